@@ -1,0 +1,100 @@
+//! The codes of our diagnostics and the text that `cargo ptx explain` prints for each.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! codes {
+    ($($variant:ident = $number:literal, $title:literal, $text:literal;)*) => {
+        /// Identifies a kind of message; stable once released.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $title] $variant,)*
+        }
+
+        impl Code {
+            /// Every code, in order of number.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// As in `PTX0007`.
+            pub fn number(self) -> u16 {
+                match self { $(Self::$variant => $number,)* }
+            }
+
+            /// One line.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+
+            /// Cause and remedy, as paragraphs.
+            pub fn explanation(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Usage = 1, "bad option",
+        "An option of the linker, of `cargo ptx` or in `[package.metadata.ptx]` is unknown or has a value that it cannot take.";
+    UnknownArch = 2, "unknown or unsupported GPU architecture",
+        "The name after `--arch` or `-C target-cpu` is not an NVIDIA architecture, or is older than sm_70, the oldest that LLVM generates code for.\n\nptxas 13 no longer knows sm_70 and sm_72: PTX for them is written but not checked.";
+    ForeignBitcode = 3, "bitcode of another LLVM",
+        "An input holds LLVM bitcode that this LLVM cannot read. Bitcode is read by the LLVM of the rustc that built the linker, so every crate must be compiled by that rustc.\n\nRebuild the linker (`cargo install --path codegen --force`) or the crate with the same toolchain, and run `cargo clean` on mixed output.";
+    BrokenInput = 4, "unreadable input",
+        "An object, rlib or archive is empty, cut short or damaged. A full disk or an interrupted build leaves such files behind: remove the file, or run `cargo clean`, and build again.";
+    NoBitcode = 5, "object without bitcode",
+        "An input is machine code, not LLVM bitcode. Only crates that rustc compiled for nvptx64-nvidia-cuda can be linked into PTX; host objects and objects of a C compiler cannot.";
+    UndefinedSymbol = 6, "undefined symbol",
+        "Code that a kernel reaches calls a function that no input defines. Only vprintf, malloc, free and __assertfail may stay undefined: the driver supplies them (PTX Writer's Guide to Interoperability, chapter 3).";
+    DuplicateKernel = 7, "two kernels of one name",
+        "Kernels are found by name at run time, so a module can hold one kernel of a name. Rename one, also where they stand in different crates.";
+    BadDescriptor = 8, "unreadable kernel descriptor",
+        "The record that `#[kernel]` leaves beside the code was written by another version of the crate `ptx`, or is damaged. Use the same version of `ptx` and of the compiler.";
+    Unsupported = 9, "feature that PTX does not have",
+        "The program uses something that NVIDIA GPUs do not offer: thread-local statics, global constructors, or unwinding (PTX Writer's Guide to Interoperability, chapter 7).";
+    LlvmFailed = 10, "LLVM could not generate code",
+        "LLVM refused the program. Where the message names no remedy this is a bug of ours: please report it with the file that `--dump-dir` writes.";
+    PtxMismatch = 11, "emitted signature differs from the ABI table",
+        "The PTX that came out has another signature than the ABI table asks for. This is a bug of ours: nothing was written.";
+    PtxasMissing = 12, "ptxas not found",
+        "Cubins, fatbins, resource figures and the check of the PTX need NVIDIA's assembler. `cargo ptx doctor` says where it is looked for; `cargo ptx setup` installs it.";
+    PtxasFailed = 13, "ptxas rejected the PTX",
+        "NVIDIA's assembler did not accept the PTX. Its message is shown with the kernel and the Rust source line that the PTX line came from.";
+    Spill = 14, "a kernel spills registers",
+        "The kernel needs more registers than it may use, so some values live in local memory, which is much slower. Loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once.";
+    OutputFailed = 15, "an output could not be written",
+        "A file could not be written: the folder is missing or not writable, or the disk is full. Nothing was left half-written: outputs appear under their names only when they are whole.";
+    ParamTooAligned = 16, "kernel parameter that PTX cannot pass",
+        "Parameters may be aligned to 1 to 128 bytes, and all of a kernel's parameters together may take 4,096 bytes (32,764 from sm_70 with PTX ISA 8.1).";
+    NeedsStd = 17, "a crate needs `std`",
+        "A dependency of the kernels uses the standard library, which GPUs do not have. Turn off its default features, or, if only host code needs it, move it to `[target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]`.";
+    NoSysroot = 18, "no device sysroot",
+        "`core` and `alloc` for the device are built from the component rust-src or rust-docs. Neither was found: run `rustup component add rust-src`.";
+    NoKernels = 19, "nothing to compile",
+        "No kernel and no exported function was found. Mark a function with `#[ptx::kernel]`, and see that the crate with it is a dependency that is used.";
+    CargoFailed = 20, "the device build failed",
+        "cargo or rustc failed while it compiled the crate for the GPU; their messages stand above.";
+    Intrinsic = 21, "unknown device intrinsic",
+        "Code calls a function whose name begins with `__ptx_`, which is kept for device intrinsics, but the compiler has none of that name or its signature is another. The crates `ptx` and `ptx-codegen` are of different versions, or the name is your own: choose another.";
+    ToolFailed = 22, "one of NVIDIA's tools failed",
+        "fatbinary, nvdisasm or cuobjdump could not be run or ended with an error.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PTX{:04}", self.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_in_order_and_unique() {
+        for (index, code) in Code::ALL.iter().enumerate() {
+            assert_eq!(usize::from(code.number()), index + 1, "{code}");
+        }
+    }
+}

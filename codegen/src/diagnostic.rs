@@ -1,0 +1,174 @@
+//! What the user is told: one shape for errors and warnings, rendered as rustc renders its own, or as JSON.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use annotate_snippets::{AnnotationKind, Group, Level as SnippetLevel, Renderer, Snippet};
+use serde::{Deserialize, Serialize};
+
+use crate::codes::Code;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Output is produced.
+    Warning,
+    /// No output is produced.
+    Error,
+}
+
+/// A place in a Rust source file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Span {
+    /// As the compiler knows it: absolute, or relative to the package or workspace.
+    pub file: PathBuf,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 where it is not known.
+    pub column: u32,
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)?;
+        if self.column > 0 {
+            write!(f, ":{}", self.column)?;
+        }
+        Ok(())
+    }
+}
+
+/// One message: what went wrong, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub level: Level,
+    /// For `cargo ptx explain`.
+    pub code: Code,
+    /// What went wrong, in one line.
+    pub message: String,
+    /// Places in Rust source with what to say of each; the first is the main one.
+    pub spans: Vec<(Span, String)>,
+    /// Facts that help to understand it.
+    pub notes: Vec<String>,
+    /// What to do.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    /// An error with nothing but a message.
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self { level: Level::Error, code, message: message.into(), spans: vec![], notes: vec![], help: vec![] }
+    }
+
+    /// A warning with nothing but a message.
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Self { level: Level::Warning, ..Self::error(code, message) }
+    }
+
+    /// Adds a place.
+    #[must_use]
+    pub fn at(mut self, span: Option<Span>, label: impl Into<String>) -> Self {
+        self.spans.extend(span.map(|span| (span, label.into())));
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    /// Text in rustc's shape; source lines are shown where the file can be read, below `base` if it is relative.
+    pub fn render(&self, base: &Path, color: bool) -> String {
+        let sources: Vec<Option<String>> =
+            self.spans.iter().map(|(span, _)| std::fs::read_to_string(base.join(&span.file)).ok()).collect();
+        let paths: Vec<String> = self.spans.iter().map(|(span, _)| span.file.display().to_string()).collect();
+        let level = match self.level {
+            Level::Warning => SnippetLevel::WARNING,
+            Level::Error => SnippetLevel::ERROR,
+        };
+        let code = self.code.to_string();
+        let mut group = Group::with_title(level.primary_title(&self.message).id(&code));
+        for (index, (((span, label), source), path)) in self.spans.iter().zip(&sources).zip(&paths).enumerate() {
+            let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            group = match source.as_deref().and_then(|text| Some((text, byte_range(text, span)?))) {
+                Some((text, range)) => group.element(
+                    Snippet::source(text).path(path).annotation(kind.span(range).label(label.as_str())),
+                ),
+                None => {
+                    let mut origin =
+                        annotate_snippets::Origin::path(path).line(span.line as usize);
+                    if span.column > 0 {
+                        origin = origin.char_column(span.column as usize);
+                    }
+                    group.element(origin)
+                }
+            };
+        }
+        for note in &self.notes {
+            group = group.element(SnippetLevel::NOTE.message(note));
+        }
+        for help in &self.help {
+            group = group.element(SnippetLevel::HELP.message(help));
+        }
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        renderer.render(&[group])
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(Path::new(""), false))
+    }
+}
+
+/// From the span's column, or the line's first word, to the end of the word there.
+fn byte_range(text: &str, span: &Span) -> Option<std::ops::Range<usize>> {
+    let line_start = text
+        .split_inclusive('\n')
+        .take((span.line as usize).checked_sub(1)?)
+        .map(str::len)
+        .sum::<usize>();
+    let line = text.get(line_start..)?.lines().next()?;
+    let column = match span.column {
+        0 => line.len() - line.trim_start().len(),
+        column => line.char_indices().nth(column as usize - 1).map_or(line.len(), |(at, _)| at),
+    };
+    let rest = &line[column..];
+    let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    let start = line_start + column;
+    Some(start..start + word.max(usize::from(!rest.is_empty())))
+}
+
+/// Why nothing was produced: at least one error, and the warnings that came before it.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}", .diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
+pub struct Failure {
+    /// In the order they were found.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { diagnostics: vec![diagnostic] }
+    }
+}
+
+impl From<Vec<Diagnostic>> for Failure {
+    fn from(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { diagnostics }
+    }
+}
+
+/// The result of a stage.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;

@@ -1,0 +1,460 @@
+//! The only reader of the linker's arguments and environment, and the options it makes of them.
+//!
+//! rustc calls the linker of an `llbc` target with objects, rlibs, `-L`, `--target`, `--target-cpu`, `--export-symbol`,
+//! `-o`, `-O`, `--debug` and whatever stands in `-C link-arg=`. Options of our own come from there or from
+//! `[package.metadata.ptx]` in the package's manifest; an argument wins over the manifest.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+use crate::arch::{Arch, PtxVersion};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+
+/// A kind of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Emit {
+    /// PTX text, a file an arch; always written.
+    Ptx,
+    /// Machine code by ptxas, a file an arch.
+    Cubin,
+    /// One file with the cubins of all archs and the PTX of the highest.
+    Fatbin,
+    /// Optimised LLVM IR as text, a file an arch.
+    LlvmIr,
+    /// Optimised LLVM bitcode, a file an arch.
+    LlvmBc,
+}
+
+impl Emit {
+    /// Extension of the file.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Ptx => "ptx",
+            Self::Cubin => "cubin",
+            Self::Fatbin => "fatbin",
+            Self::LlvmIr => "ll",
+            Self::LlvmBc => "bc",
+        }
+    }
+}
+
+/// How much debug information the output carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum DebugLevel {
+    /// None. The bitcode's line tables still serve our own messages.
+    #[default]
+    None,
+    /// `.loc` lines, for profilers and sanitizers.
+    LineTables,
+    /// Everything rustc gave.
+    Full,
+}
+
+/// LLVM's optimisation pipeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OptLevel {
+    /// `default<O0>`
+    O0,
+    /// `default<O1>`
+    O1,
+    /// `default<O2>`
+    O2,
+    /// `default<O3>`
+    #[default]
+    O3,
+    /// `default<Os>`
+    Os,
+    /// `default<Oz>`
+    Oz,
+}
+
+impl OptLevel {
+    /// As in `O3`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::O0 => "O0",
+            Self::O1 => "O1",
+            Self::O2 => "O2",
+            Self::O3 => "O3",
+            Self::Os => "Os",
+            Self::Oz => "Oz",
+        }
+    }
+}
+
+/// Which ptxas checks and assembles the PTX.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Ptxas {
+    /// The one that is found, if any; needed only for cubins and fatbins.
+    #[default]
+    Auto,
+    /// None.
+    Off,
+    /// This one; it must work.
+    Path(PathBuf),
+}
+
+/// How messages are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// In rustc's shape.
+    #[default]
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What a run is to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Objects, bitcode files, rlibs and archives.
+    pub inputs: Vec<PathBuf>,
+    /// Where the PTX of the first arch goes.
+    pub output: PathBuf,
+    /// Where every other output and the report go; none are written without it.
+    pub out_dir: Option<PathBuf>,
+    /// Stem of the files in `out_dir`.
+    pub name: String,
+    /// At least one.
+    pub archs: Vec<Arch>,
+    /// What to write besides PTX.
+    pub emit: Vec<Emit>,
+    /// How to optimise.
+    pub opt_level: OptLevel,
+    /// What debug information to keep.
+    pub debug: DebugLevel,
+    /// Functions to keep besides kernels.
+    pub exports: Vec<String>,
+    /// The assembler.
+    pub ptxas: Ptxas,
+    /// A PTX ISA version instead of the lowest that suffices.
+    pub ptx_version: Option<PtxVersion>,
+    /// Where the IR after every stage goes.
+    pub dump_dir: Option<PathBuf>,
+    /// How messages are printed.
+    pub message_format: MessageFormat,
+    /// What relative source paths in messages are relative to.
+    pub source_base: PathBuf,
+}
+
+/// The options of ours that come by `-C link-arg=` and by `[package.metadata.ptx]`.
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Settings {
+    /// GPU architectures, such as sm_80,sm_90a.
+    #[arg(long = "arch", value_delimiter = ',')]
+    pub arch: Vec<String>,
+    /// What to write besides PTX.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub emit: Vec<Emit>,
+    /// Debug information in the output.
+    #[arg(long, value_enum)]
+    pub debug_level: Option<DebugLevel>,
+    /// `auto`, `off` or a path.
+    #[arg(long)]
+    pub ptxas: Option<String>,
+    /// A PTX ISA version instead of the lowest that suffices.
+    #[arg(long)]
+    pub ptx_version: Option<String>,
+    /// Dependencies that only host code uses; read by the device build, not by the linker.
+    #[arg(skip)]
+    pub host_only: Vec<String>,
+}
+
+impl Settings {
+    /// `self` where it says something, else `other`.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let list = |a: Vec<_>, b| if a.is_empty() { b } else { a };
+        Self {
+            arch: list(self.arch, other.arch),
+            emit: if self.emit.is_empty() { other.emit } else { self.emit },
+            debug_level: self.debug_level.or(other.debug_level),
+            ptxas: self.ptxas.or(other.ptxas),
+            ptx_version: self.ptx_version.or(other.ptx_version),
+            host_only: list(self.host_only, other.host_only),
+        }
+    }
+
+    /// `[package.metadata.ptx]` of a manifest; empty where there is none.
+    pub fn of_manifest(manifest: &Path) -> Result<Self> {
+        let bad = |reason: String| {
+            Diagnostic::error(Code::Usage, format!("`[package.metadata.ptx]` of {}: {reason}", manifest.display()))
+        };
+        let text = std::fs::read_to_string(manifest).map_err(|e| bad(e.to_string()))?;
+        let table: toml::Table = toml::from_str(&text).map_err(|e| bad(e.to_string()))?;
+        match table.get("package").and_then(|p| p.get("metadata")).and_then(|m| m.get("ptx")) {
+            None => Ok(Self::default()),
+            Some(value) => Ok(value.clone().try_into().map_err(|e: toml::de::Error| bad(e.message().to_string()))?),
+        }
+    }
+
+    /// The same options as `-C link-arg=` values.
+    pub fn to_link_args(&self) -> Vec<String> {
+        let mut args = Vec::new();
+        if !self.arch.is_empty() {
+            args.push(format!("--arch={}", self.arch.join(",")));
+        }
+        if !self.emit.is_empty() {
+            let names: Vec<_> = self.emit.iter().map(|emit| value_name(*emit)).collect();
+            args.push(format!("--emit={}", names.join(",")));
+        }
+        args.extend(self.debug_level.map(|level| format!("--debug-level={}", value_name(level))));
+        args.extend(self.ptxas.as_ref().map(|ptxas| format!("--ptxas={ptxas}")));
+        args.extend(self.ptx_version.as_ref().map(|version| format!("--ptx-version={version}")));
+        args
+    }
+}
+
+fn value_name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|v| v.get_name().to_string()).unwrap_or_default()
+}
+
+/// The command line that rustc gives an `llbc` linker.
+#[derive(Parser, Debug)]
+#[command(name = "ptx-linker", version, about = "Links rustc's bitcode for nvptx64-nvidia-cuda into PTX")]
+struct CommandLine {
+    /// Objects, bitcode, rlibs and archives.
+    inputs: Vec<PathBuf>,
+    /// Where the PTX goes.
+    #[arg(short = 'o', long)]
+    output: PathBuf,
+    /// Library folders; rustc passes them, rlibs come by full path.
+    #[arg(short = 'L', hide = true)]
+    _library_path: Vec<PathBuf>,
+    /// Must be nvptx64-nvidia-cuda.
+    #[arg(long, default_value = TARGET)]
+    target: String,
+    /// `-C target-cpu`; `--arch` wins.
+    #[arg(long)]
+    target_cpu: Option<String>,
+    /// `-C target-feature`; PTX versions are chosen by `--ptx-version`.
+    #[arg(long, hide = true)]
+    target_feature: Option<String>,
+    /// Symbols to keep.
+    #[arg(long)]
+    export_symbol: Vec<String>,
+    /// 0, 1, 2, 3, s or z.
+    #[arg(short = 'O', default_value = "0", value_parser = parse_opt_level)]
+    opt_level: OptLevel,
+    /// The bitcode has debug information to keep.
+    #[arg(long)]
+    debug: bool,
+    /// Stem of the files in the output folder; the output's by default.
+    #[arg(long)]
+    name: Option<String>,
+    /// Where outputs besides the PTX of the first arch go.
+    #[arg(long)]
+    out_dir: Option<PathBuf>,
+    /// Where to write the IR after every stage.
+    #[arg(long)]
+    dump_dir: Option<PathBuf>,
+    /// How to print messages.
+    #[arg(long, value_enum, default_value_t)]
+    message_format: MessageFormat,
+    /// What relative source paths in messages are relative to.
+    #[arg(long)]
+    source_base: Option<PathBuf>,
+    /// Changes whenever the linker does, so that cargo links again.
+    #[arg(long, hide = true)]
+    linker_id: Option<String>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// The one target.
+pub const TARGET: &str = "nvptx64-nvidia-cuda";
+
+fn parse_opt_level(text: &str) -> Result<OptLevel, String> {
+    Ok(match text {
+        "0" => OptLevel::O0,
+        "1" => OptLevel::O1,
+        "2" => OptLevel::O2,
+        "3" => OptLevel::O3,
+        "s" => OptLevel::Os,
+        "z" => OptLevel::Oz,
+        _ => return Err(format!("`{text}` is not an optimisation level (0, 1, 2, 3, s, z)")),
+    })
+}
+
+/// What the arguments ask for.
+#[derive(Debug)]
+pub enum Request {
+    /// To link.
+    Link(Box<Options>),
+    /// To print help or the version.
+    Print(String),
+}
+
+impl Options {
+    /// Reads a command line without the program's name, and `[package.metadata.ptx]` of the package that cargo
+    /// builds (`CARGO_MANIFEST_PATH`).
+    pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
+        let args = expand_response_files(args)?;
+        let program = OsString::from("ptx-linker");
+        let line = match CommandLine::try_parse_from(std::iter::once(program).chain(args)) {
+            Ok(line) => line,
+            Err(error) if !error.use_stderr() => return Ok(Request::Print(error.to_string())),
+            Err(error) => return Err(usage(error.to_string().trim().trim_start_matches("error: ")).into()),
+        };
+        if line.target != TARGET {
+            return Err(usage(format!("target `{}` is not {TARGET}", line.target)).into());
+        }
+        let manifest = match std::env::var_os("CARGO_MANIFEST_PATH") {
+            Some(manifest) => Settings::of_manifest(Path::new(&manifest))?,
+            None => Settings::default(),
+        };
+        let mut settings = line.settings.or(manifest);
+        if settings.arch.is_empty() {
+            settings.arch = vec![line.target_cpu.unwrap_or_else(|| Arch::portable().name().into())];
+        }
+        let name = match line.name {
+            Some(name) => name,
+            None => line.output.file_stem().and_then(OsStr::to_str).unwrap_or("kernels").to_string(),
+        };
+        Ok(Request::Link(Box::new(Self {
+            inputs: line.inputs,
+            output: line.output,
+            out_dir: line.out_dir,
+            name,
+            archs: parse_archs(&settings.arch)?,
+            emit: settings.emit,
+            opt_level: line.opt_level,
+            debug: settings.debug_level.unwrap_or(if line.debug { DebugLevel::Full } else { DebugLevel::None }),
+            exports: line.export_symbol,
+            ptxas: match settings.ptxas.as_deref() {
+                None | Some("auto") => Ptxas::Auto,
+                Some("off") => Ptxas::Off,
+                Some(path) => Ptxas::Path(path.into()),
+            },
+            ptx_version: settings
+                .ptx_version
+                .map(|text| text.parse().map_err(usage::<String>))
+                .transpose()?,
+            dump_dir: line.dump_dir,
+            message_format: line.message_format,
+            source_base: line.source_base.unwrap_or_default(),
+        })))
+    }
+}
+
+/// The archs of those names, lowest first, each once.
+pub fn parse_archs(names: &[String]) -> Result<Vec<Arch>> {
+    let mut archs = names
+        .iter()
+        .map(|name| {
+            name.parse::<Arch>().map_err(|reason| {
+                Diagnostic::error(Code::UnknownArch, reason).help("name an arch as in `--arch sm_80,sm_90a`")
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    archs.sort();
+    archs.dedup();
+    Ok(archs)
+}
+
+fn usage<S: Into<String>>(reason: S) -> Diagnostic {
+    Diagnostic::error(Code::Usage, reason)
+}
+
+/// Puts the contents of `@file` in its place, as rustc writes it when a command line is too long: an argument a line,
+/// backslash before space and backslash.
+fn expand_response_files(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>> {
+    let mut expanded = Vec::new();
+    for arg in args {
+        let Some(path) = arg.to_str().and_then(|arg| arg.strip_prefix('@')) else {
+            expanded.push(arg);
+            continue;
+        };
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| usage(format!("cannot read the response file {path}: {e}")))?;
+        expanded.extend(text.lines().filter(|line| !line.is_empty()).map(|line| unescape(line).into()));
+    }
+    Ok(expanded)
+}
+
+fn unescape(line: &str) -> String {
+    let mut chars = line.chars();
+    let mut text = String::with_capacity(line.len());
+    while let Some(c) = chars.next() {
+        text.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<Options> {
+        match Options::from_args(args.iter().map(OsString::from))? {
+            Request::Link(options) => Ok(*options),
+            Request::Print(text) => panic!("printed {text}"),
+        }
+    }
+
+    #[test]
+    fn rustcs_command_line_is_understood() {
+        let options = parse(&[
+            "--export-symbol", "foo", "a.o", "libcore.rlib", "-L", "/x", "--target", TARGET, "--target-cpu", "sm_90",
+            "-o", "out/k.ptx", "-O3", "--debug", "--arch=sm_90a,sm_80",
+        ])
+        .unwrap();
+        assert_eq!(options.inputs, [PathBuf::from("a.o"), "libcore.rlib".into()]);
+        assert_eq!(options.exports, ["foo"]);
+        assert_eq!(options.archs.iter().map(|a| a.name()).collect::<Vec<_>>(), ["sm_80", "sm_90a"]);
+        assert_eq!(options.opt_level, OptLevel::O3);
+        assert_eq!(options.debug, DebugLevel::Full);
+        assert_eq!(options.name, "k");
+    }
+
+    #[test]
+    fn response_files_are_expanded() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("args");
+        std::fs::write(&file, "a\\ b.o\n-o\nk.ptx\n").unwrap();
+        let options = parse(&[&format!("@{}", file.display())]).unwrap();
+        assert_eq!(options.inputs, [PathBuf::from("a b.o")]);
+        assert!(parse(&["@/nonexistent"]).unwrap_err().to_string().contains("response file"));
+    }
+
+    #[test]
+    fn settings_survive_the_way_through_link_args() {
+        let settings = Settings {
+            arch: vec!["sm_80".into(), "sm_90a".into()],
+            emit: vec![Emit::Cubin, Emit::LlvmIr],
+            debug_level: Some(DebugLevel::LineTables),
+            ptxas: Some("off".into()),
+            ptx_version: Some("8.0".into()),
+            host_only: vec![],
+        };
+        let args = settings.to_link_args();
+        let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
+        let options = parse(&args).unwrap();
+        assert_eq!(options.emit, [Emit::Cubin, Emit::LlvmIr]);
+        assert_eq!(options.debug, DebugLevel::LineTables);
+        assert_eq!(options.ptxas, Ptxas::Off);
+        assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
+    }
+
+    #[test]
+    fn bad_options_say_what_is_wrong() {
+        for (args, expected) in [
+            (&["-o", "k.ptx", "--arch", "sm_61"][..], "older than sm_70"),
+            (&["-o", "k.ptx", "--frobnicate"], "--frobnicate"),
+            (&["a.o"], "--output"),
+            (&["-o", "k.ptx", "-O9"], "optimisation level"),
+            (&["-o", "k.ptx", "--target", "x86_64-unknown-linux-gnu"], "is not nvptx64"),
+            (&["-o", "k.ptx", "--ptx-version", "eight"], "not a PTX ISA version"),
+        ] {
+            let error = parse(args).unwrap_err().to_string();
+            assert!(error.contains(expected), "{args:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What a run produced, as data: kernels with ABI and resources, files, warnings. Written as `report.json`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::options::Emit;
+
+/// File name of the report in the output folder.
+pub const FILE_NAME: &str = "report.json";
+
+/// Everything that one run of the pipeline produced.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// Name of the crate.
+    pub name: String,
+    /// Version of this compiler.
+    pub version: String,
+    /// LLVM's version.
+    pub llvm: String,
+    /// ptxas's version, if it was run.
+    pub ptxas: Option<String>,
+    /// In order of name.
+    pub kernels: Vec<Kernel>,
+    /// In order of arch, then kind.
+    pub outputs: Vec<OutputFile>,
+    /// Warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// The file of one kind and arch (`None` for a file with several).
+    pub fn output(&self, kind: Emit, arch: Option<&str>) -> Option<&OutputFile> {
+        self.outputs.iter().find(|output| output.kind == kind && output.arch.as_deref() == arch)
+    }
+
+    /// The kernel of that name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputFile {
+    /// What it is.
+    pub kind: Emit,
+    /// `sm_90`; none for a fatbin.
+    pub arch: Option<String>,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// One `.entry`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// The symbol.
+    pub name: String,
+    /// The Rust path.
+    pub path: String,
+    /// Where it is defined.
+    pub span: Span,
+    /// Source-level parameters.
+    pub params: Vec<Param>,
+    /// Hash of the signature; the host's launcher has the same.
+    pub abi_hash: u64,
+    /// By arch; empty where ptxas was not run.
+    pub resources: BTreeMap<String, Resources>,
+}
+
+/// One source-level parameter and what it is in PTX.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its Rust type.
+    pub rust_type: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its alignment in bytes.
+    pub align: u64,
+    /// The PTX parameters, such as `.u64` or `.align 8 .b8[16]`; two for a slice.
+    pub ptx: Vec<String>,
+}
+
+/// What ptxas says that a kernel uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Registers a thread.
+    pub registers: u32,
+    /// Stack frame in bytes a thread.
+    pub stack: u32,
+    /// Bytes of spill stores a thread.
+    pub spill_stores: u32,
+    /// Bytes of spill loads a thread.
+    pub spill_loads: u32,
+    /// Static shared memory in bytes a block.
+    pub shared: u32,
+    /// Constant memory in bytes, parameters included.
+    pub constant: u32,
+    /// Barriers used.
+    pub barriers: u32,
+}

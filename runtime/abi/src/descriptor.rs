@@ -1,0 +1,190 @@
+//! What a descriptor says, as Rust types that exist at compile time only.
+
+/// A static in the section [`crate::SECTION`]: the code that the descriptor is about, then the encoded descriptor.
+///
+/// The macro's shim takes one pointer for each parameter, to a value of `<P as KernelParam>::Raw`, in order; the
+/// compiler writes the real entry point around it.
+#[repr(C)]
+pub struct Entry<const N: usize> {
+    /// The shim function.
+    pub shim: *const (),
+    /// Output of [`crate::encode`].
+    pub bytes: [u8; N],
+}
+
+// SAFETY: nobody reads an `Entry` at run time; the pointer is a function's address.
+unsafe impl<const N: usize> Sync for Entry<N> {}
+
+/// What the compiler makes of an [`Entry`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// An `.entry`, launched from the host.
+    Kernel = 0,
+}
+
+/// How the symbol in the PTX is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Mangling {
+    /// The name as it is, as `extern "C"` in CUDA C++.
+    C = 0,
+}
+
+/// The class of a parameter, which decides its PTX type (guide §2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Class {
+    /// Unsigned integer, `bool` and `char`: `.u8` to `.u64`.
+    Unsigned = 0,
+    /// Signed integer: `.s8` to `.s64`.
+    Signed = 1,
+    /// `f32`, `f64`: `.f32`, `.f64`.
+    Float = 2,
+    /// Reference or raw pointer, a generic address: `.u64`.
+    Pointer = 3,
+    /// `&[T]` and kin: a pointer and a length in elements, two `.u64` parameters.
+    Slice = 4,
+    /// Struct, union, array, 128-bit integer: `.align A .b8 name[N]`.
+    Aggregate = 5,
+}
+
+/// What the callee may do through a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Access {
+    /// Raw pointer: anything.
+    Raw = 0,
+    /// `&T` without interior mutability: only read, by anyone, while the kernel runs.
+    Shared = 1,
+    /// `DisjointSlice`, `&mut T`: no other parameter reaches the same memory.
+    Exclusive = 2,
+}
+
+/// What a pointer or slice points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointee {
+    /// Size of one element in bytes.
+    pub size: u64,
+    /// Alignment of one element in bytes.
+    pub align: u64,
+    /// What may be done through it.
+    pub access: Access,
+}
+
+/// Class, size and alignment of a type as Rust laid it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// Decides the PTX type.
+    pub class: Class,
+    /// In bytes; of a slice, that of pointer and length together.
+    pub size: u64,
+    /// In bytes, a power of two.
+    pub align: u64,
+    /// For pointers and slices.
+    pub pointee: Option<Pointee>,
+}
+
+impl Type {
+    /// A scalar of type `T`.
+    pub const fn scalar<T>(class: Class) -> Self {
+        Self { class, size: size_of::<T>() as u64, align: align_of::<T>() as u64, pointee: None }
+    }
+
+    /// An aggregate of type `T`.
+    pub const fn aggregate<T>() -> Self {
+        Self::scalar::<T>(Class::Aggregate)
+    }
+
+    /// A thin pointer to `T`.
+    pub const fn pointer<T>(access: Access) -> Self {
+        Self { class: Class::Pointer, size: 8, align: 8, pointee: Some(Pointee::of::<T>(access)) }
+    }
+
+    /// A slice of `T`.
+    pub const fn slice<T>(access: Access) -> Self {
+        Self { class: Class::Slice, size: 16, align: 8, pointee: Some(Pointee::of::<T>(access)) }
+    }
+}
+
+impl Pointee {
+    /// Elements of type `T`.
+    pub const fn of<T>(access: Access) -> Self {
+        Self { size: size_of::<T>() as u64, align: align_of::<T>() as u64, access }
+    }
+}
+
+/// One source-level parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param<'a> {
+    /// Its name in the source.
+    pub name: &'a str,
+    /// Its type as written in the source, for messages.
+    pub rust_type: &'a str,
+    /// Its layout.
+    pub ty: Type,
+}
+
+/// What `#[kernel(launch_bounds(..), ..)]` asked for; 0 stands for "not given".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchBounds {
+    /// Most threads in a block: `.maxntid`.
+    pub max_threads: u32,
+    /// Fewest resident blocks on a multiprocessor: `.minnctapersm`.
+    pub min_blocks: u32,
+    /// Most registers a thread: `.maxnreg`.
+    pub max_registers: u32,
+}
+
+/// Everything that the compiler needs to know about one kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor<'a> {
+    /// Kernel or device function.
+    pub kind: Kind,
+    /// How `name` becomes a symbol.
+    pub mangling: Mangling,
+    /// The function's name.
+    pub name: &'a str,
+    /// `module_path!()` of the definition.
+    pub module_path: &'a str,
+    /// `file!()` of the definition.
+    pub file: &'a str,
+    /// `line!()` of the definition.
+    pub line: u32,
+    /// `column!()` of the definition.
+    pub column: u32,
+    /// Launch bounds.
+    pub bounds: LaunchBounds,
+    /// Parameters in order.
+    pub params: &'a [Param<'a>],
+}
+
+impl Descriptor<'_> {
+    /// A number that is equal when kernel and launcher agree on every parameter (FNV-1a over name and layouts).
+    pub const fn abi_hash(&self) -> u64 {
+        let mut hash = fnv(0xcbf2_9ce4_8422_2325, self.name.as_bytes());
+        let mut i = 0;
+        while i < self.params.len() {
+            let ty = &self.params[i].ty;
+            hash = fnv(hash, &[ty.class as u8]);
+            hash = fnv(hash, &ty.size.to_le_bytes());
+            hash = fnv(hash, &ty.align.to_le_bytes());
+            if let Some(pointee) = &ty.pointee {
+                hash = fnv(hash, &[pointee.access as u8]);
+                hash = fnv(hash, &pointee.size.to_le_bytes());
+                hash = fnv(hash, &pointee.align.to_le_bytes());
+            }
+            i += 1;
+        }
+        hash
+    }
+}
+
+const fn fnv(mut hash: u64, bytes: &[u8]) -> u64 {
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}

@@ -1,0 +1,39 @@
+//! The contract that rust-ptx's macros, compiler and host runtime share: what a kernel's descriptor says and how
+//! it is laid out in bytes.
+//!
+//! `#[kernel]` puts a [`Entry`] for every kernel into the section [`SECTION`]; the compiler decodes it and derives
+//! the whole ABI from it (PTX Writer's Guide to Interoperability 12.8, §2.3), so that ABI decisions rest on Rust's own
+//! layout and not on what rustc's lowering left of it.
+#![no_std]
+
+#[cfg(any(feature = "decode", test))]
+extern crate alloc;
+
+#[cfg(any(feature = "decode", test))]
+pub mod decode;
+mod descriptor;
+mod encode;
+mod types;
+
+pub use descriptor::{Access, Class, Descriptor, Entry, Kind, LaunchBounds, Mangling, Param, Pointee, Type};
+pub use encode::{Encoder, encode, encoded_len};
+pub use types::{AbiType, KernelParam, RawSlice, RawSliceMut};
+
+/// The section that holds every [`Entry`]; the compiler removes it from the output.
+pub const SECTION: &str = ".ptx.interface";
+
+/// First bytes of every encoded descriptor.
+pub const MAGIC: [u8; 4] = *b"PTXI";
+
+/// Version of the encoding. The compiler refuses any other.
+pub const VERSION: u16 = 1;
+
+/// Prefix of the external functions that the compiler replaces by device intrinsics. What follows it is looked
+/// up in the compiler's intrinsic table.
+pub const INTRINSIC_PREFIX: &str = "__ptx_";
+
+/// The functions that may stay undefined: the driver supplies them (guide, chapter 3).
+pub const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+/// Largest alignment that a parameter may have (guide §2.3, note D).
+pub const MAX_PARAM_ALIGN: u64 = 128;
