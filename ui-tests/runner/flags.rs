@@ -30,10 +30,10 @@ pub fn compile_for_device(config: &mut Config) {
     config.program.args.extend(["-Clink-arg=--ptxas=off", "-Clink-arg=--debug-level=none"].map(Into::into));
     config.comment_defaults.base().set_custom("arch", Arch("sm_80".into()));
     config.custom_comments.insert("arch", |parser, args, span| {
-        parser.set_custom_once("arch", Arch(args.to_string()), span);
+        parser.set_custom_once("arch", Arch(args.content.to_string()), span);
     });
     config.custom_comments.insert("link-arg", |parser, args, span| {
-        parser.add_custom_spanned("link-arg", LinkArg(args.to_string()), span);
+        parser.add_custom_spanned("link-arg", LinkArg(args.content.to_string()), span);
     });
     config.custom_comments.insert("needs-ptxas", |parser, _, span| {
         parser.set_custom_once("needs-ptxas", NeedsPtxas, span);
@@ -46,7 +46,7 @@ pub fn expect_ptx(config: &mut Config) {
     defaults.exit_status = Spanned::dummy(0).into();
     defaults.require_annotations = Spanned::dummy(false).into();
     defaults.set_custom("emit", Check(Text::Ptx));
-    config.custom_comments.insert("emit", |parser, args, span| match **args {
+    config.custom_comments.insert("emit", |parser, args, span| match args.content {
         "llvm-ir" => parser.set_custom_once("emit", Check(Text::LlvmIr), span),
         other => parser.error(span, format!("`{other}` cannot be checked: llvm-ir can")),
     });
@@ -130,8 +130,14 @@ impl Flag for Check {
 
     fn apply(&self, command: &mut Command, test: &TestConfig, _: &BuildManager) -> Result<(), Errored> {
         if self.0 == Text::LlvmIr {
-            command.args(["-Clink-arg=--emit=llvm-ir".into(), format!("-Clink-arg=--out-dir={}", test.config.out_dir.display())]);
-            command.arg(format!("-Clink-arg=--name={}", output(test, "").file_stem().unwrap_or_default().to_string_lossy()));
+            command.args([
+                "-Clink-arg=--emit=llvm-ir".into(),
+                format!("-Clink-arg=--out-dir={}", test.config.out_dir.display()),
+            ]);
+            command.arg(format!(
+                "-Clink-arg=--name={}",
+                output(test, "").file_stem().unwrap_or_default().to_string_lossy()
+            ));
         }
         Ok(())
     }
@@ -155,10 +161,8 @@ impl Flag for Check {
 /// Adds a test: ptxas accepts the PTX, or is not there.
 fn assemble(test: &TestConfig, ptx: PathBuf, builds: &BuildManager) {
     let revision = test.extension("ptxas");
-    let config = TestConfig {
-        status: test.status.for_revision(&revision, RevisionStyle::Show),
-        ..TestConfig::one_off_runner(test.config.clone(), test.status.path().to_path_buf())
-    };
+    let mut config = TestConfig::one_off_runner(test.config.clone(), test.status.path().to_path_buf());
+    config.status = test.status.for_revision(&revision, RevisionStyle::Show);
     builds.add_new_job(config, move |_| {
         let Some(ptxas) = ptxas() else { return Ok(TestOk::Ignored) };
         let text = read(&ptx)?;

@@ -72,7 +72,6 @@ fn config(folder: &str, built: &crates::Built) -> Config {
     config
 }
 
-
 /// Every case; files in `auxiliary` are parts of cases.
 fn file_filter(path: &Path, config: &Config) -> Option<bool> {
     if path.components().any(|part| part.as_os_str() == "auxiliary") { None } else { default_file_filter(path, config) }

@@ -73,7 +73,9 @@ impl Compile {
         let source = std::env::current_dir()?.join("tests/bench/saxpy.cu");
         let nvcc = least(|| {
             let mut command = Command::new(&nvcc.path);
-            timed(command.args(["-ptx", "-arch=sm_90", "-O3", "-o"]).arg(self.scratch.path().join("cu.ptx")).arg(&source))
+            timed(
+                command.args(["-ptx", "-arch=sm_90", "-O3", "-o"]).arg(self.scratch.path().join("cu.ptx")).arg(&source),
+            )
         })?;
 
         let package = self.package("bench-saxpy", SAXPY)?;
@@ -82,7 +84,10 @@ impl Compile {
 
         let source = package.join("src/lib.rs");
         let mut build = Command::new(&self.cargo_ptx);
-        build.args(["ptx", "build", "--release", "--arch", "sm_90", "--out", "out"]).current_dir(&package).stdout(Stdio::null());
+        build
+            .args(["ptx", "build", "--release", "--arch", "sm_90", "--out", "out"])
+            .current_dir(&package)
+            .stdout(Stdio::null());
         build.stderr(Stdio::null());
         timed(&mut build)?;
         let mut change = 0;
@@ -91,7 +96,9 @@ impl Compile {
             std::fs::write(&source, SAXPY.replace("a * x[i]", &format!("(a + {change}.0) * x[i]")))?;
             timed(&mut build)
         })?;
-        let written = || -> Result<_> { Ok(std::fs::read_dir(package.join("out"))?.next().context("no output")??.metadata()?.modified()?) };
+        let written = || -> Result<_> {
+            Ok(std::fs::read_dir(package.join("out"))?.next().context("no output")??.metadata()?.modified()?)
+        };
         let before = written()?;
         let idle = least(|| timed(&mut build))?;
         let untouched = before == written()?;
@@ -99,11 +106,25 @@ impl Compile {
         let figure = |time: Duration| format!("{:.2} × nvcc ({:.0} ms)", ratio(time), millis(time));
         Ok(vec![
             Row { what: "nvcc -ptx of saxpy", figure: format!("{:.0} ms", millis(nvcc)), target: "", holds: true },
-            Row { what: "linker step of saxpy", figure: figure(linker), target: "at most 0.5 ×", holds: ratio(linker) <= 0.5 },
-            Row { what: "rebuild after a change to saxpy", figure: figure(touched), target: "at most 3 ×", holds: ratio(touched) <= 3.0 },
+            Row {
+                what: "linker step of saxpy",
+                figure: figure(linker),
+                target: "at most 0.5 ×",
+                holds: ratio(linker) <= 0.5,
+            },
+            Row {
+                what: "rebuild after a change to saxpy",
+                figure: figure(touched),
+                target: "at most 3 ×",
+                holds: ratio(touched) <= 3.0,
+            },
             Row {
                 what: "rebuild after no change",
-                figure: format!("{:.0} ms, {}", millis(idle), if untouched { "no device work" } else { "PTX rewritten" }),
+                figure: format!(
+                    "{:.0} ms, {}",
+                    millis(idle),
+                    if untouched { "no device work" } else { "PTX rewritten" }
+                ),
                 target: "no device work",
                 holds: untouched,
             },
@@ -164,10 +185,19 @@ impl Compile {
             &script,
             format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > {arguments:?}\nexec {:?} \"$@\"\n", self.linker),
         )?;
-        make_executable(&script)?;
+        shell::make_executable(&script)?;
         shell::run(
             shell::cargo()
-                .args(["rustc", "--quiet", "--release", "--lib", "--crate-type", "cdylib", "--target", "nvptx64-nvidia-cuda"])
+                .args([
+                    "rustc",
+                    "--quiet",
+                    "--release",
+                    "--lib",
+                    "--crate-type",
+                    "cdylib",
+                    "--target",
+                    "nvptx64-nvidia-cuda",
+                ])
                 .args(["--", "-C", "save-temps", "-C", "link-arg=--ptxas=off", "-C", "link-arg=--arch=sm_90", "-C"])
                 .arg(format!("linker={}", script.display()))
                 .env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_RUSTFLAGS", format!("--sysroot {}", self.sysroot.display()))
@@ -242,11 +272,6 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-fn make_executable(path: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?)
-}
-
 /// The kernel of tests/bench/saxpy.cu.
 const SAXPY: &str = "//! saxpy.\n#![cfg_attr(target_arch = \"nvptx64\", no_std)]\nuse ptx::prelude::*;\n\n\
     #[kernel]\npub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {\n    let i = thread::index();\n    \
@@ -254,7 +279,8 @@ const SAXPY: &str = "//! saxpy.\n#![cfg_attr(target_arch = \"nvptx64\", no_std)]
 
 /// So many kernels that differ.
 fn small_kernels(count: u32) -> String {
-    let mut text = "//! Many kernels.\n#![cfg_attr(target_arch = \"nvptx64\", no_std)]\nuse ptx::prelude::*;\n".to_string();
+    let mut text =
+        "//! Many kernels.\n#![cfg_attr(target_arch = \"nvptx64\", no_std)]\nuse ptx::prelude::*;\n".to_string();
     for n in 0..count {
         let _ = write!(
             text,

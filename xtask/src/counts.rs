@@ -47,7 +47,9 @@ impl Counts {
                 counts.skipped += number_before(summary, "ignored");
             } else if let Some(reason) = line.strip_prefix("skipped: ") {
                 counts.reasons.push(reason.to_string());
-            } else if let Some((name, rest)) = line.strip_prefix("test ").and_then(|test| test.split_once(" ... ignored")) {
+            } else if let Some((name, rest)) =
+                line.strip_prefix("test ").and_then(|test| test.split_once(" ... ignored"))
+            {
                 let reason = rest.trim_start_matches([',', ' ']).trim_matches(['(', ')']);
                 let reason = if reason.is_empty() { "marked #[ignore]" } else { reason };
                 counts.reasons.push(format!("{}: {reason}", name.trim()));
@@ -87,7 +89,8 @@ mod tests {
 
     #[test]
     fn every_runners_summary_is_read() {
-        let libtest = "test a ... ignored, no GPU\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n";
+        let libtest =
+            "test a ... ignored, no GPU\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n";
         let mimic = "test b ... ignored (no GPU)\ntest result: FAILED. 3 passed; 2 failed; 1 ignored; 0 measured\n";
         let ui_test = "test result: FAIL. 1 failed; 4 passed; 2 filtered out\n\n";
         let mut counts = Counts::from_output(libtest, true);

@@ -1,5 +1,7 @@
 //! Every example, run as a user runs it.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use serde_json::Value;
 
@@ -25,11 +27,10 @@ fn name(package: &Value) -> Option<String> {
 
 fn is_example_program(package: &Value) -> bool {
     let root = std::env::current_dir().unwrap_or_default().join("examples");
-    let in_examples = package["manifest_path"].as_str().is_some_and(|path| root.ancestors().count() > 0 && std::path::Path::new(path).starts_with(&root));
-    let has_program = package["targets"].as_array().is_some_and(|targets| {
-        targets.iter().any(|target| target["kind"].as_array().is_some_and(|kinds| kinds.contains(&Value::from("bin"))))
-    });
-    in_examples && has_program
+    let is_program =
+        |target: &Value| target["kind"].as_array().is_some_and(|kinds| kinds.contains(&Value::from("bin")));
+    package["manifest_path"].as_str().is_some_and(|path| Path::new(path).starts_with(root))
+        && package["targets"].as_array().is_some_and(|targets| targets.iter().any(is_program))
 }
 
 /// Two counts an example: it builds and ends well, and its kernels ran.

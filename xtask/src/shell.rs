@@ -53,3 +53,9 @@ pub fn tee(command: &mut Command) -> Result<(ExitStatus, String)> {
     }
     Ok((child.wait()?, text))
 }
+
+/// Lets everyone run the file.
+pub fn make_executable(path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?)
+}
