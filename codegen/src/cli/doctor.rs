@@ -1,0 +1,1 @@
+//! `cargo ptx doctor`: what was found on this machine, what is missing, and what to do.
