@@ -91,7 +91,7 @@ fn find_assembler(options: &Options) -> Result<Option<Assembler>> {
         }
         Ptxas::Off => None,
         Ptxas::Path(path) => Some(Assembler::at(path)?),
-        Ptxas::Auto => Tools::find().ptxas().map(|tool| Assembler { path: tool.path.clone(), version: tool.version.clone() }),
+        Ptxas::Auto => Tools::find().ptxas().map(|tool| Assembler::at(&tool.path)).transpose()?,
     };
     if found.is_none() && needed {
         return Err(Diagnostic::error(Code::PtxasMissing, "cubins and fatbins need NVIDIA's ptxas, which was not found")

@@ -50,9 +50,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<File>> {
 impl File {
     /// The bitcode in the file.
     pub fn members(&self) -> Result<Vec<Member<'_>>> {
-        // LLVM ends a mapped buffer with a NUL of its own.
         let bytes = self.buffer.as_slice();
-        let bytes = bytes.strip_suffix(b"\0").unwrap_or(bytes);
         let object = Member { path: &self.path, name: None, is_object: true, bytes };
         match Format::of(bytes) {
             Format::Bitcode | Format::Ir => Ok(vec![object]),

@@ -10,9 +10,6 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, Context, Library, Linkage, Module, ParseError};
 
-/// The device runtime's functions that the compiler calls by name; no user exports them.
-const RUNTIME_PREFIX: &str = "__ptx_rt_";
-
 /// Links all files into a module named `name`.
 pub fn link<'ctx>(context: &'ctx Context, files: &'ctx [File], name: &str, exports: &[String]) -> Result<Module<'ctx>> {
     let mut units = Vec::new();
@@ -136,11 +133,6 @@ impl<'ctx> Linker<'_, 'ctx> {
             }
         }
     }
-}
-
-/// Whether `--export-symbol NAME` names a function of the user's.
-pub(crate) fn is_user_export(name: &str) -> bool {
-    !name.starts_with(RUNTIME_PREFIX) && !name.starts_with("_R")
 }
 
 fn parse<'ctx>(context: &'ctx Context, member: &Member<'ctx>) -> Result<Module<'ctx>> {

@@ -81,12 +81,6 @@ pub fn source_span(instruction: InstructionValue<'_>) -> Option<Span> {
     unsafe { span_of(instruction.as_value_ref(), LLVMGetDebugLocColumn(instruction.as_value_ref())) }
 }
 
-/// The line where a function is defined, if the bitcode has debug information.
-pub fn subprogram_span(function: FunctionValue<'_>) -> Option<Span> {
-    function.get_subprogram()?;
-    // SAFETY: the function is live and has a subprogram, which these calls read.
-    unsafe { span_of(function.as_value_ref(), 0) }
-}
 
 /// # Safety
 /// `value` must be a live instruction, or a function with a subprogram.
