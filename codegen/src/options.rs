@@ -327,7 +327,8 @@ impl Options {
             emit: settings.emit,
             opt_level: line.opt_level,
             debug: settings.debug_level.unwrap_or(if line.debug { DebugLevel::Full } else { DebugLevel::None }),
-            exports: line.export_symbol,
+            // rustc exports every `#[no_mangle]` function of every crate, our own runtime's too.
+            exports: line.export_symbol.into_iter().filter(|name| !name.starts_with(ptx_abi::RUNTIME_PREFIX)).collect(),
             ptxas: match settings.ptxas.as_deref() {
                 None | Some("auto") => Ptxas::Auto,
                 Some("off") => Ptxas::Off,
