@@ -87,7 +87,9 @@ fn find_assembler(options: &Options) -> Result<Option<Assembler>> {
     let needed = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
     let found = match &options.ptxas {
         Ptxas::Off if needed => {
-            return Err(Diagnostic::error(Code::Usage, "cubins and fatbins need ptxas, and `--ptxas=off` forbids it").into());
+            return Err(
+                Diagnostic::error(Code::Usage, "cubins and fatbins need ptxas, and `--ptxas=off` forbids it").into()
+            );
         }
         Ptxas::Off => None,
         Ptxas::Path(path) => Some(Assembler::at(path)?),

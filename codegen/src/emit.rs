@@ -28,8 +28,7 @@ pub fn ptx_version(options: &Options, arch: Arch, table: &Table, needs: Needs) -
 
 /// A target machine for the arch.
 pub fn machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<TargetMachine> {
-    llvm::target_machine(arch, ptx, level)
-        .map_err(|error| Diagnostic::error(Code::LlvmFailed, error).into())
+    llvm::target_machine(arch, ptx, level).map_err(|error| Diagnostic::error(Code::LlvmFailed, error).into())
 }
 
 /// Removes the debug information that the level leaves out.
@@ -46,6 +45,7 @@ pub fn limit_debug_info(module: &Module<'_>, machine: &TargetMachine, level: Deb
 /// PTX text.
 pub fn emit(module: &Module<'_>, machine: &TargetMachine, arch: Arch) -> Result<String> {
     llvm::doing(Code::LlvmFailed, format!("cannot generate code for {arch}"));
-    llvm::emit_assembly(module, machine)
-        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot generate code for {arch}: {error}")).into())
+    llvm::emit_assembly(module, machine).map_err(|error| {
+        Diagnostic::error(Code::LlvmFailed, format!("cannot generate code for {arch}: {error}")).into()
+    })
 }

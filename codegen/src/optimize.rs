@@ -43,6 +43,7 @@ pub fn run_level(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, 
 }
 
 fn run(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) -> Result<()> {
-    llvm::run_passes(module, machine, pipeline)
-        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{pipeline}` failed: {error}")).into())
+    llvm::run_passes(module, machine, pipeline).map_err(|error| {
+        Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{pipeline}` failed: {error}")).into()
+    })
 }

@@ -27,7 +27,12 @@ use crate::llvm::{
 };
 
 /// Writes the entry points into the module.
-pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, interface: &Interface<'ctx>, table: &Table) -> Result<()> {
+pub fn lower<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    interface: &Interface<'ctx>,
+    table: &Table,
+) -> Result<()> {
     for (kernel, abi) in interface.kernels.iter().zip(&table.kernels) {
         Lowering { context, module, kernel, abi }.run().map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot build the entry point of `{}`: {error}", abi.name))
@@ -46,10 +51,8 @@ struct Lowering<'a, 'ctx> {
 
 impl<'ctx> Lowering<'_, 'ctx> {
     fn run(&self) -> Result<(), String> {
-        if let Some(other) = self.module.get_function(&self.abi.name) {
-            if other.count_basic_blocks() > 0 {
-                return Err("another function has this name; rename one of them".into());
-            }
+        if self.module.get_function(&self.abi.name).is_some_and(|other| other.count_basic_blocks() > 0) {
+            return Err("another function has this name; rename one of them".into());
         }
         let types: Vec<BasicMetadataTypeEnum<'ctx>> =
             self.abi.params.iter().flat_map(|p| &p.ptx).map(|ptx| self.llvm_type(*ptx).into()).collect();
@@ -98,11 +101,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         Ok(())
     }
 
-    fn slot(
-        &self,
-        builder: &Builder<'ctx>,
-        param: &ParamAbi,
-    ) -> Result<llvm::PointerValue<'ctx>, llvm::BuilderError> {
+    fn slot(&self, builder: &Builder<'ctx>, param: &ParamAbi) -> Result<llvm::PointerValue<'ctx>, llvm::BuilderError> {
         let slot = builder.build_alloca(self.slot_type(param), &format!("{}.slot", param.source.name))?;
         if let Some(instruction) = slot.as_instruction() {
             // An alloca takes any power of two, and the table refused all else.
@@ -137,7 +136,9 @@ impl<'ctx> Lowering<'_, 'ctx> {
         entry.add_attribute(AttributeLoc::Function, self.flag("nounwind", 0));
         entry.add_attribute(AttributeLoc::Function, self.flag("convergent", 0));
         let LaunchBounds { max_threads, min_blocks, max_registers } = self.kernel.descriptor.bounds;
-        for (name, value) in [("nvvm.maxntid", max_threads), ("nvvm.minctasm", min_blocks), ("nvvm.maxnreg", max_registers)] {
+        for (name, value) in
+            [("nvvm.maxntid", max_threads), ("nvvm.minctasm", min_blocks), ("nvvm.maxnreg", max_registers)]
+        {
             if value > 0 {
                 let attribute = self.context.create_string_attribute(name, &value.to_string());
                 entry.add_attribute(AttributeLoc::Function, attribute);
@@ -166,7 +167,11 @@ impl<'ctx> Lowering<'_, 'ctx> {
         let mut attributes = Vec::new();
         if pointee.access != Access::Raw {
             // Rust's guarantee for references: well aligned, and unless shared, reached by no other parameter.
-            attributes.extend([self.flag("noalias", 0), self.flag("align", pointee.align.max(1)), self.flag("noundef", 0)]);
+            attributes.extend([
+                self.flag("noalias", 0),
+                self.flag("align", pointee.align.max(1)),
+                self.flag("noundef", 0),
+            ]);
         }
         if pointee.access == Access::Shared {
             // With `noalias` it lets LLVM read through `ld.global.nc`.

@@ -144,8 +144,10 @@ impl Signature {
         let params = ty.get_param_types();
         let params = params.into_iter().enumerate().map(|(index, param)| {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            let byval = function
-                .get_enum_attribute(AttributeLoc::Param(index), crate::llvm::Attribute::get_named_enum_kind_id("byval"));
+            let byval = function.get_enum_attribute(
+                AttributeLoc::Param(index),
+                crate::llvm::Attribute::get_named_enum_kind_id("byval"),
+            );
             match (byval, BasicTypeEnum::try_from(param)) {
                 (Some(byval), _) => BasicTypeEnum::try_from(byval.get_type_value())
                     .map_or(PtxParam::Pointer, |ty| of_type(ty, is_kernel)),

@@ -56,9 +56,7 @@ impl File {
             Format::Bitcode | Format::Ir => Ok(vec![object]),
             Format::Archive => self.archive_members(bytes),
             Format::Machine => Err(no_bitcode(&object).into()),
-            Format::Unknown => {
-                Err(broken(&object, &"it is neither LLVM bitcode nor an archive of bitcode").into())
-            }
+            Format::Unknown => Err(broken(&object, &"it is neither LLVM bitcode nor an archive of bitcode").into()),
         }
     }
 
@@ -105,7 +103,12 @@ impl Format {
         match bytes {
             [b'B', b'C', 0xc0, 0xde, ..] | [0xde, 0xc0, 0x17, 0x0b, ..] => Self::Bitcode,
             [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n', ..] => Self::Archive,
-            _ if bytes.starts_with(b"; ModuleID") || bytes.starts_with(b"target ") || bytes.starts_with(b"source_filename") => Self::Ir,
+            _ if bytes.starts_with(b"; ModuleID")
+                || bytes.starts_with(b"target ")
+                || bytes.starts_with(b"source_filename") =>
+            {
+                Self::Ir
+            }
             _ if object::FileKind::parse(bytes).is_ok() => Self::Machine,
             _ => Self::Unknown,
         }

@@ -91,15 +91,20 @@ struct Linker<'a, 'ctx> {
 
 impl<'ctx> Linker<'_, 'ctx> {
     fn link(&self, unit: &mut Unit<'ctx>) -> Result<()> {
-        let source = match unit.module.take() {
-            Some(module) => module,
-            None => parse(self.context, &unit.member)?,
+        let (source, again) = match unit.module.take() {
+            Some(module) => (module, false),
+            None => (parse(self.context, &unit.member)?, true),
         };
+        if again {
+            // Roots came with the first link; now only what has been asked for since is wanted.
+            let roots = llvm::globals(&source).filter(|g| g.get_linkage() == Linkage::Appending).collect::<Vec<_>>();
+            roots.into_iter().for_each(llvm::delete_global);
+        }
         self.call_runtime(&source);
         let whole = unit.whole;
-        let is_export = |symbol: &str| whole || self.exports.iter().any(|export| export == symbol);
+        let is_root = |symbol: &str| !again && (whole || self.exports.iter().any(|export| export == symbol));
         llvm::doing(Code::BrokenInput, format!("cannot read {}", unit.member));
-        Library::new(source, is_export)
+        Library::new(source, is_root)
             .link_into(self.module, self.context)
             .map_err(|error| failure(&unit.member, &error).into())
     }

@@ -79,10 +79,8 @@ pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface
     }
     entries.into_iter().for_each(llvm::delete_global);
     let defined = |name: &String| module.get_function(name).filter(|f| f.count_basic_blocks() > 0);
-    let (bare_kernels, exports) = exports
-        .iter()
-        .filter_map(defined)
-        .partition(|function| function.get_call_conventions() == llvm::PTX_KERNEL);
+    let (bare_kernels, exports) =
+        exports.iter().filter_map(defined).partition(|function| function.get_call_conventions() == llvm::PTX_KERNEL);
     Ok(Interface { kernels: kernels.into_values().collect(), bare_kernels, exports })
 }
 

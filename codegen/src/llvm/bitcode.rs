@@ -1,18 +1,20 @@
 //! Reading bitcode lazily, and linking of it only what is needed.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
 use std::mem::{MaybeUninit, forget};
+use std::rc::Rc;
 
 use inkwell::context::AsContextRef;
+use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::{
-    LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMessage, LLVMGetDiagInfoDescription,
-    LLVMGetDiagInfoSeverity, LLVMSetLinkage,
+    LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMessage,
+    LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMSetLinkage,
 };
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
-use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 
 use super::{AsValueRef, Context, Linkage, MemoryBuffer, Module, functions, globals};
 
@@ -23,38 +25,44 @@ pub struct ParseError(pub String);
 /// Collects LLVM's error messages while it lives; LLVM's own handler would end the process.
 struct Errors<'c> {
     context: &'c Context,
-    messages: Box<Vec<String>>,
+    messages: Rc<RefCell<Vec<String>>>,
 }
 
 impl<'c> Errors<'c> {
     fn collect(context: &'c Context) -> Self {
-        let mut messages = Box::new(Vec::new());
-        let target: *mut Vec<String> = &mut *messages;
-        // SAFETY: the box keeps its place until `drop` takes the handler away.
-        unsafe { LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(on_diagnostic), target.cast()) };
+        let messages = Rc::new(RefCell::new(Vec::new()));
+        // SAFETY: `messages` lives until `drop` takes the handler away.
+        unsafe {
+            let target = Rc::as_ptr(&messages).cast_mut().cast();
+            LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(on_diagnostic), target);
+        }
         Self { context, messages }
     }
 
     fn text(&self) -> ParseError {
-        ParseError(if self.messages.is_empty() { "no reason given".into() } else { self.messages.join("; ") })
+        let messages = self.messages.borrow();
+        ParseError(if messages.is_empty() { "no reason given".into() } else { messages.join("; ") })
     }
 }
 
 impl Drop for Errors<'_> {
     fn drop(&mut self) {
         // SAFETY: a handler with no target is always valid.
-        unsafe { LLVMContextSetDiagnosticHandler(self.context.as_ctx_ref(), Some(on_diagnostic), std::ptr::null_mut()) };
+        unsafe {
+            LLVMContextSetDiagnosticHandler(self.context.as_ctx_ref(), Some(on_diagnostic), std::ptr::null_mut())
+        };
     }
 }
 
 extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, target: *mut c_void) {
-    // SAFETY: LLVM passes a live record; the target is null or the vector of a living `Errors`.
+    // SAFETY: LLVM passes a live record; the target is null or the list of a living `Errors`, which nobody borrows now.
     unsafe {
         if target.is_null() || LLVMGetDiagInfoSeverity(info) != LLVMDiagnosticSeverity::LLVMDSError {
             return;
         }
         let text = LLVMGetDiagInfoDescription(info);
-        (*target.cast::<Vec<String>>()).push(CStr::from_ptr(text).to_string_lossy().into_owned());
+        let messages = &*target.cast::<RefCell<Vec<String>>>();
+        messages.borrow_mut().push(CStr::from_ptr(text).to_string_lossy().into_owned());
         LLVMDisposeMessage(text);
     }
 }
@@ -127,4 +135,3 @@ pub fn link<'ctx>(destination: &Module<'ctx>, source: Module<'ctx>, context: &'c
     forget(source);
     if failed { Err(errors.text()) } else { Ok(()) }
 }
-

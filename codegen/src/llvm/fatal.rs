@@ -36,9 +36,9 @@ fn explain(code: Code, what: &str, reason: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error(code, format!("{what}: LLVM gave up"))
         .note(format!("LLVM says: {}", reason.lines().next().unwrap_or_default()));
     if let Some(symbol) = reason.split("Cannot select").nth(1) {
-        return diagnostic
-            .note(format!("no PTX instruction does `{}`", symbol.trim_matches([':', ' ', '\n'])))
-            .help("the operation exists on no GPU, or not on this arch: name a higher `--arch` or write it differently");
+        return diagnostic.note(format!("no PTX instruction does `{}`", symbol.trim_matches([':', ' ', '\n']))).help(
+            "the operation exists on no GPU, or not on this arch: name a higher `--arch` or write it differently",
+        );
     }
     diagnostic
 }

@@ -22,8 +22,7 @@ pub use inkwell::module::{Linkage, Module};
 pub use inkwell::targets::TargetMachine;
 pub use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
 pub use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue,
-    PointerValue,
+    AsValueRef, BasicMetadataValueEnum, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, PointerValue,
 };
 pub use inkwell::{GlobalVisibility, OptimizationLevel};
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use inkwell::llvm_sys::core::{
     LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory,
     LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetFirstUse, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMGetUser, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction,
+    LLVMGetUser, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAFunction, LLVMIsAGlobalVariable,
+    LLVMIsAInstruction,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::LLVMValueRef;
@@ -80,7 +81,6 @@ pub fn source_span(instruction: InstructionValue<'_>) -> Option<Span> {
     // SAFETY: the instruction is live; the strings belong to its metadata and are copied.
     unsafe { span_of(instruction.as_value_ref(), LLVMGetDebugLocColumn(instruction.as_value_ref())) }
 }
-
 
 /// # Safety
 /// `value` must be a live instruction, or a function with a subprogram.

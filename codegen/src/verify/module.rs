@@ -24,9 +24,12 @@ pub fn supported(module: &Module<'_>) -> Result<()> {
         }
         if name == "llvm.global_ctors" || name == "llvm.global_dtors" {
             problems.push(
-                Diagnostic::error(Code::Unsupported, format!("the program has global constructors or destructors (`{name}`)"))
-                    .note("nothing runs before or after a kernel (PTX Writer's Guide to Interoperability, chapter 7)")
-                    .help("initialise in a kernel, or with a constant; leave out the crate that registers constructors"),
+                Diagnostic::error(
+                    Code::Unsupported,
+                    format!("the program has global constructors or destructors (`{name}`)"),
+                )
+                .note("nothing runs before or after a kernel (PTX Writer's Guide to Interoperability, chapter 7)")
+                .help("initialise in a kernel, or with a constant; leave out the crate that registers constructors"),
             );
         }
     }
@@ -74,10 +77,11 @@ fn undefined(symbol: &impl AsValueRef, name: &str, kind: &str) -> Option<Diagnos
     }
     let (span, user) = first_use(symbol);
     let located = span.is_some();
-    let mut diagnostic = Diagnostic::error(Code::UndefinedSymbol, format!("undefined symbol: {kind} `{}`", demangled(name)))
-        .at(span, "used here")
-        .note(format!("it is used by {user}"))
-        .note(format!("only {} may stay undefined: the driver has them", ptx_abi::SYSTEM_CALLS.join(", ")));
+    let mut diagnostic =
+        Diagnostic::error(Code::UndefinedSymbol, format!("undefined symbol: {kind} `{}`", demangled(name)))
+            .at(span, "used here")
+            .note(format!("it is used by {user}"))
+            .note(format!("only {} may stay undefined: the driver has them", ptx_abi::SYSTEM_CALLS.join(", ")));
     if !located {
         diagnostic = diagnostic.help("compile with `-C debuginfo=line-tables-only` to see the line");
     }

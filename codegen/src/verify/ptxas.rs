@@ -72,18 +72,20 @@ impl Assembler {
         std::fs::write(&input, job.ptx).map_err(|e| output_failed(&input, &e))?;
         let mut command = Command::new(&self.path);
         command.arg(format!("-arch={}", job.arch)).arg("-v").arg(&input).arg("-o").arg(&output);
-        match (job.debug, job.level) {
-            (DebugLevel::None, _) => {}
-            (DebugLevel::Full, OptLevel::O0) => drop(command.args(["-g", "--dont-merge-basicblocks", "--return-at-end"])),
-            _ => drop(command.arg("-lineinfo")),
-        }
+        let flags: &[&str] = match (job.debug, job.level) {
+            (DebugLevel::None, _) => &[],
+            (DebugLevel::Full, OptLevel::O0) => &["-g", "--dont-merge-basicblocks", "--return-at-end"],
+            _ => &["-lineinfo"],
+        };
+        command.args(flags);
         let run = command.output().map_err(|e| self.cannot_run(&e))?;
         let log = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
         if !run.status.success() {
             return Err(self.failure(&log, job).into());
         }
         let cubin = std::fs::read(&output).map_err(|e| {
-            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.path.display())).note(log.clone())
+            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.path.display()))
+                .note(log.clone())
         })?;
         Ok(Assembled { cubin, resources: parse_resources(&log) })
     }
@@ -100,7 +102,8 @@ impl Assembler {
                 .note(log.trim().to_string())
                 .help("leave out this arch, or ask for PTX only (`--emit ptx --ptxas=off`), or use another ptxas");
         }
-        let first = log.lines().find(|line| line.contains("error") || line.contains("fatal")).unwrap_or("it gave no reason");
+        let first =
+            log.lines().find(|line| line.contains("error") || line.contains("fatal")).unwrap_or("it gave no reason");
         let reason = first.rsplit(" : ").next().unwrap_or(first).trim();
         let mut diagnostic =
             Diagnostic::error(Code::PtxasFailed, format!("ptxas rejected the PTX for {}: {reason}", job.arch));
@@ -113,9 +116,9 @@ impl Assembler {
                 .at(span, "the PTX came from here")
                 .note(format!("PTX line {} in {function}: `{}`", place.line, place.text));
         }
-        diagnostic
-            .note(log.lines().filter(|line| !line.contains(" info ")).collect::<Vec<_>>().join("\n"))
-            .help("this is a bug of rust-ptx unless the program has inline assembly: please report it with `--dump-dir`")
+        diagnostic.note(log.lines().filter(|line| !line.contains(" info ")).collect::<Vec<_>>().join("\n")).help(
+            "this is a bug of rust-ptx unless the program has inline assembly: please report it with `--dump-dir`",
+        )
     }
 }
 
@@ -158,14 +161,18 @@ impl Place {
         let mut place = Self { line, text: String::new(), function: None, rust: None };
         let mut files: BTreeMap<&str, PathBuf> = BTreeMap::new();
         for text in ptx.lines() {
-            if let Some((number, path)) = text.trim().strip_prefix(".file").and_then(|rest| rest.trim().split_once(' ')) {
+            if let Some((number, path)) = text.trim().strip_prefix(".file").and_then(|rest| rest.trim().split_once(' '))
+            {
                 files.insert(number, path.trim().trim_matches('"').into());
             }
         }
         for (index, text) in ptx.lines().enumerate().take(line) {
             let words: Vec<&str> = text.split_whitespace().collect();
             if let Some(at) = words.iter().position(|word| *word == ".entry" || *word == ".func") {
-                place.function = words[at..].iter().find(|w| !w.starts_with('.')).map(|w| w.trim_end_matches("()").trim_end_matches('(').to_string());
+                place.function = words[at..]
+                    .iter()
+                    .find(|w| !w.starts_with('.'))
+                    .map(|w| w.trim_end_matches("()").trim_end_matches('(').to_string());
                 place.rust = None;
             } else if let [".loc", file, row, column, ..] = words[..] {
                 place.rust = files.get(file).map(|file| Span {

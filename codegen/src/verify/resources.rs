@@ -66,7 +66,15 @@ ptxas info    : Used 4 registers, used 0 barriers, 352 bytes cmem[0]
         let kernels = parse(log);
         assert_eq!(
             kernels["saxpy"],
-            Resources { registers: 10, stack: 24, spill_stores: 8, spill_loads: 12, shared: 1024, constant: 392, barriers: 1 }
+            Resources {
+                registers: 10,
+                stack: 24,
+                spill_stores: 8,
+                spill_loads: 12,
+                shared: 1024,
+                constant: 392,
+                barriers: 1
+            }
         );
         assert_eq!(kernels["empty"].registers, 4);
         assert_eq!(kernels.len(), 2);

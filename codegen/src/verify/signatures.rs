@@ -15,10 +15,17 @@ pub fn check(ptx: &str, table: &Table, arch: Arch) -> Result<()> {
         let found = emitted.get(&expected.name);
         if found.is_none_or(|found| !same(expected, found)) {
             problems.push(
-                Diagnostic::error(Code::PtxMismatch, format!("`{}` has another signature in the PTX for {arch}", expected.name))
-                    .note(format!("the ABI asks for {}", describe(expected)))
-                    .note(found.map_or("the PTX has no such function".into(), |found| format!("the PTX has {}", describe(found))))
-                    .help("this is a bug of rust-ptx: please report it"),
+                Diagnostic::error(
+                    Code::PtxMismatch,
+                    format!("`{}` has another signature in the PTX for {arch}", expected.name),
+                )
+                .note(format!("the ABI asks for {}", describe(expected)))
+                .note(
+                    found.map_or("the PTX has no such function".into(), |found| {
+                        format!("the PTX has {}", describe(found))
+                    }),
+                )
+                .help("this is a bug of rust-ptx: please report it"),
             );
         }
     }
@@ -152,7 +159,8 @@ impl<'a> Iterator for Words<'a> {
         }
         let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '%');
         let first = self.rest.chars().next()?;
-        let end = if is_word(first) { self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len()) } else { first.len_utf8() };
+        let end =
+            if is_word(first) { self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len()) } else { first.len_utf8() };
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         Some(word)
@@ -205,7 +213,8 @@ mod tests {
 
     #[test]
     fn differences_are_found() {
-        let signature = |params: &[PtxParam]| Signature { name: "k".into(), is_kernel: true, result: None, params: params.into() };
+        let signature =
+            |params: &[PtxParam]| Signature { name: "k".into(), is_kernel: true, result: None, params: params.into() };
         let table = |params: &[PtxParam]| Table { kernels: vec![], signatures: vec![signature(params)] };
         let struct_of = |size, align| PtxParam::Bytes { size, align };
         let float = PtxParam::Float { bits: 32 };
