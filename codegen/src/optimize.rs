@@ -1,5 +1,7 @@
 //! Makes the module small, then fast: what nothing reaches goes, then LLVM's pipeline for the level runs.
 
+use std::collections::HashSet;
+
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -9,15 +11,15 @@ use crate::options::OptLevel;
 
 /// Hides everything but kernels and exported functions, and removes what they do not reach.
 pub fn internalize(module: &Module<'_>, interface: &Interface<'_>, machine: &TargetMachine) -> Result<()> {
-    let is_root = |name: &std::ffi::CStr| {
-        interface.kernels.iter().any(|k| name.to_bytes() == k.descriptor.name.as_bytes())
-            || interface.bare_kernels.iter().chain(&interface.exports).any(|f| f.get_name() == name)
-    };
+    let kernels = interface.kernels.iter().map(|kernel| kernel.descriptor.name.clone());
+    let others = interface.bare_kernels.iter().chain(&interface.exports);
+    let others = others.map(|function| function.get_name().to_string_lossy().into_owned());
+    let roots: HashSet<String> = kernels.chain(others).collect();
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
         // The arch is the machine's to say; rustc compiled for its oldest.
         function.remove_string_attribute(AttributeLoc::Function, "target-cpu");
         function.remove_string_attribute(AttributeLoc::Function, "target-features");
-        if is_root(function.get_name()) {
+        if roots.contains(function.get_name().to_string_lossy().as_ref()) {
             function.set_linkage(Linkage::External);
             function.as_global_value().set_visibility(llvm::GlobalVisibility::Default);
         } else if function.get_linkage() != Linkage::Private {

@@ -33,12 +33,28 @@ extern "C" fn on_fatal_error(reason: *const c_char) {
 }
 
 fn explain(code: Code, what: &str, reason: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::error(code, format!("{what}: LLVM gave up"))
-        .note(format!("LLVM says: {}", reason.lines().next().unwrap_or_default()));
-    if let Some(symbol) = reason.split("Cannot select").nth(1) {
-        return diagnostic.note(format!("no PTX instruction does `{}`", symbol.trim_matches([':', ' ', '\n']))).help(
-            "the operation exists on no GPU, or not on this arch: name a higher `--arch` or write it differently",
-        );
-    }
+    let diagnostic = Diagnostic::error(code, format!("{what}: LLVM gave up"));
+    // "Cannot select: 0x55…: f32 = fsin 0x55…\n … In function: f"
+    let operation = reason
+        .strip_prefix("Cannot select: ")
+        .and_then(|rest| rest.lines().next()?.split(" = ").nth(1)?.split_whitespace().next());
+    let Some(operation) = operation else { return diagnostic.note(format!("LLVM says: {reason}")) };
+    let function = reason.split("In function: ").nth(1).map(|name| name.trim()).unwrap_or("?");
     diagnostic
+        .note(format!("no PTX instruction does `{operation}`, which `{:#}` needs", rustc_demangle::demangle(function)))
+        .help("GPUs have no instruction for functions such as sin, cos and pow: call a crate such as `libm`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_instruction_is_named_with_its_function() {
+        let reason = "Cannot select: 0x559c: f32 = fsin 0x559d\n  0x559d: f32,ch = load<(s32)> 0x5598\nIn function: f";
+        let text = explain(Code::LlvmFailed, "cannot generate code for sm_75", reason).to_string();
+        assert!(text.contains("no PTX instruction does `fsin`, which `f` needs"), "{text}");
+        let text = explain(Code::BrokenInput, "cannot read a.o", "Malformed block").to_string();
+        assert!(text.contains("cannot read a.o") && text.contains("Malformed block"), "{text}");
+    }
 }
