@@ -118,7 +118,7 @@ fn explain(what: &str, output: &Output) -> Diagnostic {
     let lines: Vec<&str> = text.lines().collect();
     let diagnostic = missing(what).note(lines[lines.len().saturating_sub(6)..].join("\n"));
     if text.contains("No space left") || text.contains("Disk quota") {
-        diagnostic.help(format!("free some disk space, or set {} to a folder on another disk", cache::CACHE_VARIABLE))
+        Diagnostic { code: Code::OutputFailed, ..cache::full(diagnostic) }
     } else if text.contains("No matching distribution") {
         diagnostic.help("no build of the tools for this system: install the CUDA toolkit and set CUDA_HOME")
     } else {
