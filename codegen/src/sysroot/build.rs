@@ -58,13 +58,17 @@ pub fn build(rustc: &Rustc, library: &Library, sysroot: &Path, progress: &Progre
         fs::write(&file, text).map_err(|e| cache::failure(&file, "write", &e))?;
     }
     let sources = library.unpack(&scratch.join("library"))?;
-    step.advance(1);
     let build = Build { rustc, sources: &sources, sysroot };
-    build.compile("core", &sources.join("core/src/lib.rs"))?;
-    step.advance(1);
-    build.compile("compiler_builtins", &builtins.join("lib.rs"))?;
-    step.advance(1);
-    build.compile("alloc", &sources.join("alloc/src/lib.rs"))?;
+    let crates = [
+        ("core", sources.join("core/src/lib.rs")),
+        ("compiler_builtins", builtins.join("lib.rs")),
+        ("alloc", sources.join("alloc/src/lib.rs")),
+    ];
+    for (name, root) in crates {
+        step.advance(1);
+        step.message(&format!("Building device sysroot for rustc {}: {name}", rustc.release));
+        build.compile(name, &root)?;
+    }
     cache::remove(&scratch)?;
     step.finish(format!("Built device sysroot for rustc {} from {}", rustc.release, library.source));
     Ok(())
