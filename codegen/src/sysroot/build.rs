@@ -13,7 +13,12 @@ use crate::options::TARGET;
 use crate::progress::Progress;
 
 /// The crate that stands for `compiler_builtins`, carried along so that an installed program has it.
-const BUILTINS: &[(&str, &str)] = &[("lib.rs", include_str!("../../../runtime/builtins/src/lib.rs"))];
+const BUILTINS: &[(&str, &str)] = &[
+    ("lib.rs", include_str!("../../../runtime/builtins/src/lib.rs")),
+    ("float.rs", include_str!("../../../runtime/builtins/src/float.rs")),
+    ("int.rs", include_str!("../../../runtime/builtins/src/int.rs")),
+    ("mem.rs", include_str!("../../../runtime/builtins/src/mem.rs")),
+];
 
 /// How the crates are compiled. Several codegen units: on two cores `core` takes half the time of one.
 const OPTIONS: &[&str] = &[

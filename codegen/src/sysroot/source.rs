@@ -90,8 +90,8 @@ impl Library {
                 fs::rename(&flat, &place).map_err(|e| cache::failure(&place, "create", &e))?;
             }
         }
-        for file in markdown {
-            write(&relocated(scratch, &file), "")?;
+        for file in markdown.iter().map(|file| relocated(scratch, file)).filter(|file| file.starts_with(scratch)) {
+            write(&file, "")?;
         }
         Ok(scratch.to_path_buf())
     }
@@ -132,7 +132,7 @@ fn convert(pages: &Path, to: &Path, markdown: &mut Vec<PathBuf>) -> Result<()> {
             let page = fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
             let source =
                 html::source(&page).ok_or_else(|| unreadable(&path, &"it is no page of rustdoc's source view"))?;
-            markdown.extend(html::included_markdown(&source).map(|file| to.join(file)));
+            markdown.extend(html::markdown(&source).map(|file| to.join(file)));
             write(&to.join(name), &source)?;
         }
     }
