@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use crate::arch::PtxVersion;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::options::Settings;
@@ -23,6 +24,7 @@ use crate::progress::Progress;
 use crate::report::{self, Report};
 use crate::sysroot::{self, Rustc};
 
+pub use write_if_changed;
 pub use package::{Package, absolute, normalized};
 
 use messages::Messages;
@@ -116,6 +118,9 @@ pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
     let settings = build.settings.clone().or(Settings::of_manifest(&package.manifest)?);
     // Before cargo runs: a wrong name should not cost a build.
     crate::options::parse_archs(&settings.arch)?;
+    if let Some(version) = &settings.ptx_version {
+        version.parse::<PtxVersion>().map_err(|reason| Diagnostic::error(Code::Usage, reason))?;
+    }
     let sysroot = sysroot::ensure(&Rustc::query(&build.rustc)?, build.sysroot.as_deref(), progress)?;
 
     // Always in this order, so that two builds cannot wait for each other.
@@ -153,13 +158,13 @@ fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) 
     std::fs::create_dir_all(&dir).map_err(|e| lock::failure(&dir, "create the folder", &e))?;
     let manifest = dir.join("Cargo.toml");
     let text = format!("# Written by rust-ptx from {}\n{}", package.manifest.display(), device.table);
-    let changed = lock::write_if_changed(&manifest, &text)?;
+    let changed = write_if_changed(&manifest, &text)?;
     if let Some(lock) = package.lock() {
         // cargo removes from the copy what the device does not need, so the copy says nothing about whether the
         // workspace's lock file has changed since.
         let content = std::fs::read_to_string(&lock).map_err(|e| lock::failure(&lock, "read", &e))?;
-        if lock::write_if_changed(&dir.join("Cargo.lock.workspace"), &content)? || changed {
-            lock::write_if_changed(&dir.join("Cargo.lock"), &content)?;
+        if write_if_changed(&dir.join("Cargo.lock.workspace"), &content)? || changed {
+            write_if_changed(&dir.join("Cargo.lock"), &content)?;
         }
     }
     Ok(OnDisk { manifest, dropped: device.dropped })
@@ -206,7 +211,7 @@ impl Run<'_> {
                 .help("see that no `linker` is set for nvptx64-nvidia-cuda by `[target]` in cargo's configuration or RUSTFLAGS")
         })?;
         let stamp = self.stamp();
-        lock::write_if_changed(&stamp, &self.args.join("\n"))?;
+        write_if_changed(&stamp, &self.args.join("\n"))?;
         Ok(Built {
             report,
             sources: sources::of(self.package, self.manifest, &self.build.target_dir, &outcome.messages.artifacts),

@@ -53,6 +53,16 @@ impl Package {
         Some(self.root_manifest.with_file_name("Cargo.lock")).filter(|lock| lock.is_file())
     }
 
+    /// Names in `[features]` of a manifest, and of optional dependencies, which are features too.
+    pub fn features(manifest: &Path) -> Vec<String> {
+        let Ok(table) = read(manifest) else { return vec![] };
+        let features = table.get("features").and_then(Value::as_table).into_iter().flatten().map(|(name, _)| name);
+        let dependencies = table.get("dependencies").and_then(Value::as_table).into_iter().flatten();
+        let is_optional = |value: &Value| value.get("optional").and_then(Value::as_bool) == Some(true);
+        let optional = dependencies.filter(|(_, value)| is_optional(value)).map(|(name, _)| name);
+        features.chain(optional).cloned().collect()
+    }
+
     /// The library's first source file.
     pub fn library(&self) -> Result<PathBuf> {
         let given = self.table.get("lib").and_then(|lib| lib.get("path")).and_then(Value::as_str);
