@@ -31,14 +31,12 @@ fn run() -> Result<(), String> {
 
 /// The LLVM major version that the enabled features bind.
 fn wanted_major() -> Result<String, String> {
-    let enabled: Vec<&str> = ["21", "22"]
-        .into_iter()
-        .filter(|major| env::var_os(format!("CARGO_FEATURE_LLVM_{major}")).is_some())
-        .collect();
+    let enabled: Vec<&str> =
+        ["21", "22", "23"].into_iter().filter(|major| env::var_os(format!("CARGO_FEATURE_LLVM_{major}")).is_some()).collect();
     match enabled[..] {
         [major] => Ok(major.to_string()),
-        [] => Err("enable one of ptx-codegen's features llvm-21 and llvm-22".into()),
-        _ => Err("enable only one of ptx-codegen's features llvm-21 and llvm-22".into()),
+        [] => Err("enable one of ptx-codegen's features llvm-21, llvm-22 and llvm-23".into()),
+        _ => Err("enable only one of ptx-codegen's features llvm-21, llvm-22 and llvm-23".into()),
     }
 }
 
@@ -99,7 +97,10 @@ fn link_rustc(rustc: &Rustc) -> Result<(), String> {
 fn find_shared_llvm(lib: &Path) -> Option<String> {
     fs::read_dir(lib).ok()?.flatten().find_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let stem = name.strip_prefix("lib")?.strip_suffix(".so").or_else(|| name.strip_prefix("lib")?.strip_suffix(".dylib"))?;
+        let stem = name
+            .strip_prefix("lib")?
+            .strip_suffix(".so")
+            .or_else(|| name.strip_prefix("lib")?.strip_suffix(".dylib"))?;
         stem.starts_with("LLVM-").then(|| stem.to_string())
     })
 }

@@ -102,12 +102,11 @@ impl Diagnostic {
         for (index, (((span, label), source), path)) in self.spans.iter().zip(&sources).zip(&paths).enumerate() {
             let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             group = match source.as_deref().and_then(|text| Some((text, byte_range(text, span)?))) {
-                Some((text, range)) => group.element(
-                    Snippet::source(text).path(path).annotation(kind.span(range).label(label.as_str())),
-                ),
+                Some((text, range)) => {
+                    group.element(Snippet::source(text).path(path).annotation(kind.span(range).label(label.as_str())))
+                }
                 None => {
-                    let mut origin =
-                        annotate_snippets::Origin::path(path).line(span.line as usize);
+                    let mut origin = annotate_snippets::Origin::path(path).line(span.line as usize);
                     if span.column > 0 {
                         origin = origin.char_column(span.column as usize);
                     }
@@ -134,11 +133,7 @@ impl fmt::Display for Diagnostic {
 
 /// From the span's column, or the line's first word, to the end of the word there.
 fn byte_range(text: &str, span: &Span) -> Option<std::ops::Range<usize>> {
-    let line_start = text
-        .split_inclusive('\n')
-        .take((span.line as usize).checked_sub(1)?)
-        .map(str::len)
-        .sum::<usize>();
+    let line_start = text.split_inclusive('\n').take((span.line as usize).checked_sub(1)?).map(str::len).sum::<usize>();
     let line = text.get(line_start..)?.lines().next()?;
     let column = match span.column {
         0 => line.len() - line.trim_start().len(),

@@ -2,18 +2,206 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
+use crate::abi::{self, Table};
+use crate::arch::Arch;
+use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::options::{MessageFormat, Options, Request};
-use crate::report::Report;
+use crate::input;
+use crate::interface::{self, Interface};
+use crate::llvm::{self, Context, Module};
+use crate::options::{Emit, MessageFormat, Options, Ptxas, Request};
+use crate::output::{self, Artifact};
+use crate::report::{Kernel, Param, Report};
+use crate::tools::Tools;
+use crate::verify::ptxas::{Assembler, Job};
+use crate::{emit, intrinsics, optimize, verify};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
 
-/// Links: inputs to outputs.
-pub fn link(_options: &Options) -> Result<Report> {
-    unimplemented!("the pipeline is being written")
+/// Links: inputs to outputs. Read it to know the order of the pipeline.
+pub fn link(options: &Options) -> Result<Report> {
+    llvm::install_fatal_handler();
+    let mut dump = Dump::new(options.dump_dir.as_deref())?;
+    let assembler = find_assembler(options)?;
+
+    let context = Context::create();
+    let files = input::read(&options.inputs)?;
+    let module = input::link(&context, &files, &options.name, &options.exports)?;
+    dump.module("linked", &module)?;
+    let interface = interface::read(&module, &options.exports)?;
+    refuse_empty(&interface)?;
+    let table = Table::new(&interface)?;
+    abi::lower(&context, &module, &interface, &table)?;
+    dump.module("abi", &module)?;
+    let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
+    optimize::internalize(&module, &interface, &generic)?;
+    verify::supported(&module)?;
+    dump.module("reachable", &module)?;
+
+    let mut report = Report::new(options, &table, assembler.as_ref());
+    let mut artifacts = Vec::new();
+    for &arch in &options.archs {
+        let module = module.clone();
+        let needs = intrinsics::define(&context, &module, arch)?;
+        let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
+        dump.module(&format!("{arch}-intrinsics"), &module)?;
+        optimize::run_level(&module, &machine, options.opt_level, arch)?;
+        verify::undefined_symbols(&module)?;
+        emit::limit_debug_info(&module, &machine, options.debug)?;
+        dump.module(&format!("{arch}-optimized"), &module)?;
+        artifacts.extend(llvm_artifacts(options, &module, arch));
+        let ptx = emit::emit(&module, &machine, arch)?;
+        dump.text(&format!("{arch}.ptx"), &ptx)?;
+        verify::signatures(&ptx, &table, arch)?;
+        if let Some(assembler) = &assembler {
+            let job = Job { ptx: &ptx, arch, debug: options.debug, level: options.opt_level, table: &table };
+            artifacts.extend(assemble(options, assembler, job, &mut report)?);
+        }
+        artifacts.push(Artifact { kind: Emit::Ptx, arch: Some(arch), bytes: ptx.into_bytes() });
+    }
+    artifacts.sort_by_key(|artifact| (artifact.arch, artifact.kind));
+    if options.emit.contains(&Emit::Fatbin) {
+        let bytes = output::fatbin(&fatbinary()?, &artifacts)?;
+        artifacts.push(Artifact { kind: Emit::Fatbin, arch: None, bytes });
+    }
+    artifacts.retain(|artifact| artifact.kind == Emit::Ptx || options.emit.contains(&artifact.kind));
+    output::write(options, &artifacts, &mut report)?;
+    Ok(report)
+}
+
+fn refuse_empty(interface: &Interface<'_>) -> Result<()> {
+    if interface.kernels.is_empty() && interface.bare_kernels.is_empty() && interface.exports.is_empty() {
+        return Err(Diagnostic::error(Code::NoKernels, "the crate has no kernel and exports no function")
+            .help("mark a function with `#[ptx::kernel]`")
+            .into());
+    }
+    Ok(())
+}
+
+/// The ptxas that the options ask for; none if it is neither asked for nor there.
+fn find_assembler(options: &Options) -> Result<Option<Assembler>> {
+    let needed = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
+    let found = match &options.ptxas {
+        Ptxas::Off if needed => {
+            return Err(
+                Diagnostic::error(Code::Usage, "cubins and fatbins need ptxas, and `--ptxas=off` forbids it").into()
+            );
+        }
+        Ptxas::Off => None,
+        Ptxas::Path(path) => Some(Assembler::at(path)?),
+        Ptxas::Auto => Tools::find().ptxas().map(|tool| Assembler::at(&tool.path)).transpose()?,
+    };
+    if found.is_none() && needed {
+        return Err(Diagnostic::error(Code::PtxasMissing, "cubins and fatbins need NVIDIA's ptxas, which was not found")
+            .help("install it with `cargo ptx setup`, or name it with `--ptxas=PATH`; `cargo ptx doctor` says where it was looked for")
+            .into());
+    }
+    Ok(found)
+}
+
+fn fatbinary() -> Result<std::path::PathBuf> {
+    let tools = Tools::find();
+    let missing = || {
+        Diagnostic::error(Code::ToolFailed, "fatbins need NVIDIA's fatbinary, which was not found")
+            .help("install it with `cargo ptx setup`")
+    };
+    Ok(tools.fatbinary().map(|tool| tool.path.clone()).ok_or_else(missing)?)
+}
+
+/// Has ptxas check the PTX, and notes resources and spills in the report.
+fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut Report) -> Result<Option<Artifact>> {
+    let needed = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
+    if !needed && !assembler.knows(job.arch)? {
+        report.diagnostics.push(
+            Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
+                .note(format!("ptxas {} does not know this arch", assembler.version)),
+        );
+        return Ok(None);
+    }
+    let assembled = assembler.assemble(job)?;
+    report.diagnostics.extend(verify::ptxas::spills(job.table, &assembled.resources, job.arch));
+    for kernel in &mut report.kernels {
+        let resources = assembled.resources.get(&kernel.name).copied();
+        kernel.resources.extend(resources.map(|resources| (job.arch.to_string(), resources)));
+    }
+    Ok(Some(Artifact { kind: Emit::Cubin, arch: Some(job.arch), bytes: assembled.cubin }))
+}
+
+fn llvm_artifacts(options: &Options, module: &Module<'_>, arch: Arch) -> Vec<Artifact> {
+    let artifact = |kind, bytes| Artifact { kind, arch: Some(arch), bytes };
+    let mut artifacts = Vec::new();
+    if options.emit.contains(&Emit::LlvmIr) {
+        artifacts.push(artifact(Emit::LlvmIr, module.print_to_string().to_bytes().to_vec()));
+    }
+    if options.emit.contains(&Emit::LlvmBc) {
+        let buffer = module.write_bitcode_to_memory();
+        artifacts.push(artifact(Emit::LlvmBc, buffer.as_slice().to_vec()));
+    }
+    artifacts
+}
+
+impl Report {
+    fn new(options: &Options, table: &Table, assembler: Option<&Assembler>) -> Self {
+        let param = |param: &abi::ParamAbi| Param {
+            name: param.source.name.clone(),
+            rust_type: param.source.rust_type.clone(),
+            size: param.source.ty.size,
+            align: param.source.ty.align,
+            ptx: param.ptx.iter().map(ToString::to_string).collect(),
+        };
+        let kernel = |kernel: &abi::KernelAbi| Kernel {
+            name: kernel.name.clone(),
+            path: kernel.path.clone(),
+            span: kernel.span.clone(),
+            params: kernel.params.iter().map(param).collect(),
+            abi_hash: kernel.abi_hash,
+            resources: Default::default(),
+        };
+        Self {
+            name: options.name.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            llvm: crate::LLVM_VERSION.into(),
+            ptxas: assembler.map(|assembler| assembler.version.clone()),
+            kernels: table.kernels.iter().map(kernel).collect(),
+            outputs: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+}
+
+/// Writes what `--dump-dir` asks for, numbered in order.
+struct Dump<'a> {
+    dir: Option<&'a Path>,
+    count: u32,
+}
+
+impl<'a> Dump<'a> {
+    fn new(dir: Option<&'a Path>) -> Result<Self> {
+        if let Some(dir) = dir {
+            std::fs::create_dir_all(dir).map_err(|e| output::failed(dir, &e))?;
+        }
+        Ok(Self { dir, count: 0 })
+    }
+
+    fn module(&mut self, stage: &str, module: &Module<'_>) -> Result<()> {
+        if self.dir.is_none() {
+            return Ok(());
+        }
+        self.text(&format!("{stage}.ll"), &module.print_to_string().to_string_lossy())
+    }
+
+    fn text(&mut self, stage: &str, text: &str) -> Result<()> {
+        if let Some(dir) = self.dir {
+            let path = dir.join(format!("{:02}-{stage}", self.count));
+            std::fs::write(&path, text).map_err(|e| output::failed(&path, &e))?;
+            self.count += 1;
+        }
+        Ok(())
+    }
 }
 
 /// Lets `cargo ptx` and build scripts pass themselves to rustc as the linker: if [`LINKER_VARIABLE`] is set and there

@@ -5,6 +5,7 @@
 
 pub mod abi;
 pub mod arch;
+pub mod cache;
 pub mod cli;
 pub mod codes;
 pub mod diagnostic;
@@ -17,6 +18,7 @@ mod llvm;
 pub mod optimize;
 pub mod options;
 pub mod output;
+pub mod progress;
 pub mod project;
 pub mod report;
 pub mod sysroot;

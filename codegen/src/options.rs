@@ -327,16 +327,14 @@ impl Options {
             emit: settings.emit,
             opt_level: line.opt_level,
             debug: settings.debug_level.unwrap_or(if line.debug { DebugLevel::Full } else { DebugLevel::None }),
-            exports: line.export_symbol,
+            // rustc exports every `#[no_mangle]` function of every crate, our own runtime's too.
+            exports: line.export_symbol.into_iter().filter(|name| !name.starts_with(ptx_abi::RUNTIME_PREFIX)).collect(),
             ptxas: match settings.ptxas.as_deref() {
                 None | Some("auto") => Ptxas::Auto,
                 Some("off") => Ptxas::Off,
                 Some(path) => Ptxas::Path(path.into()),
             },
-            ptx_version: settings
-                .ptx_version
-                .map(|text| text.parse().map_err(usage::<String>))
-                .transpose()?,
+            ptx_version: settings.ptx_version.map(|text| text.parse().map_err(usage::<String>)).transpose()?,
             dump_dir: line.dump_dir,
             message_format: line.message_format,
             source_base: line.source_base.unwrap_or_default(),
@@ -372,8 +370,8 @@ fn expand_response_files(args: impl IntoIterator<Item = OsString>) -> Result<Vec
             expanded.push(arg);
             continue;
         };
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| usage(format!("cannot read the response file {path}: {e}")))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|e| usage(format!("cannot read the response file {path}: {e}")))?;
         expanded.extend(text.lines().filter(|line| !line.is_empty()).map(|line| unescape(line).into()));
     }
     Ok(expanded)
@@ -402,8 +400,21 @@ mod tests {
     #[test]
     fn rustcs_command_line_is_understood() {
         let options = parse(&[
-            "--export-symbol", "foo", "a.o", "libcore.rlib", "-L", "/x", "--target", TARGET, "--target-cpu", "sm_90",
-            "-o", "out/k.ptx", "-O3", "--debug", "--arch=sm_90a,sm_80",
+            "--export-symbol",
+            "foo",
+            "a.o",
+            "libcore.rlib",
+            "-L",
+            "/x",
+            "--target",
+            TARGET,
+            "--target-cpu",
+            "sm_90",
+            "-o",
+            "out/k.ptx",
+            "-O3",
+            "--debug",
+            "--arch=sm_90a,sm_80",
         ])
         .unwrap();
         assert_eq!(options.inputs, [PathBuf::from("a.o"), "libcore.rlib".into()]);

@@ -1,1 +1,4 @@
 //! Under construction.
+
+pub mod doctor;
+pub mod setup;

@@ -1,1 +1,7 @@
-//! Under construction.
+//! Inputs: files to bitcode members, members to one module that holds what kernels reach and nothing else.
+
+mod files;
+mod link;
+
+pub use files::{Member, read};
+pub use link::link;

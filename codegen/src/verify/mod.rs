@@ -1,1 +1,10 @@
-//! Under construction.
+//! Checks: of the module before code is generated, of the PTX against the ABI table, and of the PTX by ptxas.
+
+mod module;
+pub mod ptxas;
+mod resources;
+mod signatures;
+
+pub use module::{supported, undefined_symbols};
+pub use resources::parse as parse_resources;
+pub use signatures::{check as signatures, parse as parse_signatures};

@@ -36,11 +36,8 @@ pub struct OwnedDescriptor {
 impl OwnedDescriptor {
     /// See [`Descriptor::abi_hash`].
     pub fn abi_hash(&self) -> u64 {
-        let params: Vec<Param<'_>> = self
-            .params
-            .iter()
-            .map(|p| Param { name: &p.name, rust_type: &p.rust_type, ty: p.ty })
-            .collect();
+        let params: Vec<Param<'_>> =
+            self.params.iter().map(|p| Param { name: &p.name, rust_type: &p.rust_type, ty: p.ty }).collect();
         Descriptor {
             kind: self.kind,
             mangling: self.mangling,
@@ -216,7 +213,10 @@ mod tests {
         assert_eq!((decoded.file.as_str(), decoded.line, decoded.column), ("src/lib.rs", 12, 5));
         assert_eq!(decoded.bounds, DESCRIPTOR.bounds);
         for (owned, param) in decoded.params.iter().zip(PARAMS) {
-            assert_eq!((owned.name.as_str(), owned.rust_type.as_str(), owned.ty), (param.name, param.rust_type, param.ty));
+            assert_eq!(
+                (owned.name.as_str(), owned.rust_type.as_str(), owned.ty),
+                (param.name, param.rust_type, param.ty)
+            );
         }
         assert_eq!(decoded.params.len(), PARAMS.len());
         assert_eq!(decoded.abi_hash(), DESCRIPTOR.abi_hash());

@@ -50,8 +50,7 @@ impl<const N: usize> Encoder<N> {
     }
 
     const fn ty(self, ty: &Type) -> Self {
-        let this =
-            self.bytes(&[ty.class as u8]).bytes(&ty.size.to_le_bytes()).bytes(&ty.align.to_le_bytes());
+        let this = self.bytes(&[ty.class as u8]).bytes(&ty.size.to_le_bytes()).bytes(&ty.align.to_le_bytes());
         match &ty.pointee {
             None => this.bytes(&[0]),
             Some(pointee) => this

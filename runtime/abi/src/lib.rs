@@ -32,6 +32,9 @@ pub const VERSION: u16 = 1;
 /// up in the compiler's intrinsic table.
 pub const INTRINSIC_PREFIX: &str = "__ptx_";
 
+/// Prefix of the device runtime's functions that the compiler calls by name; they are never exported.
+pub const RUNTIME_PREFIX: &str = "__ptx_rt_";
+
 /// The functions that may stay undefined: the driver supplies them (guide, chapter 3).
 pub const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 

@@ -120,7 +120,7 @@ mod tests {
         let long = "äöü€𝄞abc".repeat(4);
         for (end, _) in long.char_indices() {
             let mut text = Text::<32>::new();
-            write!(text, "{}{}", &long[..end], "").unwrap();
+            write!(text, "{}", &long[..end]).unwrap();
             assert_eq!(text.bytes[text.len], 0);
             if end <= Text::<32>::ROOM {
                 assert_eq!(text.as_str(), &long[..end]);

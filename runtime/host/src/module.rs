@@ -270,6 +270,6 @@ fn difference(record: &KernelRecord, host: &Descriptor<'_>) -> String {
             host.params.iter().map(|p| format!("{}: {} bytes, aligned to {}", p.name, p.ty.size, p.ty.align)).collect();
         format!("The types have the same names and other layouts (on the host: {}). {rebuild}", sizes.join("; "))
     } else {
-        format!("{rebuild}")
+        rebuild.to_owned()
     }
 }

@@ -1,0 +1,52 @@
+//! `cargo ptx setup`: makes ready what compiling kernels needs, and says what it did.
+
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::Result;
+use crate::progress::Progress;
+use crate::sysroot::{self, Rustc, Sysroot};
+use crate::tools::{self, Name, Tools};
+
+/// What is there after [`setup`].
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// The compiler the sysroot is for.
+    pub rustc: Rustc,
+    /// `core` and `alloc` for the device.
+    pub sysroot: Sysroot,
+    /// Where NVIDIA's tools were installed, if they were asked for and were not there.
+    pub installed: Option<PathBuf>,
+    /// NVIDIA's tools.
+    pub tools: Tools,
+}
+
+/// Builds the device sysroot and, if `with_tools`, installs NVIDIA's tools where some are missing. What is there stays:
+/// a second call does nothing.
+pub fn setup(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<Ready> {
+    let rustc = Rustc::query(rustc)?;
+    let sysroot = sysroot::ensure(&rustc, None, progress)?;
+    let mut tools = Tools::find();
+    let mut installed = None;
+    if with_tools && Name::ALL.into_iter().any(|name| tools.get(name).is_none()) {
+        installed = Some(tools::install(progress)?);
+        tools = Tools::find();
+    }
+    Ok(Ready { rustc, sysroot, installed, tools })
+}
+
+/// The verb: sets up and prints what is there.
+pub fn run(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<()> {
+    let ready = setup(rustc, progress, with_tools)?;
+    println!("rustc     {} ({})", ready.rustc.release, ready.rustc.sysroot.display());
+    println!("sysroot   {} (from {})", ready.sysroot.path.display(), ready.sysroot.source);
+    for name in Name::ALL {
+        match ready.tools.get(name) {
+            Some(tool) => {
+                println!("{:<9} {} at {} ({})", name.command(), tool.version()?, tool.path.display(), tool.origin)
+            }
+            None if with_tools => println!("{:<9} not found", name.command()),
+            None => println!("{:<9} not found; `cargo ptx setup` without `--no-tools` installs it", name.command()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! Links members into one module, taking from each only what is referred to.
+//!
+//! Before: a module for every codegen unit of every crate, `core` with thousands of functions among them. After: one
+//! module with the kernels' shims, exported functions, and what these reach.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::files::{File, Member, broken};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{self, Context, Library, Linkage, Module, ParseError};
+
+/// Links all files into a module named `name`.
+pub fn link<'ctx>(context: &'ctx Context, files: &'ctx [File], name: &str, exports: &[String]) -> Result<Module<'ctx>> {
+    let mut units = Vec::new();
+    for file in files {
+        for member in file.members()? {
+            units.push(Unit::new(context, member)?);
+        }
+    }
+    let symbols: HashMap<String, usize> = units
+        .iter()
+        .enumerate()
+        .rev() // the first definition wins
+        .flat_map(|(index, unit)| unit.defined.iter().map(move |symbol| (symbol.clone(), index)))
+        .collect();
+    let module = context.create_module(name);
+    let linker = Linker { context, exports, module: &module, symbols: &symbols };
+
+    for unit in &mut units {
+        if unit.member.is_object || unit.has_roots || exports.iter().any(|export| unit.defined.contains(export)) {
+            linker.link(unit)?;
+        }
+    }
+    loop {
+        let wanted = linker.wanted();
+        if wanted.is_empty() {
+            break;
+        }
+        for index in wanted {
+            linker.link(&mut units[index])?;
+        }
+    }
+    Ok(module)
+}
+
+/// A member and its module, until that is linked.
+struct Unit<'ctx> {
+    member: Member<'ctx>,
+    /// Headers only; reading them again is cheap.
+    module: Option<Module<'ctx>>,
+    defined: BTreeSet<String>,
+    /// Something in it is kept whether referred to or not: a descriptor, another `#[used]` static, a kernel.
+    has_roots: bool,
+    /// It must not be split over several links: it has a static whose address or contents are its identity.
+    whole: bool,
+}
+
+impl<'ctx> Unit<'ctx> {
+    fn new(context: &'ctx Context, member: Member<'ctx>) -> Result<Self> {
+        let module = parse(context, &member)?;
+        let mut unit = Self { member, module: None, defined: BTreeSet::new(), has_roots: false, whole: false };
+        for function in llvm::functions(&module).filter(|f| !f.as_global_value().is_declaration()) {
+            unit.has_roots |= function.get_call_conventions() == llvm::PTX_KERNEL;
+            if !is_local(function.get_linkage()) {
+                unit.defined.insert(function.get_name().to_string_lossy().into_owned());
+            }
+        }
+        for global in llvm::globals(&module).filter(|g| !g.is_declaration()) {
+            match global.get_linkage() {
+                Linkage::Appending => unit.has_roots = true,
+                linkage if is_local(linkage) => unit.whole |= !global.has_unnamed_addr(),
+                _ => drop(unit.defined.insert(global.get_name().to_string_lossy().into_owned())),
+            }
+        }
+        unit.module = Some(module);
+        Ok(unit)
+    }
+}
+
+fn is_local(linkage: Linkage) -> bool {
+    matches!(linkage, Linkage::Internal | Linkage::Private)
+}
+
+struct Linker<'a, 'ctx> {
+    context: &'ctx Context,
+    exports: &'a [String],
+    module: &'a Module<'ctx>,
+    symbols: &'a HashMap<String, usize>,
+}
+
+impl<'ctx> Linker<'_, 'ctx> {
+    fn link(&self, unit: &mut Unit<'ctx>) -> Result<()> {
+        let (source, again) = match unit.module.take() {
+            Some(module) => (module, false),
+            None => (parse(self.context, &unit.member)?, true),
+        };
+        if again {
+            // Roots came with the first link; now only what has been asked for since is wanted.
+            let roots = llvm::globals(&source).filter(|g| g.get_linkage() == Linkage::Appending).collect::<Vec<_>>();
+            roots.into_iter().for_each(llvm::delete_global);
+        }
+        self.call_runtime(&source);
+        let whole = unit.whole;
+        let is_root = |symbol: &str| !again && (whole || self.exports.iter().any(|export| export == symbol));
+        llvm::doing(Code::BrokenInput, format!("cannot read {}", unit.member));
+        Library::new(source, is_root)
+            .link_into(self.module, self.context)
+            .map_err(|error| failure(&unit.member, &error).into())
+    }
+
+    /// Units that define something which the module only declares.
+    fn wanted(&self) -> BTreeSet<usize> {
+        let functions = llvm::functions(self.module)
+            .filter(|f| f.as_global_value().is_declaration())
+            .map(|f| f.get_name().to_string_lossy().into_owned());
+        let globals = llvm::globals(self.module)
+            .filter(|g| g.is_declaration())
+            .map(|g| g.get_name().to_string_lossy().into_owned());
+        functions.chain(globals).filter_map(|symbol| self.symbols.get(&symbol).copied()).collect()
+    }
+
+    /// Lets calls of core's failed bounds check go to the device runtime's, which needs no `core::fmt`.
+    fn call_runtime(&self, source: &Module<'ctx>) {
+        for (path, runtime) in [("core::panicking::panic_bounds_check", "__ptx_rt_panic_bounds_check")] {
+            if !self.symbols.contains_key(runtime) || source.get_function(runtime).is_some() {
+                continue;
+            }
+            let last = path.rsplit("::").next().unwrap_or(path);
+            for function in llvm::functions(source) {
+                let Ok(name) = function.get_name().to_str() else { continue };
+                if name.contains(last)
+                    && function.as_global_value().is_declaration()
+                    && format!("{:#}", rustc_demangle::demangle(name)) == path
+                {
+                    function.as_global_value().set_name(runtime);
+                }
+            }
+        }
+    }
+}
+
+fn parse<'ctx>(context: &'ctx Context, member: &Member<'ctx>) -> Result<Module<'ctx>> {
+    llvm::doing(Code::BrokenInput, format!("cannot read {member}"));
+    let name = member.to_string();
+    let module = if member.bytes.starts_with(b"BC") || member.bytes.starts_with(&[0xde, 0xc0]) {
+        llvm::parse_lazily(context, member.bytes, &name)
+    } else {
+        llvm::parse_ir(context, member.bytes, &name)
+    };
+    module.map_err(|error| failure(member, &error).into())
+}
+
+/// LLVM's message as one of ours. LLVM names producer and reader when it cannot read a record.
+fn failure(member: &Member<'_>, ParseError(reason): &ParseError) -> Diagnostic {
+    if reason.contains("symbol multiply defined") {
+        return Diagnostic::error(Code::DuplicateKernel, format!("{member}: {reason}"))
+            .help("rename one of the two functions");
+    }
+    let producer = reason.split("Producer: '").nth(1).and_then(|rest| rest.split('\'').next());
+    let ours = concat!("LLVM", env!("PTX_LLVM_VERSION"));
+    let foreign = producer.is_some_and(|producer| !producer.replace(' ', "").starts_with(ours));
+    if foreign || reason.contains("Incompatible epoch") {
+        return Diagnostic::error(Code::ForeignBitcode, format!("{member} holds bitcode of another LLVM"))
+            .note(format!("it was written by {}", producer.unwrap_or("an incompatible LLVM")))
+            .note(format!("this linker reads bitcode of {ours} (rustc {})", crate::RUSTC_RELEASE))
+            .note(format!("LLVM says: {reason}"))
+            .help("build the linker and every crate with the same rustc, and run `cargo clean` on mixed output");
+    }
+    broken(member, reason)
+}

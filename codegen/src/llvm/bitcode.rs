@@ -1,0 +1,137 @@
+//! Reading bitcode lazily, and linking of it only what is needed.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, c_void};
+use std::mem::{MaybeUninit, forget};
+use std::rc::Rc;
+
+use inkwell::context::AsContextRef;
+use inkwell::llvm_sys::LLVMDiagnosticSeverity;
+use inkwell::llvm_sys::LLVMLinkage;
+use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
+use inkwell::llvm_sys::core::{
+    LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMessage,
+    LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMSetLinkage,
+};
+use inkwell::llvm_sys::linker::LLVMLinkModules2;
+use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
+
+use super::{AsValueRef, Context, Linkage, MemoryBuffer, Module, functions, globals};
+
+/// What LLVM said of input that it cannot read.
+#[derive(Debug)]
+pub struct ParseError(pub String);
+
+/// Collects LLVM's error messages while it lives; LLVM's own handler would end the process.
+struct Errors<'c> {
+    context: &'c Context,
+    messages: Rc<RefCell<Vec<String>>>,
+}
+
+impl<'c> Errors<'c> {
+    fn collect(context: &'c Context) -> Self {
+        let messages = Rc::new(RefCell::new(Vec::new()));
+        // SAFETY: `messages` lives until `drop` takes the handler away.
+        unsafe {
+            let target = Rc::as_ptr(&messages).cast_mut().cast();
+            LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(on_diagnostic), target);
+        }
+        Self { context, messages }
+    }
+
+    fn text(&self) -> ParseError {
+        let messages = self.messages.borrow();
+        ParseError(if messages.is_empty() { "no reason given".into() } else { messages.join("; ") })
+    }
+}
+
+impl Drop for Errors<'_> {
+    fn drop(&mut self) {
+        // SAFETY: a handler with no target is always valid.
+        unsafe {
+            LLVMContextSetDiagnosticHandler(self.context.as_ctx_ref(), Some(on_diagnostic), std::ptr::null_mut())
+        };
+    }
+}
+
+extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, target: *mut c_void) {
+    // SAFETY: LLVM passes a live record; the target is null or the list of a living `Errors`, which nobody borrows now.
+    unsafe {
+        if target.is_null() || LLVMGetDiagInfoSeverity(info) != LLVMDiagnosticSeverity::LLVMDSError {
+            return;
+        }
+        let text = LLVMGetDiagInfoDescription(info);
+        let messages = &*target.cast::<RefCell<Vec<String>>>();
+        messages.borrow_mut().push(CStr::from_ptr(text).to_string_lossy().into_owned());
+        LLVMDisposeMessage(text);
+    }
+}
+
+/// Reads the headers of a bitcode module; bodies are read when they are linked. `bytes` must stay in place as long as
+/// the module lives, which the lifetime `'ctx` of both sees to.
+pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &'ctx [u8], name: &str) -> Result<Module<'ctx>, ParseError> {
+    let errors = Errors::collect(context);
+    let name = std::ffi::CString::new(name.replace('\0', "")).unwrap_or_default();
+    let mut module = MaybeUninit::uninit();
+    // SAFETY: the buffer does not own `bytes`, which outlive the module; on success LLVM takes the buffer over.
+    unsafe {
+        let buffer = LLVMCreateMemoryBufferWithMemoryRange(bytes.as_ptr().cast(), bytes.len(), name.as_ptr(), 0);
+        if LLVMGetBitcodeModuleInContext2(context.as_ctx_ref(), buffer, module.as_mut_ptr()) != 0 {
+            return Err(errors.text());
+        }
+        Ok(Module::new(module.assume_init()))
+    }
+}
+
+/// Reads textual IR.
+pub fn parse_ir<'ctx>(context: &'ctx Context, bytes: &[u8], name: &str) -> Result<Module<'ctx>, ParseError> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
+    context.create_module_from_ir(buffer).map_err(|error| ParseError(error.to_string()))
+}
+
+/// A module whose definitions are taken only as far as something refers to them.
+pub struct Library<'ctx> {
+    module: Module<'ctx>,
+}
+
+impl<'ctx> Library<'ctx> {
+    /// Makes a library of `module`, keeping as roots the definitions for which `is_root` says so.
+    pub fn new(module: Module<'ctx>, is_root: impl Fn(&str) -> bool) -> Self {
+        let keep = |name: &CStr| name.to_str().is_ok_and(&is_root);
+        for function in functions(&module) {
+            let global = function.as_global_value();
+            if !global.is_declaration() && !keep(function.get_name()) {
+                make_optional(&function, function.get_linkage());
+            }
+        }
+        for global in globals(&module) {
+            if !global.is_declaration() && !keep(global.get_name()) {
+                make_optional(&global, global.get_linkage());
+            }
+        }
+        Self { module }
+    }
+
+    /// Links it into `destination`.
+    pub fn link_into(self, destination: &Module<'ctx>, context: &'ctx Context) -> Result<(), ParseError> {
+        link(destination, self.module, context)
+    }
+}
+
+/// LLVM's linker takes `linkonce_odr` definitions only if the destination refers to them, and reads only the bodies it
+/// takes; its flag for this (`LinkOnlyNeeded`) is missing in the C interface.
+fn make_optional(value: &impl AsValueRef, linkage: Linkage) {
+    if matches!(linkage, Linkage::External | Linkage::WeakAny | Linkage::WeakODR | Linkage::LinkOnceAny) {
+        // SAFETY: the value is a definition in a live module.
+        unsafe { LLVMSetLinkage(value.as_value_ref(), LLVMLinkage::LLVMLinkOnceODRLinkage) };
+    }
+}
+
+/// Moves everything of `source` into `destination`.
+pub fn link<'ctx>(destination: &Module<'ctx>, source: Module<'ctx>, context: &'ctx Context) -> Result<(), ParseError> {
+    let errors = Errors::collect(context);
+    // SAFETY: both modules live in one context; LLVM consumes the source, so its owner is forgotten.
+    let failed = unsafe { LLVMLinkModules2(destination.as_mut_ptr(), source.as_mut_ptr()) } != 0;
+    forget(source);
+    if failed { Err(errors.text()) } else { Ok(()) }
+}

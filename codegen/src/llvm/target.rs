@@ -1,0 +1,49 @@
+//! The NVPTX target: machines, passes, emission.
+
+use std::sync::Once;
+
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetData, TargetTriple};
+
+use super::{BasicTypeEnum, Module, OptimizationLevel, TargetMachine};
+use crate::arch::{Arch, PtxVersion};
+use crate::options::{OptLevel, TARGET};
+
+/// That of nvptx64-nvidia-cuda in LLVM 22, as rustc writes it into every module.
+const DATA_LAYOUT: &str = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64";
+
+/// A target machine for one arch and PTX ISA version.
+pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<TargetMachine, String> {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| Target::initialize_nvptx(&InitializationConfig::default()));
+    let triple = TargetTriple::create(TARGET);
+    let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
+    let level = match level {
+        OptLevel::O0 => OptimizationLevel::None,
+        OptLevel::O1 => OptimizationLevel::Less,
+        OptLevel::O2 | OptLevel::Os | OptLevel::Oz => OptimizationLevel::Default,
+        OptLevel::O3 => OptimizationLevel::Aggressive,
+    };
+    let feature = format!("+ptx{}{}", ptx.major, ptx.minor);
+    target
+        .create_target_machine(&triple, arch.name(), &feature, level, RelocMode::PIC, CodeModel::Default)
+        .ok_or_else(|| format!("LLVM has no target machine for {arch} with PTX {ptx}"))
+}
+
+/// Runs a pipeline given as `opt` writes it.
+pub fn run_passes(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) -> Result<(), String> {
+    let options = PassBuilderOptions::create();
+    module.run_passes(pipeline, machine, options).map_err(|e| e.to_string())
+}
+
+/// PTX text.
+pub fn emit_assembly(module: &Module<'_>, machine: &TargetMachine) -> Result<String, String> {
+    let buffer = machine.write_to_memory_buffer(module, FileType::Assembly).map_err(|e| e.to_string())?;
+    Ok(String::from_utf8_lossy(buffer.as_slice()).trim_end_matches('\0').to_string())
+}
+
+/// Size and ABI alignment of a type in bytes, by the target's data layout.
+pub fn type_align(ty: BasicTypeEnum<'_>) -> (u64, u64) {
+    let data = TargetData::create(DATA_LAYOUT);
+    (data.get_abi_size(&ty), u64::from(data.get_abi_alignment(&ty)))
+}

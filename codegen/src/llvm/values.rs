@@ -1,0 +1,157 @@
+//! Walks over a module, and the facts about values that inkwell does not tell.
+
+use std::path::PathBuf;
+
+use inkwell::llvm_sys::core::{
+    LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory,
+    LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetFirstUse, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
+    LLVMGetUser, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAFunction, LLVMIsAGlobalVariable,
+    LLVMIsAInstruction,
+};
+use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
+use inkwell::llvm_sys::prelude::LLVMValueRef;
+
+use super::{AsValueRef, FunctionValue, GlobalValue, InstructionValue, Module};
+use crate::diagnostic::Span;
+
+/// The functions of a module, declarations too.
+pub fn functions<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = FunctionValue<'ctx>> + use<'ctx> {
+    module.get_functions()
+}
+
+/// The global variables of a module, declarations too.
+pub fn globals<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = GlobalValue<'ctx>> + use<'ctx> {
+    module.get_globals()
+}
+
+/// The instructions of a function.
+pub fn instructions<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
+    function.get_basic_block_iter().flat_map(|block| block.get_instructions())
+}
+
+/// Removes a global variable; nothing may use it any more.
+pub fn delete_global(global: GlobalValue<'_>) {
+    // SAFETY: the caller gives up the value.
+    unsafe { LLVMDeleteGlobal(global.as_value_ref()) }
+}
+
+/// Removes a function; nothing may use it any more.
+pub fn delete_function(function: FunctionValue<'_>) {
+    // SAFETY: the caller gives up the value.
+    unsafe { LLVMDeleteFunction(function.as_value_ref()) }
+}
+
+/// Who uses a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Use<'ctx> {
+    /// An instruction.
+    Instruction(InstructionValue<'ctx>),
+    /// A static's initializer, directly or through constants.
+    Global(GlobalValue<'ctx>),
+}
+
+/// Every instruction and static that uses `value`, also through constant expressions.
+pub fn uses<'ctx>(value: &impl AsValueRef) -> Vec<Use<'ctx>> {
+    let mut found = Vec::new();
+    let mut pending = vec![value.as_value_ref()];
+    let mut seen: Vec<LLVMValueRef> = Vec::new();
+    while let Some(value) = pending.pop() {
+        // SAFETY: walks the use list of live values; the casts follow LLVM's own answer about each user's kind.
+        unsafe {
+            let mut next = LLVMGetFirstUse(value);
+            while !next.is_null() {
+                let user = LLVMGetUser(next);
+                next = LLVMGetNextUse(next);
+                if !LLVMIsAInstruction(user).is_null() {
+                    found.push(Use::Instruction(InstructionValue::new(user)));
+                } else if !LLVMIsAGlobalVariable(user).is_null() {
+                    found.push(Use::Global(GlobalValue::new(user)));
+                } else if !seen.contains(&user) {
+                    seen.push(user);
+                    pending.push(user);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The Rust source line that an instruction came from, if the bitcode has debug information.
+pub fn source_span(instruction: InstructionValue<'_>) -> Option<Span> {
+    // SAFETY: the instruction is live; the strings belong to its metadata and are copied.
+    unsafe { span_of(instruction.as_value_ref(), LLVMGetDebugLocColumn(instruction.as_value_ref())) }
+}
+
+/// # Safety
+/// `value` must be a live instruction, or a function with a subprogram.
+unsafe fn span_of(value: LLVMValueRef, column: u32) -> Option<Span> {
+    let text = |get: unsafe extern "C" fn(LLVMValueRef, *mut u32) -> *const libc::c_char| {
+        let mut len = 0;
+        // SAFETY: LLVM returns null or `len` bytes that live as long as the metadata.
+        unsafe {
+            let start = get(value, &mut len);
+            if start.is_null() {
+                return String::new();
+            }
+            String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len as usize)).into_owned()
+        }
+    };
+    // SAFETY: passed on from the caller.
+    let line = unsafe { LLVMGetDebugLocLine(value) };
+    let file = text(LLVMGetDebugLocFilename);
+    if line == 0 || file.is_empty() {
+        return None;
+    }
+    Some(Span { file: PathBuf::from(text(LLVMGetDebugLocDirectory)).join(file), line, column })
+}
+
+/// Detaches a function from its debug information, so that another function can have it.
+pub fn clear_subprogram(function: FunctionValue<'_>) {
+    // SAFETY: the function is live; null detaches.
+    unsafe {
+        if !LLVMGetSubprogram(function.as_value_ref()).is_null() {
+            LLVMSetSubprogram(function.as_value_ref(), std::ptr::null_mut());
+        }
+    }
+}
+
+/// Removes all debug information.
+pub fn strip_debug_info(module: &Module<'_>) {
+    // SAFETY: the module is live.
+    unsafe { LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+}
+
+/// The bytes of a constant that is a string of `i8`; `None` for anything else.
+pub fn constant_bytes(global: GlobalValue<'_>, path: &[u32]) -> Option<Vec<u8>> {
+    let value = operand(global, path)?;
+    // SAFETY: the value is live, and LLVM said that it is a sequence of plain data.
+    unsafe {
+        if LLVMIsAConstantDataSequential(value).is_null() {
+            return None;
+        }
+        let mut len = 0;
+        let start = LLVMGetAsString(value, &mut len);
+        Some(std::slice::from_raw_parts(start.cast::<u8>(), len).to_vec())
+    }
+}
+
+/// The function that the initializer's operand at `path` is.
+pub fn constant_operand<'ctx>(global: GlobalValue<'ctx>, path: &[u32]) -> Option<FunctionValue<'ctx>> {
+    let value = operand(global, path)?;
+    // SAFETY: the value is live, and LLVM said that it is a function.
+    unsafe { if LLVMIsAFunction(value).is_null() { None } else { FunctionValue::new(value) } }
+}
+
+fn operand(global: GlobalValue<'_>, path: &[u32]) -> Option<LLVMValueRef> {
+    let mut value = global.get_initializer()?.as_value_ref();
+    for &index in path {
+        // SAFETY: the value is live and the index is checked against its number of operands.
+        unsafe {
+            if !LLVMIsAConstantAggregateZero(value).is_null() || index >= LLVMGetNumOperands(value).cast_unsigned() {
+                return None;
+            }
+            value = LLVMGetOperand(value, index);
+        }
+    }
+    Some(value)
+}

@@ -1,0 +1,39 @@
+//! One file with code for several archs, by NVIDIA's `fatbinary`.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{Artifact, failed};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::options::Emit;
+
+/// Packs every cubin, and the PTX of the highest arch for GPUs that come later.
+pub fn fatbin(fatbinary: &Path, artifacts: &[Artifact]) -> Result<Vec<u8>> {
+    let temp = tempfile::tempdir().map_err(|e| failed(&std::env::temp_dir(), &e))?;
+    let output = temp.path().join("kernels.fatbin");
+    let mut command = Command::new(fatbinary);
+    command.arg("-64").arg(format!("--create={}", output.display()));
+    let last_ptx = artifacts.iter().rposition(|artifact| artifact.kind == Emit::Ptx);
+    for (index, artifact) in artifacts.iter().enumerate() {
+        let kind = match artifact.kind {
+            Emit::Cubin => "elf",
+            Emit::Ptx if Some(index) == last_ptx => "ptx",
+            _ => continue,
+        };
+        let Some(arch) = artifact.arch else { continue };
+        let path = temp.path().join(artifact.file_name("kernels"));
+        std::fs::write(&path, &artifact.bytes).map_err(|e| failed(&path, &e))?;
+        let sm = arch.name().trim_start_matches("sm_");
+        command.arg(format!("--image3=kind={kind},sm={sm},file={}", path.display()));
+    }
+    let broken = |reason: String| {
+        Diagnostic::error(Code::ToolFailed, format!("{} failed: {reason}", fatbinary.display()))
+            .help("`cargo ptx doctor` shows which tools were found and whether their versions agree")
+    };
+    let run = command.output().map_err(|e| broken(e.to_string()))?;
+    if !run.status.success() {
+        return Err(broken(String::from_utf8_lossy(&run.stderr).trim().to_string()).into());
+    }
+    Ok(std::fs::read(&output).map_err(|e| broken(e.to_string()))?)
+}

@@ -1,0 +1,155 @@
+//! Shows what takes long: bars on a terminal, plain lines elsewhere, always on standard error.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Steps faster than this leave no line of their own behind.
+const NOTICEABLE: Duration = Duration::from_millis(500);
+
+/// Where steps are shown.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Quiet,
+    Lines,
+    Terminal(MultiProgress),
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Progress {
+    /// Bars if standard error is a terminal, else lines.
+    pub fn new() -> Self {
+        if std::io::stderr().is_terminal() {
+            let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+            Self { kind: Kind::Terminal(bars) }
+        } else {
+            Self { kind: Kind::Lines }
+        }
+    }
+
+    /// Shows nothing.
+    pub fn quiet() -> Self {
+        Self { kind: Kind::Quiet }
+    }
+
+    /// Begins something of unknown length. The message begins with a verb, as cargo's do: `Building device sysroot`.
+    pub fn step(&self, message: impl Into<String>) -> Step {
+        self.begin(message.into(), None)
+    }
+
+    /// Begins something of `length` parts; [`Step::advance`] counts them.
+    pub fn bar(&self, message: impl Into<String>, length: u64) -> Step {
+        self.begin(message.into(), Some(length))
+    }
+
+    /// Prints a line that stays.
+    pub fn line(&self, message: &str) {
+        match &self.kind {
+            Kind::Quiet => {}
+            Kind::Lines => eprintln!("{}", aligned(message)),
+            // Failing to print to a terminal that went away is no reason to stop.
+            Kind::Terminal(bars) => drop(bars.println(colored(message))),
+        }
+    }
+
+    fn begin(&self, message: String, length: Option<u64>) -> Step {
+        let bar = match &self.kind {
+            Kind::Quiet => None,
+            Kind::Lines => {
+                eprintln!("{}", aligned(&message));
+                None
+            }
+            Kind::Terminal(bars) => {
+                let bar = match length {
+                    Some(length) => ProgressBar::new(length).with_style(style("{msg} [{bar:30}] {pos}/{len}")),
+                    None => ProgressBar::new_spinner().with_style(style("{msg} {spinner} {elapsed}")),
+                };
+                let bar = bars.add(bar.with_message(colored(&message)));
+                bar.enable_steady_tick(Duration::from_millis(100));
+                Some(bar)
+            }
+        };
+        Step { progress: self.clone(), bar, begun: Instant::now() }
+    }
+}
+
+/// Something under way; it vanishes from the terminal when dropped.
+#[derive(Debug)]
+pub struct Step {
+    progress: Progress,
+    bar: Option<ProgressBar>,
+    begun: Instant,
+}
+
+impl Step {
+    /// Says what is being done now; on a terminal only.
+    pub fn message(&self, message: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(colored(message));
+        }
+    }
+
+    /// Counts parts that are done.
+    pub fn advance(&self, parts: u64) {
+        if let Some(bar) = &self.bar {
+            bar.inc(parts);
+        }
+    }
+
+    /// Ends it; if it took noticeable time the message stays, with the time.
+    pub fn finish(self, message: impl AsRef<str>) {
+        let elapsed = self.begun.elapsed();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        if elapsed >= NOTICEABLE {
+            self.progress.line(&format!("{} in {:.1} s", message.as_ref(), elapsed.as_secs_f64()));
+        }
+    }
+}
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
+}
+
+/// With the verb right-aligned, as in cargo's own lines.
+fn aligned(message: &str) -> String {
+    let (verb, rest) = message.split_once(' ').unwrap_or((message, ""));
+    format!("{verb:>12} {rest}").trim_end().to_string()
+}
+
+/// The same with the verb in bold green.
+fn colored(message: &str) -> String {
+    let (verb, rest) = message.split_once(' ').unwrap_or((message, ""));
+    format!("\x1b[1;32m{verb:>12}\x1b[0m {rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbs_stand_as_in_cargos_lines() {
+        assert_eq!(aligned("Building device sysroot"), "    Building device sysroot");
+        assert_eq!(aligned("Waiting"), "     Waiting");
+    }
+}

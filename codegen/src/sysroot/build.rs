@@ -1,0 +1,119 @@
+//! Compiles `core`, `compiler_builtins` and `alloc` for the device.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::process::Command;
+
+use super::{Library, Rustc, library_folder};
+use crate::cache;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::options::TARGET;
+use crate::progress::Progress;
+
+/// The crate that stands for `compiler_builtins`, carried along so that an installed program has it.
+const BUILTINS: &[(&str, &str)] = &[
+    ("lib.rs", include_str!("../../../runtime/builtins/src/lib.rs")),
+    ("float.rs", include_str!("../../../runtime/builtins/src/float.rs")),
+    ("int.rs", include_str!("../../../runtime/builtins/src/int.rs")),
+    ("mem.rs", include_str!("../../../runtime/builtins/src/mem.rs")),
+];
+
+/// How the crates are compiled. Several codegen units: on two cores `core` takes half the time of one.
+const OPTIONS: &[&str] = &[
+    "--crate-type=rlib",
+    "-Copt-level=3",
+    "-Cpanic=abort",
+    "-Cembed-bitcode=yes",
+    "-Ccodegen-units=16",
+    // Its items are the library's own: users cannot name those that are unstable.
+    "-Zforce-unstable-if-unmarked",
+    "--cap-lints=allow",
+];
+
+/// The folder name of a sysroot: changes whenever it would come out differently.
+pub fn key(rustc: &Rustc, explicit: Option<&Path>) -> String {
+    let mut hasher = DefaultHasher::new();
+    (&rustc.release, &rustc.commit_hash, &rustc.host, TARGET, OPTIONS, BUILTINS, explicit).hash(&mut hasher);
+    format!("{}-{:016x}", rustc.release, hasher.finish())
+}
+
+/// Fills the folder `sysroot`.
+pub fn build(rustc: &Rustc, library: &Library, sysroot: &Path, progress: &Progress) -> Result<()> {
+    let step = progress.bar(format!("Building device sysroot for rustc {} from {}", rustc.release, library.source), 4);
+    let scratch = sysroot.join("scratch");
+    let folder = library_folder(sysroot);
+    let builtins = scratch.join("compiler_builtins");
+    for folder in [&scratch, &folder, &builtins] {
+        fs::create_dir_all(folder).map_err(|e| cache::failure(folder, "create", &e))?;
+    }
+    for (name, text) in BUILTINS {
+        let file = builtins.join(name);
+        fs::write(&file, text).map_err(|e| cache::failure(&file, "write", &e))?;
+    }
+    let sources = library.unpack(&scratch.join("library"))?;
+    step.advance(1);
+    let build = Build { rustc, sources: &sources, sysroot };
+    build.compile("core", &sources.join("core/src/lib.rs"))?;
+    step.advance(1);
+    build.compile("compiler_builtins", &builtins.join("lib.rs"))?;
+    step.advance(1);
+    build.compile("alloc", &sources.join("alloc/src/lib.rs"))?;
+    cache::remove(&scratch)?;
+    step.finish(format!("Built device sysroot for rustc {} from {}", rustc.release, library.source));
+    Ok(())
+}
+
+struct Build<'a> {
+    rustc: &'a Rustc,
+    sources: &'a Path,
+    sysroot: &'a Path,
+}
+
+impl Build<'_> {
+    fn compile(&self, name: &str, root: &Path) -> Result<()> {
+        let mut command = Command::new(self.rustc.compiler());
+        command.args(["--crate-name", name, "--edition=2024", "--target", TARGET]).args(OPTIONS);
+        command.arg(root).arg("--out-dir").arg(library_folder(self.sysroot)).arg("--sysroot").arg(self.sysroot);
+        // The names that rustc's own libraries have in panics and debug information, wherever the sources lie here.
+        let commit = self.rustc.commit_hash.as_deref().unwrap_or(&self.rustc.release);
+        let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}=/rustc/{commit}/{to}", from.display());
+        command.arg(remap(self.sources, "library"));
+        command.arg(remap(&self.sysroot.join("scratch/compiler_builtins"), "library/compiler_builtins"));
+        // Only here: the library is written in unstable Rust.
+        if !self.rustc.is_nightly() {
+            command.env("RUSTC_BOOTSTRAP", "1");
+        }
+        let output = command.output().map_err(|e| {
+            Diagnostic::error(Code::NoSysroot, format!("cannot run `{}`: {e}", self.rustc.compiler().display()))
+                .help("install the toolchain again")
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let message = format!("rustc {} could not compile `{name}` for the device", self.rustc.release);
+        let failed = Diagnostic::error(Code::NoSysroot, message).note(shorten(&messages));
+        Err(if messages.contains("No space left on device") || messages.contains("os error 28") {
+            let path = self.sysroot.display();
+            failed.help(format!(
+                "the disk with `{path}` is full: free some space, or set {} to a folder on another disk",
+                cache::CACHE_VARIABLE
+            ))
+        } else {
+            failed.help("use the nightly toolchain; where it fails on that too, please report it")
+        }
+        .into())
+    }
+}
+
+/// The first error and the last lines: a broken library gives thousands.
+fn shorten(messages: &str) -> String {
+    const LINES: usize = 40;
+    let lines: Vec<&str> = messages.lines().collect();
+    match lines.get(..LINES) {
+        Some(first) => format!("{}\n… and {} more lines", first.join("\n"), lines.len() - LINES),
+        None => lines.join("\n"),
+    }
+}

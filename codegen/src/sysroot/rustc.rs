@@ -1,0 +1,113 @@
+//! What a rustc says of itself.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+
+/// A rustc.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rustc {
+    /// As it was given; may be rustup's proxy.
+    pub path: PathBuf,
+    /// As in `1.97.0-nightly`.
+    pub release: String,
+    /// Unknown where a distribution built it.
+    pub commit_hash: Option<String>,
+    /// The host's target.
+    pub host: String,
+    /// LLVM's version.
+    pub llvm: String,
+    /// Where the toolchain is.
+    pub sysroot: PathBuf,
+}
+
+impl Rustc {
+    /// Asks it.
+    pub fn query(path: &Path) -> Result<Self> {
+        let verbose = run(path, &["-vV"])?;
+        let sysroot = run(path, &["--print", "sysroot"])?;
+        Self::parse(path, &verbose, &sysroot).ok_or_else(|| {
+            Diagnostic::error(Code::CargoFailed, format!("`{} -vV` does not say which rustc it is", path.display()))
+                .note(format!("it printed: {}", verbose.trim()))
+                .help("use a rustc with the LLVM backend; `RUSTC` or cargo's `build.rustc` may name another program")
+                .into()
+        })
+    }
+
+    fn parse(path: &Path, verbose: &str, sysroot: &str) -> Option<Self> {
+        let field = |name: &str| {
+            let value = verbose.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?;
+            Some(value.trim().to_string())
+        };
+        Some(Self {
+            path: path.to_path_buf(),
+            release: field("release")?,
+            commit_hash: field("commit-hash").filter(|hash| hash != "unknown"),
+            host: field("host")?,
+            llvm: field("LLVM version")?,
+            sysroot: sysroot.trim().into(),
+        })
+    }
+
+    /// Whether it takes unstable options by itself.
+    pub fn is_nightly(&self) -> bool {
+        self.release.contains("-nightly") || self.release.contains("-dev")
+    }
+
+    /// The compiler itself, not rustup's proxy, which would choose anew by the current folder.
+    pub(super) fn compiler(&self) -> PathBuf {
+        let own = self.sysroot.join("bin").join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
+        if own.is_file() { own } else { self.path.clone() }
+    }
+
+    /// rustup's name of the toolchain, if rustup manages it.
+    pub(super) fn toolchain(&self) -> Option<&str> {
+        let parent = self.sysroot.parent()?;
+        (parent.file_name()? == "toolchains").then(|| self.sysroot.file_name()?.to_str())?
+    }
+}
+
+fn run(path: &Path, args: &[&str]) -> Result<String> {
+    let failed = |why: String| {
+        Diagnostic::error(Code::CargoFailed, format!("cannot run `{} {}`: {why}", path.display(), args.join(" ")))
+            .help("install Rust by rustup, or set `RUSTC` to a rustc that works")
+    };
+    let output = Command::new(path).args(args).output().map_err(|e| failed(e.to_string()))?;
+    if !output.status.success() {
+        let err = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(format!("{}\n{}", output.status, err.trim())).into());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_rustc_prints() {
+        let text = "rustc 1.97.0-nightly (e50aa6fba 2026-05-19)\nbinary: rustc\ncommit-hash: e50aa6fba4e6\n\
+                    commit-date: 2026-05-19\nhost: x86_64-unknown-linux-gnu\nrelease: 1.97.0-nightly\n\
+                    LLVM version: 22.1.4\n";
+        let rustc = Rustc::parse(Path::new("rustc"), text, "/t/toolchains/nightly-x86_64-unknown-linux-gnu\n").unwrap();
+        assert_eq!(rustc.release, "1.97.0-nightly");
+        assert_eq!(rustc.commit_hash.as_deref(), Some("e50aa6fba4e6"));
+        assert_eq!(rustc.llvm, "22.1.4");
+        assert_eq!(rustc.toolchain(), Some("nightly-x86_64-unknown-linux-gnu"));
+        assert!(rustc.is_nightly());
+
+        let text = text.replace("e50aa6fba4e6", "unknown").replace("1.97.0-nightly", "1.95.0");
+        let rustc = Rustc::parse(Path::new("rustc"), &text, "/usr\n").unwrap();
+        assert_eq!((rustc.commit_hash.as_deref(), rustc.toolchain()), (None, None));
+        assert!(!rustc.is_nightly());
+    }
+
+    #[test]
+    fn other_programs_are_no_rustc() {
+        assert!(Rustc::parse(Path::new("clang"), "clang version 20", "/usr").is_none());
+        let error = Rustc::query(Path::new("/nonexistent/rustc")).unwrap_err().to_string();
+        assert!(error.contains("/nonexistent/rustc -vV") && error.contains("help"), "{error}");
+    }
+}

@@ -1,0 +1,153 @@
+//! Installs NVIDIA's tools from the Python package index into our cache, with Python's own installer.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::cache;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::progress::Progress;
+
+/// What is installed. Versions are pinned: tools of two CUDA releases do not fit each other. The last two have no
+/// release for 13.0, and read what 13.0 writes.
+pub const PACKAGES: [(&str, &str); 6] = [
+    ("nvidia-cuda-nvcc", "13.0.88"),
+    ("nvidia-nvvm", "13.0.88"),
+    ("nvidia-cuda-crt", "13.0.88"),
+    ("nvidia-cuda-runtime", "13.0.96"),
+    ("nvidia-cuda-cuobjdump", "13.2.51"),
+    ("nvidia-cuda-nvdisasm", "13.2.51"),
+];
+
+/// Where every package puts its files.
+const ROOT: &str = "nvidia/cu13";
+
+/// Where tools are or would be installed: a folder like a CUDA toolkit's, with `bin`, `include`, `lib` and `nvvm`.
+pub fn place() -> Result<PathBuf> {
+    Ok(folder()?.join(ROOT))
+}
+
+fn folder() -> Result<PathBuf> {
+    let mut hasher = DefaultHasher::new();
+    PACKAGES.hash(&mut hasher);
+    Ok(cache::root()?.join("tools").join(format!("cuda-{}-{:08x}", PACKAGES[0].1, hasher.finish() as u32)))
+}
+
+/// Installs the tools unless they are installed; the result is [`place`].
+pub fn install(progress: &Progress) -> Result<PathBuf> {
+    let waiting = || progress.line("Waiting for another installation of NVIDIA's tools");
+    cache::make_once(&folder()?, waiting, |partial| {
+        let python = Python::find()?;
+        let wheels = partial.join("wheels");
+        let step = progress.bar("Downloading NVIDIA's tools", 2 * PACKAGES.len() as u64);
+        for (name, version) in PACKAGES {
+            step.message(&format!("Downloading {name} {version}"));
+            python.download(name, version, &wheels)?;
+            step.advance(1);
+        }
+        for wheel in files(&wheels)? {
+            step.message(&format!("Unpacking {}", wheel.file_name().unwrap_or_default().display()));
+            python.unpack(&wheel, partial)?;
+            step.advance(1);
+        }
+        cache::remove(&wheels)?;
+        for folder in ["bin", "nvvm/bin"] {
+            make_executable(&partial.join(ROOT).join(folder))?;
+        }
+        step.finish("Installed NVIDIA's tools");
+        Ok(())
+    })?;
+    place()
+}
+
+/// The command of a Python 3 that has pip.
+pub fn python_with_pip() -> Result<&'static str> {
+    Ok(Python::find()?.program)
+}
+
+struct Python {
+    program: &'static str,
+}
+
+impl Python {
+    /// A Python 3 that has pip.
+    fn find() -> Result<Self> {
+        let answers = |program: &str, args: &[&str]| {
+            Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
+        };
+        let is_python_3 = ["-c", "import sys; sys.exit(sys.version_info < (3, 8))"];
+        let Some(program) = ["python3", "python"].into_iter().find(|program| answers(program, &is_python_3)) else {
+            return Err(missing("Python 3.8 or later was not found").help("install Python 3").into());
+        };
+        if !answers(program, &["-m", "pip", "--version"]) {
+            return Err(missing("Python has no pip")
+                .help(format!(
+                    "run `{program} -m ensurepip`, or install your system's package python3-pip, or make an environment \
+                     with pip (`{program} -m venv DIR`) and put its `bin` first on PATH"
+                ))
+                .into());
+        }
+        Ok(Self { program })
+    }
+
+    fn download(&self, name: &str, version: &str, to: &Path) -> Result<()> {
+        let mut command = Command::new(self.program);
+        command.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--no-input"]);
+        command.args(["--disable-pip-version-check", "--dest"]).arg(to).arg(format!("{name}=={version}"));
+        self.run(command, &format!("cannot download {name} {version}"))
+    }
+
+    fn unpack(&self, wheel: &Path, to: &Path) -> Result<()> {
+        let mut command = Command::new(self.program);
+        command.args(["-m", "zipfile", "-e"]).arg(wheel).arg(to);
+        self.run(command, &format!("cannot unpack `{}`", wheel.display()))
+    }
+
+    fn run(&self, mut command: Command, what: &str) -> Result<()> {
+        let output = command.output().map_err(|e| missing(&format!("{what}: {e}")))?;
+        if output.status.success() { Ok(()) } else { Err(explain(what, &output).into()) }
+    }
+}
+
+/// What pip's failure means.
+fn explain(what: &str, output: &Output) -> Diagnostic {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let text = text.trim();
+    let lines: Vec<&str> = text.lines().collect();
+    let diagnostic = missing(what).note(lines[lines.len().saturating_sub(6)..].join("\n"));
+    if text.contains("No space left") || text.contains("Disk quota") {
+        diagnostic.help(format!("free some disk space, or set {} to a folder on another disk", cache::CACHE_VARIABLE))
+    } else if text.contains("No matching distribution") {
+        diagnostic.help("no build of the tools for this system: install the CUDA toolkit and set CUDA_HOME")
+    } else {
+        diagnostic.help("see that the network and pip's package index can be reached, and try again")
+    }
+}
+
+fn missing(message: &str) -> Diagnostic {
+    Diagnostic::error(Code::PtxasMissing, format!("NVIDIA's tools cannot be installed: {message}"))
+        .note("a CUDA toolkit does as well, if CUDA_HOME names it; PTX alone needs none of the tools")
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(|e| cache::failure(folder, "read", &e))?;
+    Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect())
+}
+
+/// Python's unzip drops permissions.
+#[cfg(unix)]
+fn make_executable(folder: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    for file in files(folder)? {
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755))
+            .map_err(|e| cache::failure(&file, "write", &e))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> Result<()> {
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! Reads the signatures out of PTX text and compares them with the ABI table.
+
+use std::collections::BTreeMap;
+
+use crate::abi::{PtxParam, Signature, Table};
+use crate::arch::Arch;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+
+/// Refuses PTX in which a signature differs from the table, or a symbol is missing.
+pub fn check(ptx: &str, table: &Table, arch: Arch) -> Result<()> {
+    let emitted: BTreeMap<String, Signature> = parse(ptx).into_iter().map(|s| (s.name.clone(), s)).collect();
+    let mut problems = Vec::new();
+    for expected in &table.signatures {
+        let found = emitted.get(&expected.name);
+        if found.is_none_or(|found| !same(expected, found)) {
+            problems.push(
+                Diagnostic::error(
+                    Code::PtxMismatch,
+                    format!("`{}` has another signature in the PTX for {arch}", expected.name),
+                )
+                .note(format!("the ABI asks for {}", describe(expected)))
+                .note(
+                    found.map_or("the PTX has no such function".into(), |found| {
+                        format!("the PTX has {}", describe(found))
+                    }),
+                )
+                .help("this is a bug of rust-ptx: please report it"),
+            );
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+fn describe(signature: &Signature) -> String {
+    let params: Vec<String> = signature.params.iter().map(ToString::to_string).collect();
+    let kind = if signature.is_kernel { ".entry" } else { ".func" };
+    let result = signature.result.map_or(String::new(), |result| format!(" -> {result}"));
+    format!("{kind} ({}){result}", params.join(", "))
+}
+
+fn same(a: &Signature, b: &Signature) -> bool {
+    // Registers have no sign in PTX: `.s32` and `.u32` and `.b32` parameters are passed alike.
+    let alike = |a: &PtxParam, b: &PtxParam| match (a, b) {
+        (PtxParam::Bytes { .. }, _) | (_, PtxParam::Bytes { .. }) => a == b,
+        _ => a.size() == b.size(),
+    };
+    a.is_kernel == b.is_kernel
+        && a.params.len() == b.params.len()
+        && a.params.iter().zip(&b.params).all(|(a, b)| alike(a, b))
+        && match (&a.result, &b.result) {
+            (None, None) => true,
+            (Some(a), Some(b)) => alike(a, b),
+            _ => false,
+        }
+}
+
+/// Every `.entry` and `.func` that PTX text defines or declares, in order.
+pub fn parse(ptx: &str) -> Vec<Signature> {
+    let mut signatures = Vec::new();
+    let mut words = Words::of(ptx);
+    while let Some(word) = words.next() {
+        match word {
+            ".entry" => {
+                let name = words.next().unwrap_or_default().to_string();
+                let params = if words.eat("(") { words.params() } else { Vec::new() };
+                signatures.push(Signature { name, is_kernel: true, result: None, params });
+            }
+            ".func" => {
+                let result = if words.eat("(") { words.params().first().copied() } else { None };
+                let name = words.next().unwrap_or_default().to_string();
+                let params = if words.eat("(") { words.params() } else { Vec::new() };
+                signatures.push(Signature { name, is_kernel: false, result, params });
+            }
+            _ => {}
+        }
+    }
+    signatures
+}
+
+/// The words of PTX text: punctuation alone, comments and strings left out.
+struct Words<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Words<'a> {
+    fn of(rest: &'a str) -> Self {
+        Self { rest }
+    }
+
+    fn eat(&mut self, expected: &str) -> bool {
+        let before = self.rest;
+        if self.next() == Some(expected) {
+            return true;
+        }
+        self.rest = before;
+        false
+    }
+
+    /// After the opening parenthesis: the parameters up to the closing one.
+    fn params(&mut self) -> Vec<PtxParam> {
+        let mut params = Vec::new();
+        let mut current: Option<PtxParam> = None;
+        let (mut align, mut is_pointer) = (1, false);
+        while let Some(word) = self.next() {
+            match word {
+                ")" | "," => {
+                    params.extend(current.take());
+                    (align, is_pointer) = (1, false);
+                    if word == ")" {
+                        break;
+                    }
+                }
+                ".ptr" => is_pointer = true,
+                ".align" => {
+                    let value = self.next().and_then(|value| value.parse().ok()).unwrap_or(1);
+                    // `.ptr .align` speaks of what is pointed to.
+                    if !is_pointer {
+                        align = value;
+                    }
+                }
+                "[" => {
+                    let size = self.next().and_then(|value| value.parse().ok()).unwrap_or(0);
+                    current = Some(PtxParam::Bytes { size, align });
+                }
+                word => current = scalar(word).or(current),
+            }
+        }
+        params
+    }
+}
+
+fn scalar(word: &str) -> Option<PtxParam> {
+    let word = word.strip_prefix('.')?;
+    let bits = || word.get(1..)?.parse().ok().filter(|bits| [8, 16, 32, 64].contains(bits));
+    Some(match word.as_bytes().first()? {
+        b'u' | b'b' => PtxParam::Int { bits: bits()?, signed: false },
+        b's' => PtxParam::Int { bits: bits()?, signed: true },
+        b'f' => PtxParam::Float { bits: bits()? },
+        _ => return None,
+    })
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            self.rest = self.rest.trim_start();
+            if let Some(comment) = self.rest.strip_prefix("//") {
+                self.rest = comment.split_once('\n').map_or("", |(_, rest)| rest);
+            } else if let Some(comment) = self.rest.strip_prefix("/*") {
+                self.rest = comment.split_once("*/").map_or("", |(_, rest)| rest);
+            } else if let Some(string) = self.rest.strip_prefix('"') {
+                self.rest = string.split_once('"').map_or("", |(_, rest)| rest);
+            } else {
+                break;
+            }
+        }
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '%');
+        let first = self.rest.chars().next()?;
+        let end =
+            if is_word(first) { self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len()) } else { first.len_utf8() };
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        Some(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As LLVM and nvcc write them.
+    const PTX: &str = r#"
+.version 7.8
+.extern .func  (.param .b32 func_retval0) vprintf
+(
+	.param .b64 vprintf_param_0,
+	.param .b64 vprintf_param_1
+)
+;
+	// .globl	k
+.visible .entry k(
+	.param .u64 .ptr .global .align 4 k_param_0,
+	.param .align 32 .b8 k_param_1[48], // a struct
+	.param .f32 k_param_2
+)
+.maxntid 256
+{
+	call.uni (retval0), vprintf, (param0, param1);
+}
+.visible .func  (.param .align 16 .b8 func_retval0[16]) f()
+{
+}
+.visible .entry empty()
+{ ret; }
+"#;
+
+    #[test]
+    fn signatures_are_read() {
+        let text: Vec<String> = parse(PTX).iter().map(|s| format!("{} {}", s.name, describe(s))).collect();
+        assert_eq!(
+            text,
+            [
+                "vprintf .func (.u64, .u64) -> .u32",
+                "k .entry (.u64, .align 32 .b8[48], .f32)",
+                "f .func () -> .align 16 .b8[16]",
+                "empty .entry ()",
+            ]
+        );
+    }
+
+    #[test]
+    fn differences_are_found() {
+        let signature =
+            |params: &[PtxParam]| Signature { name: "k".into(), is_kernel: true, result: None, params: params.into() };
+        let table = |params: &[PtxParam]| Table { kernels: vec![], signatures: vec![signature(params)] };
+        let struct_of = |size, align| PtxParam::Bytes { size, align };
+        let float = PtxParam::Float { bits: 32 };
+        let check = |params: &[PtxParam]| check(PTX, &table(params), Arch::portable());
+        assert!(check(&[PtxParam::Pointer, struct_of(48, 32), float]).is_ok());
+        assert!(check(&[PtxParam::Pointer, struct_of(48, 16), float]).is_err());
+        assert!(check(&[PtxParam::Pointer, struct_of(44, 32), float]).is_err());
+        assert!(check(&[PtxParam::Pointer, struct_of(48, 32)]).is_err());
+        assert!(check(&[PtxParam::Pointer, struct_of(48, 32), PtxParam::Float { bits: 64 }]).is_err());
+    }
+}

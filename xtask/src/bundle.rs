@@ -1,0 +1,73 @@
+//! `cargo xtask device-bundle`: packs the device tests and the examples for a machine with nothing but NVIDIA's driver.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use crate::{examples, setup, shell};
+
+/// The package that runs the device tests, and the examples beside it.
+const TESTS: &str = "ptx-device-tests";
+
+/// The most that a bundle may weigh, in MiB.
+const MAX_MIB: f64 = 60.0;
+
+/// What starts everything on the other machine.
+const RUN: &str = r#"#!/bin/sh
+# Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver and nothing else.
+# Writes device.json into $OUT, or into results/ beside this file. The last line says how it went.
+here=$(cd "$(dirname "$0")" && pwd)
+out=${OUT:-$here/results}
+mkdir -p "$out" || exit 1
+exec "$here/device-tests" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json"
+"#;
+
+/// Builds and packs.
+pub fn run() -> Result<()> {
+    setup::run()?;
+    let programs = examples::names()?;
+    let mut build = shell::cargo();
+    build.args(["build", "--release", "--package", TESTS]);
+    for program in &programs {
+        build.args(["--package", program]);
+    }
+    shell::run(&mut build)?;
+
+    let bundle = shell::target_dir()?.join("device-bundle");
+    if bundle.exists() {
+        fs::remove_dir_all(&bundle)?;
+    }
+    fs::create_dir_all(bundle.join("examples"))?;
+    let built = shell::target_dir()?.join("release");
+    fs::copy(built.join(TESTS), bundle.join("device-tests"))?;
+    for program in &programs {
+        fs::copy(built.join(program), bundle.join("examples").join(program))?;
+    }
+    fs::write(bundle.join("commit"), commit()?)?;
+    let script = bundle.join("run.sh");
+    fs::write(&script, RUN)?;
+    shell::make_executable(&script)?;
+
+    let size = size(&bundle)? as f64 / 1024.0 / 1024.0;
+    ensure!(size <= MAX_MIB, "the bundle is {size:.1} MiB, more than {MAX_MIB} MiB");
+    println!("{}: {size:.1} MiB; start run.sh there", bundle.display());
+    Ok(())
+}
+
+/// What the bundle was built from.
+fn commit() -> Result<String> {
+    let commit = shell::output(Command::new("git").args(["rev-parse", "HEAD"]))?;
+    let changes = shell::output(Command::new("git").args(["status", "--porcelain", "--untracked-files=no"]))?;
+    Ok(format!("{}{}", commit.trim(), if changes.trim().is_empty() { "" } else { " with changes" }))
+}
+
+fn size(folder: &Path) -> Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        sum += if entry.file_type()?.is_dir() { size(&entry.path())? } else { entry.metadata()?.len() };
+    }
+    Ok(sum)
+}

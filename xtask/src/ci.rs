@@ -1,0 +1,31 @@
+//! `cargo xtask ci`: everything that a change must pass.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::Result;
+
+use crate::counts::Counts;
+use crate::{shell, test, tidy};
+
+/// Tests, then formatting, clippy and tidy, each of which counts as one test.
+pub fn run() -> Result<ExitCode> {
+    let mut counts = test::counts(&[])?;
+    counts += one("formatting", shell::cargo().args(["fmt", "--all", "--check"]));
+    counts += one(
+        "clippy",
+        shell::cargo().args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
+    );
+    counts += tidy::counts()?;
+    println!("{counts}");
+    Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn one(name: &str, command: &mut Command) -> Counts {
+    println!("\n== {name}");
+    let result = shell::run(command);
+    match &result {
+        Ok(()) => println!("  {name:10} ok"),
+        Err(error) => println!("  {name:10} {error:#}"),
+    }
+    if result.is_ok() { Counts::pass() } else { Counts::fail() }
+}

@@ -1,0 +1,66 @@
+//! `cargo xtask`: everything that is done to this repository, one verb a file.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod bench;
+mod bless;
+mod bundle;
+mod ci;
+mod counts;
+mod examples;
+mod setup;
+mod shell;
+mod test;
+mod tidy;
+
+/// Sets the machine up, runs the tests, checks the sources.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+enum Verb {
+    /// Installs what the tests need: the device sysroot and NVIDIA's tools. Does nothing where they are there.
+    Setup {
+        /// Only the device sysroot.
+        #[arg(long)]
+        sysroot_only: bool,
+    },
+    /// Runs the test suites and prints `N passed, N failed, N skipped` last.
+    Test {
+        /// Which ones; all by default.
+        #[arg(value_enum)]
+        suites: Vec<test::Suite>,
+    },
+    /// Writes the messages that the user-interface tests expect.
+    Bless {
+        /// Only cases whose path contains this.
+        filter: Option<String>,
+    },
+    /// Packs every device test and example so that they run on a machine with nothing but NVIDIA's driver.
+    DeviceBundle,
+    /// Measures.
+    Bench {
+        /// What.
+        #[arg(value_enum)]
+        what: bench::Benchmark,
+    },
+    /// Checks the rules that the sources obey.
+    Tidy,
+    /// Everything that a change must pass: tests, formatting, clippy, tidy.
+    Ci,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let verb = Verb::parse();
+    shell::enter_root()?;
+    match verb {
+        Verb::Setup { sysroot_only: true } => setup::sysroot().map(|()| ExitCode::SUCCESS),
+        Verb::Setup { .. } => setup::run().map(|()| ExitCode::SUCCESS),
+        Verb::Test { suites } => test::run(&suites),
+        Verb::Bless { filter } => bless::run(filter.as_deref()),
+        Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
+        Verb::Bench { what } => bench::run(what),
+        Verb::Tidy => tidy::run(),
+        Verb::Ci => ci::run(),
+    }
+}

@@ -1,0 +1,97 @@
+//! `cargo xtask test [SUITE]…`: runs the suites and adds up what their runners report.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::counts::Counts;
+use crate::{examples, setup, shell};
+
+/// A group of tests with one runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// Unit tests and documentation tests of every library.
+    Unit,
+    /// What a user sees: messages, and PTX from source.
+    Ui,
+    /// The linker on bad input.
+    BadInput,
+    /// The PTX of kernels against ptxas and nvcc.
+    Pipeline,
+    /// `cargo ptx new`, and what is rebuilt when.
+    Project,
+    /// Every example, as a user runs it.
+    Examples,
+    /// Kernels on a GPU, against the CPU.
+    Device,
+}
+
+impl Suite {
+    fn run(self) -> Result<Counts> {
+        let test = |args: &[&str]| {
+            let mut command = shell::cargo();
+            command.args(["test", "--no-fail-fast"]).args(args);
+            runner(&mut command)
+        };
+        match self {
+            Self::Unit => {
+                let mut args = vec!["--workspace"];
+                for package in RUNNERS {
+                    args.extend(["--exclude", package]);
+                }
+                test(&args)
+            }
+            Self::Ui => test(&["--package", "ui-tests"]),
+            Self::BadInput => test(&["--package", "ptx-tests", "--test", "bad_input"]),
+            Self::Pipeline => test(&["--package", "ptx-tests", "--test", "pipeline"]),
+            Self::Project => test(&["--package", "ptx-tests", "--test", "project"]),
+            Self::Examples => examples::run(),
+            Self::Device => {
+                let mut command = shell::cargo();
+                runner(command.args(["run", "--release", "--package", "ptx-device-tests"]))
+            }
+        }
+    }
+}
+
+/// Packages that are suites of their own.
+const RUNNERS: [&str; 3] = ["ui-tests", "ptx-tests", "ptx-device-tests"];
+
+/// Runs one runner and reads its summary.
+fn runner(command: &mut Command) -> Result<Counts> {
+    let (status, text) = shell::tee(command.env("CARGO_TERM_COLOR", "never"))?;
+    Ok(Counts::from_output(&text, status.success()))
+}
+
+/// Runs the suites (all if none is named) after setting the machine up.
+pub fn run(suites: &[Suite]) -> Result<ExitCode> {
+    let counts = counts(suites)?;
+    println!("{counts}");
+    Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// As [`run`], but prints the table without the last line.
+pub fn counts(suites: &[Suite]) -> Result<Counts> {
+    let suites = if suites.is_empty() { Suite::value_variants() } else { suites };
+    setup::run()?;
+    let mut total = Counts::default();
+    let mut table = String::new();
+    for suite in suites {
+        let name = suite.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
+        println!("\n== {name}");
+        let counts = suite.run().unwrap_or_else(|error| {
+            println!("{name}: {error:#}");
+            Counts::fail()
+        });
+        table += &format!("  {name:10} {counts}\n");
+        total += counts;
+    }
+    println!();
+    total.reasons.dedup();
+    for reason in &total.reasons {
+        println!("skipped: {reason}");
+    }
+    print!("{table}");
+    Ok(total)
+}
