@@ -12,6 +12,9 @@ use crate::diagnostic::{Diagnostic, Result};
 /// The environment variable that puts the cache elsewhere.
 pub const CACHE_VARIABLE: &str = "RUST_PTX_CACHE";
 
+/// Extension of folders that are being filled, before the process's number.
+const PARTIAL: &str = "partial-";
+
 /// Where sysroots and downloaded tools are kept: `RUST_PTX_CACHE`, else `rust-ptx` in the user's cache folder.
 pub fn root() -> Result<PathBuf> {
     if let Some(dir) = std::env::var_os(CACHE_VARIABLE).filter(|dir| !dir.is_empty()) {
@@ -42,9 +45,8 @@ pub fn make_once(dir: &Path, waiting: impl FnOnce(), make: impl FnOnce(&Path) ->
     if dir.is_dir() {
         return Ok(false);
     }
-    // What a process left that was killed half-way; the lock says that nobody is at work on it.
-    let temporary = beside(dir, "partial");
-    remove(&temporary)?;
+    remove_partial(dir)?;
+    let temporary = beside(dir, &format!("{PARTIAL}{}", std::process::id()));
     fs::create_dir(&temporary).map_err(|e| failure(&temporary, "create", &e))?;
     let made =
         make(&temporary).and_then(|()| fs::rename(&temporary, dir).map_err(|e| failure(dir, "create", &e).into()));
@@ -60,6 +62,19 @@ pub fn remove(dir: &Path) -> Result<()> {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failure(dir, "remove", &e).into()),
         _ => Ok(()),
     }
+}
+
+/// Removes what a process left that was killed half-way; the lock says that nobody is at work on it. The name has the
+/// process's number, so that a compiler that outlived it cannot write into ours.
+fn remove_partial(dir: &Path) -> Result<()> {
+    let prefix = beside(dir, PARTIAL);
+    let Some((parent, prefix)) = prefix.parent().zip(prefix.file_name()) else { return Ok(()) };
+    for entry in fs::read_dir(parent).map_err(|e| failure(parent, "read", &e))?.flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes()) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Bytes that the files below a folder take.
@@ -79,10 +94,14 @@ pub fn size(dir: &Path) -> u64 {
 pub(crate) fn failure(path: &Path, verb: &str, error: &io::Error) -> Diagnostic {
     let diagnostic = Diagnostic::error(Code::OutputFailed, format!("cannot {verb} `{}`: {error}", path.display()));
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => diagnostic
-            .help(format!("free some disk space, or set {CACHE_VARIABLE} to a folder on a disk that has about 300 MB")),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => full(diagnostic),
         _ => diagnostic.help(format!("make it writable, or set {CACHE_VARIABLE} to a folder that is")),
     }
+}
+
+/// Adds what to do where the disk is full.
+pub(crate) fn full(diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic.help(format!("free about 500 MB of disk space, or set {CACHE_VARIABLE} to a folder on another disk"))
 }
 
 /// `dir` with an extension more.
@@ -146,7 +165,14 @@ mod tests {
         assert_eq!(ran.iter().filter(|ran| **ran).count(), 1);
         assert_eq!((made.into_inner(), waited.into_inner()), (1, 1));
         assert_eq!(fs::read_to_string(dir.join("file")).unwrap(), "whole");
-        assert!(!beside(&dir, "partial").exists());
+        assert_eq!(names(dir.parent().unwrap()), ["b", "b.lock"]);
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     #[test]
@@ -163,11 +189,11 @@ mod tests {
             },
         );
         assert!(result.unwrap_err().to_string().contains("refused"));
-        assert!(!dir.exists() && !beside(&dir, "partial").exists());
+        assert_eq!(names(temp.path()), ["a.lock"]);
 
         // As a killed process leaves it.
-        fs::create_dir(beside(&dir, "partial")).unwrap();
-        fs::write(beside(&dir, "partial").join("half"), "").unwrap();
+        fs::create_dir(beside(&dir, "partial-1")).unwrap();
+        fs::write(beside(&dir, "partial-1").join("half"), "").unwrap();
         assert!(
             make_once(
                 &dir,
@@ -179,7 +205,7 @@ mod tests {
             )
             .unwrap()
         );
-        assert!(dir.join("new").exists() && !dir.join("half").exists());
+        assert_eq!((names(temp.path()), names(&dir)), (vec!["a".into(), "a.lock".into()], vec!["new".into()]));
         assert!(!make_once(&dir, || {}, |_| panic!("made twice")).unwrap());
     }
 

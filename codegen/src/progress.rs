@@ -72,7 +72,9 @@ impl Progress {
             }
             Kind::Terminal(bars) => {
                 let bar = match length {
-                    Some(length) => ProgressBar::new(length).with_style(style("{msg} [{bar:30}] {pos}/{len}")),
+                    Some(length) => {
+                        ProgressBar::new(length).with_style(style("{msg} [{bar:24}] {pos}/{len} {elapsed}"))
+                    }
                     None => ProgressBar::new_spinner().with_style(style("{msg} {spinner} {elapsed}")),
                 };
                 let bar = bars.add(bar.with_message(colored(&message)));

@@ -45,7 +45,7 @@ pub fn run(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<()> {
                 println!("{:<9} {} at {} ({})", name.command(), tool.version()?, tool.path.display(), tool.origin)
             }
             None if with_tools => println!("{:<9} not found", name.command()),
-            None => println!("{:<9} not found; `cargo ptx setup` without `--no-tools` installs it", name.command()),
+            None => println!("{:<9} not found; `cargo ptx setup` installs it", name.command()),
         }
     }
     Ok(())

@@ -47,9 +47,10 @@ pub struct Record {
 /// The device sysroot for a rustc: `explicit` (a ready sysroot, or a `library` folder of Rust's sources), else built
 /// from rust-src, else from rust-docs. A later call finds it in the cache.
 pub fn ensure(rustc: &Rustc, explicit: Option<&Path>, progress: &Progress) -> Result<Sysroot> {
-    if let Some(path) = explicit
-        && is_sysroot(path)
-    {
+    // rustc runs elsewhere, and the cache knows given sources by their path.
+    let explicit = explicit.and_then(|path| std::path::absolute(path).ok());
+    let explicit = explicit.as_deref();
+    if let Some(path) = explicit.filter(|path| is_sysroot(path)) {
         return Ok(Sysroot { path: path.to_path_buf(), source: Source::Explicit });
     }
     // A sysroot that is there needs no sources any more: they may have been removed since.

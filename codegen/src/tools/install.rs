@@ -48,7 +48,8 @@ pub fn install(progress: &Progress) -> Result<PathBuf> {
             step.advance(1);
         }
         for wheel in files(&wheels)? {
-            step.message(&format!("Unpacking {}", wheel.file_name().unwrap_or_default().display()));
+            let file = wheel.file_name().unwrap_or_default().to_string_lossy();
+            step.message(&format!("Unpacking {}", file.split('-').next().unwrap_or_default().replace('_', "-")));
             python.unpack(&wheel, partial)?;
             step.advance(1);
         }
@@ -118,11 +119,12 @@ fn explain(what: &str, output: &Output) -> Diagnostic {
     let lines: Vec<&str> = text.lines().collect();
     let diagnostic = missing(what).note(lines[lines.len().saturating_sub(6)..].join("\n"));
     if text.contains("No space left") || text.contains("Disk quota") {
-        diagnostic.help(format!("free some disk space, or set {} to a folder on another disk", cache::CACHE_VARIABLE))
-    } else if text.contains("No matching distribution") {
-        diagnostic.help("no build of the tools for this system: install the CUDA toolkit and set CUDA_HOME")
+        Diagnostic { code: Code::OutputFailed, ..cache::full(diagnostic) }
     } else {
-        diagnostic.help("see that the network and pip's package index can be reached, and try again")
+        // pip says "no matching distribution" both where the index cannot be reached and where it lacks this system.
+        diagnostic
+            .help("see that the network and pip's package index can be reached, and try again")
+            .help("there are builds for Linux and Windows on x86-64, and for Linux on AArch64")
     }
 }
 

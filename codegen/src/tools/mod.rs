@@ -136,9 +136,14 @@ impl Tool {
     }
 
     fn failed(&self, why: String) -> Diagnostic {
-        Diagnostic::error(Code::ToolFailed, format!("{} at `{}` does not work: {why}", self.name, self.path.display()))
-            .note(format!("it was found {}", self.origin))
-            .help("run `cargo ptx doctor` to see which tools are used and from where")
+        let message = format!("{} at `{}` does not work: {why}", self.name, self.path.display());
+        Diagnostic::error(Code::ToolFailed, message).help(match self.origin {
+            Origin::Explicit => format!("let {} name a {} that works, or unset it", self.name.variable(), self.name),
+            Origin::Installed => "remove the folder `tools` of the cache and run `cargo ptx setup`".to_string(),
+            _ => {
+                "install the CUDA toolkit again, or run `cargo ptx setup` and unset CUDA_HOME and CUDA_PATH".to_string()
+            }
+        })
     }
 }
 
@@ -259,6 +264,6 @@ mod tests {
         assert_eq!(tools.ptxas().unwrap().path, Path::new("/mine/ptxas"));
         assert_eq!(tools.ptxas().unwrap().origin, Origin::Explicit);
         let error = tools.ptxas().unwrap().version().unwrap_err().to_string();
-        assert!(error.contains("/mine/ptxas") && error.contains("doctor"), "{error}");
+        assert!(error.contains("/mine/ptxas") && error.contains("RUST_PTX_PTXAS"), "{error}");
     }
 }

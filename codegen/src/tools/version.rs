@@ -9,19 +9,13 @@ pub fn parse(text: &str) -> Option<String> {
     numbers.then(|| version.to_string())
 }
 
-/// `sm_75`, `sm_90a` and so on from the text of `ptxas --help`, each once, in its order.
+/// `sm_75`, `sm_90a` and so on from the text of `ptxas --help`, in its order: the allowed values of `--gpu-name`. Other
+/// options name archs only as examples.
 pub fn archs(help: &str) -> Vec<String> {
-    let mut archs: Vec<String> = Vec::new();
-    for word in help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
-        let Some(number) = word.strip_prefix("sm_") else { continue };
-        let digits = number.trim_end_matches(['a', 'f']);
-        let is_arch =
-            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) && number.len() <= digits.len() + 1;
-        if is_arch && !archs.iter().any(|arch| arch == word) {
-            archs.push(word.to_string());
-        }
-    }
-    archs
+    let values = help.split_once("--gpu-name").and_then(|(_, rest)| rest.split_once("Allowed values"));
+    let values = values.map_or("", |(_, rest)| rest.split("Default value").next().unwrap_or_default());
+    let quoted = values.split('\'').skip(1).step_by(2);
+    quoted.filter(|name| name.starts_with("sm_")).map(str::to_string).collect()
 }
 
 #[cfg(test)]
@@ -42,8 +36,10 @@ mod tests {
 
     #[test]
     fn archs_are_read() {
-        let text = "Allowed values for this option:  'compute_75','lto_75','sm_75','sm_90','sm_90a',\n 'sm_100f'.\n\
-                    Default value:  'sm_75'. sm_xy sm_ sm_90aa";
+        let text = "--gpu-name <gpu name>  (-arch)\n  PTX for .target sm_XY can be compiled to sm_MN.\n\
+                    Allowed values for this option:  'compute_75','lto_75','sm_75','sm_90',\n  'sm_90a','sm_100f'.\n\
+                    Default value:  'sm_52'.\n\n--legacy\n Needed below sm_70. Allowed values: 'sm_60'\n";
         assert_eq!(archs(text), ["sm_75", "sm_90", "sm_90a", "sm_100f"]);
+        assert!(archs("GNU ld").is_empty());
     }
 }
