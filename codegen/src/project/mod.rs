@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::report::{self, Report};
 use crate::sysroot::{self, Rustc};
 
-pub use write_if_changed;
+pub use lock::write_if_changed;
 pub use package::{Package, absolute, normalized};
 
 use messages::Messages;
