@@ -62,6 +62,11 @@ pub fn install(progress: &Progress) -> Result<PathBuf> {
     place()
 }
 
+/// The command of a Python 3 that has pip.
+pub fn python_with_pip() -> Result<&'static str> {
+    Ok(Python::find()?.program)
+}
+
 struct Python {
     program: &'static str,
 }
@@ -123,7 +128,7 @@ fn explain(what: &str, output: &Output) -> Diagnostic {
 
 fn missing(message: &str) -> Diagnostic {
     Diagnostic::error(Code::PtxasMissing, format!("NVIDIA's tools cannot be installed: {message}"))
-        .help("or install the CUDA toolkit and set CUDA_HOME; PTX alone needs none of the tools")
+        .note("a CUDA toolkit does as well, if CUDA_HOME names it; PTX alone needs none of the tools")
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {

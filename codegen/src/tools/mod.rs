@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 
-pub use install::{PACKAGES, install, place};
+pub use install::{PACKAGES, install, place, python_with_pip};
 
 /// A tool of NVIDIA's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -114,13 +114,13 @@ mod magnitude {
     pub(super) fn f32(value: f32) -> u128 {
         let bits = value.to_bits();
         let exponent = (bits >> 23) as u8;
-        super::scale(u64::from(bits % (1 << 23) | 1 << 23), i32::from(exponent).wrapping_sub(150))
+        super::scale(u64::from((bits % (1 << 23)) | (1 << 23)), i32::from(exponent).wrapping_sub(150))
     }
 
     pub(super) fn f64(value: f64) -> u128 {
         let bits = value.to_bits();
         let exponent = (bits >> 52) as i32 & 0x7ff;
-        super::scale(bits % (1 << 52) | 1 << 52, exponent.wrapping_sub(1075))
+        super::scale((bits % (1 << 52)) | (1 << 52), exponent.wrapping_sub(1075))
     }
 }
 

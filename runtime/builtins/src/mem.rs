@@ -3,9 +3,13 @@
 
 const WORD: usize = size_of::<u64>();
 
+fn aligned(address: usize) -> bool {
+    address & (WORD - 1) == 0
+}
+
 /// Whether two addresses lie equally in their words, so that both sides become aligned together.
 fn alike(a: usize, b: usize) -> bool {
-    (a ^ b) % WORD == 0
+    aligned(a ^ b)
 }
 
 /// Copies from the lowest address up, which is right where `dest` overlaps `src` from below.
@@ -17,7 +21,7 @@ unsafe fn copy_up(dest: *mut u8, src: *const u8, n: usize) {
     // SAFETY: `i` stays below `n`, and words are used where both addresses are aligned.
     unsafe {
         if alike(dest.addr(), src.addr()) {
-            while i < n && (dest.addr() + i) % WORD != 0 {
+            while i < n && !aligned(dest.addr() + i) {
                 *dest.add(i) = *src.add(i);
                 i += 1;
             }
@@ -42,7 +46,7 @@ unsafe fn copy_down(dest: *mut u8, src: *const u8, n: usize) {
     // SAFETY: as in `copy_up`.
     unsafe {
         if alike(dest.addr(), src.addr()) {
-            while i > 0 && (dest.addr() + i) % WORD != 0 {
+            while i > 0 && !aligned(dest.addr() + i) {
                 i -= 1;
                 *dest.add(i) = *src.add(i);
             }
@@ -97,7 +101,7 @@ pub unsafe extern "C" fn memset(dest: *mut u8, value: i32, n: usize) -> *mut u8 
     let mut i = 0;
     // SAFETY: `i` stays below `n`, and words are used where the address is aligned.
     unsafe {
-        while i < n && (dest.addr() + i) % WORD != 0 {
+        while i < n && !aligned(dest.addr() + i) {
             *dest.add(i) = byte;
             i += 1;
         }
@@ -123,11 +127,11 @@ pub unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
     // SAFETY: `i` stays below `n`, and words are used where both addresses are aligned.
     unsafe {
         if alike(a.addr(), b.addr()) {
-            while i < n && (a.addr() + i) % WORD != 0 && *a.add(i) == *b.add(i) {
+            while i < n && !aligned(a.addr() + i) && *a.add(i) == *b.add(i) {
                 i += 1;
             }
             // Up to the first words that differ; their bytes decide below.
-            while n - i >= WORD && (a.addr() + i) % WORD == 0 && *a.add(i).cast::<u64>() == *b.add(i).cast::<u64>() {
+            while n - i >= WORD && aligned(a.addr() + i) && *a.add(i).cast::<u64>() == *b.add(i).cast::<u64>() {
                 i += WORD;
             }
         }

@@ -1,0 +1,23 @@
+//! The linker on bad input: a message that names file, symbol and remedy; no panic, and nothing half-written.
+
+use std::process::ExitCode;
+
+use libtest_mimic::Trial;
+
+mod bytes;
+mod files;
+mod ir;
+mod outputs;
+mod programs;
+
+fn main() -> ExitCode {
+    ptx_tests::run(|| [files::trials(), programs::trials(), outputs::trials()].into_iter().flatten().collect())
+}
+
+/// A test without a reason to be skipped.
+fn test(name: &str, body: impl FnOnce() + Send + 'static) -> Trial {
+    ptx_tests::trial(name, || {
+        body();
+        None
+    })
+}

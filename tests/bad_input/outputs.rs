@@ -1,0 +1,118 @@
+//! Outputs that cannot be made: no ptxas, a ptxas that refuses, a full disk, two builds at once.
+
+use std::fs;
+use std::path::Path;
+
+use libtest_mimic::Trial;
+use ptx_codegen::tools::Tools;
+use ptx_tests::{Linked, Scratch, trial};
+
+use crate::{ir, test};
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        test("ptxas missing", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            let linked = Linked::of(scratch.linker().args(["--arch=sm_80", "--ptxas=/nonexistent/ptxas"]).arg(source));
+            scratch.refused(&linked, &["/nonexistent/ptxas"]);
+        }),
+        test("ptxas that is no ptxas", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            let fake = scratch.write_program("ptxas", "#!/bin/sh\necho 'no ptxas at all'\n");
+            let linked =
+                Linked::of(scratch.linker().arg("--arch=sm_80").arg(format!("--ptxas={}", fake.display())).arg(source));
+            scratch.refused(&linked, &["ptxas"]);
+        }),
+        test("ptxas that refuses", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            let fake = scratch.write_program("ptxas", FAKE_PTXAS);
+            let linked =
+                Linked::of(scratch.linker().arg("--arch=sm_80").arg(format!("--ptxas={}", fake.display())).arg(source));
+            scratch.refused(&linked, &["syntax error near here", "`k`"]);
+        }),
+        test("cubin without ptxas", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            let linked = scratch.link([source.as_os_str(), "--emit=cubin".as_ref()]);
+            assert!(linked.code == Some(1) && linked.stderr.contains("ptxas"), "{linked:?}");
+            assert!(scratch.outputs().is_empty());
+        }),
+        trial("arch that ptxas does not know", || {
+            let tools = Tools::find();
+            let Some(ptxas) = tools.ptxas() else { return Some("ptxas was not found".into()) };
+            let archs = ptx_codegen::tools::known_archs(ptxas).expect("ptxas lists its archs");
+            if archs.iter().any(|arch| arch == "sm_70") {
+                return Some("this ptxas knows every arch that LLVM does".into());
+            }
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            let ptxas = format!("--ptxas={}", ptxas.path.display());
+            let checked = Linked::of(scratch.linker().args(["--arch=sm_70", &ptxas]).arg(&source));
+            checked.accepted();
+            assert!(checked.stderr.contains("sm_70 was not checked"), "{checked:?}");
+            fs::remove_file(scratch.output()).unwrap();
+            let assembled = Linked::of(scratch.linker().args(["--arch=sm_70", "--emit=cubin", &ptxas]).arg(&source));
+            scratch.refused(&assembled, &["sm_70"]);
+            None
+        }),
+        test("output below a file", || {
+            let scratch = Scratch::default();
+            scratch.write("a.ll", ir::good("k"));
+            let file = scratch.write("file", "");
+            let linked = to(&scratch, &file.join("k.ptx"));
+            scratch.refused(&linked, &["k.ptx"]);
+        }),
+        test("output folder below a file", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            let folder = scratch.write("file", "").join("folder");
+            let linked = scratch.link([source.as_os_str(), format!("--out-dir={}", folder.display()).as_ref()]);
+            scratch.refused(&linked, &["folder"]);
+        }),
+        test("disk full", || {
+            let scratch = Scratch::default();
+            scratch.write("a.ll", ir::good("k"));
+            let linked = to(&scratch, "/dev/full".as_ref());
+            scratch.refused(&linked, &["/dev/full", "No space left"]);
+        }),
+        test("failure keeps the earlier output", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            scratch.link([&source]).accepted();
+            let before = fs::read(scratch.output()).unwrap();
+            fs::write(&source, ir::undefined(false)).unwrap();
+            assert_eq!(scratch.link([&source]).code, Some(1));
+            assert_eq!(fs::read(scratch.output()).unwrap(), before);
+            assert_eq!(scratch.outputs(), ["k.ptx"]);
+        }),
+        test("two builds at once", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            std::thread::scope(|scope| {
+                let build = || (0..4).for_each(|_| scratch.link([&source]).accepted());
+                (0..4).for_each(|_| drop(scope.spawn(build)));
+            });
+            assert_eq!(scratch.outputs(), ["k.ptx"]);
+            let ptx = fs::read_to_string(scratch.output()).unwrap();
+            assert!(ptx.contains(".entry k(") && ptx.trim_end().ends_with('}'), "{ptx}");
+        }),
+    ]
+}
+
+/// Links `a.ll` to that file.
+fn to(scratch: &Scratch, output: &Path) -> Linked {
+    Linked::of(scratch.linker_to(output).args(["--arch=sm_80", "--ptxas=off", "a.ll"]))
+}
+
+/// Says what ptxas says of its version and archs, and refuses line 12 of every PTX.
+const FAKE_PTXAS: &str = r#"#!/bin/sh
+case "$*" in
+*--version*) echo 'Cuda compilation tools, release 13.0, V13.0.88'; exit 0 ;;
+*--help*) echo "Allowed values for this option: 'sm_75','sm_80','sm_90'"; exit 0 ;;
+esac
+echo 'ptxas k.ptx, line 12; error   : syntax error near here' >&2
+exit 255
+"#;

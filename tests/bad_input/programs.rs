@@ -1,0 +1,107 @@
+//! Programs that can be read but not compiled, and options that make no sense.
+
+use libtest_mimic::Trial;
+use ptx_tests::Scratch;
+
+use crate::{ir, test};
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        test("undefined symbol with its line", || {
+            let wanted = ["missing_function", "src/kernels.rs:42", "vprintf, malloc, free"];
+            refused(&[&ir::undefined(true)], &[], &wanted[..2]);
+        }),
+        test("undefined symbol without debug information", || {
+            refused(&[&ir::undefined(false)], &[], &["missing_function"]);
+        }),
+        test("system calls may stay undefined", || {
+            let scratch = Scratch::default();
+            let body = "%q = call ptr @malloc(i64 8)\ncall void @free(ptr %q)\n%r = call i32 @vprintf(ptr %p, ptr %p)\nret void";
+            let rest = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\ndeclare i32 @vprintf(ptr, ptr)";
+            scratch.link([scratch.write("a.ll", ir::kernel("k", body, rest))]).accepted();
+        }),
+        test("undefined symbol that no kernel reaches", || {
+            let scratch = Scratch::default();
+            let rest =
+                "define void @unused() {\ncall void @missing_function()\nret void\n}\ndeclare void @missing_function()";
+            scratch.link([scratch.write("a.ll", ir::kernel("k", "ret void", rest))]).accepted();
+        }),
+        test("two kernels of one name", || refused(&[&ir::good("k"), &ir::good("k")], &[], &["'k'", "module1.ll", "rename"])),
+        test("global constructors", || {
+            let rest = "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } \
+                        { i32 1, ptr @start, ptr null }]\ndefine internal void @start() {\nret void\n}";
+            refused(&[&ir::kernel("k", "ret void", rest)], &[], &["constructor"]);
+        }),
+        test("thread-local static", || {
+            let body = "store i32 1, ptr @COUNTER\nret void";
+            refused(
+                &[&ir::kernel("k", body, "@COUNTER = thread_local global i32 0")],
+                &[],
+                &["COUNTER", "thread-local"],
+            );
+        }),
+        test("extern thread-local static", || {
+            let body = "%v = load i32, ptr @COUNTER\nstore i32 %v, ptr %p\nret void";
+            refused(
+                &[&ir::kernel("k", body, "@COUNTER = external thread_local global i32")],
+                &[],
+                &["COUNTER", "thread-local"],
+            );
+        }),
+        test("unwinding", || {
+            let ir = ir::module(
+                "define ptx_kernel void @k() personality ptr @rust_eh_personality {\n\
+                 invoke void @callee() to label %fine unwind label %bad\nfine:\nret void\nbad:\n\
+                 %pad = landingpad { ptr, i32 } cleanup\nresume { ptr, i32 } %pad\n}\n\
+                 define void @callee() noinline {\nret void\n}\ndeclare i32 @rust_eh_personality(...)\n",
+            );
+            // The optimiser may show that nothing unwinds; either is right, but not a crash.
+            let scratch = Scratch::default();
+            let linked = scratch.link([scratch.write("a.ll", ir)]);
+            scratch.refused(&linked, &["unwind", "`k`"]);
+        }),
+        test("unknown intrinsic", || {
+            let body = "%v = call i32 @__ptx_warp_factor()\nstore i32 %v, ptr %p\nret void";
+            refused(&[&ir::kernel("k", body, "declare i32 @__ptx_warp_factor()")], &[], &["__ptx_warp_factor"]);
+        }),
+        test("intrinsic of another signature", || {
+            let body = "%v = call i64 @__ptx_tid_x()\nstore i64 %v, ptr %p\nret void";
+            refused(&[&ir::kernel("k", body, "declare i64 @__ptx_tid_x()")], &[], &["__ptx_tid_x"]);
+        }),
+        test("unknown arch", || refused(&[&ir::good("k")], &["--arch=sm_999"], &["sm_999", "sm_90a"])),
+        test("arch of another maker", || refused(&[&ir::good("k")], &["--arch=gfx90a"], &["gfx90a"])),
+        test("arch before sm_70", || refused(&[&ir::good("k")], &["--arch=sm_61"], &["sm_61", "older than sm_70"])),
+        test("unknown option", || {
+            let scratch = Scratch::default();
+            let linked = scratch.link(["--archs=sm_80"]);
+            assert!(linked.code == Some(1) && linked.stderr.contains("--archs"), "{linked:?}");
+        }),
+        test("response file", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a b.ll", ir::good("k"));
+            let escaped = source.display().to_string().replace(' ', "\\ ");
+            let response = scratch.write("arguments", format!("{escaped}\n--arch=sm_80\n--ptxas=off\n"));
+            ptx_tests::Linked::of(scratch.linker().arg(format!("@{}", response.display()))).accepted();
+            assert_eq!(scratch.outputs(), ["k.ptx"]);
+        }),
+        test("missing response file", || {
+            let scratch = Scratch::default();
+            let linked = scratch.link(["@missing"]);
+            assert!(linked.code == Some(1) && linked.stderr.contains("missing"), "{linked:?}");
+        }),
+    ]
+}
+
+/// The linker refuses these modules with these options.
+#[track_caller]
+fn refused(modules: &[&str], options: &[&str], parts: &[&str]) {
+    let scratch = Scratch::default();
+    let write = |(index, ir): (usize, &&str)| scratch.write(&format!("module{index}.ll"), ir).into_os_string();
+    let files: Vec<_> = modules.iter().enumerate().map(write).collect();
+    let mut command = scratch.linker();
+    command.arg("--ptxas=off").args(files).args(options);
+    if options.is_empty() {
+        command.arg("--arch=sm_80");
+    }
+    scratch.refused(&ptx_tests::Linked::of(&mut command), parts);
+}
