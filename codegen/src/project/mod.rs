@@ -1,1 +1,292 @@
-//! Under construction.
+//! The device build: cargo compiles a package's library for the GPU, with this program as rustc's linker.
+//!
+//! One package may hold the kernels and the host program. cargo would build everything in it for the device, so it
+//! gets a manifest of our own ([`manifest`]) in the target folder, with the workspace's lock file beside it.
+
+mod cargo;
+mod lock;
+pub mod manifest;
+mod messages;
+mod needs_std;
+mod package;
+mod profile;
+mod sources;
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use crate::arch::PtxVersion;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Failure, Level, Result};
+use crate::options::Settings;
+use crate::progress::Progress;
+use crate::report::{self, Report};
+use crate::sysroot::{self, Rustc};
+
+pub use lock::write_if_changed;
+pub use package::{Package, absolute, normalized};
+
+use messages::Messages;
+
+/// Which of the package's features the device build has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// By name.
+    pub names: Vec<String>,
+    /// Whether `default` is on.
+    pub default: bool,
+    /// Whether all are on.
+    pub all: bool,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self { names: vec![], default: true, all: false }
+    }
+}
+
+/// How rustc's messages are shown while cargo runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// As rustc renders them, on standard error.
+    #[default]
+    Rendered,
+    /// For cargo, from a build script: warnings as `cargo::warning=`, errors on standard error.
+    BuildScript,
+    /// As cargo's JSON lines, on standard output.
+    Json,
+}
+
+/// What to build, and where.
+#[derive(Clone, Debug)]
+pub struct DeviceBuild {
+    /// `Cargo.toml` of the package with the kernels.
+    pub manifest: PathBuf,
+    /// Options of the linker; they win over `[package.metadata.ptx]`.
+    pub settings: Settings,
+    /// `dev`, `release` or a profile of the workspace's own.
+    pub profile: String,
+    /// The package's features.
+    pub features: Features,
+    /// Where PTX and the report go.
+    pub out_dir: PathBuf,
+    /// Where cargo keeps what it compiles for the device. Not a folder in which cargo builds something else at the
+    /// same time: cargo would wait for itself.
+    pub target_dir: PathBuf,
+    /// Which cargo.
+    pub cargo: PathBuf,
+    /// Which rustc.
+    pub rustc: PathBuf,
+    /// A ready device sysroot, or Rust's `library` folder; found or built otherwise.
+    pub sysroot: Option<PathBuf>,
+    /// Where the linker writes the IR after every stage.
+    pub dump_dir: Option<PathBuf>,
+    /// How rustc's messages are shown.
+    pub show: Show,
+    /// Whether rustc renders in colour.
+    pub color: bool,
+}
+
+/// What a device build made.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// What the linker reported.
+    pub report: Report,
+    /// The files it was made from.
+    pub sources: Vec<PathBuf>,
+    /// Whether everything was there already.
+    pub fresh: bool,
+    /// What relative paths in messages are relative to.
+    pub source_base: PathBuf,
+}
+
+/// Builds and returns the linker's report.
+pub fn build(build: &DeviceBuild, progress: &Progress) -> Result<Report> {
+    Ok(run(build, progress)?.report)
+}
+
+/// Builds. rustc's messages have been shown when this returns; the linker's stand in the report or in the failure.
+pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
+    let build = &DeviceBuild {
+        out_dir: normalized(&absolute(&build.out_dir)?),
+        target_dir: normalized(&absolute(&build.target_dir)?),
+        dump_dir: build.dump_dir.as_deref().map(absolute).transpose()?,
+        ..build.clone()
+    };
+    let package = Package::load(&build.manifest, &build.cargo)?;
+    let settings = build.settings.clone().or(Settings::of_manifest(&package.manifest)?);
+    // Before cargo runs: a wrong name should not cost a build.
+    crate::options::parse_archs(&settings.arch)?;
+    if let Some(version) = &settings.ptx_version {
+        version.parse::<PtxVersion>().map_err(|reason| Diagnostic::error(Code::Usage, reason))?;
+    }
+    let sysroot = sysroot::ensure(&Rustc::query(&build.rustc)?, build.sysroot.as_deref(), progress)?;
+
+    // Always in this order, so that two builds cannot wait for each other.
+    let _target_lock = lock::lock(&build.target_dir, progress)?;
+    let _out_lock = lock::lock(&build.out_dir, progress)?;
+    let device = write_manifest(build, &package, &settings.host_only)?;
+    let features = build.features.names.iter().filter(|name| !device.dropped.contains(*name)).cloned();
+    let link_args = link_args(build, &package, &settings);
+    let args =
+        cargo::arguments(build, &package, &device.manifest, &sysroot.path, &features.collect::<Vec<_>>(), &link_args)?;
+    Run { build, package: &package, manifest: &device.manifest, args: &args, progress }.run()
+}
+
+/// The device manifest on disk.
+struct OnDisk {
+    manifest: PathBuf,
+    dropped: BTreeSet<String>,
+}
+
+fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) -> Result<OnDisk> {
+    let library = package.library()?;
+    let source = manifest::Source {
+        package: &package.table,
+        dir: package.dir(),
+        root: &package.root_table,
+        root_dir: package.root(),
+        library: &library,
+        host_only,
+    };
+    let device = manifest::DeviceManifest::generate(&source)
+        .map_err(|reason| Diagnostic::error(Code::Usage, format!("`{}`: {reason}", package.manifest.display())))?;
+    let mut hasher = DefaultHasher::new();
+    package.manifest.hash(&mut hasher);
+    let dir = build.target_dir.join("manifests").join(format!("{}-{:016x}", package.name, hasher.finish()));
+    std::fs::create_dir_all(&dir).map_err(|e| lock::failure(&dir, "create the folder", &e))?;
+    let manifest = dir.join("Cargo.toml");
+    let text = format!("# Written by rust-ptx from {}\n{}", package.manifest.display(), device.table);
+    let changed = write_if_changed(&manifest, &text)?;
+    if let Some(lock) = package.lock() {
+        // cargo removes from the copy what the device does not need, so the copy says nothing about whether the
+        // workspace's lock file has changed since.
+        let content = std::fs::read_to_string(&lock).map_err(|e| lock::failure(&lock, "read", &e))?;
+        if write_if_changed(&dir.join("Cargo.lock.workspace"), &content)? || changed {
+            write_if_changed(&dir.join("Cargo.lock"), &content)?;
+        }
+    }
+    Ok(OnDisk { manifest, dropped: device.dropped })
+}
+
+fn link_args(build: &DeviceBuild, package: &Package, settings: &Settings) -> Vec<String> {
+    let debug_level = settings.debug_level.unwrap_or_else(|| profile::debug_level(&package.root_table, &build.profile));
+    let mut args = Settings { debug_level: Some(debug_level), ..settings.clone() }.to_link_args();
+    args.push(format!("--out-dir={}", build.out_dir.display()));
+    args.push(format!("--name={}", package.name.replace('-', "_")));
+    args.push(format!("--source-base={}", package.root().display()));
+    args.push("--message-format=json".into());
+    args.push(format!("--linker-id={}", cargo::linker_id()));
+    args.extend(build.dump_dir.as_ref().map(|dir| format!("--dump-dir={}", dir.display())));
+    args
+}
+
+/// One build with everything decided.
+struct Run<'a> {
+    build: &'a DeviceBuild,
+    package: &'a Package,
+    manifest: &'a Path,
+    args: &'a [String],
+    progress: &'a Progress,
+}
+
+impl Run<'_> {
+    fn run(&self) -> Result<Built> {
+        let mut outcome = self.cargo()?;
+        let is_fresh = |outcome: &cargo::Outcome| outcome.messages.artifact(self.manifest).is_some_and(|a| a.fresh);
+        let mut report = self.read_report();
+        if outcome.success && is_fresh(&outcome) && (report.is_none() || !self.is_of_these_arguments()) {
+            // cargo has the library, but the output folder holds another build's files, or none.
+            cargo::forget(self.build, self.package, self.manifest)?;
+            outcome = self.cargo()?;
+            report = self.read_report();
+        }
+        self.show(&outcome.messages);
+        if !outcome.success {
+            return Err(self.failure(outcome));
+        }
+        let report = report.ok_or_else(|| {
+            Diagnostic::error(Code::CargoFailed, format!("the linker left no report in `{}`", self.build.out_dir.display()))
+                .help("see that no `linker` is set for nvptx64-nvidia-cuda by `[target]` in cargo's configuration or RUSTFLAGS")
+        })?;
+        let stamp = self.stamp();
+        write_if_changed(&stamp, &self.args.join("\n"))?;
+        Ok(Built {
+            report,
+            sources: sources::of(self.package, self.manifest, &self.build.target_dir, &outcome.messages.artifacts),
+            fresh: is_fresh(&outcome),
+            source_base: self.package.root().to_path_buf(),
+        })
+    }
+
+    fn cargo(&self) -> Result<cargo::Outcome> {
+        let step = self.progress.step(format!("Compiling {} for the GPU", self.package.name));
+        let outcome = cargo::run(self.build, self.package, self.args, &step)?;
+        drop(step);
+        Ok(outcome)
+    }
+
+    /// Says which arguments the files in the output folder came from.
+    fn stamp(&self) -> PathBuf {
+        self.build.out_dir.join(".ptx-arguments")
+    }
+
+    fn is_of_these_arguments(&self) -> bool {
+        std::fs::read_to_string(self.stamp()).is_ok_and(|text| text == self.args.join("\n"))
+    }
+
+    /// The report, if all files in it are there.
+    fn read_report(&self) -> Option<Report> {
+        let text = std::fs::read_to_string(self.build.out_dir.join(report::FILE_NAME)).ok()?;
+        let report: Report = serde_json::from_str(&text).ok()?;
+        report.outputs.iter().all(|output| output.path.is_file()).then_some(report)
+    }
+
+    fn show(&self, messages: &Messages) {
+        for message in &messages.rustc {
+            match (self.build.show, message.level) {
+                (Show::Json, _) => println!("{}", message.json),
+                (Show::BuildScript, Some(Level::Warning)) => println!("cargo::warning={}", message.short),
+                (Show::BuildScript, None) => {}
+                _ => eprintln!("{}", message.rendered.trim_end_matches('\n').to_string() + "\n"),
+            }
+        }
+    }
+
+    /// Why cargo failed: our linker's errors, crates that need `std`, rustc's errors, or cargo's own.
+    fn failure(&self, outcome: cargo::Outcome) -> Failure {
+        let messages = outcome.messages;
+        let mut diagnostics = messages.linker;
+        if diagnostics.iter().all(|d| d.level == Level::Warning)
+            && let Some(text) = messages.linker_text
+        {
+            diagnostics.push(
+                Diagnostic::error(Code::CargoFailed, "the linker ended without a message of its own")
+                    .note(text)
+                    .help("this is a fault of rust-ptx: please report it, with the kernel if you can"),
+            );
+        }
+        let lock = std::fs::read_to_string(self.manifest.with_file_name("Cargo.lock")).unwrap_or_default();
+        diagnostics.extend(
+            messages.without_std.iter().map(|found| needs_std::explain(found, self.package, self.manifest, &lock)),
+        );
+        if !diagnostics.iter().any(|d| d.level == Level::Error) {
+            let errors = messages.rustc.iter().filter(|message| message.level == Some(Level::Error)).count();
+            let message = format!("package `{}` could not be compiled for the GPU", self.package.name);
+            let diagnostic = Diagnostic::error(Code::CargoFailed, message);
+            diagnostics.push(match errors {
+                0 => diagnostic.note(cargo_error(&outcome.stderr)),
+                1 => diagnostic.note("rustc's error stands above"),
+                _ => diagnostic.note(format!("rustc's {errors} errors stand above")),
+            });
+        }
+        diagnostics.into()
+    }
+}
+
+/// Cargo's own error, without its progress.
+fn cargo_error(stderr: &str) -> String {
+    let from = stderr.find("error").unwrap_or(0);
+    format!("cargo said: {}", stderr[from..].trim())
+}

@@ -103,6 +103,15 @@ by_value! {
 unsafe impl<T: AbiType, const N: usize> AbiType for [T; N] {
     const TYPE: Type = Type::aggregate::<[T; N]>();
 }
+// SAFETY: passed as itself.
+unsafe impl<T: AbiType, const N: usize> KernelParam for [T; N] {
+    type Raw = Self;
+    const TYPE: Type = <Self as AbiType>::TYPE;
+    #[inline(always)]
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        raw
+    }
+}
 
 macro_rules! pointer {
     ($($qualifier:tt)*) => {

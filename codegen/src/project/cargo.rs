@@ -1,0 +1,203 @@
+//! Runs cargo for the device and gathers what it says.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::driver::LINKER_VARIABLE;
+use crate::options::TARGET;
+use crate::progress::Step;
+
+use super::DeviceBuild;
+use super::messages::Messages;
+use super::package::Package;
+
+/// What one run of cargo did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Whether cargo succeeded.
+    pub success: bool,
+    /// What rustc and the linker said, and what was built.
+    pub messages: Messages,
+    /// Cargo's own words.
+    pub stderr: String,
+}
+
+/// The command line that builds the device manifest's library; also what tells one build from another.
+pub fn arguments(
+    build: &DeviceBuild,
+    package: &Package,
+    manifest: &Path,
+    sysroot: &Path,
+    features: &[String],
+    link_args: &[String],
+) -> Result<Vec<String>> {
+    let text = |path: &Path| match path.to_str() {
+        Some(text) => Ok(text.to_string()),
+        None => Err(Diagnostic::error(Code::Usage, format!("the path `{}` is not UTF-8", path.display()))),
+    };
+    let linker = std::env::current_exe()
+        .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot find the running program's file: {e}")))?;
+    let mut args: Vec<String> = Vec::new();
+    let mut add = |items: &[&str]| args.extend(items.iter().map(ToString::to_string));
+    add(&["rustc", "--lib", "--crate-type", "cdylib", "--target", TARGET, "--color", "never"]);
+    add(&["--manifest-path", &text(manifest)?, "--target-dir", &text(&build.target_dir)?, "--profile", &build.profile]);
+    add(&["--message-format", if build.color { "json-diagnostic-rendered-ansi" } else { "json" }]);
+    if !build.features.default {
+        add(&["--no-default-features"]);
+    }
+    if build.features.all {
+        add(&["--all-features"]);
+    }
+    if !features.is_empty() {
+        add(&["--features", &features.join(",")]);
+    }
+    // Paths of the workspace as cargo shows them: in rustc's messages and in `file!()`. Debug information keeps them
+    // absolute, because a debugger does not know the workspace.
+    let remap = format!("--remap-path-prefix={}/=", text(package.root())?);
+    let flags = ["--sysroot", &text(sysroot)?, &remap, "--remap-path-scope=macro,diagnostics"];
+    let flags = toml::Value::Array(flags.iter().map(|flag| toml::Value::from(*flag)).collect());
+    add(&["--config", &format!("target.{TARGET}.rustflags={flags}")]);
+    // The linker only here, not in cargo's configuration: dependencies must not depend on which program links.
+    add(&["--", "-C", &format!("linker={}", text(&linker)?)]);
+    for arg in link_args {
+        add(&["-C", &format!("link-arg={arg}")]);
+    }
+    Ok(args)
+}
+
+/// Changes whenever the program that links does.
+pub fn linker_id() -> String {
+    let file = std::env::current_exe().and_then(std::fs::metadata);
+    let modified = file.as_ref().ok().and_then(|file| file.modified().ok());
+    let nanos = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).map_or(0, |t| t.as_nanos());
+    format!("{}-{:x}-{nanos:x}", env!("CARGO_PKG_VERSION"), file.map_or(0, |file| file.len()))
+}
+
+/// Runs cargo with those arguments, in the package's folder, so that its configuration files count.
+pub fn run(build: &DeviceBuild, package: &Package, args: &[String], step: &Step) -> Result<Outcome> {
+    let failed = |e: std::io::Error| {
+        Diagnostic::error(Code::CargoFailed, format!("cannot run `{}`: {e}", build.cargo.display()))
+            .help("install Rust by rustup, or set `CARGO` to a cargo that works")
+    };
+    let mut child = command(build, package).args(args).spawn().map_err(failed)?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let mut messages = Messages::default();
+    let stderr = std::thread::scope(|scope| {
+        let stderr = scope.spawn(|| stderr.map(|stderr| follow(stderr, step)).unwrap_or_default());
+        if let Some(stdout) = stdout {
+            BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| messages.add(&line));
+        }
+        stderr.join().unwrap_or_default()
+    });
+    let status = child.wait().map_err(failed)?;
+    Ok(Outcome { success: status.success(), messages, stderr })
+}
+
+/// Forgets the library that was built, so that the next run links it.
+pub fn forget(build: &DeviceBuild, package: &Package, manifest: &Path) -> Result<()> {
+    let mut command = command(build, package);
+    command.args(["clean", "--package", &package.name, "--target", TARGET, "--profile", &build.profile]);
+    command.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&build.target_dir);
+    let output = command
+        .output()
+        .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot run `{}`: {e}", build.cargo.display())))?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr).trim().to_string();
+        return Err(Diagnostic::error(Code::CargoFailed, "cargo could not clean the device build").note(reason).into());
+    }
+    Ok(())
+}
+
+fn command(build: &DeviceBuild, package: &Package) -> Command {
+    let mut command = Command::new(&build.cargo);
+    command.current_dir(package.dir()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(is_of_outer_cargo) {
+            command.env_remove(name);
+        }
+    }
+    command.env("RUSTC", &build.rustc).env(LINKER_VARIABLE, "1");
+    command
+}
+
+/// Collects cargo's own lines and shows which crate it compiles.
+fn follow(stderr: impl Read, step: &Step) -> String {
+    let mut text = String::new();
+    for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+        if let Some((verb @ ("Compiling" | "Downloading" | "Blocking"), what)) = line.trim_start().split_once(' ') {
+            // `Compiling glam v0.30.1 (/path)`: the path is noise here.
+            let what = what.split(" (").next().unwrap_or(what);
+            step.message(&format!("{verb} {what} for the GPU"));
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+/// Variables that cargo sets for what it runs, or that are meant for the host's build: the device build must not see
+/// them. What a user sets to steer cargo itself (`CARGO_HOME`, `CARGO_NET_OFFLINE`, `CARGO_PROFILE_…`,
+/// `CARGO_BUILD_JOBS`, registries) and the job server (`CARGO_MAKEFLAGS`) stay.
+fn is_of_outer_cargo(name: &str) -> bool {
+    const NAMES: [&str; 26] = [
+        "CARGO",
+        "CARGO_BIN_NAME",
+        "CARGO_BUILD_TARGET",
+        "CARGO_BUILD_TARGET_DIR",
+        "CARGO_BUILD_BUILD_DIR",
+        "CARGO_BUILD_RUSTC",
+        "CARGO_BUILD_RUSTFLAGS",
+        "CARGO_CRATE_NAME",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "CARGO_PRIMARY_PACKAGE",
+        "CARGO_TARGET_DIR",
+        "CARGO_TARGET_TMPDIR",
+        "DEBUG",
+        "HOST",
+        "NUM_JOBS",
+        "OPT_LEVEL",
+        "OUT_DIR",
+        "PROFILE",
+        "RUSTC",
+        "RUSTC_LINKER",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CLIPPY_ARGS",
+        "RUSTDOC",
+        "RUSTDOCFLAGS",
+        "RUSTFLAGS",
+        "TARGET",
+    ];
+    const PREFIXES: [&str; 6] =
+        ["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_TARGET_NVPTX64_", "DEP_"];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outer_build_is_not_seen() {
+        for name in
+            ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "OUT_DIR", "CARGO_FEATURE_STD", "CARGO_TARGET_DIR", "DEP_Z_ROOT"]
+        {
+            assert!(is_of_outer_cargo(name), "{name}");
+        }
+        for name in [
+            "CARGO_HOME",
+            "CARGO_NET_OFFLINE",
+            "CARGO_MAKEFLAGS",
+            "CARGO_PROFILE_RELEASE_OPT_LEVEL",
+            "CARGO_REGISTRIES_OWN_TOKEN",
+            "RUSTUP_TOOLCHAIN",
+            "RUSTC_WRAPPER",
+            "PATH",
+            "LD_LIBRARY_PATH",
+        ] {
+            assert!(!is_of_outer_cargo(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Package and workspace manifests in, device manifests out.
+
+use super::*;
+
+/// The device manifest of a package in `/ws/app` of a workspace in `/ws`.
+fn generate(package: &str, root: &str, host_only: &[&str]) -> Result<DeviceManifest, String> {
+    let package: Table = package.parse().unwrap();
+    let root: Table = root.parse().unwrap();
+    let host_only: Vec<String> = host_only.iter().map(ToString::to_string).collect();
+    DeviceManifest::generate(&Source {
+        package: &package,
+        dir: Path::new("/ws/app"),
+        root: &root,
+        root_dir: Path::new("/ws"),
+        library: Path::new("/ws/app/src/lib.rs"),
+        host_only: &host_only,
+    })
+}
+
+/// `expected` is TOML of some sections; the generated manifest must have them exactly.
+fn check(package: &str, root: &str, host_only: &[&str], expected: &str) {
+    let package = format!("[package]\nname = 'app'\n{package}");
+    let generated = generate(&package, root, host_only).unwrap().table;
+    let expected: Table = expected.parse().unwrap();
+    for (section, value) in &expected {
+        assert_eq!(generated.get(section), Some(value), "{section} of:\n{package}\n--- generated\n{generated}");
+    }
+}
+
+#[test]
+fn nothing_but_the_library_is_left() {
+    let package = r#"
+        [package]
+        name = "app"
+        version = "1.2.0"
+        edition = "2024"
+        build = "build.rs"
+        links = "app"
+        default-run = "app"
+        metadata.ptx.arch = ["sm_80"]
+        [lib]
+        name = "kernels"
+        path = "src/lib.rs"
+        crate-type = ["rlib", "cdylib"]
+        [[bin]]
+        name = "app"
+        [dependencies]
+        glam = "0.30"
+        [build-dependencies]
+        ptx-build = "0.1"
+        [dev-dependencies]
+        proptest = "1"
+    "#;
+    let expected: Table = r#"
+        [package]
+        name = "app"
+        version = "1.2.0"
+        edition = "2024"
+        build = false
+        publish = false
+        [lib]
+        name = "kernels"
+        path = "/ws/app/src/lib.rs"
+        [dependencies]
+        glam = "0.30"
+        [profile.dev]
+        lto = "off"
+        [profile.release]
+        lto = "off"
+        debug = "line-tables-only"
+        [workspace]
+    "#
+    .parse()
+    .unwrap();
+    assert_eq!(generate(package, "", &[]).unwrap().table, expected);
+}
+
+#[test]
+fn package_fields_are_inherited() {
+    let root = "[workspace]\nresolver = '2'\n[workspace.package]\nversion = '0.3.1'\nedition = '2021'\nlicense = 'MIT'";
+    check(
+        "version.workspace = true\nedition = { workspace = true }\ndescription = 'mine'\nlicense.workspace = true",
+        root,
+        &[],
+        "[package]\nname = 'app'\nversion = '0.3.1'\nedition = '2021'\nlicense = 'MIT'\ndescription = 'mine'\n\
+         build = false\npublish = false\n[workspace]\nresolver = '2'",
+    );
+}
+
+#[test]
+fn dependencies_are_inherited_and_rebased() {
+    let root = r#"
+        [workspace.dependencies]
+        plain = "1"
+        local = { path = "crates/local", default-features = false, features = ["a"] }
+        full = { version = "2", default-features = false }
+        named = { package = "real-name", git = "https://example.com/x" }
+    "#;
+    for (own, expected) in [
+        ("x = '1.0'", "x = '1.0'"),
+        ("x = { path = '../x', version = '1' }", "x = { path = '/ws/x', version = '1' }"),
+        ("x = { path = 'sub/./x' }", "x = { path = '/ws/app/sub/x' }"),
+        ("x = { path = '/abs/x' }", "x = { path = '/abs/x' }"),
+        (
+            "x = { package = 'y', path = '../y', optional = true }",
+            "x = { package = 'y', path = '/ws/y', optional = true }",
+        ),
+        ("plain.workspace = true", "plain = { version = '1' }"),
+        (
+            "local = { workspace = true, features = ['b'], optional = true }",
+            "local = { path = '/ws/crates/local', default-features = false, features = ['a', 'b'], optional = true }",
+        ),
+        ("full = { workspace = true, default-features = true }", "full = { version = '2', default-features = true }"),
+        ("plain = { workspace = true, default-features = false }", "plain = { version = '1' }"),
+        ("named.workspace = true", "named = { package = 'real-name', git = 'https://example.com/x' }"),
+    ] {
+        check(&format!("[dependencies]\n{own}"), root, &[], &format!("[dependencies]\n{expected}"));
+    }
+}
+
+#[test]
+fn what_is_inherited_must_exist() {
+    for (package, expected) in [
+        ("[package]\nname = 'app'\nversion.workspace = true", "`package.version` is inherited"),
+        ("[package]\nname = 'app'\n[dependencies]\nx.workspace = true", "`dependencies.x` is inherited"),
+        ("[package]\nname = 'app'\n[lib]\nproc-macro = true", "procedural macro"),
+        ("[workspace]", "there is no `[package]`"),
+    ] {
+        let error = generate(package, "[workspace]", &[]).unwrap_err();
+        assert!(error.contains(expected), "{package}: {error}");
+    }
+}
+
+#[test]
+fn targets_of_the_host_are_left_out() {
+    let package = r#"
+        [target.'cfg(not(target_arch = "nvptx64"))'.dependencies]
+        cudarc = "1"
+        [target.x86_64-unknown-linux-gnu.dependencies]
+        libc = "1"
+        [target.nvptx64-nvidia-cuda.dependencies]
+        here = { path = "../here" }
+        [target.'cfg(target_arch = "nvptx64")'.dependencies]
+        device = "1"
+        [target.'cfg(any(unix, target_arch = "nvptx64"))'.dependencies]
+        both = "1"
+        [target.'cfg(target_arch = "nvptx64")'.dev-dependencies]
+        tests = "1"
+    "#;
+    let expected = r#"
+        [target.nvptx64-nvidia-cuda.dependencies]
+        here = { path = "/ws/here" }
+        [target.'cfg(target_arch = "nvptx64")'.dependencies]
+        device = "1"
+        [target.'cfg(any(unix, target_arch = "nvptx64"))'.dependencies]
+        both = "1"
+    "#;
+    check(package, "", &[], expected);
+}
+
+#[test]
+fn features_forget_what_is_dropped() {
+    let package = r#"
+        [dependencies]
+        kept = { version = "1", optional = true }
+        clap = { version = "4", optional = true }
+        rand = "0.9"
+        [build-dependencies]
+        ptx-build = "0.1"
+        [features]
+        default = ["cli", "kept", "clap"]
+        cli = ["dep:clap", "clap?/derive", "rand/std", "kept/std", "dep:kept"]
+        clap_like = []
+        new-llvm = ["ptx-build/llvm-22", "clap_like"]
+    "#;
+    let expected = r#"
+        [dependencies]
+        kept = { version = "1", optional = true }
+        [features]
+        default = ["cli", "kept"]
+        cli = ["kept/std", "dep:kept"]
+        clap_like = []
+        new-llvm = ["clap_like"]
+    "#;
+    check(package, "", &["clap", "rand"], expected);
+    let package = format!("[package]\nname = 'app'\n{package}");
+    let dropped = generate(&package, "", &["clap", "rand"]).unwrap().dropped;
+    assert_eq!(dropped.into_iter().collect::<Vec<_>>(), ["clap", "ptx-build", "rand"]);
+}
+
+#[test]
+fn a_dependency_of_device_and_build_script_stays() {
+    let package = "[dependencies]\nshared = '1'\n[build-dependencies]\nshared = '1'\n[features]\nf = ['shared/std']";
+    check(package, "", &[], "[features]\nf = ['shared/std']");
+}
+
+#[test]
+fn patches_and_profiles_are_the_workspaces() {
+    let root = r#"
+        [patch.crates-io]
+        glam = { path = "vendor/glam" }
+        libm = { git = "https://example.com/libm" }
+        [patch."https://example.com/x"]
+        x = { path = "../x" }
+        [profile.release]
+        opt-level = 2
+        debug = 1
+        [profile.release.package.glam]
+        opt-level = 3
+    "#;
+    let expected = r#"
+        [patch.crates-io]
+        glam = { path = "/ws/vendor/glam" }
+        libm = { git = "https://example.com/libm" }
+        [patch."https://example.com/x"]
+        x = { path = "/x" }
+        [profile.dev]
+        lto = "off"
+        [profile.release]
+        opt-level = 2
+        debug = 1
+        lto = "off"
+        [profile.release.package.glam]
+        opt-level = 3
+    "#;
+    check("[profile.release]\nopt-level = 0", root, &[], expected);
+}
+
+#[test]
+fn lints_of_rustc_are_kept() {
+    let root = "[workspace.lints.rust]\nunused = 'deny'\n[workspace.lints.clippy]\nall = 'warn'";
+    check("[lints]\nworkspace = true", root, &[], "[lints.rust]\nunused = 'deny'");
+    check("[lints.rust]\nunsafe_code = 'forbid'", root, &[], "[lints.rust]\nunsafe_code = 'forbid'");
+}

@@ -1,0 +1,148 @@
+//! The expression of type `ptx::Image` that the host program includes.
+
+use std::fmt::Write;
+
+use ptx_codegen::Report;
+use ptx_codegen::options::Emit;
+use ptx_codegen::report::{Kernel, OutputFile, Resources};
+
+/// Rust text; the files are included by their paths, so rustc tracks them.
+pub fn expression(report: &Report) -> String {
+    let mut text = String::from("// Written by ptx-build.\n::ptx::Image {\n");
+    let mut line = |indent: usize, content: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{:1$}{content}", "", indent * 4);
+    };
+    line(1, &format!("name: {:?},", report.name));
+    line(1, "objects: &[");
+    for ptx in report.outputs.iter().filter(|output| output.kind == Emit::Ptx) {
+        line(2, &object(ptx, report));
+    }
+    line(1, "],");
+    line(1, "kernels: &[");
+    for kernel in &report.kernels {
+        line(2, &record(kernel));
+    }
+    line(1, "],");
+    line(0, "}");
+    text
+}
+
+fn object(ptx: &OutputFile, report: &Report) -> String {
+    let arch = ptx.arch.as_deref().unwrap_or_default();
+    let cubin = match report.output(Emit::Cubin, Some(arch)) {
+        Some(cubin) => {
+            format!("::core::option::Option::Some(::core::include_bytes!({:?}))", cubin.path.display().to_string())
+        }
+        None => "::core::option::Option::None".into(),
+    };
+    let path = format!("{:?}", ptx.path.display().to_string());
+    format!("::ptx::Object {{ arch: {arch:?}, ptx: ::core::include_str!({path}), ptx_path: {path}, cubin: {cubin} }},")
+}
+
+fn record(kernel: &Kernel) -> String {
+    let resources: Vec<String> = kernel.resources.iter().map(|(arch, used)| resource(arch, used)).collect();
+    format!(
+        "::ptx::KernelRecord {{ name: {:?}, path: {:?}, signature: {:?}, abi_hash: {:#018x}, resources: &[{}] }},",
+        kernel.name,
+        kernel.path,
+        signature(kernel),
+        kernel.abi_hash,
+        resources.join(", "),
+    )
+}
+
+/// As in the source: `saxpy(a: f32, x: &[f32])`.
+fn signature(kernel: &Kernel) -> String {
+    let params: Vec<String> = kernel.params.iter().map(|p| format!("{}: {}", p.name, p.rust_type)).collect();
+    format!("{}({})", kernel.name, params.join(", "))
+}
+
+fn resource(arch: &str, used: &Resources) -> String {
+    format!(
+        "::ptx::ResourceRecord {{ arch: {arch:?}, registers: {}, stack: {}, spill_stores: {}, spill_loads: {}, shared: {}, \
+         constant: {} }}",
+        used.registers, used.stack, used.spill_stores, used.spill_loads, used.shared, used.constant,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use ptx_codegen::Span;
+    use ptx_codegen::report::Param;
+
+    fn report(dir: &std::path::Path) -> Report {
+        let output = |kind, arch: &str, name: &str| OutputFile { kind, arch: Some(arch.into()), path: dir.join(name) };
+        let param = |name: &str, rust_type: &str| Param {
+            name: name.into(),
+            rust_type: rust_type.into(),
+            size: 4,
+            align: 4,
+            ptx: vec![".f32".into()],
+        };
+        Report {
+            name: "saxpy".into(),
+            version: "0.1.0".into(),
+            llvm: "22.1.4".into(),
+            ptxas: None,
+            kernels: vec![Kernel {
+                name: "saxpy".into(),
+                path: "saxpy::kernels".into(),
+                span: Span { file: "src/lib.rs".into(), line: 1, column: 1 },
+                params: vec![param("a", "f32"), param("x", "&[f32]")],
+                abi_hash: 0xdead_beef,
+                resources: [("sm_80".to_string(), Resources { registers: 12, ..Resources::default() })].into(),
+            }],
+            outputs: vec![
+                output(Emit::Ptx, "sm_80", "a \"b\".ptx"),
+                output(Emit::Cubin, "sm_80", "k.cubin"),
+                output(Emit::Ptx, "sm_75", "k.ptx"),
+            ],
+            diagnostics: vec![],
+        }
+    }
+
+    /// The types of the contract, as ptx-host has them.
+    const TYPES: &str = r#"
+        mod ptx {
+            pub struct Image { pub name: &'static str, pub objects: &'static [Object], pub kernels: &'static [KernelRecord] }
+            pub struct Object { pub arch: &'static str, pub ptx: &'static str, pub ptx_path: &'static str, pub cubin: Option<&'static [u8]> }
+            pub struct KernelRecord { pub name: &'static str, pub path: &'static str, pub signature: &'static str, pub abi_hash: u64, pub resources: &'static [ResourceRecord] }
+            pub struct ResourceRecord { pub arch: &'static str, pub registers: u32, pub stack: u32, pub spill_stores: u32, pub spill_loads: u32, pub shared: u32, pub constant: u32 }
+        }
+    "#;
+
+    #[test]
+    fn the_expression_is_an_image() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, content) in [("a \"b\".ptx", "// ptx 80"), ("k.cubin", "\x7fELF"), ("k.ptx", "// ptx 75")] {
+            std::fs::write(dir.path().join(name), content).unwrap();
+        }
+        let image = expression(&report(dir.path())).replace("::ptx::", "crate::ptx::");
+        let checks = r#"
+            fn main() {
+                assert_eq!((IMAGE.name, IMAGE.objects.len(), IMAGE.kernels.len()), ("saxpy", 2, 1));
+                assert_eq!((IMAGE.objects[0].arch, IMAGE.objects[0].ptx), ("sm_80", "// ptx 80"));
+                assert!(IMAGE.objects[0].ptx_path.ends_with("a \"b\".ptx"));
+                assert_eq!(IMAGE.objects[0].cubin, Some(&b"\x7fELF"[..]));
+                assert_eq!(IMAGE.objects[1].cubin, None);
+                let kernel = &IMAGE.kernels[0];
+                assert_eq!((kernel.name, kernel.path, kernel.abi_hash), ("saxpy", "saxpy::kernels", 0xdead_beef));
+                assert_eq!(kernel.signature, "saxpy(a: f32, x: &[f32])");
+                assert_eq!((kernel.resources[0].arch, kernel.resources[0].registers), ("sm_80", 12));
+            }
+        "#;
+        let source = format!("#![allow(dead_code)]{TYPES}\nstatic IMAGE: ptx::Image = {image};\n{checks}");
+        std::fs::write(dir.path().join("main.rs"), source).unwrap();
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let run = |command: &mut Command| {
+            let output = command.current_dir(dir.path()).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        run(Command::new(rustc).args(["--edition", "2024", "main.rs", "-o", "main"]));
+        run(&mut Command::new(dir.path().join("main")));
+    }
+}

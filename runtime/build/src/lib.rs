@@ -1,0 +1,256 @@
+//! Compiles kernels for the GPU from a build script, and embeds them in the host program.
+//!
+//! ```no_run
+//! // In build.rs of a package whose library holds the kernels:
+//! ptx_build::build();
+//! ```
+//!
+//! ```no_run
+//! // In build.rs of a host program whose kernels are a crate of their own:
+//! ptx_build::Builder::new().kernels("../kernels").arch("sm_80").arch("sm_90a").build();
+//! ```
+//!
+//! The host program then says `ptx::image!()`, or `ptx::image!("kernels")` for another crate's kernels.
+//!
+//! The script runs again when a source file, a manifest or the lock file of the kernels changes, or one of the variables
+//! below, and not otherwise. Errors are shown as cargo shows a build script's; warnings as warnings of the package.
+//!
+//! | Variable | Meaning |
+//! |---|---|
+//! | `RUST_PTX_ARCH` | architectures, as in `sm_80,sm_90a`; wins over the build script and the manifest |
+//! | `RUST_PTX_SYSROOT` | a ready device sysroot, or the `library` folder of Rust's sources |
+//! | `RUST_PTX_CACHE` | where the device sysroot and NVIDIA's tools are kept |
+//! | `CUDA_HOME`, `CUDA_PATH` | where NVIDIA's tools are looked for first |
+
+mod environment;
+mod image;
+
+use std::path::PathBuf;
+
+use ptx_codegen::options::{Emit, Settings};
+use ptx_codegen::progress::Progress;
+use ptx_codegen::project::{self, Built, DeviceBuild, Features, Show};
+use ptx_codegen::tools::{self, Tools};
+use ptx_codegen::{Diagnostic, Failure};
+
+pub use ptx_codegen::options::{DebugLevel, Emit as Output};
+
+use environment::Environment;
+
+/// Compiles this package's library for the GPU, with the settings in `[package.metadata.ptx]`.
+pub fn build() {
+    Builder::new().build();
+}
+
+/// How the kernels are compiled. What is not said here comes from `[package.metadata.ptx]` of the kernels' package.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    kernels: Option<PathBuf>,
+    settings: Settings,
+    features: Option<Features>,
+    profile: Option<String>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// Kernels in this package's own library.
+    pub fn new() -> Self {
+        // This program is also what rustc calls as the linker; then it does not come back from here.
+        ptx_codegen::become_linker_if_asked();
+        Self { kernels: None, settings: Settings::default(), features: None, profile: None }
+    }
+
+    /// Kernels in another package: its folder, relative to this package's.
+    #[must_use]
+    pub fn kernels(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.kernels = Some(folder.into());
+        self
+    }
+
+    /// One more GPU architecture, as in `sm_90a`.
+    #[must_use]
+    pub fn arch(mut self, arch: impl Into<String>) -> Self {
+        self.settings.arch.push(arch.into());
+        self
+    }
+
+    /// One more kind of output. Cubins are made anyway where ptxas is found.
+    #[must_use]
+    pub fn emit(mut self, output: Output) -> Self {
+        self.settings.emit.push(output);
+        self
+    }
+
+    /// How much debug information the device code has; the profile's `debug` otherwise.
+    #[must_use]
+    pub fn debug_level(mut self, level: DebugLevel) -> Self {
+        self.settings.debug_level = Some(level);
+        self
+    }
+
+    /// Which ptxas: `auto`, `off` or a path.
+    #[must_use]
+    pub fn ptxas(mut self, ptxas: impl Into<String>) -> Self {
+        self.settings.ptxas = Some(ptxas.into());
+        self
+    }
+
+    /// A PTX ISA version, as in `8.0`, instead of the lowest that suffices.
+    #[must_use]
+    pub fn ptx_version(mut self, version: impl Into<String>) -> Self {
+        self.settings.ptx_version = Some(version.into());
+        self
+    }
+
+    /// One more dependency that only the host uses.
+    #[must_use]
+    pub fn host_only(mut self, dependency: impl Into<String>) -> Self {
+        self.settings.host_only.push(dependency.into());
+        self
+    }
+
+    /// The features of the kernels' package, `default` besides them. Kernels in this package otherwise have the features
+    /// it is being built with.
+    #[must_use]
+    pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
+        let all = self.features.get_or_insert_default();
+        all.names.extend(features.into_iter().map(Into::into));
+        self
+    }
+
+    /// Leaves the feature `default` of the kernels' package off.
+    #[must_use]
+    pub fn no_default_features(mut self) -> Self {
+        self.features.get_or_insert_default().default = false;
+        self
+    }
+
+    /// A cargo profile for the device code instead of the host's: `release` makes kernels fast in a debug build.
+    #[must_use]
+    pub fn profile(mut self, profile: impl Into<String>) -> Self {
+        self.profile = Some(profile.into());
+        self
+    }
+
+    /// Compiles, and writes what `ptx::image!()` includes. Ends the build script with a message if that fails.
+    pub fn build(self) {
+        let environment = match Environment::read() {
+            Ok(environment) => environment,
+            Err(message) => {
+                eprintln!("error: {message}");
+                std::process::exit(1);
+            }
+        };
+        for variable in environment::variables() {
+            println!("cargo::rerun-if-env-changed={variable}");
+        }
+        if environment.target == ptx_codegen::options::TARGET {
+            // `cargo build --target nvptx64-nvidia-cuda`: this *is* the device build.
+            println!("cargo::rerun-if-changed=build.rs");
+            return;
+        }
+        if let Err(failure) = self.run(&environment) {
+            for diagnostic in &failure.diagnostics {
+                eprintln!("{}\n", diagnostic.render(&environment.manifest_dir, false));
+            }
+            std::process::exit(1);
+        }
+    }
+
+    fn run(self, environment: &Environment) -> Result<(), Failure> {
+        let build = self.device_build(environment);
+        let built = project::run(&build, &Progress::new())?;
+        let image = environment.out_dir.join(format!("{}.image.rs", built.report.name));
+        project::write_if_changed(&image, &image::expression(&built.report))?;
+        announce(&built);
+        Ok(())
+    }
+
+    fn device_build(mut self, environment: &Environment) -> DeviceBuild {
+        if let Some(archs) = &environment.archs {
+            self.settings.arch = archs.clone();
+        }
+        let own = self.kernels.is_none();
+        let manifest = environment.manifest_dir.join(self.kernels.unwrap_or_default()).join("Cargo.toml");
+        let features = match self.features {
+            Some(features) => features,
+            None if own => environment.features(&manifest),
+            None => Features::default(),
+        };
+        let metadata = Settings::of_manifest(&manifest).unwrap_or_default();
+        let settings = self.settings;
+        let emit = if settings.emit.is_empty() { metadata.emit.clone() } else { settings.emit.clone() };
+        let effective = settings.clone().or(metadata);
+        DeviceBuild {
+            settings: Settings { emit: with_cubins(emit, &effective), ..settings },
+            profile: self.profile.unwrap_or_else(|| environment.profile.clone()),
+            features,
+            // Below the script's own folder: two packages, or two profiles, do not meet there.
+            out_dir: environment.out_dir.join("ptx"),
+            target_dir: environment.target_dir.join("ptx"),
+            cargo: environment.cargo.clone(),
+            rustc: environment.rustc.clone(),
+            sysroot: environment.sysroot.clone(),
+            dump_dir: None,
+            show: Show::BuildScript,
+            color: false,
+            manifest,
+        }
+    }
+}
+
+/// Adds cubins where ptxas is there and knows every architecture: they load faster than PTX.
+fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
+    let can = match settings.ptxas.as_deref() {
+        Some("off") => false,
+        None | Some("auto") => Tools::find().ptxas().is_some_and(|ptxas| {
+            tools::known_archs(ptxas).is_ok_and(|known| settings.arch.iter().all(|arch| known.contains(arch)))
+        }),
+        Some(_) => true,
+    };
+    if can && !emit.contains(&Emit::Cubin) {
+        emit.push(Emit::Cubin);
+    }
+    emit
+}
+
+/// Tells cargo when to run the script again, and passes the linker's warnings on.
+fn announce(built: &Built) {
+    for source in &built.sources {
+        println!("cargo::rerun-if-changed={}", source.display());
+    }
+    for diagnostic in &built.report.diagnostics {
+        println!("cargo::warning={}", one_line(diagnostic));
+    }
+}
+
+fn one_line(diagnostic: &Diagnostic) -> String {
+    let place = diagnostic.spans.first().map_or_else(String::new, |(span, _)| format!("{span}: "));
+    let notes = diagnostic.notes.iter().map(|note| format!("; {}", note.replace('\n', " ")));
+    format!("{place}{} [{}]{}", diagnostic.message, diagnostic.code, notes.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptx_codegen::codes::Code;
+
+    #[test]
+    fn warnings_take_one_line() {
+        let diagnostic = Diagnostic::warning(Code::Spill, "kernel `k` spills").note("8 bytes\nof stores");
+        assert_eq!(one_line(&diagnostic), "kernel `k` spills [PTX0014]; 8 bytes of stores");
+    }
+
+    #[test]
+    fn no_cubins_where_ptxas_is_off() {
+        let settings = Settings { ptxas: Some("off".into()), ..Settings::default() };
+        assert_eq!(with_cubins(vec![Emit::LlvmIr], &settings), [Emit::LlvmIr]);
+        let settings = Settings { ptxas: Some("/some/ptxas".into()), ..Settings::default() };
+        assert_eq!(with_cubins(vec![Emit::Cubin], &settings), [Emit::Cubin]);
+    }
+}

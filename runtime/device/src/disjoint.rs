@@ -1,0 +1,129 @@
+//! A mutable slice of which every thread reaches its own element only.
+
+use core::marker::PhantomData;
+
+use ptx_abi::{AbiType, Access, KernelParam, RawSliceMut, Type};
+
+use crate::thread::{Index2d, ThreadIndex};
+
+/// A mutable slice that all threads of a launch hold, each reaching only the element of its own [`ThreadIndex`].
+///
+/// It takes the place of CUDA's `T *out`: no two threads can write the same element, so a kernel needs no `unsafe`.
+///
+/// ```
+/// use ptx::prelude::*;
+///
+/// #[kernel]
+/// pub fn double(x: &[f32], mut y: DisjointSlice<f32>) {
+///     let i = thread::index_1d();
+///     if let Some(y) = y.get_mut(i) {
+///         *y = 2.0 * x[i.get()];
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct DisjointSlice<'a, T> {
+    ptr: *mut T,
+    len: usize,
+    elements: PhantomData<&'a mut [T]>,
+}
+
+impl<T> DisjointSlice<'_, T> {
+    /// A slice of `len` elements at `ptr`.
+    ///
+    /// # Safety
+    /// Every thread must be given the same memory of `len` initialised elements, or memory of its own; while they
+    /// use it, nothing else does.
+    #[inline(always)]
+    pub unsafe fn from_raw_parts(ptr: *mut T, len: usize) -> Self {
+        Self { ptr, len, elements: PhantomData }
+    }
+
+    /// Number of elements.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// This thread's element; `None` for the threads past the end.
+    #[inline(always)]
+    pub fn get_mut(&mut self, index: ThreadIndex) -> Option<&mut T> {
+        if index.get() < self.len {
+            // SAFETY: in bounds. No other thread has this index, and `&mut self` lets this thread hold one at a time.
+            Some(unsafe { &mut *self.ptr.add(index.get()) })
+        } else {
+            None
+        }
+    }
+
+    /// The element in column `x` and row `y` of rows that are `width` long; `None` for the threads past the right or
+    /// lower edge.
+    ///
+    /// # Safety
+    /// All threads of the launch must give the same `width`, in every call on this slice: two widths put two positions
+    /// on one element. A kernel's parameter, as it is, is the same for all.
+    #[inline(always)]
+    pub unsafe fn get_mut_2d(&mut self, index: Index2d, width: usize) -> Option<&mut T> {
+        if index.x() >= width {
+            return None;
+        }
+        // Rows are at most 2^31, but a width may be anything.
+        let at = index.y().checked_mul(width)?.checked_add(index.x())?;
+        if at < self.len {
+            // SAFETY: in bounds. With one width, positions and elements pair off, and positions are the thread's own.
+            Some(unsafe { &mut *self.ptr.add(at) })
+        } else {
+            None
+        }
+    }
+
+    /// Any element.
+    ///
+    /// # Safety
+    /// `index` must be less than `len()`, and no other thread may use that element at the same time.
+    #[inline(always)]
+    pub unsafe fn get_unchecked_mut(&mut self, index: usize) -> &mut T {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.ptr.add(index) }
+    }
+
+    /// The first element's address.
+    #[inline(always)]
+    pub fn as_mut_ptr(&mut self) -> *mut T {
+        self.ptr
+    }
+}
+
+// SAFETY: pointer, then length.
+unsafe impl<T: AbiType> KernelParam for DisjointSlice<'_, T> {
+    type Raw = RawSliceMut<T>;
+    const TYPE: Type = Type::slice::<T>(Access::Exclusive);
+    #[inline(always)]
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        // SAFETY: the host gave the launch, and so every thread, this memory alone.
+        unsafe { Self::from_raw_parts(raw.ptr, raw.len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_unchecked_access() {
+        let mut data = [1, 2, 3];
+        // SAFETY: one thread, and `data` is not touched while `slice` lives.
+        let mut slice = unsafe { DisjointSlice::from_raw_parts(data.as_mut_ptr(), data.len()) };
+        assert_eq!(slice.len(), 3);
+        assert!(!slice.is_empty());
+        // SAFETY: 2 is in bounds, and there is one thread.
+        unsafe { *slice.get_unchecked_mut(2) = 7 };
+        assert_eq!(data, [1, 2, 7]);
+    }
+}

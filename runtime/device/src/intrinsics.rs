@@ -1,0 +1,76 @@
+//! The functions that the compiler replaces by device instructions (`ptx_abi::INTRINSIC_PREFIX`).
+
+macro_rules! intrinsics {
+    ($($(#[doc = $doc:literal])* $name:ident = $symbol:ident -> $result:ty;)*) => {
+        #[cfg(target_arch = "nvptx64")]
+        unsafe extern "C" {
+            $(safe fn $symbol() -> $result;)*
+        }
+
+        $(
+            $(#[doc = $doc])*
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            pub(crate) fn $name() -> $result {
+                #[cfg(target_arch = "nvptx64")]
+                return $symbol();
+                #[cfg(not(target_arch = "nvptx64"))]
+                only_on_the_gpu()
+            }
+        )*
+    };
+}
+
+intrinsics! {
+    /// `%tid.x`
+    tid_x = __ptx_tid_x -> u32;
+    /// `%tid.y`
+    tid_y = __ptx_tid_y -> u32;
+    /// `%tid.z`
+    tid_z = __ptx_tid_z -> u32;
+    /// `%ntid.x`
+    ntid_x = __ptx_ntid_x -> u32;
+    /// `%ntid.y`
+    ntid_y = __ptx_ntid_y -> u32;
+    /// `%ntid.z`
+    ntid_z = __ptx_ntid_z -> u32;
+    /// `%ctaid.x`
+    ctaid_x = __ptx_ctaid_x -> u32;
+    /// `%ctaid.y`
+    ctaid_y = __ptx_ctaid_y -> u32;
+    /// `%ctaid.z`
+    ctaid_z = __ptx_ctaid_z -> u32;
+    /// `%nctaid.x`
+    nctaid_x = __ptx_nctaid_x -> u32;
+    /// `%nctaid.y`
+    nctaid_y = __ptx_nctaid_y -> u32;
+    /// `%nctaid.z`
+    nctaid_z = __ptx_nctaid_z -> u32;
+    /// `%laneid`
+    laneid = __ptx_laneid -> u32;
+    /// `%clock64`
+    clock64 = __ptx_clock64 -> u64;
+    /// `%globaltimer`
+    globaltimer = __ptx_globaltimer -> u64;
+    /// `barrier.sync 0`
+    barrier_sync = __ptx_barrier_sync -> ();
+}
+
+/// `trap`, and never back.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub(crate) fn trap() -> ! {
+    unsafe extern "C" {
+        safe fn __ptx_trap();
+    }
+    __ptx_trap();
+    // The compiler knows nothing of `trap`; this says that control ends here.
+    loop {}
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+#[cold]
+#[track_caller]
+fn only_on_the_gpu() -> ! {
+    panic!("this function only runs on the GPU: call it in a `#[kernel]`, and launch that from the host")
+}

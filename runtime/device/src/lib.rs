@@ -1,0 +1,18 @@
+//! What kernels call: thread indices, disjoint slices, barriers and the panic handler.
+//!
+//! On `nvptx64` the functions here are the real ones. On the host the same items exist, so that a crate that is
+//! compiled for both sides type-checks; those that only make sense in a kernel panic there.
+#![no_std]
+
+mod dim;
+mod disjoint;
+mod intrinsics;
+#[cfg(target_arch = "nvptx64")]
+mod panic;
+pub mod sync;
+pub mod text;
+pub mod thread;
+
+pub use dim::Dim3;
+pub use disjoint::DisjointSlice;
+pub use sync::sync_threads;

@@ -1,0 +1,73 @@
+//! What a panic does on the device: `__assertfail` with the message, file and line.
+//!
+//! The driver prints `file:line: function: block: [..], thread: [..] Assertion `message` failed.` and ends the launch;
+//! the host's next call gets `CUDA_ERROR_ASSERT`.
+
+use core::ffi::CStr;
+use core::fmt::Write;
+use core::panic::{Location, PanicInfo};
+
+use crate::intrinsics::trap;
+use crate::text::Text;
+
+/// Longest message, with its NUL.
+const MESSAGE_LEN: usize = 256;
+
+unsafe extern "C" {
+    // PTX Writer's Guide to Interoperability 12.8, chapter 3.
+    fn __assertfail(message: *const u8, file: *const u8, line: u32, function: *const u8, char_size: usize);
+}
+
+/// The compiler inlines this into `core`'s panic functions: then a constant message is seen to be one, and
+/// [`panic_formatted`] with all of `core::fmt` stays out of the output.
+#[panic_handler]
+#[inline]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    match info.message().as_str() {
+        Some(message) => panic_constant(message, info.location()),
+        None => panic_formatted(info),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn panic_constant(message: &str, location: Option<&Location<'_>>) -> ! {
+    let mut text = Text::<MESSAGE_LEN>::new();
+    text.push(message);
+    fail(&text, location)
+}
+
+#[cold]
+#[inline(never)]
+fn panic_formatted(info: &PanicInfo<'_>) -> ! {
+    let mut text = Text::<MESSAGE_LEN>::new();
+    // A `Display` that fails leaves what it wrote so far.
+    _ = write!(text, "{}", info.message());
+    fail(&text, info.location())
+}
+
+/// Takes the place of `core`'s `panic_bounds_check`, which needs all of `core::fmt`. The compiler calls it by name.
+#[unsafe(no_mangle)]
+#[cold]
+#[inline(never)]
+extern "C" fn __ptx_rt_panic_bounds_check(index: usize, len: usize, location: &'static Location<'static>) -> ! {
+    let mut text = Text::<MESSAGE_LEN>::new();
+    text.push("index out of bounds: the len is ");
+    text.push_number(len);
+    text.push(" but the index is ");
+    text.push_number(index);
+    fail(&text, Some(location))
+}
+
+#[inline]
+fn fail(text: &Text<MESSAGE_LEN>, location: Option<&Location<'_>>) -> ! {
+    let (file, line): (&CStr, u32) = match location {
+        Some(location) => (location.file_as_c_str(), location.line()),
+        None => (c"unknown file", 0),
+    };
+    // SAFETY: NUL-terminated texts of one-byte characters, which live until the call is over.
+    unsafe {
+        __assertfail(text.as_ptr(), file.as_ptr().cast(), line, c"Rust panic".as_ptr().cast(), 1);
+    }
+    trap()
+}

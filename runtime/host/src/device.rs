@@ -1,0 +1,199 @@
+//! A CUDA device, its memory and its limits.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
+use ptx_device::Dim3;
+
+use crate::driver::{self, Doing};
+use crate::error::{Error, Result};
+use crate::image::Image;
+use crate::module::Module;
+
+/// A CUDA device, opened. Copies are cheap and mean the same.
+#[derive(Clone)]
+pub struct Device {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    name: String,
+    capability: (u32, u32),
+    limits: Limits,
+}
+
+/// What a device allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Blocks in a grid.
+    pub grid: Dim3,
+    /// Extents of a block.
+    pub block: Dim3,
+    /// Threads in a block.
+    pub threads_per_block: u32,
+    /// Shared memory of a block, in bytes, as any kernel may use it.
+    pub shared_bytes_per_block: u32,
+    /// The same, for launches that ask for more.
+    pub shared_bytes_per_block_optin: u32,
+}
+
+impl Device {
+    /// How many devices there are. No driver and no device are errors.
+    pub fn count() -> Result<usize> {
+        match driver::device_count()? {
+            0 => Err(Error::NoDevice { reason: "it lists none".to_owned() }),
+            count => Ok(count),
+        }
+    }
+
+    /// The first device.
+    pub fn first() -> Result<Self> {
+        Self::open(0)
+    }
+
+    /// The device of this number.
+    pub fn open(ordinal: usize) -> Result<Self> {
+        let count = Self::count()?;
+        if ordinal >= count {
+            return Err(Error::UnknownDevice { ordinal, count });
+        }
+        let context = CudaContext::new(ordinal).doing(|| format!("opening CUDA device {ordinal}"))?;
+        Self::from_context(context)
+    }
+
+    /// A device that cudarc has opened already.
+    pub fn from_context(context: Arc<CudaContext>) -> Result<Self> {
+        let doing = || format!("asking CUDA device {} what it is", context.ordinal());
+        let name = context.name().doing(doing)?;
+        let (major, minor) = context.compute_capability().doing(doing)?;
+        let read =
+            |attribute| -> Result<u32> { Ok(context.attribute(attribute).doing(doing)?.try_into().unwrap_or(0)) };
+        let limits = Limits {
+            grid: Dim3::new(
+                read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+            ),
+            block: Dim3::new(
+                read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+            ),
+            threads_per_block: read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            shared_bytes_per_block: read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+            shared_bytes_per_block_optin: read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        };
+        let stream = context.default_stream();
+        let capability = (major.try_into().unwrap_or(0), minor.try_into().unwrap_or(0));
+        Ok(Self { inner: Arc::new(Inner { context, stream, name, capability, limits }) })
+    }
+
+    /// The device's name.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The compute capability: `(9, 0)` for sm_90.
+    pub fn capability(&self) -> (u32, u32) {
+        self.inner.capability
+    }
+
+    /// As `sm_90`.
+    pub fn arch(&self) -> String {
+        let (major, minor) = self.inner.capability;
+        format!("sm_{major}{minor}")
+    }
+
+    /// The version of CUDA that the driver knows, as `(13, 0)`.
+    pub fn driver_version(&self) -> Result<(u32, u32)> {
+        let mut version = 0;
+        // SAFETY: writes one number.
+        unsafe { cudarc::driver::sys::cuDriverGetVersion(&mut version) }
+            .result()
+            .doing(|| "asking for the driver's version".to_owned())?;
+        let version = u32::try_from(version).unwrap_or(0);
+        Ok((version / 1000, version % 1000 / 10))
+    }
+
+    /// What it allows.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    /// cudarc's context.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.inner.context
+    }
+
+    /// The stream that `upload`, `download` and `Launch::launch` use: the context's default stream.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.inner.stream
+    }
+
+    /// Another stream.
+    pub fn new_stream(&self) -> Result<Arc<CudaStream>> {
+        self.inner.context.new_stream().doing(|| "making a stream".to_owned())
+    }
+
+    /// Loads embedded device code: `device.load(&ptx::image!())`.
+    pub fn load(&self, image: &Image) -> Result<Module> {
+        Module::load(self, image)
+    }
+
+    /// Copies `data` to the device.
+    pub fn upload<T: DeviceRepr>(&self, data: &[T]) -> Result<CudaSlice<T>> {
+        self.inner.stream.clone_htod(data).doing(|| format!("copying {} bytes to the device", size_of_val(data)))
+    }
+
+    /// `len` elements of zero bits on the device.
+    pub fn zeroed<T: DeviceRepr + ValidAsZeroBits>(&self, len: usize) -> Result<CudaSlice<T>> {
+        self.inner
+            .stream
+            .alloc_zeros(len)
+            .doing(|| format!("making {} zero bytes on the device", len.saturating_mul(size_of::<T>())))
+    }
+
+    /// Copies `memory` back, after all work on it.
+    pub fn download<T: DeviceRepr>(&self, memory: &impl DevicePtr<T>) -> Result<Vec<T>> {
+        let doing = || format!("copying {} bytes from the device", memory.num_bytes());
+        let data = self.inner.stream.clone_dtoh(memory).doing(doing)?;
+        self.inner.stream.synchronize().doing(doing)?;
+        Ok(data)
+    }
+
+    /// Waits for all work on all of the device's streams, and reports what failed in it.
+    pub fn synchronize(&self) -> Result<()> {
+        self.inner.context.synchronize().doing(|| "waiting for the device".to_owned())
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({}: {}, {})", self.inner.context.ordinal(), self.inner.name, self.arch())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a machine without a GPU this used to be where cudarc panics.
+    #[test]
+    fn a_missing_driver_or_device_is_an_error_and_never_a_panic() {
+        match Device::count() {
+            Ok(count) => {
+                assert!(count > 0);
+                let error = Device::open(count).unwrap_err();
+                assert!(matches!(error, Error::UnknownDevice { .. }), "{error}");
+            }
+            Err(error @ (Error::NoDriver { .. } | Error::NoDevice { .. })) => {
+                assert_eq!(Device::first().unwrap_err().to_string(), error.to_string());
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Everything that can go wrong on the host, each with what to do about it.
+
+use ptx_device::Dim3;
+
+/// Result of everything here.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The driver's library is not there.
+    #[error(
+        "no NVIDIA driver was found ({library} cannot be loaded): install the driver, or put the directory of \
+         {library} into {path_variable}"
+    )]
+    NoDriver {
+        /// Its file name.
+        library: &'static str,
+        /// The variable with the directories that are searched.
+        path_variable: &'static str,
+    },
+    /// The driver is there, but it sees no device.
+    #[error(
+        "the NVIDIA driver is installed but sees no CUDA device ({reason}): check `nvidia-smi` and the environment \
+         variable CUDA_VISIBLE_DEVICES"
+    )]
+    NoDevice {
+        /// The driver's own words.
+        reason: String,
+    },
+    /// There is no device of this number.
+    #[error("there is no CUDA device {ordinal}: this machine has {count}, numbered from 0")]
+    UnknownDevice {
+        /// What was asked for.
+        ordinal: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Nothing in the image runs on the device.
+    #[error(
+        "the device code `{image}` has nothing for {device} ({arch}): it was compiled for {compiled}. Compile it for \
+         {arch} or older, as in `ptx_build::Builder::new().arch(\"{arch}\")`"
+    )]
+    NoObject {
+        /// The image.
+        image: &'static str,
+        /// The device's name.
+        device: String,
+        /// The device's architecture.
+        arch: String,
+        /// What the image has.
+        compiled: String,
+    },
+    /// The driver refused the code.
+    #[error("the driver refused the device code {object} on {device}: {reason}{log}{remedy}")]
+    Load {
+        /// Which object: a path or a description.
+        object: String,
+        /// The device's name.
+        device: String,
+        /// The driver's words.
+        reason: String,
+        /// The just-in-time compiler's log, on lines of its own; may be empty.
+        log: String,
+        /// What to do, on a line of its own; may be empty.
+        remedy: String,
+    },
+    /// The image has no such kernel.
+    #[error(
+        "the device code `{image}` has no kernel `{name}` ({known}): is it `image!(\"…\")` of the crate that has it?"
+    )]
+    UnknownKernel {
+        /// What was launched.
+        name: String,
+        /// The image.
+        image: &'static str,
+        /// What it has.
+        known: String,
+    },
+    /// The kernel was compiled with other parameters than the host knows.
+    #[error(
+        "kernel `{name}` was compiled with other parameters than this program launches it with.\n  device: {device}\n  \
+         host:   {host}\n  {difference}"
+    )]
+    Signature {
+        /// The kernel.
+        name: String,
+        /// As the device has it.
+        device: String,
+        /// As the host has it.
+        host: String,
+        /// What differs, and what to do.
+        difference: String,
+    },
+    /// The grid does not fit the device or the kernel.
+    #[error("kernel `{kernel}` cannot be launched as {grid}: {reason}")]
+    Grid {
+        /// The kernel.
+        kernel: String,
+        /// The grid.
+        grid: crate::Grid,
+        /// Why not.
+        reason: GridError,
+    },
+    /// Memory, a stream or a module belongs to another device.
+    #[error(
+        "{what} belongs to device {found}, but the kernel's module is loaded on device {expected}: upload and launch \
+         with the same `Device`"
+    )]
+    OtherDevice {
+        /// Which argument.
+        what: String,
+        /// Where it is.
+        found: usize,
+        /// Where it should be.
+        expected: usize,
+    },
+    /// A `&T` parameter was given no element.
+    #[error("parameter `{param}` of kernel `{kernel}` is a reference, and was given memory without elements")]
+    NoElement {
+        /// The parameter.
+        param: String,
+        /// The kernel.
+        kernel: String,
+    },
+    /// A kernel failed, and took the context with it.
+    #[error(
+        "a kernel failed: {reason}. The CUDA context is lost: every later call fails with the same error, and only a \
+         new process gets the device back. {remedy}"
+    )]
+    ContextLost {
+        /// The kind of failure.
+        reason: Lost,
+        /// How to find the place.
+        remedy: &'static str,
+    },
+    /// The device's memory is used up.
+    #[error("the device has not enough free memory for {doing}: free some, or work in smaller pieces")]
+    OutOfMemory {
+        /// What needed it.
+        doing: String,
+    },
+    /// Another error of the driver.
+    #[error("{doing} failed: {text} ({name})")]
+    Driver {
+        /// What was being done.
+        doing: String,
+        /// The error's name, as `CUDA_ERROR_INVALID_VALUE`.
+        name: String,
+        /// The driver's words.
+        text: String,
+        /// The error.
+        source: cudarc::driver::DriverError,
+    },
+}
+
+/// How a kernel failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Lost {
+    /// It panicked; the driver printed the message on the standard error.
+    #[error("it panicked (CUDA_ERROR_ASSERT); the driver printed the message, file and line above")]
+    Panic,
+    /// It touched memory that is not there.
+    #[error("it used an address that is not mapped (CUDA_ERROR_ILLEGAL_ADDRESS)")]
+    IllegalAddress,
+    /// It touched memory at an address that the access's size does not divide.
+    #[error("it used a misaligned address (CUDA_ERROR_MISALIGNED_ADDRESS)")]
+    MisalignedAddress,
+    /// It ran longer than the display's watchdog allows.
+    #[error("it ran longer than the driver allows on a device with a display (CUDA_ERROR_LAUNCH_TIMEOUT)")]
+    Timeout,
+    /// It came to an instruction that is none, such as `trap`.
+    #[error("it came to a trap or an illegal instruction ({0})")]
+    Instruction(&'static str),
+    /// Anything else.
+    #[error("the hardware reported {0}")]
+    Other(&'static str),
+}
+
+/// Why a grid does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GridError {
+    /// An extent is 0.
+    #[error("an extent of the {0} is 0: every extent must be at least 1")]
+    Zero(&'static str),
+    /// An extent is over the device's limit.
+    #[error("the {what}'s {axis} extent is {extent}, and this device allows {limit}")]
+    Extent {
+        /// `grid` or `block`.
+        what: &'static str,
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// What was asked for.
+        extent: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// A block has more threads than the device can hold.
+    #[error("a block of {0} threads is over this device's limit of {1}", block.volume(), limit)]
+    BlockThreads {
+        /// The block.
+        block: Dim3,
+        /// The limit.
+        limit: u32,
+    },
+    /// A block has more threads than this kernel can have.
+    #[error(
+        "a block of {0} threads is over this kernel's limit of {1}, which comes from its `launch_bounds` or from the \
+         registers that it uses ({registers} a thread): launch smaller blocks, or give `launch_bounds({0})`",
+        block.volume(), limit
+    )]
+    KernelThreads {
+        /// The block.
+        block: Dim3,
+        /// The limit.
+        limit: u32,
+        /// What the kernel uses.
+        registers: u32,
+    },
+    /// More shared memory than there is.
+    #[error(
+        "{dynamic} bytes of dynamic shared memory beside the kernel's own {fixed} are over this device's limit of \
+         {limit} a block"
+    )]
+    SharedMemory {
+        /// What was asked for.
+        dynamic: u32,
+        /// What the kernel declares.
+        fixed: u32,
+        /// The limit for both.
+        limit: u32,
+    },
+}

@@ -1,0 +1,124 @@
+//! How many threads a launch has, checked before the driver sees it.
+
+use std::fmt;
+
+use ptx_device::Dim3;
+
+use crate::device::Limits;
+use crate::error::GridError;
+
+/// Blocks in the grid, threads in a block, and dynamic shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Blocks.
+    pub blocks: Dim3,
+    /// Threads in a block.
+    pub threads: Dim3,
+    /// Dynamic shared memory a block, in bytes.
+    pub shared_bytes: u32,
+}
+
+impl Grid {
+    /// `blocks` blocks of `threads` threads; each a number, a pair or a triple.
+    pub fn new(blocks: impl Into<Dim3>, threads: impl Into<Dim3>) -> Self {
+        Self { blocks: blocks.into(), threads: threads.into(), shared_bytes: 0 }
+    }
+
+    /// Enough blocks of `threads` threads for `n` items in one dimension, and at least one, so that a kernel over
+    /// nothing is launched and finds nothing to do.
+    pub fn cover(n: usize, threads: u32) -> Self {
+        Self::new(blocks_for(n, threads), threads)
+    }
+
+    /// Enough blocks of `threads` threads for `width` times `height` items.
+    pub fn cover_2d((width, height): (usize, usize), threads: (u32, u32)) -> Self {
+        Self::new((blocks_for(width, threads.0), blocks_for(height, threads.1)), threads)
+    }
+
+    /// The same grid with so much dynamic shared memory a block.
+    pub fn shared_bytes(self, bytes: u32) -> Self {
+        Self { shared_bytes: bytes, ..self }
+    }
+
+    /// What the device's limits say to it.
+    pub(crate) fn check(&self, limits: &Limits) -> Result<(), GridError> {
+        for (what, extent, limit) in [("grid", self.blocks, limits.grid), ("block", self.threads, limits.block)] {
+            for (axis, extent, limit) in [('x', extent.x, limit.x), ('y', extent.y, limit.y), ('z', extent.z, limit.z)]
+            {
+                if extent == 0 {
+                    return Err(GridError::Zero(what));
+                }
+                if extent > limit {
+                    return Err(GridError::Extent { what, axis, extent, limit });
+                }
+            }
+        }
+        if self.threads.volume() > u128::from(limits.threads_per_block) {
+            return Err(GridError::BlockThreads { block: self.threads, limit: limits.threads_per_block });
+        }
+        Ok(())
+    }
+}
+
+/// What is too much for a `u32` is too much for the device too, and the check says so.
+fn blocks_for(n: usize, threads: u32) -> u32 {
+    match threads {
+        0 => 1,
+        threads => u32::try_from(n.div_ceil(threads as usize).max(1)).unwrap_or(u32::MAX),
+    }
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { blocks: b, threads: t, shared_bytes } = self;
+        write!(f, "{}x{}x{} blocks of {}x{}x{} threads", b.x, b.y, b.z, t.x, t.y, t.z)?;
+        if *shared_bytes > 0 {
+            write!(f, " with {shared_bytes} bytes of dynamic shared memory")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        grid: Dim3::new(i32::MAX as u32, 65_535, 65_535),
+        block: Dim3::new(1024, 1024, 64),
+        threads_per_block: 1024,
+        shared_bytes_per_block: 48 << 10,
+        shared_bytes_per_block_optin: 99 << 10,
+    };
+
+    #[test]
+    fn a_cover_covers() {
+        assert_eq!(Grid::cover(1000, 256), Grid::new(4, 256));
+        assert_eq!(Grid::cover(1024, 256), Grid::new(4, 256));
+        assert_eq!(Grid::cover(0, 256), Grid::new(1, 256));
+        assert_eq!(Grid::cover_2d((100, 7), (32, 8)), Grid::new((4, 1), (32, 8)));
+    }
+
+    #[test]
+    fn what_fits_is_let_through() {
+        for grid in [Grid::new(1, 1), Grid::new(i32::MAX as u32, 1024), Grid::new((1, 65_535, 65_535), (4, 4, 64))] {
+            assert_eq!(grid.check(&LIMITS), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_says_why() {
+        assert_eq!(Grid::new(0, 1).check(&LIMITS), Err(GridError::Zero("grid")));
+        assert_eq!(Grid::new(1, (1, 0)).check(&LIMITS), Err(GridError::Zero("block")));
+        assert_eq!(Grid::cover(100, 0).check(&LIMITS), Err(GridError::Zero("block")));
+        let extent = |what, axis, extent, limit| Err(GridError::Extent { what, axis, extent, limit });
+        assert_eq!(Grid::new((1, 65_536), 1).check(&LIMITS), extent("grid", 'y', 65_536, 65_535));
+        assert_eq!(Grid::new((1, 1, 65_536), 1).check(&LIMITS), extent("grid", 'z', 65_536, 65_535));
+        assert_eq!(Grid::cover(usize::MAX, 1).check(&LIMITS), extent("grid", 'x', u32::MAX, i32::MAX as u32));
+        assert_eq!(Grid::new(1, 1025).check(&LIMITS), extent("block", 'x', 1025, 1024));
+        assert_eq!(
+            Grid::new(1, (32, 33)).check(&LIMITS),
+            Err(GridError::BlockThreads { block: Dim3::new(32, 33, 1), limit: 1024 })
+        );
+    }
+}

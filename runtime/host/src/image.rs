@@ -1,0 +1,158 @@
+//! Embedded device code, as `ptx-build` writes it, and which of its objects fits a device.
+
+use crate::driver::Code;
+
+/// The device code of one crate.
+#[derive(Clone, Copy, Debug)]
+pub struct Image {
+    /// The crate.
+    pub name: &'static str,
+    /// The code, once for every architecture.
+    pub objects: &'static [Object],
+    /// The kernels.
+    pub kernels: &'static [KernelRecord],
+}
+
+/// The code for one architecture.
+#[derive(Clone, Copy, Debug)]
+pub struct Object {
+    /// As `sm_90` or `sm_90a`.
+    pub arch: &'static str,
+    /// The PTX.
+    pub ptx: &'static str,
+    /// Where the PTX is as a file.
+    pub ptx_path: &'static str,
+    /// Machine code, where ptxas was there.
+    pub cubin: Option<&'static [u8]>,
+}
+
+/// One kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelRecord {
+    /// Its name in the PTX.
+    pub name: &'static str,
+    /// Its path in the source.
+    pub path: &'static str,
+    /// Its parameters, for messages.
+    pub signature: &'static str,
+    /// `ptx_abi::Descriptor::abi_hash` as the compiler saw it.
+    pub abi_hash: u64,
+    /// What it uses, by architecture; empty where ptxas was not there.
+    pub resources: &'static [ResourceRecord],
+}
+
+/// What ptxas says a kernel uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceRecord {
+    /// As `sm_90`.
+    pub arch: &'static str,
+    /// Registers a thread.
+    pub registers: u32,
+    /// Bytes of stack a thread.
+    pub stack: u32,
+    /// Bytes of registers stored to memory.
+    pub spill_stores: u32,
+    /// Bytes of registers loaded back.
+    pub spill_loads: u32,
+    /// Bytes of static shared memory a block.
+    pub shared: u32,
+    /// Bytes of constant memory.
+    pub constant: u32,
+}
+
+/// A compute capability, with the letter that limits where code for it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Arch {
+    major: u32,
+    minor: u32,
+    feature: Option<char>,
+}
+
+impl Arch {
+    fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"))?;
+        let number = digits.trim_end_matches(['a', 'f']);
+        let feature = digits[number.len()..].chars().next();
+        let number: u32 = number.parse().ok()?;
+        Some(Self { major: number / 10, minor: number % 10, feature })
+    }
+
+    /// Whether machine code for it runs there: same major, same or lower minor (CUDA programming guide, "Binary
+    /// compatibility"); with `a` that one only.
+    fn cubin_runs_on(self, (major, minor): (u32, u32)) -> bool {
+        match self.feature {
+            Some('a') => (self.major, self.minor) == (major, minor),
+            _ => self.major == major && self.minor <= minor,
+        }
+    }
+
+    /// Whether PTX for it can be compiled there: same or lower; `a` that one only, `f` in one major only.
+    fn ptx_compiles_on(self, device: (u32, u32)) -> bool {
+        match self.feature {
+            Some(_) => self.cubin_runs_on(device),
+            None => (self.major, self.minor) <= device,
+        }
+    }
+}
+
+impl Image {
+    /// What to load on a device of this compute capability: the cubin that fits best, else the PTX that does.
+    pub(crate) fn pick(&self, device: (u32, u32)) -> Option<(&'static Object, Code<'static>)> {
+        let best = |fits: &dyn Fn(&Object, Arch) -> bool| {
+            self.objects
+                .iter()
+                .filter_map(|object| Arch::parse(object.arch).map(|arch| (arch, object)))
+                .filter(|(arch, object)| fits(object, *arch))
+                .max_by_key(|(arch, _)| *arch)
+                .map(|(_, object)| object)
+        };
+        let cubin = best(&|object, arch| object.cubin.is_some() && arch.cubin_runs_on(device));
+        if let Some(object) = cubin
+            && let Some(bytes) = object.cubin
+        {
+            return Some((object, Code::Cubin(bytes)));
+        }
+        best(&|_, arch| arch.ptx_compiles_on(device)).map(|object| (object, Code::Ptx(object.ptx)))
+    }
+
+    /// The record of a kernel.
+    pub fn kernel(&self, name: &str) -> Option<&'static KernelRecord> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn object(arch: &'static str, cubin: bool) -> Object {
+        Object { arch, ptx: "", ptx_path: "", cubin: if cubin { Some(&[0]) } else { None } }
+    }
+
+    fn pick(objects: &'static [Object], device: (u32, u32)) -> Option<(&'static str, bool)> {
+        let image = Image { name: "test", objects, kernels: &[] };
+        image.pick(device).map(|(object, code)| (object.arch, matches!(code, Code::Cubin(_))))
+    }
+
+    #[test]
+    fn architectures_are_read() {
+        assert_eq!(Arch::parse("sm_90a"), Some(Arch { major: 9, minor: 0, feature: Some('a') }));
+        assert_eq!(Arch::parse("sm_120"), Some(Arch { major: 12, minor: 0, feature: None }));
+        assert_eq!(Arch::parse("sm_100f"), Some(Arch { major: 10, minor: 0, feature: Some('f') }));
+        assert_eq!(Arch::parse("gfx90a"), None);
+        assert_eq!(Arch::parse("sm_"), None);
+    }
+
+    #[test]
+    fn the_best_cubin_wins_then_the_best_ptx() {
+        static OBJECTS: [Object; 4] =
+            [object("sm_80", true), object("sm_86", true), object("sm_90a", true), object("sm_70", false)];
+        assert_eq!(pick(&OBJECTS, (9, 0)), Some(("sm_90a", true)));
+        assert_eq!(pick(&OBJECTS, (8, 9)), Some(("sm_86", true)));
+        assert_eq!(pick(&OBJECTS, (8, 0)), Some(("sm_80", true)));
+        assert_eq!(pick(&OBJECTS, (7, 5)), Some(("sm_70", false)));
+        // sm_90a runs on nothing but 9.0.
+        assert_eq!(pick(&OBJECTS, (10, 0)), Some(("sm_86", false)));
+        assert_eq!(pick(&OBJECTS, (6, 1)), None);
+    }
+}

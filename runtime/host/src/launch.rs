@@ -1,0 +1,180 @@
+//! A kernel with its arguments, ready to be put on a stream.
+
+use std::ffi::c_void;
+use std::fmt;
+
+use cudarc::driver::result;
+use cudarc::driver::{CudaStream, SyncOnDrop};
+use ptx_abi::Descriptor;
+
+use crate::driver::Doing;
+use crate::error::{Error, Result};
+use crate::grid::Grid;
+use crate::memory::{DeviceMemory, DeviceMemoryMut};
+use crate::module::Module;
+
+/// A kernel with its arguments. It borrows the memory that the kernel works on.
+///
+/// What `#[kernel]` makes of a function returns this.
+#[must_use = "nothing runs until `.launch(&module, grid)` is called"]
+pub struct Launch<'a> {
+    kernel: &'static Descriptor<'static>,
+    arguments: Vec<Argument<'a>>,
+}
+
+/// One argument, by the parameter's class.
+enum Argument<'a> {
+    Value(Box<dyn Value>),
+    Reference(&'a dyn DeviceMemory),
+    Slice(&'a dyn DeviceMemory),
+    SliceMut(&'a mut dyn DeviceMemoryMut),
+}
+
+/// A value of any type, in a box that has its size and alignment.
+trait Value {
+    fn address(&self) -> *const c_void;
+}
+
+impl<T: Copy> Value for T {
+    fn address(&self) -> *const c_void {
+        (&raw const *self).cast()
+    }
+}
+
+impl<'a> Launch<'a> {
+    /// A launch without arguments.
+    ///
+    /// # Safety
+    /// One argument must be pushed for every parameter of `kernel`, in order and of its type.
+    #[doc(hidden)]
+    pub unsafe fn new(kernel: &'static Descriptor<'static>) -> Self {
+        Self { kernel, arguments: Vec::with_capacity(kernel.params.len()) }
+    }
+
+    #[doc(hidden)]
+    pub fn push_value<T: Copy + 'static>(&mut self, value: T) {
+        self.arguments.push(Argument::Value(Box::new(value)));
+    }
+
+    pub(crate) fn push_reference(&mut self, memory: &'a dyn DeviceMemory) {
+        self.arguments.push(Argument::Reference(memory));
+    }
+
+    pub(crate) fn push_slice(&mut self, memory: &'a dyn DeviceMemory) {
+        self.arguments.push(Argument::Slice(memory));
+    }
+
+    pub(crate) fn push_slice_mut(&mut self, memory: &'a mut dyn DeviceMemoryMut) {
+        self.arguments.push(Argument::SliceMut(memory));
+    }
+
+    /// Puts the kernel on the module's device's own stream. It runs after everything that was put there before, and
+    /// `download` or `synchronize` waits for it.
+    pub fn launch(self, module: &Module, grid: Grid) -> Result<()> {
+        let stream = module.device().stream().clone();
+        self.launch_on(module, &stream, grid)
+    }
+
+    /// Puts the kernel on `stream`. Work on other streams that uses the same memory is waited for, as by cudarc.
+    pub fn launch_on(mut self, module: &Module, stream: &CudaStream, grid: Grid) -> Result<()> {
+        let name = self.kernel.name;
+        let kernel = module.kernel(self.kernel)?;
+        self.check_devices(module, stream)?;
+        kernel.check(grid, module.device().limits()).map_err(|reason| Error::Grid {
+            kernel: name.to_owned(),
+            grid,
+            reason,
+        })?;
+        kernel.allow_shared(grid.shared_bytes)?;
+        stream.context().bind_to_thread().doing(|| format!("launching kernel `{name}`"))?;
+
+        // Addresses and lengths, two for every argument at most; reserved whole, since the driver gets pointers to them.
+        let mut words: Vec<u64> = Vec::with_capacity(2 * self.arguments.len());
+        let mut pointers: Vec<*mut c_void> = Vec::with_capacity(2 * self.arguments.len());
+        // Dropped after the launch: then they record that the stream uses the memory.
+        let mut guards: Vec<SyncOnDrop<'_>> = Vec::with_capacity(self.arguments.len());
+        let push = |words: &mut Vec<u64>, pointers: &mut Vec<*mut c_void>, word: u64| {
+            words.push(word);
+            pointers.push((&raw const words[words.len() - 1]).cast_mut().cast());
+        };
+        for argument in &mut self.arguments {
+            let (address, len, guard) = match argument {
+                Argument::Value(value) => {
+                    pointers.push(value.address().cast_mut());
+                    continue;
+                }
+                Argument::Reference(memory) => {
+                    let (address, guard) = memory.read_on(stream);
+                    (address, None, guard)
+                }
+                Argument::Slice(memory) => {
+                    let (address, guard) = memory.read_on(stream);
+                    (address, Some(memory.len()), guard)
+                }
+                Argument::SliceMut(memory) => {
+                    let len = memory.len();
+                    let (address, guard) = memory.write_on(stream);
+                    (address, Some(len), guard)
+                }
+            };
+            push(&mut words, &mut pointers, address);
+            if let Some(len) = len {
+                push(&mut words, &mut pointers, len as u64);
+            }
+            guards.push(guard);
+        }
+        // Waiting for other streams has no result of its own: cudarc keeps the error.
+        stream.context().check_err().doing(|| format!("waiting before kernel `{name}`"))?;
+        let (blocks, threads) = (grid.blocks, grid.threads);
+        // SAFETY: `new`'s caller pushed what the kernel takes, and the module's kernel has the same ABI; every pointer
+        // is to a value of the parameter's size, which the driver copies before it returns.
+        unsafe {
+            result::launch_kernel(
+                kernel.function(),
+                (blocks.x, blocks.y, blocks.z),
+                (threads.x, threads.y, threads.z),
+                grid.shared_bytes,
+                stream.cu_stream(),
+                &mut pointers,
+            )
+        }
+        .doing(|| format!("launching kernel `{name}` as {grid}"))
+    }
+
+    /// Everything must be where the module is: an address of another device is an illegal one.
+    fn check_devices(&self, module: &Module, stream: &CudaStream) -> Result<()> {
+        let device = module.device();
+        let context = device.context();
+        let other = |what: String, found: &cudarc::driver::CudaContext| Error::OtherDevice {
+            what,
+            found: found.ordinal(),
+            expected: context.ordinal(),
+        };
+        if **stream.context() != **context {
+            return Err(other("the stream".to_owned(), stream.context()));
+        }
+        for (argument, param) in self.arguments.iter().zip(self.kernel.params) {
+            let memory: &dyn DeviceMemory = match argument {
+                Argument::Value(_) => continue,
+                Argument::Reference(memory) if memory.is_empty() => {
+                    return Err(Error::NoElement { param: param.name.to_owned(), kernel: self.kernel.name.to_owned() });
+                }
+                Argument::Reference(memory) | Argument::Slice(memory) => *memory,
+                Argument::SliceMut(memory) => &**memory,
+            };
+            if **memory.context() != **context {
+                return Err(other(
+                    format!("the memory for parameter `{}` of kernel `{}`", param.name, self.kernel.name),
+                    memory.context(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Launch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch").field("kernel", &self.kernel.name).finish_non_exhaustive()
+    }
+}

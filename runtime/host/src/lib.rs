@@ -1,0 +1,25 @@
+//! Typed launches of kernels on cudarc: devices, modules, grids and the host's side of kernel parameters.
+//!
+//! Streams, events and memory are cudarc's own types; this crate adds what makes a launch checked: the parameters'
+//! types at compile time, and the grid, the kernel's ABI and the memory's device at run time.
+
+mod device;
+mod driver;
+mod error;
+mod grid;
+mod image;
+mod launch;
+mod memory;
+mod module;
+mod param;
+
+pub use cudarc;
+pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
+pub use device::{Device, Limits};
+pub use error::{Error, GridError, Lost, Result};
+pub use grid::Grid;
+pub use image::{Image, KernelRecord, Object, ResourceRecord};
+pub use launch::Launch;
+pub use memory::{DeviceMemory, DeviceMemoryMut, DevicePointer, DeviceRead, DeviceWrite};
+pub use module::{Attributes, Module};
+pub use param::HostParam;

@@ -1,0 +1,157 @@
+//! Device memory as kernels take it: cudarc's slices and views, and raw device pointers.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop,
+};
+
+/// Device memory of elements of any type.
+///
+/// # Safety
+/// The address must be that of `len()` initialised elements in the context, which stay while `self` is borrowed and
+/// until the work that the guard stands for is done.
+pub unsafe trait DeviceMemory {
+    /// Number of elements.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where it is.
+    fn context(&self) -> &Arc<CudaContext>;
+
+    /// The address, for reading on `stream`: work on other streams that writes is waited for. The guard is to be
+    /// dropped once the reading has been put on the stream.
+    fn read_on<'s>(&'s self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>);
+}
+
+/// Device memory that may be written.
+///
+/// # Safety
+/// As of [`DeviceMemory`]; and nobody else reaches the memory while `self` is borrowed.
+pub unsafe trait DeviceMemoryMut: DeviceMemory {
+    /// The address, for writing on `stream`: all other work on it is waited for.
+    fn write_on<'s>(&'s mut self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>);
+}
+
+/// Device memory of `T`s that a kernel may read: what goes to a parameter `&[T]` or `&T`.
+///
+/// # Safety
+/// The elements must be `T`s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not device memory of `{T}`",
+    label = "a kernel's parameter `&[{T}]` takes `&CudaSlice<{T}>` or a view of one",
+    note = "`device.upload(&data)?` copies a slice to the device"
+)]
+pub unsafe trait DeviceRead<T>: DeviceMemory {}
+
+/// Device memory of `T`s that a kernel may write: what goes to a parameter `DisjointSlice<T>`.
+///
+/// # Safety
+/// The elements must be `T`s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not device memory of `{T}` that may be written",
+    label = "a kernel's parameter `DisjointSlice<{T}>` takes `&mut CudaSlice<{T}>` or a mutable view of one",
+    note = "`device.zeroed(len)?` makes memory for results"
+)]
+pub unsafe trait DeviceWrite<T>: DeviceRead<T> + DeviceMemoryMut {}
+
+macro_rules! readable {
+    ($($ty:ty),*) => {$(
+        // SAFETY: cudarc keeps the memory and orders the work on it.
+        unsafe impl<T> DeviceMemory for $ty {
+            fn len(&self) -> usize {
+                DeviceSlice::len(self)
+            }
+            fn context(&self) -> &Arc<CudaContext> {
+                DeviceSlice::stream(self).context()
+            }
+            fn read_on<'s>(&'s self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>) {
+                self.device_ptr(stream)
+            }
+        }
+        // SAFETY: cudarc's type says so.
+        unsafe impl<T> DeviceRead<T> for $ty {}
+    )*};
+}
+
+macro_rules! writable {
+    ($($ty:ty),*) => {$(
+        // SAFETY: as above, and the types borrow exclusively.
+        unsafe impl<T> DeviceMemoryMut for $ty {
+            fn write_on<'s>(&'s mut self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>) {
+                self.device_ptr_mut(stream)
+            }
+        }
+        // SAFETY: cudarc's type says so.
+        unsafe impl<T> DeviceWrite<T> for $ty {}
+    )*};
+}
+
+readable!(CudaSlice<T>, CudaView<'_, T>, CudaViewMut<'_, T>);
+writable!(CudaSlice<T>, CudaViewMut<'_, T>);
+
+/// A raw address on the device: what goes to a parameter `*const T` or `*mut T`.
+///
+/// Making one is safe, as of any raw pointer; the kernel that follows it is `unsafe`. Nobody waits for other streams,
+/// and nobody keeps the memory.
+pub struct DevicePointer<T> {
+    address: CUdeviceptr,
+    pointee: PhantomData<*mut T>,
+}
+
+impl<T> DevicePointer<T> {
+    /// The pointer to `address`.
+    pub const fn new(address: u64) -> Self {
+        Self { address, pointee: PhantomData }
+    }
+
+    /// The null pointer.
+    pub const fn null() -> Self {
+        Self::new(0)
+    }
+
+    /// The pointer to the first element, after the work on it that was given to `stream` or known to cudarc.
+    pub fn of(memory: &(impl DeviceRead<T> + ?Sized), stream: &CudaStream) -> Self {
+        Self::new(memory.read_on(stream).0)
+    }
+
+    /// The same, for writing.
+    pub fn of_mut(memory: &mut (impl DeviceWrite<T> + ?Sized), stream: &CudaStream) -> Self {
+        Self::new(memory.write_on(stream).0)
+    }
+
+    /// The address.
+    pub const fn address(self) -> u64 {
+        self.address
+    }
+
+    /// As a Rust pointer, for the fields of structs that are passed to kernels. It points to nothing on the host.
+    pub const fn as_ptr(self) -> *mut T {
+        std::ptr::without_provenance_mut(self.address as usize)
+    }
+}
+
+impl<T> Clone for DevicePointer<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for DevicePointer<T> {}
+
+impl<T> fmt::Debug for DevicePointer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DevicePointer({:#x})", self.address)
+    }
+}
+
+// SAFETY: a number.
+unsafe impl<T> Send for DevicePointer<T> {}
+// SAFETY: a number.
+unsafe impl<T> Sync for DevicePointer<T> {}

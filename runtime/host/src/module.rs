@@ -1,0 +1,275 @@
+//! Loaded device code: finds kernels, checks that host and device agree on them.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute as Attribute, CUmodule, CUresult};
+use cudarc::driver::{CudaContext, DriverError, result};
+use ptx_abi::Descriptor;
+
+use crate::device::{Device, Limits};
+use crate::driver::{self, Code, Doing};
+use crate::error::{Error, GridError, Result};
+use crate::grid::Grid;
+use crate::image::{Image, KernelRecord};
+
+/// Device code that is loaded on a device.
+pub struct Module {
+    device: Device,
+    image: Image,
+    object: String,
+    // Before `loaded`: functions are of no use without their module.
+    kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
+    loaded: Loaded,
+}
+
+/// What a kernel uses on the device at hand, by the driver's account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// Registers a thread.
+    pub registers: u32,
+    /// Bytes of local memory a thread: stack and spills.
+    pub local_bytes: u32,
+    /// Bytes of static shared memory a block.
+    pub shared_bytes: u32,
+    /// Bytes of constant memory.
+    pub constant_bytes: u32,
+    /// Most threads in a block.
+    pub max_threads: u32,
+}
+
+/// A kernel, found and checked.
+pub(crate) struct Kernel {
+    function: CUfunction,
+    name: &'static str,
+    attributes: Attributes,
+    limits: Limits,
+    /// The most dynamic shared memory that the driver was told of.
+    allowed_shared: Mutex<u32>,
+}
+
+// SAFETY: a function's handle may be used from any thread that has its context.
+unsafe impl Send for Kernel {}
+// SAFETY: as above; the driver locks for itself.
+unsafe impl Sync for Kernel {}
+
+/// Owns the driver's module.
+struct Loaded {
+    module: CUmodule,
+    context: Arc<CudaContext>,
+}
+
+// SAFETY: a module's handle may be used from any thread that has its context.
+unsafe impl Send for Loaded {}
+// SAFETY: as above; the driver locks for itself.
+unsafe impl Sync for Loaded {}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // Its kernels may still run. Errors are for later calls: a lost context must not end the program here.
+        self.context.record_err(self.context.synchronize());
+        // SAFETY: loaded by `Module::load`, and nothing of it is in use any more.
+        self.context.record_err(unsafe { result::module::unload(self.module) });
+    }
+}
+
+impl Module {
+    pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
+        let Some((object, code)) = image.pick(device.capability()) else {
+            let compiled: Vec<_> = image.objects.iter().map(|o| o.arch).collect();
+            return Err(Error::NoObject {
+                image: image.name,
+                device: device.name().to_owned(),
+                arch: device.arch(),
+                compiled: if compiled.is_empty() { "nothing".to_owned() } else { compiled.join(", ") },
+            });
+        };
+        let context = device.context();
+        let description = match code {
+            Code::Cubin(_) => format!("`{}` (cubin for {})", image.name, object.arch),
+            Code::Ptx(_) => format!("`{}` (PTX for {}, compiled by the driver)", image.name, object.arch),
+        };
+        context.bind_to_thread().doing(|| format!("loading {description}"))?;
+        // SAFETY: the context is current. What `ptx-build` embeds is whole; `Image` is made by nobody else.
+        let module = unsafe { driver::load(&code) }
+            .map_err(|(error, log)| load_error(error, &log, &description, object.ptx_path, device))?;
+        Ok(Self {
+            device: device.clone(),
+            image: *image,
+            object: description,
+            kernels: Mutex::default(),
+            loaded: Loaded { module, context: context.clone() },
+        })
+    }
+
+    /// The device that it is loaded on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Which code was loaded, in words: `` `saxpy` (cubin for sm_90) ``.
+    pub fn loaded(&self) -> &str {
+        &self.object
+    }
+
+    /// The kernels in it.
+    pub fn kernels(&self) -> &'static [KernelRecord] {
+        self.image.kernels
+    }
+
+    /// What a kernel uses.
+    pub fn attributes(&self, name: &str) -> Result<Attributes> {
+        let record = self.record(name)?;
+        Ok(self.find(record.name)?.attributes)
+    }
+
+    /// The kernel that `host` describes, if the device's is the same.
+    pub(crate) fn kernel(&self, host: &Descriptor<'static>) -> Result<Arc<Kernel>> {
+        let record = self.record(host.name)?;
+        if record.abi_hash != host.abi_hash() {
+            return Err(Error::Signature {
+                name: host.name.to_owned(),
+                device: record.signature.to_owned(),
+                host: signature(host),
+                difference: difference(record, host),
+            });
+        }
+        self.find(record.name)
+    }
+
+    fn record(&self, name: &str) -> Result<&'static KernelRecord> {
+        self.image.kernel(name).ok_or_else(|| {
+            let known: Vec<_> = self.image.kernels.iter().map(|k| format!("`{}`", k.name)).collect();
+            Error::UnknownKernel {
+                name: name.to_owned(),
+                image: self.image.name,
+                known: if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) },
+            }
+        })
+    }
+
+    fn find(&self, name: &'static str) -> Result<Arc<Kernel>> {
+        // A thread that panicked while it held the lock left the table whole: entries are put in at once.
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels.get(name) {
+            return Ok(kernel.clone());
+        }
+        let kernel = Arc::new(Kernel::find(name, &self.loaded, *self.device.limits())?);
+        kernels.insert(name, kernel.clone());
+        Ok(kernel)
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Module({} on {:?})", self.object, self.device)
+    }
+}
+
+impl Kernel {
+    fn find(name: &'static str, loaded: &Loaded, limits: Limits) -> Result<Self> {
+        let doing = || format!("looking for kernel `{name}` in the loaded code");
+        loaded.context.bind_to_thread().doing(doing)?;
+        let symbol = CString::new(name).map_err(|_| DriverError(CUresult::CUDA_ERROR_NOT_FOUND)).doing(doing)?;
+        // SAFETY: the module is loaded, and its context current.
+        let function = unsafe { result::module::get_function(loaded.module, symbol) }.doing(doing)?;
+        let read = |attribute| -> Result<u32> {
+            // SAFETY: a function of the current context.
+            let value = unsafe { result::function::get_function_attribute(function, attribute) }.doing(doing)?;
+            Ok(value.try_into().unwrap_or(0))
+        };
+        let attributes = Attributes {
+            registers: read(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            local_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            shared_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            constant_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
+            max_threads: read(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        };
+        let allowed = read(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
+        Ok(Self { function, name, attributes, limits, allowed_shared: Mutex::new(allowed) })
+    }
+
+    pub(crate) fn function(&self) -> CUfunction {
+        self.function
+    }
+
+    /// What the device's limits and the kernel's say to `grid`.
+    pub(crate) fn check(&self, grid: Grid, limits: &Limits) -> Result<(), GridError> {
+        grid.check(limits)?;
+        if grid.threads.volume() > u128::from(self.attributes.max_threads) {
+            return Err(GridError::KernelThreads {
+                block: grid.threads,
+                limit: self.attributes.max_threads,
+                registers: self.attributes.registers,
+            });
+        }
+        let fixed = self.attributes.shared_bytes;
+        let limit = limits.shared_bytes_per_block_optin;
+        if grid.shared_bytes > 0 && u64::from(grid.shared_bytes) + u64::from(fixed) > u64::from(limit) {
+            return Err(GridError::SharedMemory { dynamic: grid.shared_bytes, fixed, limit });
+        }
+        Ok(())
+    }
+
+    /// Above the usual limit the driver wants to be told first.
+    pub(crate) fn allow_shared(&self, bytes: u32) -> Result<()> {
+        let mut allowed = self.allowed_shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes <= *allowed {
+            return Ok(());
+        }
+        let most = self.limits.shared_bytes_per_block_optin.saturating_sub(self.attributes.shared_bytes);
+        // SAFETY: a function of a module that is loaded; the value was checked against the device's limit.
+        unsafe {
+            result::function::set_function_attribute(
+                self.function,
+                Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                most.try_into().unwrap_or(i32::MAX),
+            )
+        }
+        .doing(|| format!("allowing kernel `{}` {bytes} bytes of dynamic shared memory", self.name))?;
+        *allowed = most;
+        Ok(())
+    }
+}
+
+fn load_error(error: DriverError, log: &str, object: &str, path: &str, device: &Device) -> Error {
+    let remedy = match error.0 {
+        CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
+            "\nThe driver is older than the PTX: update it, or build where ptxas is found, so that machine code is embedded"
+                .to_owned()
+        }
+        CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => {
+            "\nThe driver's just-in-time compiler is missing: build where ptxas is found, so that machine code is embedded"
+                .to_owned()
+        }
+        CUresult::CUDA_ERROR_INVALID_PTX => format!("\nThe PTX is in {path}; `ptxas` on it shows the same errors"),
+        _ => String::new(),
+    };
+    let log = if log.is_empty() { String::new() } else { format!("\n{log}") };
+    Error::Load {
+        object: object.to_owned(),
+        device: device.name().to_owned(),
+        reason: format!("{} ({})", driver::text(&error), driver::name(&error)),
+        log,
+        remedy,
+    }
+}
+
+/// As in the source: `fn saxpy(a: f32, x: &[f32])`.
+fn signature(kernel: &Descriptor<'_>) -> String {
+    let params: Vec<_> = kernel.params.iter().map(|p| format!("{}: {}", p.name, p.rust_type)).collect();
+    format!("fn {}({})", kernel.name, params.join(", "))
+}
+
+fn difference(record: &KernelRecord, host: &Descriptor<'_>) -> String {
+    let rebuild = "Build the program again: the device code that it embeds is of other sources";
+    if record.signature == signature(host) {
+        let sizes: Vec<_> =
+            host.params.iter().map(|p| format!("{}: {} bytes, aligned to {}", p.name, p.ty.size, p.ty.align)).collect();
+        format!("The types have the same names and other layouts (on the host: {}). {rebuild}", sizes.join("; "))
+    } else {
+        rebuild.to_owned()
+    }
+}

@@ -1,0 +1,87 @@
+//! The host's side of every type that a kernel's parameter may have.
+
+use ptx_abi::{AbiType, KernelParam};
+use ptx_device::DisjointSlice;
+
+use crate::launch::Launch;
+use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
+
+/// What the host passes for a parameter of this type.
+///
+/// # Safety
+/// `push` must push exactly one argument, of the layout that [`KernelParam::TYPE`] says, and memory of the elements
+/// that the type says.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a kernel parameter",
+    label = "this type has no defined layout at the kernel boundary",
+    note = "kernels take scalars, raw pointers, `&T`, `&[T]`, `DisjointSlice<T>`, and types that derive `ptx::AbiType`"
+)]
+pub unsafe trait HostParam: KernelParam {
+    /// What the host passes.
+    type Host<'a>;
+
+    /// Adds it to a launch.
+    fn push<'a>(host: Self::Host<'a>, launch: &mut Launch<'a>);
+}
+
+macro_rules! by_value {
+    ($($ty:ty),*) => {$(
+        // SAFETY: the value itself.
+        unsafe impl HostParam for $ty {
+            type Host<'a> = Self;
+            #[inline]
+            fn push<'a>(host: Self, launch: &mut Launch<'a>) {
+                launch.push_value(host);
+            }
+        }
+    )*};
+}
+by_value!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, f32, f64);
+
+// SAFETY: the value itself.
+unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
+    type Host<'a> = Self;
+    fn push<'a>(host: Self, launch: &mut Launch<'a>) {
+        launch.push_value(host);
+    }
+}
+
+// SAFETY: an address.
+unsafe impl<T: 'static> HostParam for *const T {
+    type Host<'a> = DevicePointer<T>;
+    fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
+        launch.push_value(host.address());
+    }
+}
+
+// SAFETY: an address.
+unsafe impl<T: 'static> HostParam for *mut T {
+    type Host<'a> = DevicePointer<T>;
+    fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
+        launch.push_value(host.address());
+    }
+}
+
+// SAFETY: the address of at least one `T`, which `Launch` checks.
+unsafe impl<T: AbiType> HostParam for &T {
+    type Host<'a> = &'a dyn DeviceRead<T>;
+    fn push<'a>(host: &'a dyn DeviceRead<T>, launch: &mut Launch<'a>) {
+        launch.push_reference(host);
+    }
+}
+
+// SAFETY: address and length.
+unsafe impl<T: AbiType> HostParam for &[T] {
+    type Host<'a> = &'a dyn DeviceRead<T>;
+    fn push<'a>(host: &'a dyn DeviceRead<T>, launch: &mut Launch<'a>) {
+        launch.push_slice(host);
+    }
+}
+
+// SAFETY: address and length of memory that is borrowed exclusively.
+unsafe impl<T: AbiType> HostParam for DisjointSlice<'_, T> {
+    type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
+        launch.push_slice_mut(host);
+    }
+}

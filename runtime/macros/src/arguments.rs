@@ -1,0 +1,135 @@
+//! What stands in `#[kernel(...)]`.
+
+use syn::parse::{Parse, ParseStream};
+use syn::{Expr, Ident, LitStr, Path, Token, parenthesized};
+
+/// The options of `#[kernel]`.
+#[derive(Default)]
+pub struct Arguments {
+    /// `name = "…"`
+    pub name: Option<LitStr>,
+    /// First of `launch_bounds(..)`.
+    pub max_threads: Option<Expr>,
+    /// Second of `launch_bounds(..)`.
+    pub min_blocks: Option<Expr>,
+    /// `max_registers = N`
+    pub max_registers: Option<Expr>,
+    /// `crate = path`
+    pub krate: Option<Path>,
+}
+
+const KNOWN: &str = "known options: `name = \"…\"`, `launch_bounds(max_threads[, min_blocks])`, `max_registers = N`";
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut this = Self::default();
+        while !input.is_empty() {
+            if input.peek(Token![crate]) {
+                input.parse::<Token![crate]>()?;
+                input.parse::<Token![=]>()?;
+                this.krate = Some(input.parse()?);
+            } else {
+                this.option(input)?;
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(this)
+    }
+}
+
+impl Arguments {
+    fn option(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let key: Ident =
+            input.parse().map_err(|e| syn::Error::new(e.span(), format!("expected an option; {KNOWN}")))?;
+        let twice = match key.to_string().as_str() {
+            "name" => {
+                input.parse::<Token![=]>()?;
+                let name: LitStr = input.parse()?;
+                check_name(&name.value()).map_err(|message| syn::Error::new(name.span(), message))?;
+                self.name.replace(name).is_some()
+            }
+            "launch_bounds" => {
+                let inner;
+                parenthesized!(inner in input);
+                if inner.is_empty() {
+                    return Err(
+                        inner.error("expected the most threads that a block will have, as in `launch_bounds(256)`")
+                    );
+                }
+                let twice = self.max_threads.replace(inner.parse()?).is_some();
+                if !inner.is_empty() {
+                    inner.parse::<Token![,]>()?;
+                }
+                if !inner.is_empty() {
+                    self.min_blocks = Some(inner.parse()?);
+                }
+                if !inner.is_empty() {
+                    inner.parse::<Token![,]>()?;
+                }
+                if !inner.is_empty() {
+                    return Err(inner.error("`launch_bounds` takes at most two numbers: `(max_threads, min_blocks)`"));
+                }
+                twice
+            }
+            "max_registers" => {
+                input.parse::<Token![=]>()?;
+                self.max_registers.replace(input.parse()?).is_some()
+            }
+            other => return Err(syn::Error::new(key.span(), format!("unknown option `{other}`; {KNOWN}"))),
+        };
+        if twice { Err(syn::Error::new(key.span(), format!("`{key}` is given twice"))) } else { Ok(()) }
+    }
+}
+
+/// PTX names: a letter and then letters, digits, `_` and `$`, or `_`, `$`, `%` and at least one of those (PTX ISA,
+/// "Identifiers"). `%` is left to registers.
+fn check_name(name: &str) -> Result<(), String> {
+    let follows = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let mut chars = name.chars();
+    let fine = match chars.next() {
+        Some(c) if c.is_ascii_alphabetic() => chars.all(follows),
+        Some('_' | '$') => !chars.as_str().is_empty() && chars.all(follows),
+        _ => false,
+    };
+    if fine {
+        Ok(())
+    } else {
+        Err(format!(
+            "`{name}` cannot be a name in PTX: use ASCII letters, digits, `_` and `$`, and begin with a letter"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        syn::parse_str::<Arguments>(text).err().expect("an error").to_string()
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let all: Arguments =
+            syn::parse_str("name = \"a$1\", launch_bounds(BLOCK, 2,), max_registers = 64, crate = ::gpu::ptx,")
+                .unwrap();
+        assert_eq!(all.name.unwrap().value(), "a$1");
+        assert!(all.max_threads.is_some() && all.min_blocks.is_some() && all.max_registers.is_some());
+        assert_eq!(all.krate.unwrap().segments.len(), 2);
+        let none: Arguments = syn::parse_str("").unwrap();
+        assert!(none.name.is_none() && none.max_threads.is_none() && none.krate.is_none());
+    }
+
+    #[test]
+    fn wrong_options_say_what_is_right() {
+        assert!(error("nmae = \"x\"").contains("unknown option `nmae`; known options: `name"));
+        assert!(error("name = \"a b\"").contains("`a b` cannot be a name in PTX"));
+        assert!(error("name = \"\"").contains("cannot be a name"));
+        assert!(error("name = \"a\", name = \"b\"").contains("given twice"));
+        assert!(error("launch_bounds()").contains("most threads"));
+        assert!(error("launch_bounds(1, 2, 3)").contains("at most two"));
+        assert!(error("42").contains("expected an option"));
+    }
+}

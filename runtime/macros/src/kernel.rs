@@ -1,0 +1,227 @@
+//! `#[kernel]`: the function's two sides.
+//!
+//! ```text
+//! #[kernel]                                  // device
+//! fn k(a: f32, x: &[f32]) { body }           fn k(a: f32, x: &[f32]) { body }
+//!                                            unsafe extern "C" fn shim(a: *const f32, x: *const RawSlice<f32>) { .. }
+//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, bytes: descriptor };
+//!                                            // host
+//!                                            fn k<'l>(a: f32, x: &'l dyn DeviceRead<f32>) -> Launch<'l> { .. }
+//! ```
+//! Both sides stand under `cfg(target_arch)`, so one expansion serves both compilations.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ItemFn};
+
+use crate::arguments::Arguments;
+use crate::function::{self, Param};
+
+/// The expansion of `#[kernel(arguments)] item`.
+pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let function: ItemFn = syn::parse2(item).map_err(|error| {
+        syn::Error::new(error.span(), format!("`#[kernel]` stands before a function with a body: {error}"))
+    })?;
+    let arguments: Arguments = syn::parse2(arguments)?;
+    let params = function::check(&function)?;
+    let kernel = Kernel::new(function, arguments, params);
+    let (device, host) = (kernel.device(), kernel.host());
+    Ok(quote!(#device #host))
+}
+
+struct Kernel {
+    function: ItemFn,
+    params: Vec<Param>,
+    /// Path of `ptx::__private`.
+    private: TokenStream,
+    /// Items `__PTX_PARAMS` and `__PTX_DESCRIPTOR`.
+    descriptor: TokenStream,
+}
+
+impl Kernel {
+    fn new(function: ItemFn, arguments: Arguments, params: Vec<Param>) -> Self {
+        let private = match &arguments.krate {
+            Some(path) => quote!(#path::__private),
+            None => quote!(::ptx::__private),
+        };
+        let descriptor = descriptor(&function, &arguments, &params, &private);
+        Self { function, params, private, descriptor }
+    }
+
+    /// The function as it is, its shim and its entry in the interface section.
+    fn device(&self) -> TokenStream {
+        let Self { function, params, private, descriptor } = self;
+        let name = &function.sig.ident;
+        let (lifetimes, _, where_clause) = function.sig.generics.split_for_impl();
+        let pointers: Vec<_> = (0..params.len()).map(|i| format_ident!("__ptx_{i}")).collect();
+        let types: Vec<_> = params.iter().map(|p| &p.ty).collect();
+        let raw = types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as #private::KernelParam>::Raw));
+        let values = types
+            .iter()
+            .zip(&pointers)
+            .map(|(ty, pointer)| quote_spanned!(ty.span()=> <#ty as #private::KernelParam>::from_raw(#pointer.read())));
+        let cfgs = cfgs(&function.attrs);
+        quote! {
+            #[cfg(target_arch = "nvptx64")]
+            #function
+
+            #(#cfgs)*
+            #[cfg(target_arch = "nvptx64")]
+            const _: () = {
+                #[allow(improper_ctypes_definitions, unused_unsafe, clippy::too_many_arguments)]
+                unsafe extern "C" fn __ptx_shim #lifetimes (#(#pointers: *const #raw),*) #where_clause {
+                    // SAFETY: the compiler calls this with one pointer for each parameter, as `Entry` asks.
+                    unsafe { #name(#(#values),*) }
+                }
+                #descriptor
+                #[used]
+                #[unsafe(link_section = ".ptx.interface")]
+                static __PTX_ENTRY: #private::Entry<{ #private::encoded_len(&__PTX_DESCRIPTOR) }> =
+                    #private::Entry { shim: __ptx_shim as *const (), bytes: #private::encode(&__PTX_DESCRIPTOR) };
+            };
+        }
+    }
+
+    /// The launcher. The body is kept inside it, never called, so that it is checked and so that what it uses is
+    /// not called unused.
+    fn host(&self) -> TokenStream {
+        let Self { function, params, private, descriptor } = self;
+        let ItemFn { attrs, vis, sig, .. } = function;
+        let (name, safety) = (&sig.ident, &sig.safety);
+        let lifetimes = sig.generics.params.iter();
+        let where_clause = &sig.generics.where_clause;
+        let names: Vec<_> = params.iter().map(|p| &p.name).collect();
+        let hosts = params
+            .iter()
+            .map(|Param { ty, .. }| quote_spanned!(ty.span()=> <#ty as #private::HostParam>::Host<'__ptx>));
+        let pushes = params.iter().map(|Param { name, static_ty, .. }| {
+            quote_spanned!(static_ty.span()=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
+        });
+        let inner_attrs = attrs.iter().filter(|a| !a.path().is_ident("doc") && !a.path().is_ident("cfg"));
+        let inner = ItemFn { attrs: Vec::new(), vis: syn::Visibility::Inherited, ..function.clone() };
+        quote! {
+            #[cfg(not(target_arch = "nvptx64"))]
+            #(#attrs)*
+            #vis #safety fn #name<'__ptx, #(#lifetimes),*>(#(#names: #hosts),*) -> #private::Launch<'__ptx>
+            #where_clause
+            {
+                const __PTX_KERNEL: #private::Descriptor<'static> = {
+                    #descriptor
+                    __PTX_DESCRIPTOR
+                };
+                // SAFETY: one push for each parameter of the descriptor, in order, by its own type.
+                #[allow(unused_mut)]
+                let mut __ptx_launch = unsafe { #private::Launch::new(&__PTX_KERNEL) };
+                #(#pushes)*
+                #[allow(dead_code, unused_mut)]
+                #(#inner_attrs)*
+                #inner
+                __ptx_launch
+            }
+        }
+    }
+}
+
+/// `const __PTX_PARAMS` and `const __PTX_DESCRIPTOR`.
+fn descriptor(function: &ItemFn, arguments: &Arguments, params: &[Param], private: &TokenStream) -> TokenStream {
+    let ident = &function.sig.ident;
+    let name = match &arguments.name {
+        Some(name) => quote!(#name),
+        None => {
+            let name = ident.to_string().trim_start_matches("r#").to_owned();
+            quote!(#name)
+        }
+    };
+    let count = params.len();
+    let entries = params.iter().map(|Param { name, ty, static_ty }| {
+        let name = name.to_string().trim_start_matches("r#").to_owned();
+        let layout = quote_spanned!(ty.span()=> <#static_ty as #private::KernelParam>::TYPE);
+        quote!(#private::Param { name: #name, rust_type: ::core::stringify!(#ty), ty: #layout })
+    });
+    let max_threads = bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
+    let min_blocks = bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");
+    let max_registers = bound(&arguments.max_registers, 255, "`max_registers`: a thread has 1 to 255 registers");
+    // The name's place, not the attribute's.
+    let (file, line, column) = (
+        quote_spanned!(ident.span()=> ::core::file!()),
+        quote_spanned!(ident.span()=> ::core::line!()),
+        quote_spanned!(ident.span()=> ::core::column!()),
+    );
+    quote! {
+        const __PTX_PARAMS: [#private::Param<'static>; #count] = [#(#entries),*];
+        const __PTX_DESCRIPTOR: #private::Descriptor<'static> = #private::Descriptor {
+            kind: #private::Kind::Kernel,
+            mangling: #private::Mangling::C,
+            name: #name,
+            module_path: ::core::module_path!(),
+            file: #file,
+            line: #line,
+            column: #column,
+            bounds: #private::LaunchBounds {
+                max_threads: #max_threads,
+                min_blocks: #min_blocks,
+                max_registers: #max_registers,
+            },
+            params: &__PTX_PARAMS,
+        };
+    }
+}
+
+/// A bound as a constant that is checked where it stands.
+fn bound(given: &Option<Expr>, most: u32, message: &str) -> TokenStream {
+    match given {
+        None => quote!(0),
+        Some(given) => quote_spanned! {given.span()=> {
+            const BOUND: u32 = #given;
+            const { ::core::assert!(BOUND >= 1 && BOUND <= #most, #message) };
+            BOUND
+        }},
+    }
+}
+
+/// The attributes that decide whether the item exists.
+fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|a| a.path().is_ident("cfg"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expansion(arguments: &str, item: &str) -> String {
+        let tokens = expand(arguments.parse().unwrap(), item.parse().unwrap()).unwrap();
+        syn::parse2::<syn::File>(tokens.clone()).expect("the expansion is Rust");
+        tokens.to_string()
+    }
+
+    #[test]
+    fn the_expansion_has_both_sides() {
+        let text = expansion("launch_bounds(256, 2)", "pub unsafe fn k<'a>(a: f32, mut x: &'a [f32]) {}");
+        assert!(text.contains("unsafe fn k < 'a > (a : f32 , mut x : & 'a [f32])"));
+        assert!(text.contains("pub unsafe fn k < '__ptx , 'a >"));
+        assert!(text.contains("\".ptx.interface\""));
+        assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: KernelParam > :: TYPE"));
+    }
+
+    #[test]
+    fn names_and_paths_can_be_chosen() {
+        let text = expansion("name = \"other\", crate = gpu::ptx", "fn r#k(r#in: u32) {}");
+        assert!(text.contains("name : \"other\"") && text.contains("name : \"in\""));
+        assert!(text.contains("gpu :: ptx :: __private") && !text.contains(":: ptx :: __private :: ptx"));
+        assert!(expansion("", "fn r#loop() {}").contains("name : \"loop\""));
+    }
+
+    #[test]
+    fn items_other_than_functions_are_refused() {
+        let error = expand(
+            TokenStream::new(),
+            quote!(
+                struct S;
+            ),
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(error.contains("`#[kernel]` stands before a function"), "{error}");
+    }
+}

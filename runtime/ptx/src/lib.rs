@@ -1,0 +1,55 @@
+//! CUDA kernels in ordinary Rust.
+//!
+//! One crate for both sides. Compiled for `nvptx64-nvidia-cuda` it has what kernels call; compiled for the host it has
+//! typed launches on cudarc.
+//!
+//! ```
+//! use ptx::prelude::*;
+//!
+//! /// y = a x + y
+//! #[kernel]
+//! pub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
+//!     let i = thread::index_1d();
+//!     if let Some(y) = y.get_mut(i) {
+//!         *y += a * x[i.get()];
+//!     }
+//! }
+//!
+//! # #[cfg(not(target_arch = "nvptx64"))]
+//! fn run(image: &ptx::Image) -> ptx::Result<Vec<f32>> {
+//!     let device = Device::first()?;
+//!     let module = device.load(image)?; // image: &ptx::image!()
+//!     let x = device.upload(&[1.0_f32; 1000])?;
+//!     let mut y = device.upload(&[2.0_f32; 1000])?;
+//!     saxpy(3.0, &x, &mut y).launch(&module, Grid::cover(1000, 256))?;
+//!     device.download(&y)
+//! }
+//! ```
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+
+pub use ptx_abi::{AbiType, KernelParam, MAX_PARAM_ALIGN};
+pub use ptx_device::{Dim3, DisjointSlice, sync, sync_threads, thread};
+#[cfg(not(target_arch = "nvptx64"))]
+pub use ptx_host::*;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use ptx_macros::image;
+pub use ptx_macros::{AbiType, kernel};
+
+/// What most kernels and host programs name: `use ptx::prelude::*;`.
+pub mod prelude {
+    pub use crate::{AbiType, DisjointSlice, kernel, sync_threads, thread};
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub use crate::{CudaSlice, Device, Grid, Module};
+}
+
+/// What the macros' expansions name. No part of the interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use ptx_abi::{
+        AbiType, Class, Descriptor, Entry, KernelParam, Kind, LaunchBounds, Mangling, Param, Type, encode, encoded_len,
+    };
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub use ptx_host::cudarc::driver::DeviceRepr;
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub use ptx_host::{HostParam, Launch};
+}
