@@ -22,7 +22,8 @@ pub use inkwell::module::{Linkage, Module};
 pub use inkwell::targets::TargetMachine;
 pub use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
 pub use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, PointerValue,
+    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode,
+    InstructionValue, PointerValue,
 };
 pub use inkwell::{GlobalVisibility, OptimizationLevel};
 
