@@ -112,9 +112,10 @@ mod tests {
             std::fs::write(&path, page()).unwrap();
         }
         let found = std::fs::read_to_string(&path).unwrap();
-        let differs = page().lines().zip(found.lines()).find(|(ours, book)| ours != book);
+        let page = page();
+        let differs = page.lines().zip(found.lines()).find(|(ours, book)| ours != book);
         assert!(
-            found == page(),
+            found == page,
             "docs/src/codes.md is out of date, first at {differs:?}: run `BLESS=1 cargo test -p ptx-codegen --lib codes`"
         );
     }
