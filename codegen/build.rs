@@ -31,8 +31,10 @@ fn run() -> Result<(), String> {
 
 /// The LLVM major version that the enabled features bind.
 fn wanted_major() -> Result<String, String> {
-    let enabled: Vec<&str> =
-        ["21", "22", "23"].into_iter().filter(|major| env::var_os(format!("CARGO_FEATURE_LLVM_{major}")).is_some()).collect();
+    let enabled: Vec<&str> = ["21", "22", "23"]
+        .into_iter()
+        .filter(|major| env::var_os(format!("CARGO_FEATURE_LLVM_{major}")).is_some())
+        .collect();
     match enabled[..] {
         [major] => Ok(major.to_string()),
         [] => Err("enable one of ptx-codegen's features llvm-21, llvm-22 and llvm-23".into()),

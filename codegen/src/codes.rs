@@ -89,7 +89,36 @@ impl fmt::Display for Code {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+    use std::path::Path;
+
     use super::*;
+
+    /// The book's page of all codes.
+    fn page() -> String {
+        let mut page = "# Messages\n\nEvery message of the compiler has a code. `cargo ptx explain CODE` prints the same \
+                        texts.\n"
+            .to_string();
+        for code in Code::ALL {
+            write!(page, "\n## {code}: {}\n\n{}\n", code.title(), code.explanation()).unwrap();
+        }
+        page
+    }
+
+    #[test]
+    fn the_book_has_every_code() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/codes.md");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, page()).unwrap();
+        }
+        let found = std::fs::read_to_string(&path).unwrap();
+        let page = page();
+        let differs = page.lines().zip(found.lines()).find(|(ours, book)| ours != book);
+        assert!(
+            found == page,
+            "docs/src/codes.md is out of date, first at {differs:?}: run `BLESS=1 cargo test -p ptx-codegen --lib codes`"
+        );
+    }
 
     #[test]
     fn numbers_are_in_order_and_unique() {

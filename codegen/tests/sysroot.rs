@@ -14,19 +14,38 @@ const KERNELS: &str = r#"
 extern crate alloc;
 
 #[unsafe(no_mangle)]
-pub fn divide(a: u128, b: u128) -> u128 { a / b + a % b }
-#[unsafe(no_mangle)]
-pub fn convert(a: f64) -> u128 { a as u128 }
+pub fn same(a: &[u8], b: &[u8]) -> bool { a == b }
 #[unsafe(no_mangle)]
 pub fn copy(from: &[u64; 4000], to: &mut [u64; 4000]) { *to = *from; }
 #[unsafe(no_mangle)]
-pub fn same(a: &[u8], b: &[u8]) -> bool { a == b }
-#[unsafe(no_mangle)]
 pub fn boxed(n: usize) -> alloc::vec::Vec<u32> { (0..n as u32).map(|i| i * i).collect() }
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
 "#;
+
+const PANIC_HANDLER: &str = "#[panic_handler] fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }";
+
+/// A function, the types of its operands and result, the operation in it, and the builtin that does it;
+/// none where LLVM does it well.
+const OPERATIONS: &[(&str, &str, &str, &str, Option<&str>)] = &[
+    ("udiv", "u128", "u128", "a / b", Some("__udivti3")),
+    ("urem", "u128", "u128", "a % b", Some("__umodti3")),
+    ("idiv", "i128", "i128", "a.wrapping_div(b)", Some("__divti3")),
+    ("irem", "i128", "i128", "a.wrapping_rem(b)", Some("__modti3")),
+    ("ten", "u128", "u128", "a / 10 + b", Some("__udivti3")),
+    ("sixteen", "u128", "u128", "a / 16 + b", None),
+    ("fixunssf", "f32", "u128", "(a + b) as u128", Some("__fixunssfti")),
+    ("fixunsdf", "f64", "u128", "(a + b) as u128", Some("__fixunsdfti")),
+    ("fixsf", "f32", "i128", "(a + b) as i128", Some("__fixsfti")),
+    ("fixdf", "f64", "i128", "(a + b) as i128", Some("__fixdfti")),
+    ("unchecked", "f64", "u128", "unsafe { (a + b).to_int_unchecked() }", Some("__fixunsdfti")),
+    ("floatunsf", "u128", "f32", "(a ^ b) as f32", Some("__floatuntisf")),
+    ("floatundf", "u128", "f64", "(a ^ b) as f64", Some("__floatuntidf")),
+    ("floatsf", "i128", "f32", "(a ^ b) as f32", Some("__floattisf")),
+    ("floatdf", "i128", "f64", "(a ^ b) as f64", Some("__floattidf")),
+    ("remsf", "f32", "f32", "a % b", Some("fmodf")),
+    ("remdf", "f64", "f64", "a % b", Some("fmod")),
+    ("same", "[u8; 99]", "bool", "a == b", Some("memcmp")),
+    ("small", "u64", "u64", "a / b", None),
+];
 
 #[test]
 fn a_sysroot_is_built_from_nothing_and_works() {
@@ -56,22 +75,39 @@ fn a_sysroot_is_built_from_nothing_and_works() {
     let given = sysroot::ensure(&rustc, Some(&built.path), &Progress::quiet()).unwrap();
     assert_eq!((given.path, given.source), (built.path.clone(), sysroot::Source::Explicit));
 
-    let source = temp.path().join("kernels.rs");
-    fs::write(&source, KERNELS).unwrap();
-    for level in ["0", "3"] {
-        let bitcode = temp.path().join("kernels.bc");
-        let output = Command::new(rustc.sysroot.join("bin/rustc"))
-            .args(["--edition=2024", "--crate-type=rlib", "--target=nvptx64-nvidia-cuda", "-Cpanic=abort", "-g"])
-            .arg(format!("-Copt-level={level}"))
-            .arg("--emit=llvm-bc")
-            .arg("-o")
-            .arg(&bitcode)
+    let compile = |name: &str, text: &str, args: &[&str]| {
+        let source = temp.path().join(name).with_extension("rs");
+        fs::write(&source, text.to_string() + PANIC_HANDLER).unwrap();
+        let output = temp.path().join(name);
+        let run = Command::new(rustc.sysroot.join("bin/rustc"))
+            .args(["--edition=2024", "--target=nvptx64-nvidia-cuda", "-Cpanic=abort", "-g"])
+            .args(args)
+            .arg(format!("-Clinker={}", env!("CARGO_BIN_EXE_ptx-linker")))
             .arg("--sysroot")
             .arg(&built.path)
-            .arg(&source)
+            .arg("-o")
+            .args([&output, &source])
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(fs::read(&bitcode).unwrap()[..2], *b"BC");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        fs::read(&output).unwrap()
+    };
+    for level in ["-Copt-level=0", "-Copt-level=3"] {
+        let bitcode = compile("kernels.bc", KERNELS, &["--crate-type=rlib", "--emit=llvm-bc", level]);
+        assert_eq!(bitcode[..2], *b"BC");
+
+        for (name, operand, result, operation, builtin) in OPERATIONS {
+            let text = format!(
+                "#![no_std] #[unsafe(no_mangle)] pub extern \"C\" fn {name}(a: &{operand}, b: &{operand}, to: &mut {result}) {{\n\
+                 let (a, b) = (*a, *b);\n*to = {operation};\n}}\n"
+            );
+            let ptx = compile("operation.ptx", &text, &["--crate-type=cdylib", level]);
+            let ptx = String::from_utf8(ptx).unwrap();
+            let called = |name: &str| ptx.contains(&format!(" {name},")) && ptx.contains(&format!(" {name}("));
+            match builtin {
+                Some(builtin) => assert!(called(builtin), "{name} does not call {builtin}:\n{ptx}"),
+                None => assert!(!called("__udivti3"), "{name} calls a builtin:\n{ptx}"),
+            }
+        }
     }
 }

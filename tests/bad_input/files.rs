@@ -83,7 +83,7 @@ fn refused(name: &str, contents: &[u8], parts: &[&str]) {
 fn bitcode() -> Vec<u8> {
     let scratch = Scratch::default();
     let source = scratch.write("a.ll", ir::good("b"));
-    scratch.link([source.as_os_str(), "--emit=llvm-bc".as_ref()]).accepted();
+    scratch.link([source.as_os_str(), "--emit=llvm-bc".as_ref(), "--export-symbol=b".as_ref()]).accepted();
     let name = scratch.outputs().into_iter().find(|name| name.ends_with(".bc")).expect("--emit=llvm-bc writes bitcode");
     fs::read(scratch.path().join("out").join(name)).unwrap()
 }

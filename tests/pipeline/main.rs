@@ -1,1 +1,16 @@
-fn main() {}
+//! The PTX of kernels against NVIDIA's tools: ptxas takes all of it, and nvcc has the same signatures.
+
+use std::process::ExitCode;
+
+mod assemble;
+mod packages;
+mod signatures;
+
+fn main() -> ExitCode {
+    ptx_tests::run(|| {
+        let built = packages::all();
+        let mut trials = assemble::trials(&built);
+        trials.extend(signatures::trials());
+        trials
+    })
+}

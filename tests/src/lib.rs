@@ -90,7 +90,10 @@ impl Scratch {
     /// The same with another output.
     pub fn linker_to(&self, output: &Path) -> Command {
         let mut command = Command::new(std::env::current_exe().expect("a running program has a path"));
-        command.env(LINKER_VARIABLE, "1").args(["--target", "nvptx64-nvidia-cuda", "--export-symbol", "k", "-o"]).arg(output);
+        command
+            .env(LINKER_VARIABLE, "1")
+            .args(["--target", "nvptx64-nvidia-cuda", "--export-symbol", "k", "-o"])
+            .arg(output);
         command.current_dir(self.path());
         command
     }

@@ -1,4 +1,83 @@
-//! Under construction.
+//! `cargo ptx`: new, build, run, inspect, doctor, setup, explain.
 
+mod arguments;
+mod build;
 pub mod doctor;
+mod explain;
+mod extract;
+mod inspect;
+mod new;
+mod output;
+mod run;
+mod select;
 pub mod setup;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::diagnostic::Result;
+use crate::options::MessageFormat;
+use crate::progress::Progress;
+
+use arguments::{CommandLine, Verb};
+
+/// The whole of `cargo-ptx`: arguments with the program's name in, exit code out.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let line = match CommandLine::try_parse_from(without_subcommand(args)) {
+        Ok(line) => line,
+        Err(error) => {
+            // Printing help to a closed pipe is no failure of ours.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let format = line.verb.message_format();
+    match dispatch(line) {
+        Ok(code) => code,
+        Err(failure) => {
+            output::diagnostics(&failure.diagnostics, format, &current_dir());
+            if format == MessageFormat::Json {
+                output::json("build-finished", "success", &false);
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(line: CommandLine) -> Result<ExitCode> {
+    let progress = if line.quiet { Progress::quiet() } else { Progress::new() };
+    match line.verb {
+        Verb::New(args) => new::run(&args)?,
+        Verb::Build(args) => build::run(&args, &progress)?,
+        Verb::Run(args) => return run::run(&args),
+        Verb::Inspect(args) => inspect::run(&args, &progress)?,
+        Verb::Doctor { message_format } => {
+            let can_compile = doctor::run(&rustc(), message_format);
+            return Ok(if can_compile { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        Verb::Setup { no_tools } => setup::run(&rustc(), &progress, !no_tools)?,
+        Verb::Explain { code } => explain::run(code.as_deref())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// cargo calls `cargo-ptx ptx build`, a user may call `cargo-ptx build`.
+fn without_subcommand(args: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    args.into_iter().enumerate().filter(|(index, arg)| !(*index == 1 && arg == "ptx")).map(|(_, arg)| arg)
+}
+
+/// The cargo that called us, else the one in `PATH`.
+fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}
+
+fn rustc() -> PathBuf {
+    std::env::var_os("RUSTC").map_or_else(|| "rustc".into(), PathBuf::from)
+}
+
+fn current_dir() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
+}

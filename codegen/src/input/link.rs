@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::builtins::Builtins;
 use super::files::{File, Member, broken};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -32,7 +33,9 @@ pub fn link<'ctx>(context: &'ctx Context, files: &'ctx [File], name: &str, expor
             linker.link(unit)?;
         }
     }
+    let mut builtins = Builtins::default();
     loop {
+        builtins.call(context, &module, |name| symbols.contains_key(name))?;
         let wanted = linker.wanted();
         if wanted.is_empty() {
             break;

@@ -1,5 +1,6 @@
 //! Inputs: files to bitcode members, members to one module that holds what kernels reach and nothing else.
 
+mod builtins;
 mod files;
 mod link;
 

@@ -20,9 +20,10 @@ pub use inkwell::context::Context;
 pub use inkwell::memory_buffer::MemoryBuffer;
 pub use inkwell::module::{Linkage, Module};
 pub use inkwell::targets::TargetMachine;
-pub use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
+pub use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
 pub use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, PointerValue,
+    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode,
+    InstructionValue, PointerValue,
 };
 pub use inkwell::{GlobalVisibility, OptimizationLevel};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use crate::cache;
 use crate::codes::Code;
@@ -108,13 +108,16 @@ impl Python {
 
     fn run(&self, mut command: Command, what: &str) -> Result<()> {
         let output = command.output().map_err(|e| missing(&format!("{what}: {e}")))?;
-        if output.status.success() { Ok(()) } else { Err(explain(what, &output).into()) }
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(explain(what, &String::from_utf8_lossy(&output.stderr)).into())
+        }
     }
 }
 
 /// What pip's failure means.
-fn explain(what: &str, output: &Output) -> Diagnostic {
-    let text = String::from_utf8_lossy(&output.stderr);
+fn explain(what: &str, text: &str) -> Diagnostic {
     let text = text.trim();
     let lines: Vec<&str> = text.lines().collect();
     let diagnostic = missing(what).note(lines[lines.len().saturating_sub(6)..].join("\n"));
@@ -152,4 +155,29 @@ fn make_executable(folder: &Path) -> Result<()> {
 #[cfg(not(unix))]
 fn make_executable(_: &Path) -> Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_pip_say_what_to_do() {
+        let offline = "ERROR: Could not find a version that satisfies the requirement a==1 (from versions: none)\n\
+                       ERROR: No matching distribution found for a==1\n";
+        let text = explain("cannot download a 1", offline).to_string();
+        assert!(text.contains("PTX0012") && text.contains("cannot download a 1"), "{text}");
+        assert!(text.contains("No matching distribution") && text.contains("index can be reached"), "{text}");
+
+        let full = format!("{}OSError: [Errno 28] No space left on device\n", "Traceback\n".repeat(50));
+        let text = explain("cannot download a 1", &full).to_string();
+        assert!(text.contains("PTX0015") && text.contains(cache::CACHE_VARIABLE), "{text}");
+        assert!(text.matches("Traceback").count() < 10, "{text}");
+    }
+
+    #[test]
+    fn the_place_names_the_release() {
+        let place = place().unwrap();
+        assert!(place.ends_with(ROOT) && place.to_string_lossy().contains("cuda-13.0.88-"), "{}", place.display());
+    }
 }

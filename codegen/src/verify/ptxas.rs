@@ -53,7 +53,7 @@ impl Assembler {
         let text = String::from_utf8_lossy(&output.stdout);
         // "Cuda compilation tools, release 13.0, V13.0.88"
         let version = text.split_whitespace().find_map(|word| word.strip_prefix('V').filter(|v| v.contains('.')));
-        this.version = version.unwrap_or("of unknown version").to_string();
+        this.version = version.ok_or_else(|| this.cannot_run(&"it does not say which version of ptxas it is"))?.into();
         Ok(this)
     }
 
@@ -90,7 +90,7 @@ impl Assembler {
         Ok(Assembled { cubin, resources: parse_resources(&log) })
     }
 
-    fn cannot_run(&self, error: &std::io::Error) -> Diagnostic {
+    fn cannot_run(&self, error: &dyn std::fmt::Display) -> Diagnostic {
         Diagnostic::error(Code::PtxasMissing, format!("cannot run {}: {error}", self.path.display()))
             .help("give the path of a ptxas with `--ptxas=PATH`, or leave the option out to have it found")
             .help("`cargo ptx doctor` shows what was found, `cargo ptx setup` installs NVIDIA's tools")

@@ -1,0 +1,245 @@
+//! The command line of `cargo ptx`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::options::{MessageFormat, Settings};
+use crate::project::Features;
+
+/// `cargo ptx …`
+#[derive(Parser, Debug)]
+#[command(name = "cargo ptx", bin_name = "cargo ptx", version, about = "Compiles Rust kernels for NVIDIA GPUs")]
+#[command(after_help = "Start with `cargo ptx new NAME`. `cargo ptx doctor` says what is missing on this machine.")]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// Show no progress.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Verb {
+    /// Make a package with a kernel and a program that launches it.
+    New(NewArgs),
+    /// Compile a package's kernels; print the files and what every kernel uses.
+    Build(BuildArgs),
+    /// Build and run the host program, as `cargo run` does.
+    Run(RunArgs),
+    /// Show what became of the kernels: ABI, LLVM IR, PTX, machine code, resources.
+    Inspect(InspectArgs),
+    /// Say what was found on this machine, what is missing, and what to do.
+    Doctor {
+        /// How to print it.
+        #[arg(long, value_enum, default_value_t)]
+        message_format: MessageFormat,
+    },
+    /// Build the device sysroot and install NVIDIA's tools, where they are missing.
+    Setup {
+        /// Leave NVIDIA's tools out.
+        #[arg(long)]
+        no_tools: bool,
+    },
+    /// Explain a message by its code, such as PTX0006.
+    Explain {
+        /// The code; all are listed without one.
+        code: Option<String>,
+    },
+}
+
+impl Verb {
+    /// How messages are printed.
+    pub fn message_format(&self) -> MessageFormat {
+        match self {
+            Self::Build(args) => args.message_format,
+            Self::Inspect(args) => args.build.message_format,
+            Self::Doctor { message_format } => *message_format,
+            _ => MessageFormat::Human,
+        }
+    }
+}
+
+/// `cargo ptx new`
+#[derive(Args, Debug)]
+pub struct NewArgs {
+    /// The folder to make.
+    pub path: PathBuf,
+    /// The package's name; the folder's by default.
+    #[arg(long)]
+    pub name: Option<String>,
+}
+
+/// Which package, how, and where to.
+#[derive(Args, Debug)]
+pub struct BuildArgs {
+    /// The package with the kernels; the one in this folder, or the only one that uses `ptx`, by default.
+    #[arg(short, long, value_name = "NAME")]
+    pub package: Option<String>,
+    /// A package's manifest instead of the one in this folder.
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Compile with the profile `release`.
+    #[arg(short, long, conflicts_with = "profile")]
+    pub release: bool,
+    /// Compile with this profile.
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Features of the package, separated by commas or spaces.
+    #[arg(short = 'F', long, value_delimiter = ',')]
+    pub features: Vec<String>,
+    /// Leave the feature `default` off.
+    #[arg(long)]
+    pub no_default_features: bool,
+    /// Every feature.
+    #[arg(long)]
+    pub all_features: bool,
+    /// Where the files go; a folder in the target folder by default.
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Where cargo keeps what it compiles.
+    #[arg(long, value_name = "DIR")]
+    pub target_dir: Option<PathBuf>,
+    /// Where to write the IR after every stage.
+    #[arg(long, value_name = "DIR")]
+    pub dump_dir: Option<PathBuf>,
+    /// How to print messages and results.
+    #[arg(long, value_enum, default_value_t)]
+    pub message_format: MessageFormat,
+    /// The linker's options.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+impl BuildArgs {
+    /// cargo's name of the profile.
+    pub fn profile(&self) -> &str {
+        match &self.profile {
+            _ if self.release => "release",
+            Some(name) if name == "debug" => "dev",
+            Some(name) => name,
+            None => "dev",
+        }
+    }
+
+    /// As the device build takes them.
+    pub fn features(&self) -> Features {
+        let names = self.features.iter().flat_map(|names| names.split_whitespace()).map(str::to_string).collect();
+        Features { names, default: !self.no_default_features, all: self.all_features }
+    }
+}
+
+/// `cargo ptx run`
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// GPU architectures, such as sm_80,sm_90a; the package's own choice by default.
+    #[arg(long, value_delimiter = ',')]
+    pub arch: Vec<String>,
+    /// What `cargo run` takes: --release, --bin NAME, …, -- and the program's arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub cargo: Vec<OsString>,
+}
+
+/// `cargo ptx inspect`
+#[derive(Args, Debug)]
+pub struct InspectArgs {
+    /// What to show.
+    pub what: What,
+    /// Of this kernel only.
+    pub kernel: Option<String>,
+    /// How it is built.
+    #[command(flatten)]
+    pub build: BuildArgs,
+}
+
+/// What `inspect` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// Every parameter: Rust type, size, alignment, PTX parameters.
+    Abi,
+    /// Optimised LLVM IR.
+    Llvm,
+    /// PTX.
+    Ptx,
+    /// Machine code, by NVIDIA's disassembler.
+    Sass,
+    /// Registers, stack, spills, shared and constant memory, as ptxas reports them.
+    Resources,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::options::{DebugLevel, Emit};
+
+    fn parse(line: &str) -> Result<Verb, String> {
+        let args = std::iter::once("cargo-ptx").chain(line.split(' '));
+        CommandLine::try_parse_from(args).map(|line| line.verb).map_err(|e| e.to_string())
+    }
+
+    fn build(line: &str) -> BuildArgs {
+        match parse(line).unwrap() {
+            Verb::Build(args) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn build_takes_cargos_options_and_ours() {
+        let args = build(
+            "build --arch sm_80,sm_90a --emit ptx,cubin,llvm-ir --out o -p k --features a,b --no-default-features",
+        );
+        assert_eq!(args.settings.arch, ["sm_80", "sm_90a"]);
+        assert_eq!(args.settings.emit, [Emit::Ptx, Emit::Cubin, Emit::LlvmIr]);
+        assert_eq!((args.out, args.package.as_deref()), (Some("o".into()), Some("k")));
+        let args =
+            build("build --debug-level line-tables --ptxas off --ptx-version 8.0 --features a,b --no-default-features");
+        assert_eq!(args.settings.debug_level, Some(DebugLevel::LineTables));
+        assert_eq!(args.settings.ptx_version.as_deref(), Some("8.0"));
+        assert_eq!(args.features(), Features { names: vec!["a".into(), "b".into()], default: false, all: false });
+    }
+
+    #[test]
+    fn profiles_are_cargos() {
+        for (line, profile) in [
+            ("build", "dev"),
+            ("build --release", "release"),
+            ("build -r", "release"),
+            ("build --profile fast", "fast"),
+            ("build --profile debug", "dev"),
+        ] {
+            assert_eq!(build(line).profile(), profile, "{line}");
+        }
+        assert!(parse("build --release --profile fast").unwrap_err().contains("cannot be used with"));
+    }
+
+    #[test]
+    fn run_passes_arguments_on() {
+        for (line, arch, cargo) in [
+            ("run --release --bin x -- --flag 1", &[][..], &["--release", "--bin", "x", "--", "--flag", "1"][..]),
+            ("run --arch sm_80 -p k", &["sm_80"], &["-p", "k"]),
+            ("run", &[], &[]),
+        ] {
+            let Verb::Run(args) = parse(line).unwrap() else { panic!("{line}") };
+            assert_eq!(args.arch, arch, "{line}");
+            assert_eq!(args.cargo, cargo, "{line}");
+        }
+    }
+
+    #[test]
+    fn inspect_takes_a_kernel_and_builds_options() {
+        let Verb::Inspect(args) = parse("inspect ptx saxpy --arch sm_80 --release").unwrap() else { panic!() };
+        assert_eq!((args.what, args.kernel.as_deref(), args.build.release), (What::Ptx, Some("saxpy"), true));
+        assert!(parse("inspect elf").unwrap_err().contains("possible values: abi, llvm, ptx, sass, resources"));
+    }
+}

@@ -1,0 +1,70 @@
+//! `cargo ptx build`: compiles a package's kernels and says what came out.
+
+use crate::diagnostic::Result;
+use crate::options::{Emit, MessageFormat, Settings};
+use crate::progress::Progress;
+use crate::project::{self, Built, DeviceBuild, Show};
+use crate::report::Report;
+
+use super::arguments::BuildArgs;
+use super::{output, select};
+
+/// Builds and prints the files and resources.
+pub fn run(args: &BuildArgs, progress: &Progress) -> Result<()> {
+    let built = build(args, &[], progress)?;
+    match args.message_format {
+        MessageFormat::Human => print!("{}", summary(&built.report)),
+        MessageFormat::Json => {
+            output::json("ptx-report", "report", &built.report);
+            output::json("build-finished", "success", &true);
+        }
+    }
+    Ok(())
+}
+
+/// Builds with `also` among the outputs, and prints warnings.
+pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Built> {
+    let selected = select::select(args)?;
+    let mut settings = args.settings.clone();
+    if settings.arch.is_empty()
+        && let Ok(archs) = std::env::var("RUST_PTX_ARCH")
+    {
+        settings.arch = archs.split(',').map(|arch| arch.trim().to_string()).filter(|arch| !arch.is_empty()).collect();
+    }
+    if !also.is_empty() {
+        let given = settings.or(Settings::of_manifest(&selected.manifest)?);
+        settings = Settings { emit: given.emit.iter().chain(also).copied().collect(), ..given };
+    }
+    let ptx_dir = selected.target_dir.join("ptx");
+    let device_build = DeviceBuild {
+        settings,
+        profile: args.profile().to_string(),
+        features: args.features(),
+        out_dir: args.out.clone().unwrap_or_else(|| ptx_dir.join("out").join(args.profile()).join(&selected.name)),
+        target_dir: ptx_dir,
+        manifest: selected.manifest,
+        cargo: super::cargo(),
+        rustc: super::rustc(),
+        sysroot: std::env::var_os("RUST_PTX_SYSROOT").filter(|path| !path.is_empty()).map(Into::into),
+        dump_dir: args.dump_dir.clone(),
+        show: match args.message_format {
+            MessageFormat::Human => Show::Rendered,
+            MessageFormat::Json => Show::Json,
+        },
+        color: args.message_format == MessageFormat::Human && output::color(),
+    };
+    let built = project::run(&device_build, progress)?;
+    output::diagnostics(&built.report.diagnostics, args.message_format, &built.source_base);
+    Ok(built)
+}
+
+fn summary(report: &Report) -> String {
+    let mut text = String::new();
+    for file in &report.outputs {
+        text += &format!("{}\n", output::path(&file.path));
+    }
+    if report.kernels.is_empty() {
+        return text + "\nno kernel, only exported functions\n";
+    }
+    text + "\n" + &output::resources(report, report.kernels.iter())
+}

@@ -1,0 +1,184 @@
+//! `cargo ptx inspect`: shows what became of the kernels at every stage.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::options::{Emit, MessageFormat};
+use crate::progress::Progress;
+use crate::report::{Kernel, Report};
+use crate::tools::Tools;
+
+use super::arguments::{InspectArgs, What};
+use super::{build, extract, output};
+
+/// Builds and shows it.
+pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
+    let emit: &[Emit] = match args.what {
+        What::Llvm => &[Emit::LlvmIr],
+        What::Sass => &[Emit::Cubin],
+        What::Abi | What::Ptx | What::Resources => &[],
+    };
+    let report = build::build(&args.build, emit, progress)?.report;
+    let kernels = select(&report, args.kernel.as_deref())?;
+    let format = args.build.message_format;
+    match args.what {
+        What::Abi if format == MessageFormat::Json => {
+            kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k))
+        }
+        What::Resources if format == MessageFormat::Json => {
+            kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k));
+        }
+        What::Abi => kernels.iter().for_each(|kernel| println!("{}", abi(kernel))),
+        What::Resources => print!("{}", output::resources(&report, kernels.into_iter())),
+        What::Llvm => texts(&report, Emit::LlvmIr, args, &read, extract::llvm)?,
+        What::Ptx => texts(&report, Emit::Ptx, args, &read, extract::ptx)?,
+        What::Sass => texts(&report, Emit::Cubin, args, &disassembler()?, extract::sass)?,
+    }
+    Ok(())
+}
+
+/// The kernel of that name, or all.
+fn select<'a>(report: &'a Report, name: Option<&str>) -> Result<Vec<&'a Kernel>> {
+    let Some(name) = name else { return Ok(report.kernels.iter().collect()) };
+    if let Some(kernel) = report.kernel(name) {
+        return Ok(vec![kernel]);
+    }
+    let names: Vec<String> = report.kernels.iter().map(|kernel| format!("`{}`", kernel.name)).collect();
+    Err(Diagnostic::error(Code::Usage, format!("package `{}` has no kernel `{name}`", report.name))
+        .note(if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) })
+        .into())
+}
+
+/// A kernel's parameters.
+fn abi(kernel: &Kernel) -> String {
+    let rows: Vec<Vec<String>> = kernel
+        .params
+        .iter()
+        .map(|p| vec![p.name.clone(), p.rust_type.clone(), p.size.to_string(), p.align.to_string(), p.ptx.join(", ")])
+        .collect();
+    let title = format!("{}  {} at {}\n", kernel.name, kernel.path, kernel.span);
+    if rows.is_empty() {
+        return title + "no parameters\n";
+    }
+    title + &output::table(&["parameter", "Rust type", "size", "align", "PTX parameters"], &rows)
+}
+
+/// Prints the files of one kind, or one kernel's part of them, as text.
+fn texts(
+    report: &Report,
+    kind: Emit,
+    args: &InspectArgs,
+    to_text: &dyn Fn(&Path) -> Result<String>,
+    cut: for<'a> fn(&'a str, &str) -> Option<&'a str>,
+) -> Result<()> {
+    let files: Vec<_> = report.outputs.iter().filter(|output| output.kind == kind).collect();
+    for file in &files {
+        let arch = file.arch.as_deref().unwrap_or_default();
+        let text = to_text(&file.path)?;
+        let part = match &args.kernel {
+            None => Some(text.trim_end()),
+            Some(name) => cut(&text, name),
+        };
+        let part = part.ok_or_else(|| {
+            let name = args.kernel.as_deref().unwrap_or_default();
+            Diagnostic::error(Code::ToolFailed, format!("kernel `{name}` does not stand in `{}`", file.path.display()))
+        })?;
+        match args.build.message_format {
+            MessageFormat::Json => output::json(
+                "ptx-text",
+                "text",
+                &serde_json::json!({ "kind": kind, "arch": arch, "kernel": args.kernel, "text": part }),
+            ),
+            MessageFormat::Human => {
+                if files.len() > 1 {
+                    let comment = if kind == Emit::LlvmIr { ";" } else { "//" };
+                    println!("{comment} {arch}");
+                }
+                println!("{part}\n");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String> {
+    let broken = |e| Diagnostic::error(Code::ToolFailed, format!("cannot read `{}`: {e}", path.display()));
+    Ok(std::fs::read_to_string(path).map_err(broken)?)
+}
+
+/// NVIDIA's disassembler.
+fn disassembler() -> Result<impl Fn(&Path) -> Result<String>> {
+    let Some(tool) = Tools::find().nvdisasm().cloned() else {
+        return Err(Diagnostic::error(
+            Code::ToolFailed,
+            "machine code is shown by NVIDIA's nvdisasm, which was not found",
+        )
+        .help("install it by `cargo ptx setup`")
+        .into());
+    };
+    Ok(move |path: &Path| {
+        let failed =
+            |why: String| Diagnostic::error(Code::ToolFailed, format!("`{}` failed: {why}", tool.path.display()));
+        let output =
+            Command::new(&tool.path).arg("--print-code").arg(path).output().map_err(|e| failed(e.to_string()))?;
+        if !output.status.success() {
+            return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_string()).into());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Span;
+    use crate::report::Param;
+
+    fn kernel() -> Kernel {
+        let param = |name: &str, rust_type: &str, size, ptx: &[&str]| Param {
+            name: name.into(),
+            rust_type: rust_type.into(),
+            size,
+            align: 8,
+            ptx: ptx.iter().map(ToString::to_string).collect(),
+        };
+        Kernel {
+            name: "saxpy".into(),
+            path: "demo::saxpy".into(),
+            span: Span { file: "src/lib.rs".into(), line: 7, column: 1 },
+            params: vec![param("a", "f64", 8, &[".f64"]), param("x", "&[f64]", 16, &[".u64", ".u64"])],
+            abi_hash: 1,
+            resources: Default::default(),
+        }
+    }
+
+    #[test]
+    fn the_abi_is_a_table() {
+        assert_eq!(
+            abi(&kernel()),
+            "saxpy  demo::saxpy at src/lib.rs:7:1\n\
+             parameter  Rust type  size  align  PTX parameters\n\
+             a          f64           8      8  .f64\n\
+             x          &[f64]       16      8  .u64, .u64\n"
+        );
+        assert!(abi(&Kernel { params: vec![], ..kernel() }).ends_with("no parameters\n"));
+    }
+
+    #[test]
+    fn an_unknown_kernel_names_the_known_ones() {
+        let report = Report {
+            name: "demo".into(),
+            version: String::new(),
+            llvm: String::new(),
+            ptxas: None,
+            kernels: vec![kernel()],
+            outputs: vec![],
+            diagnostics: vec![],
+        };
+        assert_eq!(select(&report, Some("saxpy")).unwrap().len(), 1);
+        let error = select(&report, Some("saxy")).unwrap_err().to_string();
+        assert!(error.contains("no kernel `saxy`") && error.contains("`saxpy`"), "{error}");
+    }
+}

@@ -1,0 +1,101 @@
+//! How results and messages are printed: tables and rustc's shape for people, an object a line for programs.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::diagnostic::Diagnostic;
+use crate::options::MessageFormat;
+use crate::report::{Kernel, Report};
+
+/// Whether standard error takes colour.
+pub fn color() -> bool {
+    match std::env::var("CARGO_TERM_COLOR").as_deref() {
+        Ok("always") => true,
+        Ok("never") => false,
+        _ => std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stderr().is_terminal(),
+    }
+}
+
+/// Prints messages; relative paths in them are below `base`.
+pub fn diagnostics(diagnostics: &[Diagnostic], format: MessageFormat, base: &Path) {
+    for diagnostic in diagnostics {
+        match format {
+            MessageFormat::Human => eprintln!("{}\n", diagnostic.render(base, color())),
+            MessageFormat::Json => json("ptx-diagnostic", "diagnostic", diagnostic),
+        }
+    }
+}
+
+/// Prints `{"reason": …, key: value}` on a line, as cargo does.
+pub fn json(reason: &str, key: &str, value: &impl Serialize) {
+    println!("{}", serde_json::json!({ "reason": reason, key: value }));
+}
+
+/// As seen from the current folder, if it is below.
+pub fn path(path: &Path) -> String {
+    path.strip_prefix(super::current_dir()).unwrap_or(path).display().to_string()
+}
+
+/// Columns, as wide as their widest cell; numbers stand at the right.
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
+    };
+    let is_number = |column: usize| {
+        !rows.is_empty() && rows.iter().all(|row| row.get(column).is_some_and(|cell| cell.parse::<u64>().is_ok()))
+    };
+    let columns: Vec<(usize, bool)> = (0..header.len()).map(|column| (width(column), is_number(column))).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let cells = cells.zip(&columns).map(
+            |(cell, &(width, number))| {
+                if number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+            },
+        );
+        let line = cells.collect::<Vec<_>>().join("  ");
+        line.trim_end().to_string() + "\n"
+    };
+    let mut text = line(&mut header.iter().copied());
+    for row in rows {
+        text += &line(&mut row.iter().map(String::as_str));
+    }
+    text
+}
+
+/// What ptxas says that the kernels use; a sentence where it was not run.
+pub fn resources<'a>(report: &Report, kernels: impl Iterator<Item = &'a Kernel>) -> String {
+    let header = ["kernel", "arch", "registers", "stack", "spill stores", "spill loads", "shared", "constant"];
+    let mut rows = Vec::new();
+    for kernel in kernels {
+        for (arch, used) in &kernel.resources {
+            let figures = [used.registers, used.stack, used.spill_stores, used.spill_loads, used.shared, used.constant];
+            let mut row = vec![kernel.name.clone(), arch.clone()];
+            row.extend(figures.map(|figure| figure.to_string()));
+            rows.push(row);
+        }
+    }
+    match &report.ptxas {
+        Some(version) if !rows.is_empty() => {
+            format!(
+                "{}registers and bytes a thread, shared and constant in bytes; ptxas {version}\n",
+                table(&header, &rows)
+            )
+        }
+        Some(_) => "ptxas gave no figures\n".into(),
+        None => "ptxas was not run, so registers and spills are not known; `cargo ptx setup` installs it\n".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_fit_and_numbers_stand_right() {
+        let rows = [["saxpy", "8"], ["k", "128"]].map(|row| row.map(str::to_string).to_vec());
+        assert_eq!(table(&["kernel", "registers"], &rows), "kernel  registers\nsaxpy           8\nk             128\n");
+        assert_eq!(table(&["kernel", "arch"], &[]), "kernel  arch\n");
+    }
+}

@@ -1,0 +1,25 @@
+//! `cargo ptx run`: `cargo run`, whose build script compiles the kernels, with the architecture chosen here.
+
+use std::process::{Command, ExitCode};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::options::parse_archs;
+
+use super::arguments::RunArgs;
+
+/// Runs cargo; its exit code is ours.
+pub fn run(args: &RunArgs) -> Result<ExitCode> {
+    parse_archs(&args.arch)?;
+    let cargo = super::cargo();
+    let mut command = Command::new(&cargo);
+    command.arg("run").args(&args.cargo);
+    if !args.arch.is_empty() {
+        command.env("RUST_PTX_ARCH", args.arch.join(","));
+    }
+    let status = command
+        .status()
+        .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot run `{}`: {e}", cargo.display())))?;
+    // A program ended by a signal has no code.
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101)))
+}

@@ -1,0 +1,136 @@
+//! Replaces by calls into `compiler_builtins` what LLVM's NVPTX backend, which has no library calls, cannot do or does
+//! badly.
+//!
+//! Before: `%r = udiv i128 %a, %b`. After: `%r = call i128 @__udivti3(i128 %a, i128 %b)`. LLVM alone divides 128-bit
+//! integers bit by bit, gives a float's remainder with the quotient's rounding error in it, and stops at conversions
+//! between floats and 128-bit integers.
+
+use std::collections::HashSet;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicType, BasicTypeEnum, BasicValue, BasicValueEnum, Builder,
+    BuilderError, Context, FunctionType, FunctionValue, InstructionOpcode, InstructionValue, Module,
+};
+
+/// LLVM's saturating conversions, which Rust's `as` is.
+const CONVERSIONS: [(&str, &str); 4] = [
+    ("llvm.fptoui.sat.i128.f32", "__fixunssfti"),
+    ("llvm.fptoui.sat.i128.f64", "__fixunsdfti"),
+    ("llvm.fptosi.sat.i128.f32", "__fixsfti"),
+    ("llvm.fptosi.sat.i128.f64", "__fixdfti"),
+];
+
+/// Remembers which functions have been looked through.
+#[derive(Debug, Default)]
+pub struct Builtins(HashSet<String>);
+
+impl Builtins {
+    /// Looks through the functions that came since the last time. What is not `available` stays as it is.
+    pub fn call<'ctx>(
+        &mut self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        available: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        let failed =
+            |error: BuilderError| Diagnostic::error(Code::LlvmFailed, format!("cannot call a builtin: {error}"));
+        for (intrinsic, builtin) in CONVERSIONS.into_iter().filter(|(_, builtin)| available(builtin)) {
+            if let Some(function) = module.get_function(intrinsic) {
+                function.replace_all_uses_with(declare(module, builtin, function.get_type()));
+                llvm::delete_function(function);
+            }
+        }
+        let builder = context.create_builder();
+        for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
+            if !self.0.insert(function.get_name().to_string_lossy().into_owned()) {
+                continue;
+            }
+            let found: Vec<_> = llvm::instructions(function)
+                .filter_map(|i| Some((i, builtin_for(i).filter(|builtin| available(builtin))?)))
+                .collect();
+            for (instruction, builtin) in found {
+                replace(module, &builder, instruction, builtin).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The builtin that does what an instruction does.
+fn builtin_for(instruction: InstructionValue<'_>) -> Option<&'static str> {
+    use InstructionOpcode as Op;
+    let result = || BasicTypeEnum::try_from(instruction.get_type()).ok();
+    let operand = |index| instruction.get_operand(index)?.value();
+    let source = || Some(operand(0)?.get_type());
+    match instruction.get_opcode() {
+        opcode @ (Op::UDiv | Op::URem | Op::SDiv | Op::SRem) => {
+            if !is_i128(result()?) || is_power_of_two(operand(1)?) {
+                return None;
+            }
+            Some(match opcode {
+                Op::UDiv => "__udivti3",
+                Op::URem => "__umodti3",
+                Op::SDiv => "__divti3",
+                _ => "__modti3",
+            })
+        }
+        Op::FRem => float(result()?, "fmodf", "fmod"),
+        Op::FPToUI if is_i128(result()?) => float(source()?, "__fixunssfti", "__fixunsdfti"),
+        Op::FPToSI if is_i128(result()?) => float(source()?, "__fixsfti", "__fixdfti"),
+        Op::UIToFP if is_i128(source()?) => float(result()?, "__floatuntisf", "__floatuntidf"),
+        Op::SIToFP if is_i128(source()?) => float(result()?, "__floattisf", "__floattidf"),
+        _ => None,
+    }
+}
+
+fn is_i128(ty: BasicTypeEnum<'_>) -> bool {
+    matches!(ty, BasicTypeEnum::IntType(ty) if ty.get_bit_width() == 128)
+}
+
+/// LLVM makes shifts of divisions by these.
+fn is_power_of_two(divisor: BasicValueEnum<'_>) -> bool {
+    let divisor = divisor.into_int_value();
+    if !divisor.is_const() {
+        return false;
+    }
+    // Printed, as in `i128 4096`: LLVM's C interface gives no constant of more than 64 bits.
+    let text = divisor.to_string();
+    let number = text.trim_matches('"').rsplit(' ').next().and_then(|number| number.parse::<i128>().ok());
+    number.is_some_and(|number| number.unsigned_abs().is_power_of_two())
+}
+
+/// The name for `f32` or `f64`; other floats are left to LLVM.
+fn float(ty: BasicTypeEnum<'_>, single: &'static str, double: &'static str) -> Option<&'static str> {
+    match ty {
+        BasicTypeEnum::FloatType(ty) if ty.get_bit_width() == 32 => Some(single),
+        BasicTypeEnum::FloatType(ty) if ty.get_bit_width() == 64 => Some(double),
+        _ => None,
+    }
+}
+
+/// Puts a call of the builtin in the place of an instruction.
+fn replace<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    instruction: InstructionValue<'ctx>,
+    builtin: &str,
+) -> Result<(), BuilderError> {
+    let operands: Vec<_> = instruction.get_operands().flatten().filter_map(|operand| operand.value()).collect();
+    let types: Vec<BasicMetadataTypeEnum<'ctx>> = operands.iter().map(|value| value.get_type().into()).collect();
+    let Ok(result) = BasicTypeEnum::try_from(instruction.get_type()) else { return Ok(()) };
+    let callee = declare(module, builtin, result.fn_type(&types, false));
+    builder.position_before(&instruction);
+    let arguments: Vec<BasicMetadataValueEnum<'ctx>> = operands.into_iter().map(Into::into).collect();
+    let call = builder.build_call(callee, &arguments, "")?;
+    if let Some(value) = call.try_as_basic_value().basic().and_then(|value| value.as_instruction_value()) {
+        instruction.replace_all_uses_with(&value);
+        instruction.erase_from_basic_block();
+    }
+    Ok(())
+}
+
+fn declare<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>) -> FunctionValue<'ctx> {
+    module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None))
+}

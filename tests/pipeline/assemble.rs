@@ -1,0 +1,47 @@
+//! ptxas takes the PTX of every package for every GPU that it knows.
+
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+
+use libtest_mimic::Trial;
+use ptx_codegen::tools::{Tools, known_archs};
+use ptx_tests::trial;
+
+use crate::packages::{ARCHS, Package};
+
+/// A test for every package and GPU.
+pub fn trials(packages: &[Arc<Package>]) -> Vec<Trial> {
+    let pairs = packages.iter().flat_map(|package| ARCHS.map(|arch| (package.clone(), arch)));
+    pairs
+        .map(|(package, arch)| trial(format!("{} for {arch}", package.folder), move || assemble(&package, arch)))
+        .collect()
+}
+
+/// The assembler, and the archs that it knows.
+fn ptxas() -> Option<&'static (std::path::PathBuf, Vec<String>)> {
+    static FOUND: OnceLock<Option<(std::path::PathBuf, Vec<String>)>> = OnceLock::new();
+    let find = || {
+        let tools = Tools::find();
+        let ptxas = tools.ptxas()?;
+        Some((ptxas.path.clone(), known_archs(ptxas).ok()?))
+    };
+    FOUND.get_or_init(find).as_ref()
+}
+
+fn assemble(package: &Package, arch: &str) -> Option<String> {
+    let ptx = package.ptx(arch);
+    let Some((ptxas, known)) = ptxas() else {
+        return Some("the PTX was written but not checked: ptxas was not found".into());
+    };
+    if !known.iter().any(|name| name == arch) {
+        return Some("the PTX was written but not checked: this ptxas does not know the arch".into());
+    }
+    let output = Command::new(ptxas)
+        .args(["--gpu-name", arch, "--output-file"])
+        .arg(ptx.with_extension("cubin"))
+        .arg(&ptx)
+        .output()
+        .expect("ptxas starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    None
+}

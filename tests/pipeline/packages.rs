@@ -1,0 +1,83 @@
+//! Packages with kernels, each compiled once for every GPU.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use ptx_codegen::options::Settings;
+use ptx_codegen::progress::Progress;
+use ptx_codegen::project::{self, DeviceBuild, Features, Show};
+
+/// Every GPU that a user is told of.
+pub const ARCHS: [&str; 9] = ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"];
+
+/// A package that is compiled when the first test asks for it.
+pub struct Package {
+    /// Its folder, relative to the repository.
+    pub folder: String,
+    out: OnceLock<Result<PathBuf, String>>,
+}
+
+/// The examples, and the kernels of the tests.
+pub fn all() -> Vec<Arc<Package>> {
+    let examples = root().join("examples");
+    let mut folders = vec!["tests/kernels".to_string(), "tests/signatures".to_string()];
+    find_kernels(&examples, &mut folders);
+    folders.into_iter().map(|folder| Arc::new(Package { folder, out: OnceLock::new() })).collect()
+}
+
+/// The package of that folder.
+pub fn one(folder: &str) -> Package {
+    Package { folder: folder.into(), out: OnceLock::new() }
+}
+
+/// The repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lies in the repository")
+}
+
+/// Packages below `folder` whose library has kernels.
+fn find_kernels(folder: &Path, found: &mut Vec<String>) {
+    let library = fs::read_to_string(folder.join("src/lib.rs")).unwrap_or_default();
+    if folder.join("Cargo.toml").is_file() && library.contains("#[kernel") {
+        let name = folder.strip_prefix(root()).unwrap_or(folder);
+        found.push(name.display().to_string());
+    }
+    let mut folders: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    folders.sort();
+    folders.iter().filter(|path| path.is_dir()).for_each(|path| find_kernels(path, found));
+}
+
+impl Package {
+    /// The PTX for one GPU.
+    pub fn ptx(&self, arch: &str) -> PathBuf {
+        let out = self.out.get_or_init(|| self.build()).as_ref().unwrap_or_else(|error| panic!("{error}"));
+        let suffix = format!(".{arch}.ptx");
+        let entries = fs::read_dir(out).expect("the build made it").flatten().map(|entry| entry.path());
+        let mut named = entries.filter(|path| path.to_string_lossy().ends_with(&suffix));
+        named.next().unwrap_or_else(|| panic!("no PTX for {arch} in {}", out.display()))
+    }
+
+    fn build(&self) -> Result<PathBuf, String> {
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+        let out_dir = target.join("pipeline").join(self.folder.replace('/', "-"));
+        let settings =
+            Settings { arch: ARCHS.map(String::from).to_vec(), ptxas: Some("off".into()), ..Settings::default() };
+        let build = DeviceBuild {
+            manifest: root().join(&self.folder).join("Cargo.toml"),
+            settings,
+            profile: "release".into(),
+            features: Features::default(),
+            out_dir: out_dir.clone(),
+            target_dir: target.join("pipeline/cargo"),
+            cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into(),
+            rustc: "rustc".into(),
+            sysroot: None,
+            dump_dir: None,
+            show: Show::Rendered,
+            color: false,
+        };
+        project::build(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
+        Ok(out_dir)
+    }
+}

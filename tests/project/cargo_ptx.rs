@@ -1,0 +1,91 @@
+//! The verbs of `cargo ptx` on a new project.
+
+use std::fs;
+
+use libtest_mimic::Trial;
+use ptx_codegen::tools::Tools;
+use ptx_tests::trial;
+
+use crate::demo::demo;
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("build writes what is asked for", || {
+            let demo = demo();
+            let out = demo.path().join("out");
+            let out = out.to_str().expect("a temporary folder's name is UTF-8");
+            demo.ptx(&["build", "--release", "--arch", "sm_80,sm_90a", "--emit", "ptx,llvm-ir,llvm-bc", "--out", out])
+                .expect_success();
+            let names = names(out);
+            for arch in ["sm_80", "sm_90a"] {
+                for kind in ["ptx", "ll", "bc"] {
+                    assert!(
+                        names.iter().any(|name| name.ends_with(&format!("{arch}.{kind}"))),
+                        "{arch} {kind}: {names:?}"
+                    );
+                }
+            }
+            None
+        }),
+        trial("build writes cubins and a fatbin", || {
+            let tools = Tools::find();
+            if tools.ptxas().is_none() || tools.fatbinary().is_none() {
+                return Some("ptxas and fatbinary were not found".into());
+            }
+            let demo = demo();
+            let out = demo.path().join("binaries");
+            let out = out.to_str().expect("a temporary folder's name is UTF-8");
+            demo.ptx(&["build", "--release", "--arch", "sm_80,sm_90", "--emit", "cubin,fatbin", "--out", out])
+                .expect_success();
+            let names = names(out);
+            for end in ["sm_80.cubin", "sm_90.cubin", ".fatbin"] {
+                let name = names.iter().find(|name| name.ends_with(end));
+                let name = name.unwrap_or_else(|| panic!("no {end} in {names:?}"));
+                assert!(fs::metadata(format!("{out}/{name}")).is_ok_and(|file| file.len() > 100), "{name} is empty");
+            }
+            None
+        }),
+        trial("unknown arch", || {
+            let run = demo().ptx(&["build", "--arch", "sm_1"]);
+            assert!(
+                !run.success && run.stderr.contains("sm_1") && !run.stderr.contains("panicked at"),
+                "{}",
+                run.stderr
+            );
+            None
+        }),
+        trial("inspect shows the ABI, the IR and the PTX", || {
+            let demo = demo();
+            let shown = |what: &str| demo.ptx(&["inspect", what]).expect_success().stdout;
+            assert!(shown("abi").contains("param"), "{}", shown("abi"));
+            assert!(shown("llvm").contains("define "));
+            assert!(shown("ptx").contains(".entry "));
+            None
+        }),
+        trial("inspect shows machine code and resources", || {
+            let tools = Tools::find();
+            if tools.ptxas().is_none() || tools.nvdisasm().is_none() {
+                return Some("ptxas and nvdisasm were not found".into());
+            }
+            let demo = demo();
+            let shown = |what: &str| demo.ptx(&["inspect", what]).expect_success().stdout;
+            assert!(shown("sass").contains("EXIT"), "{}", shown("sass"));
+            assert!(shown("resources").to_lowercase().contains("registers"), "{}", shown("resources"));
+            None
+        }),
+        trial("doctor says what is there", || {
+            let run = demo().ptx(&["doctor"]);
+            let text = run.stdout + &run.stderr;
+            for part in ["rustc", "sysroot", "ptxas"] {
+                assert!(text.contains(part), "`{part}` is not in:\n{text}");
+            }
+            None
+        }),
+    ]
+}
+
+/// Files in that folder.
+fn names(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}

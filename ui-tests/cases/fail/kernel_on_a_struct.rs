@@ -1,0 +1,6 @@
+//! `#[kernel]` on something that is no function.
+#![no_std]
+use ptx::prelude::*;
+
+#[kernel]
+pub struct Run; //~ ERROR: function

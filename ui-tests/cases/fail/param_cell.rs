@@ -1,0 +1,7 @@
+//! A shared reference to something that changes.
+#![no_std]
+use core::cell::Cell;
+use ptx::prelude::*;
+
+#[kernel]
+pub fn run(counter: &Cell<u32>) {} //~ ERROR: has no defined device layout

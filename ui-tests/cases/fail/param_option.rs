@@ -1,0 +1,6 @@
+//! An enum of the standard library as a kernel parameter.
+#![no_std]
+use ptx::prelude::*;
+
+#[kernel]
+pub fn run(limit: Option<u32>) {} //~ ERROR: cannot be a kernel parameter

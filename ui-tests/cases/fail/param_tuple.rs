@@ -1,0 +1,6 @@
+//! A tuple as a kernel parameter.
+#![no_std]
+use ptx::prelude::*;
+
+#[kernel]
+pub fn run(pair: (u32, f32)) {} //~ ERROR: cannot be a kernel parameter

@@ -1,0 +1,6 @@
+//! A slice of references: the host has no device references to put there.
+#![no_std]
+use ptx::prelude::*;
+
+#[kernel]
+pub fn run(rows: &[&[f32]]) {} //~ ERROR: has no defined device layout
