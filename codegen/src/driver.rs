@@ -39,6 +39,7 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("abi", &module)?;
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
+    optimize::shrink_panics(&context, &module);
     verify::supported(&module)?;
     dump.module("reachable", &module)?;
 
