@@ -240,7 +240,8 @@ pub fn linker_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::FAILURE
         }
         Ok(Request::Print(text)) => {
-            println!("{text}");
+            // A closed standard output is no reason to fail either.
+            let _ = writeln!(std::io::stdout(), "{text}");
             ExitCode::SUCCESS
         }
         Ok(Request::Link(options)) => match link(&options) {
