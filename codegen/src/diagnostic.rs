@@ -147,21 +147,23 @@ fn byte_range(text: &str, span: &Span) -> Option<std::ops::Range<usize>> {
 
 /// Why nothing was produced: at least one error, and the warnings that came before it.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{}", .diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
+#[error("{}", .diagnostics.iter().map(|d| d.render(.source_base, false)).collect::<Vec<_>>().join("\n\n"))]
 pub struct Failure {
     /// In the order they were found.
     pub diagnostics: Vec<Diagnostic>,
+    /// What relative paths in them are relative to; empty for the current folder.
+    pub source_base: PathBuf,
 }
 
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { diagnostics: vec![diagnostic] }
+        vec![diagnostic].into()
     }
 }
 
 impl From<Vec<Diagnostic>> for Failure {
     fn from(diagnostics: Vec<Diagnostic>) -> Self {
-        Self { diagnostics }
+        Self { diagnostics, source_base: PathBuf::new() }
     }
 }
 

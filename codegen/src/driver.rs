@@ -39,6 +39,7 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("abi", &module)?;
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
+    optimize::shrink_panics(&context, &module);
     verify::supported(&module)?;
     dump.module("reachable", &module)?;
 
@@ -239,7 +240,8 @@ pub fn linker_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::FAILURE
         }
         Ok(Request::Print(text)) => {
-            println!("{text}");
+            // A closed standard output is no reason to fail either.
+            let _ = writeln!(std::io::stdout(), "{text}");
             ExitCode::SUCCESS
         }
         Ok(Request::Link(options)) => match link(&options) {

@@ -38,7 +38,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match dispatch(line) {
         Ok(code) => code,
         Err(failure) => {
-            output::diagnostics(&failure.diagnostics, format, &current_dir());
+            output::diagnostics(&failure.diagnostics, format, &failure.source_base);
             if format == MessageFormat::Json {
                 output::json("build-finished", "success", &false);
             }

@@ -24,6 +24,8 @@ pub struct Messages {
 /// One of rustc's messages.
 #[derive(Clone, Debug)]
 pub struct RustcMessage {
+    /// The crate that it is about.
+    pub of: CrateId,
     /// Error or warning; none for a closing remark.
     pub level: Option<Level>,
     /// As rustc shows it.
@@ -131,13 +133,14 @@ impl Messages {
             return;
         }
         if code == Some("E0463") && message.message.contains("`std`") && !self.without_std.contains(&of) {
-            self.without_std.push(of);
+            self.without_std.push(of.clone());
         }
         let place =
             message.spans.iter().find(|span| span.is_primary).map_or_else(String::new, |span| {
                 format!("{}:{}:{}: ", span.file_name, span.line_start, span.column_start)
             });
         self.rustc.push(RustcMessage {
+            of,
             level: match message.level.as_str() {
                 level if level.starts_with("error") => Some(Level::Error),
                 "warning" => Some(Level::Warning),

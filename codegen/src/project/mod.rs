@@ -17,6 +17,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::arch::PtxVersion;
+use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::options::Settings;
@@ -26,8 +27,6 @@ use crate::sysroot::{self, Rustc};
 
 pub use lock::write_if_changed;
 pub use package::{Package, absolute, normalized};
-
-use messages::Messages;
 
 /// Which of the package's features the device build has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +114,11 @@ pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
         ..build.clone()
     };
     let package = Package::load(&build.manifest, &build.cargo)?;
-    let settings = build.settings.clone().or(Settings::of_manifest(&package.manifest)?);
+    let mut settings = build.settings.clone().or(Settings::of_manifest(&package.manifest)?);
+    if settings.arch.is_empty() {
+        // rustc would name its own default, sm_70, which ptxas knows no more.
+        settings.arch = vec![Arch::portable().name().into()];
+    }
     // Before cargo runs: a wrong name should not cost a build.
     crate::options::parse_archs(&settings.arch)?;
     if let Some(version) = &settings.ptx_version {
@@ -202,16 +205,16 @@ impl Run<'_> {
             outcome = self.cargo()?;
             report = self.read_report();
         }
-        self.show(&outcome.messages);
+        self.show(&outcome);
         if !outcome.success {
             return Err(self.failure(outcome));
         }
-        let report = report.ok_or_else(|| {
+        let mut report = report.ok_or_else(|| {
             Diagnostic::error(Code::CargoFailed, format!("the linker left no report in `{}`", self.build.out_dir.display()))
                 .help("see that no `linker` is set for nvptx64-nvidia-cuda by `[target]` in cargo's configuration or RUSTFLAGS")
         })?;
-        let stamp = self.stamp();
-        write_if_changed(&stamp, &self.args.join("\n"))?;
+        write_if_changed(&self.stamp(), &self.args.join("\n"))?;
+        self.shorten_paths(&mut report.diagnostics);
         Ok(Built {
             report,
             sources: sources::of(self.package, self.manifest, &self.build.target_dir, &outcome.messages.artifacts),
@@ -243,13 +246,29 @@ impl Run<'_> {
         report.outputs.iter().all(|output| output.path.is_file()).then_some(report)
     }
 
-    fn show(&self, messages: &Messages) {
+    /// Shows rustc's messages. What rustc says after it did not find `std` is noise: our own message explains it.
+    fn show(&self, outcome: &cargo::Outcome) {
+        let messages = &outcome.messages;
         for message in &messages.rustc {
+            let is_noise = messages.without_std.contains(&message.of);
             match (self.build.show, message.level) {
                 (Show::Json, _) => println!("{}", message.json),
-                (Show::BuildScript, Some(Level::Warning)) => println!("cargo::warning={}", message.short),
-                (Show::BuildScript, None) => {}
-                _ => eprintln!("{}", message.rendered.trim_end_matches('\n').to_string() + "\n"),
+                _ if is_noise => {}
+                // cargo shows warnings only of a script that succeeds.
+                (Show::BuildScript, Some(Level::Warning)) if outcome.success => {
+                    println!("cargo::warning={}", message.short);
+                }
+                (Show::BuildScript, Some(Level::Warning) | None) => {}
+                _ => eprintln!("{}\n", message.rendered.trim_end_matches('\n')),
+            }
+        }
+    }
+
+    /// Paths below the workspace as rustc's messages have them.
+    fn shorten_paths(&self, diagnostics: &mut [Diagnostic]) {
+        for (span, _) in diagnostics.iter_mut().flat_map(|diagnostic| &mut diagnostic.spans) {
+            if let Ok(path) = span.file.strip_prefix(self.package.root()) {
+                span.file = path.to_path_buf();
             }
         }
     }
@@ -281,7 +300,8 @@ impl Run<'_> {
                 _ => diagnostic.note(format!("rustc's {errors} errors stand above")),
             });
         }
-        diagnostics.into()
+        self.shorten_paths(&mut diagnostics);
+        Failure { diagnostics, source_base: self.package.root().to_path_buf() }
     }
 }
 

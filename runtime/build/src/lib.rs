@@ -146,9 +146,6 @@ impl Builder {
                 std::process::exit(1);
             }
         };
-        for variable in environment::variables() {
-            println!("cargo::rerun-if-env-changed={variable}");
-        }
         if environment.target == ptx_codegen::options::TARGET {
             // `cargo build --target nvptx64-nvidia-cuda`: this *is* the device build.
             println!("cargo::rerun-if-changed=build.rs");
@@ -156,7 +153,7 @@ impl Builder {
         }
         if let Err(failure) = self.run(&environment) {
             for diagnostic in &failure.diagnostics {
-                eprintln!("{}\n", diagnostic.render(&environment.manifest_dir, false));
+                eprintln!("{}\n", diagnostic.render(&failure.source_base, false));
             }
             std::process::exit(1);
         }
@@ -164,7 +161,7 @@ impl Builder {
 
     fn run(self, environment: &Environment) -> Result<(), Failure> {
         let build = self.device_build(environment);
-        let built = project::run(&build, &Progress::new())?;
+        let built = project::run(&build, &Progress::quiet())?;
         let image = environment.out_dir.join(format!("{}.image.rs", built.report.name));
         project::write_if_changed(&image, &image::expression(&built.report))?;
         announce(&built);
@@ -221,6 +218,9 @@ fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
 
 /// Tells cargo when to run the script again, and passes the linker's warnings on.
 fn announce(built: &Built) {
+    for variable in environment::variables() {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
     for source in &built.sources {
         println!("cargo::rerun-if-changed={}", source.display());
     }
