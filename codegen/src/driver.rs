@@ -39,6 +39,7 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("abi", &module)?;
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
+    optimize::shrink_panics(&context, &module);
     verify::supported(&module)?;
     dump.module("reachable", &module)?;
 
@@ -218,11 +219,14 @@ pub fn become_linker_if_asked() {
 
 /// The whole of `ptx-linker`: arguments without the program's name in, messages on standard error.
 pub fn linker_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<_> = args.into_iter().collect();
+    // Whoever wants JSON also wants it when the options cannot be read.
+    let json = args.iter().any(|arg| arg == "--message-format=json");
     let mut err = std::io::stderr().lock();
     let mut print = |diagnostics: &[Diagnostic], options: Option<&Options>| {
         for diagnostic in diagnostics {
             let text = match options {
-                Some(o) if o.message_format == MessageFormat::Json => {
+                _ if json || options.is_some_and(|o| o.message_format == MessageFormat::Json) => {
                     serde_json::to_string(diagnostic).unwrap_or_else(|e| e.to_string())
                 }
                 Some(o) => diagnostic.render(&o.source_base, false) + "\n",
@@ -238,7 +242,8 @@ pub fn linker_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::FAILURE
         }
         Ok(Request::Print(text)) => {
-            println!("{text}");
+            // A closed standard output is no reason to fail either.
+            let _ = writeln!(std::io::stdout(), "{text}");
             ExitCode::SUCCESS
         }
         Ok(Request::Link(options)) => match link(&options) {

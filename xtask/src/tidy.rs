@@ -32,6 +32,7 @@ const RULES: &[Rule] = &[
     ("lints are expected with a reason, not allowed", bare_allow),
     ("every package names the licence", licence),
     ("relative links lead somewhere", links),
+    ("code that a page quotes from a file is in that file", quotes),
 ];
 
 /// Checks every rule.
@@ -145,6 +146,32 @@ fn links(source: &Source) -> Vec<String> {
     targets.filter(missing).map(|target| format!("link to `{target}`")).collect()
 }
 
+/// A block below `<!-- from PATH -->` holds lines of that file, in their order; lines may be left out.
+fn quotes(source: &Source) -> Vec<String> {
+    if !source.is("md") {
+        return vec![];
+    }
+    let mut findings = Vec::new();
+    for quote in source.text.split("<!-- from ").skip(1) {
+        let Some((path, rest)) = quote.split_once(" -->\n```") else {
+            findings.push("`<!-- from PATH -->` stands right above a block of code".into());
+            continue;
+        };
+        let Ok(text) = std::fs::read_to_string(path) else {
+            findings.push(format!("cannot read `{path}`, which is quoted"));
+            continue;
+        };
+        // Documentation tests are quoted without their comments' signs, a template with a package's name.
+        let text = text.replace("{crate}", "demo");
+        let mut lines = text.lines().map(|line| line.trim_start_matches("//!").trim());
+        let block = rest.split("\n```").next().unwrap_or_default();
+        let lost =
+            block.lines().skip(1).find(|quoted| !quoted.trim().is_empty() && !lines.any(|line| line == quoted.trim()));
+        findings.extend(lost.map(|line| format!("`{path}` has not, or not there: {}", line.trim())));
+    }
+    findings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +193,7 @@ mod tests {
             bare_allow(&source("a.rs", concat!("#[al", "low(dead_code)]"))),
             licence(&source("Cargo.toml", "[package]\nname = \"a\"\n")),
             links(&source("README.md", "[a](nowhere.md)")),
+            quotes(&source("README.md", "<!-- from Cargo.toml -->\n```toml\n[package]\nnot there\n```\n")),
         ];
         assert_eq!(faults.len(), RULES.len());
         assert!(faults.iter().all(|faults| faults.len() == 1), "{faults:?}");
@@ -176,6 +204,10 @@ mod tests {
         let right = source("codegen/src/llvm/module.rs", concat!("//! x\nuse ink", "well::x; // {sysroot}/root/a\n"));
         assert!(RULES.iter().all(|(_, check)| check(&right).is_empty()));
         assert!(links(&source("README.md", "[a](https://example.org) [b](#c)")).is_empty());
+        assert!(
+            quotes(&source("a.md", "<!-- from Cargo.toml -->\n```toml\n[package]\n\n[dependencies]\n```\nb"))
+                .is_empty()
+        );
         assert!(machine_paths(&source("a.rs", "$SYSROOT/root/ and target/tmp/x")).is_empty());
     }
 }

@@ -169,6 +169,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
             // Rust's guarantee for references: well aligned, and unless shared, reached by no other parameter.
             attributes.extend([
                 self.flag("noalias", 0),
+                self.flag("nonnull", 0),
                 self.flag("align", pointee.align.max(1)),
                 self.flag("noundef", 0),
             ]);

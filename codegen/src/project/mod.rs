@@ -18,6 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::arch::PtxVersion;
+use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::options::Settings;
@@ -115,7 +116,11 @@ pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
         ..build.clone()
     };
     let package = Package::load(&build.manifest, &build.cargo)?;
-    let settings = build.settings.clone().or(Settings::of_manifest(&package.manifest)?);
+    let mut settings = build.settings.clone().or(Settings::of_manifest(&package.manifest)?);
+    if settings.arch.is_empty() {
+        // rustc would name its own default, sm_70, which ptxas knows no more.
+        settings.arch = vec![Arch::portable().name().into()];
+    }
     // Before cargo runs: a wrong name should not cost a build.
     crate::options::parse_archs(&settings.arch)?;
     if let Some(version) = &settings.ptx_version {

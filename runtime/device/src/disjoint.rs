@@ -33,9 +33,11 @@ impl<T> DisjointSlice<'_, T> {
     ///
     /// # Safety
     /// Every thread must be given the same memory of `len` initialised elements, or memory of its own; while they
-    /// use it, nothing else does.
+    /// use it, nothing else does. `ptr` must be aligned and not null, even where `len` is 0.
     #[inline(always)]
     pub unsafe fn from_raw_parts(ptr: *mut T, len: usize) -> Self {
+        // SAFETY: the caller's promise. It spares `get_mut` a comparison: null stands for `None` there.
+        unsafe { core::hint::assert_unchecked(!ptr.is_null()) };
         Self { ptr, len, elements: PhantomData }
     }
 

@@ -18,10 +18,9 @@ unsafe extern "C" {
     fn __assertfail(message: *const u8, file: *const u8, line: u32, function: *const u8, char_size: usize);
 }
 
-/// The compiler inlines this into `core`'s panic functions: then a constant message is seen to be one, and
-/// [`panic_formatted`] with all of `core::fmt` stays out of the output.
+/// The compiler inlines this into `core`'s panic functions (ptx-codegen, `optimize::shrink_panics`): then a constant
+/// message is seen to be one, and [`panic_formatted`] with all of `core::fmt` stays out of the output.
 #[panic_handler]
-#[inline]
 fn panic(info: &PanicInfo<'_>) -> ! {
     match info.message().as_str() {
         Some(message) => panic_constant(message, info.location()),
@@ -59,7 +58,7 @@ extern "C" fn __ptx_rt_panic_bounds_check(index: usize, len: usize, location: &'
     fail(&text, Some(location))
 }
 
-#[inline]
+#[cold]
 fn fail(text: &Text<MESSAGE_LEN>, location: Option<&Location<'_>>) -> ! {
     let (file, line): (&CStr, u32) = match location {
         Some(location) => (location.file_as_c_str(), location.line()),

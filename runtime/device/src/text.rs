@@ -1,14 +1,19 @@
 //! NUL-terminated text in a buffer of fixed size: what a panic hands to the driver.
 
 use core::fmt;
+use core::mem::MaybeUninit;
 
 /// What stands at the end of text that did not fit.
 const ELLIPSIS: &str = "…";
 
 /// At most `N - 1` bytes of UTF-8 and a NUL.
-#[derive(Clone, Debug)]
+///
+/// No bounds check in here: a panic handler that can panic would be recursive, and then ptxas cannot tell how much stack
+/// a kernel needs.
+#[derive(Debug)]
 pub struct Text<const N: usize> {
-    bytes: [u8; N],
+    /// Written up to `len`, and a NUL there.
+    bytes: [MaybeUninit<u8>; N],
     len: usize,
     full: bool,
 }
@@ -23,7 +28,9 @@ impl<const N: usize> Text<N> {
     /// No text.
     #[inline]
     pub const fn new() -> Self {
-        Self { bytes: [0; N], len: 0, full: false }
+        let mut bytes = [MaybeUninit::uninit(); N];
+        bytes[0] = MaybeUninit::new(0);
+        Self { bytes, len: 0, full: false }
     }
 
     /// Appends `text`. What does not fit is cut at a character and replaced by an ellipsis.
@@ -32,55 +39,63 @@ impl<const N: usize> Text<N> {
             return;
         }
         let room = Self::ROOM - self.len;
-        if text.len() <= room {
-            self.append(text.as_bytes(), text.len());
-        } else {
-            self.append(text.as_bytes(), text.floor_char_boundary(room));
-            self.append(ELLIPSIS.as_bytes(), ELLIPSIS.len());
+        let mut fits = text;
+        if text.len() > room {
             self.full = true;
+            // SAFETY: `floor_char_boundary` gives an index of a character in `text`.
+            fits = unsafe { text.get_unchecked(..text.floor_char_boundary(room)) };
+        }
+        // SAFETY: at most `room` bytes; then at most the ellipsis, for which `ROOM` leaves space.
+        unsafe {
+            self.append(fits);
+            if self.full {
+                self.append(ELLIPSIS);
+            }
         }
     }
 
     /// Appends `number` in decimal.
     pub fn push_number(&mut self, mut number: usize) {
-        let mut digits = [0_u8; 20];
+        let mut digits = [const { MaybeUninit::<u8>::uninit() }; 20];
         let mut count = 0;
         for digit in digits.iter_mut().rev() {
-            *digit = b'0' + (number % 10) as u8;
+            digit.write(b'0' + (number % 10) as u8);
             number /= 10;
             count += 1;
             if number == 0 {
                 break;
             }
         }
-        // SAFETY: `count` is at most the number of digits, which are ASCII.
-        self.push(unsafe { str::from_utf8_unchecked(digits.get_unchecked(digits.len() - count..)) });
+        // SAFETY: the last `count` were written just now, and digits are ASCII.
+        self.push(unsafe {
+            let first = digits.as_ptr().cast::<u8>().add(digits.len() - count);
+            str::from_utf8_unchecked(core::slice::from_raw_parts(first, count))
+        });
     }
 
-    /// Appends the first `count` of `bytes`, as far as there is room.
+    /// Appends `text` and a NUL, without asking for room.
     ///
-    /// No bounds check here: a panic handler that can panic would be recursive, and then ptxas cannot tell how much
-    /// stack a kernel needs.
-    fn append(&mut self, bytes: &[u8], count: usize) {
-        for byte in bytes.iter().take(count) {
-            if let Some(slot) = self.bytes.get_mut(self.len)
-                && self.len < N - 1
-            {
-                *slot = *byte;
-                self.len += 1;
-            }
+    /// # Safety
+    /// `len + text.len()` must be less than `N`.
+    unsafe fn append(&mut self, text: &str) {
+        // SAFETY: the caller saw to the room, and `text` cannot be a part of `self`, which is borrowed.
+        unsafe {
+            let end = self.bytes.as_mut_ptr().cast::<u8>().add(self.len);
+            end.copy_from_nonoverlapping(text.as_ptr(), text.len());
+            end.add(text.len()).write(0);
         }
+        self.len += text.len();
     }
 
     /// The text and its NUL.
     pub fn as_ptr(&self) -> *const u8 {
-        self.bytes.as_ptr()
+        self.bytes.as_ptr().cast()
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        // SAFETY: `len` is less than `N`, and only whole characters were appended.
-        unsafe { str::from_utf8_unchecked(self.bytes.get_unchecked(..self.len)) }
+        // SAFETY: so many bytes were written, and only whole characters.
+        unsafe { str::from_utf8_unchecked(core::slice::from_raw_parts(self.as_ptr(), self.len)) }
     }
 }
 
@@ -121,7 +136,8 @@ mod tests {
         for (end, _) in long.char_indices() {
             let mut text = Text::<32>::new();
             write!(text, "{}", &long[..end]).unwrap();
-            assert_eq!(text.bytes[text.len], 0);
+            // SAFETY: the NUL after the text is always written.
+            assert_eq!(unsafe { text.as_ptr().add(text.len).read() }, 0);
             if end <= Text::<32>::ROOM {
                 assert_eq!(text.as_str(), &long[..end]);
             } else {

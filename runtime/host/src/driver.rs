@@ -87,13 +87,18 @@ const LOG_LEN: usize = 8 << 10;
 /// A context must be current. A cubin must be whole: the driver trusts it.
 pub(crate) unsafe fn load(code: &Code<'_>) -> Result<sys::CUmodule, (DriverError, String)> {
     let text;
+    let words: Vec<u64>;
     let data: *const c_void = match code {
         Code::Ptx(ptx) => {
             text = CString::new(*ptx)
                 .map_err(|_| (DriverError(CUresult::CUDA_ERROR_INVALID_PTX), "the PTX contains a NUL".to_owned()))?;
             text.as_ptr().cast()
         }
-        Code::Cubin(bytes) => bytes.as_ptr().cast(),
+        // An ELF file has fields of eight bytes, and `include_bytes!` aligns to one.
+        Code::Cubin(bytes) => {
+            words = aligned(bytes);
+            words.as_ptr().cast()
+        }
     };
     let mut log = vec![0_u8; LOG_LEN];
     let mut options =
@@ -109,6 +114,16 @@ pub(crate) unsafe fn load(code: &Code<'_>) -> Result<sys::CUmodule, (DriverError
         let end = log.iter().position(|b| *b == 0).unwrap_or(LOG_LEN);
         (error, String::from_utf8_lossy(&log[..end]).trim_end().to_owned())
     })
+}
+
+/// A copy at an address that eight divides.
+fn aligned(bytes: &[u8]) -> Vec<u64> {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_ne_bytes(word)
+    };
+    bytes.chunks(8).map(word).collect()
 }
 
 /// Whether the driver's library can be loaded. cudarc would panic where it cannot.

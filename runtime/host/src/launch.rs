@@ -41,6 +41,9 @@ impl<T: Copy> Value for T {
     }
 }
 
+/// Where slices without elements begin: not null, and aligned for everything.
+const NO_ELEMENTS: u64 = 0x1000;
+
 impl<'a> Launch<'a> {
     /// A launch without arguments.
     ///
@@ -117,6 +120,8 @@ impl<'a> Launch<'a> {
                     (address, Some(len), guard)
                 }
             };
+            // An empty allocation may have no address, but no Rust slice begins at null.
+            let address = if len == Some(0) { NO_ELEMENTS } else { address };
             push(&mut words, &mut pointers, address);
             if let Some(len) = len {
                 push(&mut words, &mut pointers, len as u64);

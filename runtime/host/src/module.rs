@@ -257,10 +257,10 @@ fn load_error(error: DriverError, log: &str, object: &str, path: &str, device: &
     }
 }
 
-/// As in the source: `fn saxpy(a: f32, x: &[f32])`.
+/// As in the source: `saxpy(a: f32, x: &[f32])`.
 fn signature(kernel: &Descriptor<'_>) -> String {
     let params: Vec<_> = kernel.params.iter().map(|p| format!("{}: {}", p.name, p.rust_type)).collect();
-    format!("fn {}({})", kernel.name, params.join(", "))
+    format!("{}({})", kernel.name, params.join(", "))
 }
 
 fn difference(record: &KernelRecord, host: &Descriptor<'_>) -> String {

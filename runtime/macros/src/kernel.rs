@@ -54,9 +54,11 @@ impl Kernel {
         let Self { function, params, private, descriptor } = self;
         let name = &function.sig.ident;
         let (lifetimes, _, where_clause) = function.sig.generics.split_for_impl();
-        let pointers: Vec<_> = (0..params.len()).map(|i| format_ident!("__ptx_{i}")).collect();
         let types: Vec<_> = params.iter().map(|p| &p.ty).collect();
-        let raw = types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as #private::KernelParam>::Raw));
+        // With the type's place, so that rustc reports a wrong type once and not again for the pointer.
+        let pointer = |(i, ty): (usize, &&syn::Type)| format_ident!("__ptx_{i}", span = ty.span());
+        let pointers: Vec<_> = types.iter().enumerate().map(pointer).collect();
+        let raw = types.iter().map(|ty| quote_spanned!(ty.span()=> *const <#ty as #private::KernelParam>::Raw));
         let values = types
             .iter()
             .zip(&pointers)
@@ -70,7 +72,7 @@ impl Kernel {
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
                 #[allow(improper_ctypes_definitions, unused_unsafe, clippy::too_many_arguments)]
-                unsafe extern "C" fn __ptx_shim #lifetimes (#(#pointers: *const #raw),*) #where_clause {
+                unsafe extern "C" fn __ptx_shim #lifetimes (#(#pointers: #raw),*) #where_clause {
                     // SAFETY: the compiler calls this with one pointer for each parameter, as `Entry` asks.
                     unsafe { #name(#(#values),*) }
                 }

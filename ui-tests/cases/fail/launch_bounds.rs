@@ -8,7 +8,7 @@ pub fn zero() {}
 #[kernel(launch_bounds(2048))] //~ ERROR: 1024
 pub fn many() {}
 
-#[kernel(launch_bounds("all"))] //~ ERROR: integer
+#[kernel(launch_bounds("all"))] //~ ERROR: mismatched types
 pub fn text() {}
 
 #[kernel(lunch_bounds(256))] //~ ERROR: launch_bounds

@@ -1,4 +1,6 @@
-//! A crate that needs `std`. //~ ERROR: can't find crate for `std`
+//! A crate that needs `std`.
+//~^ ERROR: can't find crate for `std`
+//~| ERROR: cannot resolve a prelude import
 use ptx::prelude::*;
 
 #[kernel]

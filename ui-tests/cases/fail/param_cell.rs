@@ -3,5 +3,6 @@
 use core::cell::Cell;
 use ptx::prelude::*;
 
-#[kernel]
+#[kernel] //~ ERROR: has no defined device layout
 pub fn run(counter: &Cell<u32>) {} //~ ERROR: has no defined device layout
+//~| ERROR: cannot be a kernel parameter

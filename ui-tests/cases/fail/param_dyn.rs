@@ -2,5 +2,6 @@
 #![no_std]
 use ptx::prelude::*;
 
-#[kernel]
-pub fn run(job: &dyn Fn(u32) -> u32) {} //~ ERROR: cannot be a kernel parameter
+#[kernel] //~ ERROR: has no defined device layout
+pub fn run(job: &dyn Fn(u32) -> u32) {} //~ ERROR: has no defined device layout
+//~| ERROR: has no defined device layout

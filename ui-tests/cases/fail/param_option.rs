@@ -2,5 +2,5 @@
 #![no_std]
 use ptx::prelude::*;
 
-#[kernel]
+#[kernel] //~ ERROR: cannot be a kernel parameter
 pub fn run(limit: Option<u32>) {} //~ ERROR: cannot be a kernel parameter

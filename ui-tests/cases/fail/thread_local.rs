@@ -1,4 +1,5 @@
 //! A thread-local static of another object.
+//@error-in-other-file: `COUNTER` is a thread-local static
 #![no_std]
 #![feature(thread_local)]
 use ptx::prelude::*;

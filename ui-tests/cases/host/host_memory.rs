@@ -10,6 +10,7 @@ pub fn sum(values: &[f32], mut out: DisjointSlice<f32>) {
 
 pub fn host(values: &[f32], out: &mut [f32]) {
     let _ = sum(values, out);
-    //~^ ERROR: is not satisfied
-    //~| ERROR: is not satisfied
+    //~^ ERROR: `[f32]` is not device memory of `f32`
+    //~| ERROR: `[f32]` is not device memory of `f32` that may be written
+    //~| ERROR: cannot be known at compilation time
 }

@@ -3,9 +3,10 @@
 use ptx::prelude::*;
 
 // CHECK: .extern .func __assertfail
+// CHECK: call.uni __assertfail
 // CHECK-LABEL: .visible .entry fail(
-// CHECK: __assertfail
-// CHECK: trap;
+// CHECK: call.uni {{.*}}panic
+// CHECK: exit;
 #[kernel]
 pub fn fail(limit: u32, mut out: DisjointSlice<u32>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {

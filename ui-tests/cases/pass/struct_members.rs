@@ -20,7 +20,7 @@ pub struct Outer {
 // CHECK-LABEL: .visible .entry nested(
 // CHECK: .param .align 8 .b8 nested_param_0[32],
 // CHECK-NOT: __local_depot
-// CHECK: ld.param.f64 {{.*}}[nested_param_0+16]
+// CHECK: ld.param.b64 {{.*}}+16]
 #[kernel]
 pub fn nested(value: Outer, mut out: DisjointSlice<f64>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {
