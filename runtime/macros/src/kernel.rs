@@ -10,7 +10,7 @@
 //! ```
 //! Both sides stand under `cfg(target_arch)`, so one expansion serves both compilations.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ItemFn};
@@ -99,7 +99,9 @@ impl Kernel {
             .iter()
             .map(|Param { ty, .. }| quote_spanned!(ty.span()=> <#ty as #private::HostParam>::Host<'__ptx>));
         let pushes = params.iter().map(|Param { name, static_ty, .. }| {
-            quote_spanned!(static_ty.span()=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
+            // Our variable's name must not be looked up where a `macro_rules` of the user's got the type from.
+            let span = static_ty.span().resolved_at(Span::call_site());
+            quote_spanned!(span=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
         });
         let inner_attrs = attrs.iter().filter(|a| !a.path().is_ident("doc") && !a.path().is_ident("cfg"));
         let inner = ItemFn { attrs: Vec::new(), vis: syn::Visibility::Inherited, ..function.clone() };

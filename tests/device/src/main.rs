@@ -1,0 +1,47 @@
+//! Launches every test kernel and compares with the CPU; needs a GPU, and skips with the reason where there is none.
+//!
+//! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder;
+//! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+mod examples;
+mod failures;
+mod gpu;
+mod language;
+mod layouts;
+mod memory;
+mod options;
+mod record;
+mod scalars;
+mod threads;
+
+fn main() -> ExitCode {
+    let (options, rest) = match options::parse(std::env::args().skip(1)) {
+        Ok(parsed) => parsed,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if let Some(name) = &options.child {
+        return failures::child(name);
+    }
+    let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
+    // One context, and records in the order of the tests.
+    arguments.test_threads = Some(1);
+    let mut tests =
+        [scalars::tests(), layouts::tests(), memory::tests(), threads::tests(), language::tests(), failures::tests()]
+            .concat();
+    tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
+    let record = record::Record::default();
+    let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
+    let written = options.json.as_ref().map_or(Ok(()), |path| record.write(path, options.commit.as_deref()));
+    if let Err(error) = &written {
+        eprintln!("error: {error}");
+    }
+    println!("{} passed, {} failed, {} skipped", conclusion.num_passed, conclusion.num_failed, conclusion.num_ignored);
+    if conclusion.has_failed() || written.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

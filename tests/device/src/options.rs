@@ -1,0 +1,32 @@
+//! The options that libtest does not have.
+
+use std::path::PathBuf;
+
+/// As given.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Where the record goes.
+    pub json: Option<PathBuf>,
+    /// A folder of programs to run as well.
+    pub examples: Option<PathBuf>,
+    /// What the programs were built from.
+    pub commit: Option<String>,
+    /// The failing kernel to launch, in a process that does nothing else.
+    pub child: Option<String>,
+}
+
+/// The options of ours, and the arguments that are none of them.
+pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<String>), String> {
+    let (mut options, mut rest) = (Options::default(), Vec::new());
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| format!("`{arg}` needs a value"));
+        match arg.as_str() {
+            "--json" => options.json = Some(value()?.into()),
+            "--examples" => options.examples = Some(value()?.into()),
+            "--commit" => options.commit = Some(value()?),
+            "--child" => options.child = Some(value()?),
+            _ => rest.push(arg),
+        }
+    }
+    Ok((options, rest))
+}

@@ -1,0 +1,90 @@
+//! What ran where, as one JSON object: GPU, driver, commit, and every test with its result.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use libtest_mimic::{Completion, Failed, Trial};
+use serde_json::{Value, json};
+
+use crate::gpu::{Gpu, Missing, gpu};
+
+/// A test on a GPU; it fails by panicking.
+#[derive(Clone)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub body: Arc<dyn Fn(&Gpu) + Send + Sync>,
+}
+
+/// A test that is a function.
+pub fn test(name: &str, body: impl Fn(&Gpu) + Send + Sync + 'static) -> Test {
+    Test { name: name.into(), body: Arc::new(body) }
+}
+
+/// Results so far.
+#[derive(Clone, Default)]
+pub struct Record {
+    results: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Record {
+    /// The test, noting how it went.
+    pub fn trial(&self, test: Test) -> Trial {
+        let record = self.clone();
+        Trial::ignorable_test(test.name.clone(), move || {
+            let start = Instant::now();
+            let outcome = run(&test);
+            let (result, detail) = match &outcome {
+                Ok(Completion::Completed) => ("passed", String::new()),
+                Ok(Completion::Ignored { reason }) => ("skipped", reason.clone().unwrap_or_default()),
+                Err(failed) => ("failed", failed.message().unwrap_or_default().to_string()),
+            };
+            let seconds = start.elapsed().as_secs_f64();
+            let entry = json!({ "name": test.name, "result": result, "detail": detail, "seconds": seconds });
+            record.results.lock().expect("nobody panics with the lock").push(entry);
+            outcome
+        })
+    }
+
+    /// Writes the object.
+    pub fn write(&self, path: &Path, commit: Option<&str>) -> Result<(), String> {
+        let gpu = gpu().ok();
+        let driver = gpu.and_then(|gpu| gpu.device.driver_version().ok());
+        let object = json!({
+            "gpu": gpu.map(|gpu| gpu.device.name()),
+            "compute_capability": gpu.map(|gpu| gpu.device.capability()),
+            "driver": driver_release(),
+            "cuda": driver.map(|(major, minor)| format!("{major}.{minor}")),
+            "loaded": gpu.map(|gpu| gpu.module.loaded()),
+            "commit": commit,
+            "tests": *self.results.lock().expect("nobody panics with the lock"),
+        });
+        let text = serde_json::to_string_pretty(&object).map_err(|error| error.to_string())?;
+        std::fs::write(path, text + "\n").map_err(|error| format!("cannot write {}: {error}", path.display()))
+    }
+}
+
+fn run(test: &Test) -> Result<Completion, Failed> {
+    let gpu = match gpu() {
+        Ok(gpu) => gpu,
+        Err(Missing::Gpu(reason)) => return Ok(Completion::ignored_with(reason)),
+        Err(Missing::Kernels(reason)) => return Err(Failed::from(reason)),
+    };
+    catch_unwind(AssertUnwindSafe(|| (test.body)(gpu))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Failed::from(text.unwrap_or_else(|| "it panicked".into()))
+    })?;
+    Ok(Completion::Completed)
+}
+
+/// As in `580.65.06`, where the driver tells.
+fn driver_release() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
+    text.split_whitespace()
+        .find(|word| word.split('.').count() >= 2 && word.starts_with(|c: char| c.is_ascii_digit()))
+        .map(str::to_string)
+}

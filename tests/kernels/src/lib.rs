@@ -1,0 +1,10 @@
+//! Kernels that the device tests launch; what they compute stands in functions that the CPU runs, too.
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+#![expect(missing_docs, reason = "the names say it")]
+
+pub mod failures;
+pub mod language;
+pub mod layouts;
+pub mod memory;
+pub mod scalars;
+pub mod threads;
