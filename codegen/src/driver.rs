@@ -205,11 +205,13 @@ impl<'a> Dump<'a> {
     }
 }
 
-/// Lets `cargo ptx` and build scripts pass themselves to rustc as the linker: if [`LINKER_VARIABLE`] is set and there
-/// are arguments, links and ends the process. Build scripts get no arguments, so nothing else looks like this.
+/// Lets `cargo ptx` and build scripts pass themselves to rustc as the linker, and to cargo as rustc's wrapper: if
+/// [`LINKER_VARIABLE`] is set and there are arguments, does that and ends the process. Build scripts get no arguments, so
+/// nothing else looks like this.
 pub fn become_linker_if_asked() {
-    let mut args = std::env::args_os().skip(1).peekable();
-    if std::env::var_os(LINKER_VARIABLE).is_some() && args.peek().is_some() {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if std::env::var_os(LINKER_VARIABLE).is_some() && !args.is_empty() {
+        crate::project::become_rustc_if_asked(&args);
         let code = linker_main(args);
         std::process::exit(if code == ExitCode::SUCCESS { 0 } else { 1 });
     }

@@ -53,8 +53,10 @@ const ROWS: &[Row] = &[
     call("__ptx_warpid", "llvm.nvvm.read.ptx.sreg.warpid"),
     call("__ptx_clock64", "llvm.nvvm.read.ptx.sreg.clock64"),
     call("__ptx_globaltimer", "llvm.nvvm.read.ptx.sreg.globaltimer"),
-    // PTX ISA, "Parallel Synchronization and Communication Instructions": barrier 0 of the block.
-    call_with("__ptx_barrier_sync", "llvm.nvvm.barrier.cta.sync.aligned.all", &[0]),
+    // PTX ISA, "Parallel Synchronization and Communication Instructions": barrier 0 of the block. The `.aligned` form is
+    // undefined where the threads of a warp diverge.
+    call_with("__ptx_barrier_sync", "llvm.nvvm.barrier.cta.sync.all", &[0]),
+    call_with("__ptx_barrier_sync_aligned", "llvm.nvvm.barrier.cta.sync.aligned.all", &[0]),
     call("__ptx_warp_sync", "llvm.nvvm.bar.warp.sync"),
     // PTX ISA, "Miscellaneous Instructions".
     call("__ptx_trap", "llvm.trap"),

@@ -13,6 +13,7 @@ use crate::progress::Step;
 use super::DeviceBuild;
 use super::messages::Messages;
 use super::package::Package;
+use super::wrapper;
 
 /// What one run of cargo did.
 #[derive(Debug)]
@@ -120,6 +121,10 @@ fn command(build: &DeviceBuild, package: &Package) -> Command {
         }
     }
     command.env("RUSTC", &build.rustc).env(LINKER_VARIABLE, "1");
+    command.env(wrapper::VARIABLE, package.dir());
+    if let Ok(program) = std::env::current_exe() {
+        command.env("RUSTC_WORKSPACE_WRAPPER", program);
+    }
     command
 }
 

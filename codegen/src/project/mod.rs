@@ -11,13 +11,13 @@ mod needs_std;
 mod package;
 mod profile;
 mod sources;
+mod wrapper;
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use crate::arch::PtxVersion;
-use crate::arch::Arch;
+use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::options::Settings;
@@ -27,6 +27,7 @@ use crate::sysroot::{self, Rustc};
 
 pub use lock::write_if_changed;
 pub use package::{Package, absolute, normalized};
+pub use wrapper::become_rustc_if_asked;
 
 /// Which of the package's features the device build has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -287,9 +288,14 @@ impl Run<'_> {
             );
         }
         let lock = std::fs::read_to_string(self.manifest.with_file_name("Cargo.lock")).unwrap_or_default();
-        diagnostics.extend(
-            messages.without_std.iter().map(|found| needs_std::explain(found, self.package, self.manifest, &lock)),
-        );
+        let mut needs_std: Vec<Diagnostic> = messages
+            .without_std
+            .iter()
+            .map(|found| needs_std::explain(found, self.package, self.manifest, &lock))
+            .collect();
+        // One dependency may bring several such crates: one message is enough.
+        needs_std.dedup_by(|a, b| a.spans == b.spans && !a.spans.is_empty());
+        diagnostics.extend(needs_std);
         if !diagnostics.iter().any(|d| d.level == Level::Error) {
             let errors = messages.rustc.iter().filter(|message| message.level == Some(Level::Error)).count();
             let message = format!("package `{}` could not be compiled for the GPU", self.package.name);

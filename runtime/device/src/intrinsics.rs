@@ -54,6 +54,8 @@ intrinsics! {
     globaltimer = __ptx_globaltimer -> u64;
     /// `barrier.sync 0`
     barrier_sync = __ptx_barrier_sync -> ();
+    /// `barrier.sync.aligned 0`
+    barrier_sync_aligned = __ptx_barrier_sync_aligned -> ();
 }
 
 /// `trap`, and never back.

@@ -1,6 +1,6 @@
 //! Waiting for other threads.
 
-use crate::intrinsics::barrier_sync;
+use crate::intrinsics::{barrier_sync, barrier_sync_aligned};
 
 /// Waits until every thread of the block that has not ended is here: CUDA's `__syncthreads()`. What any of them wrote
 /// before is visible to all of them after.
@@ -12,4 +12,15 @@ use crate::intrinsics::barrier_sync;
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_threads() {
     barrier_sync();
+}
+
+/// The same, where all threads of a warp surely come together: `bar.sync`, which `__syncthreads()` is in CUDA C++. Some
+/// devices do it faster.
+///
+/// # Safety
+/// All threads of a warp must call this at the same place in the code, or none.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub unsafe fn sync_threads_aligned() {
+    barrier_sync_aligned();
 }

@@ -1,7 +1,7 @@
 //! A CUDA device, its memory and its limits.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
@@ -24,6 +24,9 @@ struct Inner {
     name: String,
     capability: (u32, u32),
     limits: Limits,
+    /// A stream that nobody uses. cudarc stops waiting between streams when all but the default one are gone, though
+    /// what was put on them may still run; with this one they never are.
+    last_stream: OnceLock<Arc<CudaStream>>,
 }
 
 /// What a device allows.
@@ -89,7 +92,7 @@ impl Device {
         };
         let stream = context.default_stream();
         let capability = (major.try_into().unwrap_or(0), minor.try_into().unwrap_or(0));
-        Ok(Self { inner: Arc::new(Inner { context, stream, name, capability, limits }) })
+        Ok(Self { inner: Arc::new(Inner { context, stream, name, capability, limits, last_stream: OnceLock::new() }) })
     }
 
     /// The device's name.
@@ -136,7 +139,12 @@ impl Device {
 
     /// Another stream.
     pub fn new_stream(&self) -> Result<Arc<CudaStream>> {
-        self.inner.context.new_stream().doing(|| "making a stream".to_owned())
+        let make = || self.inner.context.new_stream().doing(|| "making a stream".to_owned());
+        if self.inner.last_stream.get().is_none() {
+            // Another thread may be first; then this one goes away.
+            _ = self.inner.last_stream.set(make()?);
+        }
+        make()
     }
 
     /// Loads embedded device code: `device.load(&ptx::image!())`.
@@ -159,6 +167,14 @@ impl Device {
 
     /// Copies `memory` back, after all work on it.
     pub fn download<T: DeviceRepr>(&self, memory: &impl DevicePtr<T>) -> Result<Vec<T>> {
+        let found = memory.stream().context();
+        if **found != *self.inner.context {
+            return Err(Error::OtherDevice {
+                what: "the memory to download".to_owned(),
+                found: found.ordinal(),
+                expected: self.inner.context.ordinal(),
+            });
+        }
         let doing = || format!("copying {} bytes from the device", memory.num_bytes());
         let data = self.inner.stream.clone_dtoh(memory).doing(doing)?;
         self.inner.stream.synchronize().doing(doing)?;

@@ -105,8 +105,8 @@ pub enum Error {
     },
     /// Memory, a stream or a module belongs to another device.
     #[error(
-        "{what} belongs to device {found}, but the kernel's module is loaded on device {expected}: upload and launch \
-         with the same `Device`"
+        "{what} belongs to a context of device {found}, and this is one of device {expected}: load, upload, launch and \
+         download with the same `Device`"
     )]
     OtherDevice {
         /// Which argument.

@@ -17,6 +17,7 @@ use syn::{Attribute, Expr, ItemFn};
 
 use crate::arguments::Arguments;
 use crate::function::{self, Param};
+use crate::text;
 
 /// The expansion of `#[kernel(arguments)] item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -141,7 +142,8 @@ fn descriptor(function: &ItemFn, arguments: &Arguments, params: &[Param], privat
     let entries = params.iter().map(|Param { name, ty, static_ty }| {
         let name = name.to_string().trim_start_matches("r#").to_owned();
         let layout = quote_spanned!(ty.span()=> <#static_ty as #private::KernelParam>::TYPE);
-        quote!(#private::Param { name: #name, rust_type: ::core::stringify!(#ty), ty: #layout })
+        let rust_type = text::of(ty);
+        quote!(#private::Param { name: #name, rust_type: #rust_type, ty: #layout })
     });
     let max_threads = bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
     let min_blocks = bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");

@@ -7,6 +7,7 @@ mod arguments;
 mod function;
 mod image;
 mod kernel;
+mod text;
 
 use proc_macro::TokenStream;
 

@@ -1,0 +1,55 @@
+//! Stands between cargo and rustc in the device build, to tell the kernels where their package really is.
+//!
+//! cargo sets `CARGO_MANIFEST_DIR` to the folder of the manifest that it builds, which is a generated one, and lets no
+//! configuration change it. `include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/table.bin"))` must work in kernels
+//! too, so this program is also cargo's `RUSTC_WORKSPACE_WRAPPER`: it sets the variable and becomes rustc.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::Command;
+
+/// The environment variable with the package's real folder.
+pub const VARIABLE: &str = "RUST_PTX_MANIFEST_DIR";
+
+/// If cargo calls this program as the wrapper, so with rustc as the first argument, runs rustc and ends the process.
+pub fn become_rustc_if_asked(args: &[OsString]) {
+    let Some(dir) = std::env::var_os(VARIABLE) else { return };
+    let Some((rustc, args)) = args.split_first().filter(|(first, _)| is_rustc(first)) else { return };
+    let mut command = Command::new(rustc);
+    command.args(args);
+    // Only where cargo describes a package: it also asks rustc for its version.
+    if std::env::var_os("CARGO_MANIFEST_DIR").is_some() {
+        command.env("CARGO_MANIFEST_DIR", dir);
+    }
+    let code = match command.status() {
+        Ok(status) => status.code().unwrap_or(101),
+        Err(error) => {
+            eprintln!("error: cannot run `{}`: {error}", rustc.display());
+            101
+        }
+    };
+    std::process::exit(code);
+}
+
+/// rustc gives its linker options and objects, never a program called rustc.
+fn is_rustc(first: &OsStr) -> bool {
+    Path::new(first).file_stem().is_some_and(|stem| stem == "rustc")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rustc_is_rustc() {
+        for (first, expected) in [
+            ("/t/bin/rustc", true),
+            ("rustc", true),
+            ("rustc.exe", true),
+            ("--export-symbol", false),
+            ("/t/rustc-x.o", false),
+        ] {
+            assert_eq!(is_rustc(OsStr::new(first)), expected, "{first}");
+        }
+    }
+}
