@@ -11,6 +11,9 @@ use crate::{examples, setup, shell};
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
 
+/// What the kernels are compiled for: machine code for this GPU, and PTX for those that came later.
+const ARCH: &str = "sm_90";
+
 /// The most that a bundle may weigh, in MiB.
 const MAX_MIB: f64 = 60.0;
 
@@ -29,7 +32,7 @@ pub fn run() -> Result<()> {
     setup::run()?;
     let programs = examples::names()?;
     let mut build = shell::cargo();
-    build.args(["build", "--release", "--package", TESTS]);
+    build.args(["build", "--release", "--package", TESTS]).env("RUST_PTX_ARCH", ARCH);
     for program in &programs {
         build.args(["--package", program]);
     }
