@@ -17,8 +17,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use crate::arch::PtxVersion;
-use crate::arch::Arch;
+use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::options::Settings;
