@@ -4,10 +4,10 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry report(
 #[kernel]
-pub fn report(mut out: DisjointSlice<f32>) {
+pub fn report(mut out: DisjointSlice<i32>) {
     let i = thread::index_1d();
     if let Some(out) = out.get_mut(i) {
-        assert!(*out >= 0.0, "element {} is {:?}", i.get(), *out);
-        *out += 1.0;
+        assert!(*out >= 0, "element {} is {:?}", i.get(), *out);
+        *out += 1;
     }
 }
