@@ -8,6 +8,6 @@ use ptx::prelude::*;
 pub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
     let i = thread::index_1d();
     if let Some(y) = y.get_mut(i) {
-        *y = a * x[i.get()] + *y;
+        *y += a * x[i.get()];
     }
 }

@@ -10,6 +10,7 @@ mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 pub mod sync;
+#[doc(hidden)]
 pub mod text;
 pub mod thread;
 

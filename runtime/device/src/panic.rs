@@ -10,9 +10,6 @@ use core::panic::{Location, PanicInfo};
 use crate::intrinsics::trap;
 use crate::text::Text;
 
-/// Longest message, with its NUL.
-const MESSAGE_LEN: usize = 256;
-
 unsafe extern "C" {
     // PTX Writer's Guide to Interoperability 12.8, chapter 3.
     fn __assertfail(message: *const u8, file: *const u8, line: u32, function: *const u8, char_size: usize);
@@ -31,7 +28,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
 #[cold]
 #[inline(never)]
 fn panic_constant(message: &str, location: Option<&Location<'_>>) -> ! {
-    let mut text = Text::<MESSAGE_LEN>::new();
+    let mut text = Text::new();
     text.push(message);
     fail(&text, location)
 }
@@ -39,7 +36,7 @@ fn panic_constant(message: &str, location: Option<&Location<'_>>) -> ! {
 #[cold]
 #[inline(never)]
 fn panic_formatted(info: &PanicInfo<'_>) -> ! {
-    let mut text = Text::<MESSAGE_LEN>::new();
+    let mut text = Text::new();
     // A `Display` that fails leaves what it wrote so far.
     _ = write!(text, "{}", info.message());
     fail(&text, info.location())
@@ -50,7 +47,7 @@ fn panic_formatted(info: &PanicInfo<'_>) -> ! {
 #[cold]
 #[inline(never)]
 extern "C" fn __ptx_rt_panic_bounds_check(index: usize, len: usize, location: &'static Location<'static>) -> ! {
-    let mut text = Text::<MESSAGE_LEN>::new();
+    let mut text = Text::new();
     text.push("index out of bounds: the len is ");
     text.push_number(len);
     text.push(" but the index is ");
@@ -59,7 +56,7 @@ extern "C" fn __ptx_rt_panic_bounds_check(index: usize, len: usize, location: &'
 }
 
 #[cold]
-fn fail(text: &Text<MESSAGE_LEN>, location: Option<&Location<'_>>) -> ! {
+fn fail(text: &Text, location: Option<&Location<'_>>) -> ! {
     let (file, line): (&CStr, u32) = match location {
         Some(location) => (location.file_as_c_str(), location.line()),
         None => (c"unknown file", 0),

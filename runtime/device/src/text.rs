@@ -6,39 +6,41 @@ use core::mem::MaybeUninit;
 /// What stands at the end of text that did not fit.
 const ELLIPSIS: &str = "…";
 
-/// At most `N - 1` bytes of UTF-8 and a NUL.
+/// Bytes of a [`Text`], its NUL among them.
+pub const LEN: usize = 256;
+
+/// What fits before the ellipsis and the NUL.
+const ROOM: usize = LEN - 1 - ELLIPSIS.len();
+
+/// At most `LEN - 1` bytes of UTF-8 and a NUL.
 ///
-/// No bounds check in here: a panic handler that can panic would be recursive, and then ptxas cannot tell how much stack
-/// a kernel needs.
+/// One size and no type parameter: then `push` is one function, however many panics there are. No bounds check in here:
+/// a panic handler that can panic would be recursive, and then ptxas cannot tell how much stack a kernel needs.
 #[derive(Debug)]
-pub struct Text<const N: usize> {
+pub struct Text {
     /// Written up to `len`, and a NUL there.
-    bytes: [MaybeUninit<u8>; N],
+    bytes: [MaybeUninit<u8>; LEN],
     len: usize,
     full: bool,
 }
 
-impl<const N: usize> Text<N> {
-    /// What fits before the ellipsis and the NUL.
-    const ROOM: usize = {
-        assert!(N > ELLIPSIS.len());
-        N - 1 - ELLIPSIS.len()
-    };
-
+impl Text {
     /// No text.
     #[inline]
     pub const fn new() -> Self {
-        let mut bytes = [MaybeUninit::uninit(); N];
+        let mut bytes = [MaybeUninit::uninit(); LEN];
         bytes[0] = MaybeUninit::new(0);
         Self { bytes, len: 0, full: false }
     }
 
     /// Appends `text`. What does not fit is cut at a character and replaced by an ellipsis.
+    #[cold]
+    #[inline(never)]
     pub fn push(&mut self, text: &str) {
         if self.full {
             return;
         }
-        let room = Self::ROOM - self.len;
+        let room = ROOM - self.len;
         let mut fits = text;
         if text.len() > room {
             self.full = true;
@@ -55,6 +57,8 @@ impl<const N: usize> Text<N> {
     }
 
     /// Appends `number` in decimal.
+    #[cold]
+    #[inline(never)]
     pub fn push_number(&mut self, mut number: usize) {
         let mut digits = [const { MaybeUninit::<u8>::uninit() }; 20];
         let mut count = 0;
@@ -76,7 +80,7 @@ impl<const N: usize> Text<N> {
     /// Appends `text` and a NUL, without asking for room.
     ///
     /// # Safety
-    /// `len + text.len()` must be less than `N`.
+    /// `len + text.len()` must be less than `LEN`.
     unsafe fn append(&mut self, text: &str) {
         // SAFETY: the caller saw to the room, and `text` cannot be a part of `self`, which is borrowed.
         unsafe {
@@ -99,13 +103,13 @@ impl<const N: usize> Text<N> {
     }
 }
 
-impl<const N: usize> Default for Text<N> {
+impl Default for Text {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const N: usize> fmt::Write for Text<N> {
+impl fmt::Write for Text {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.push(text);
         Ok(())
@@ -124,7 +128,7 @@ mod tests {
     #[test]
     fn numbers_are_decimal() {
         for number in [0, 7, 10, 4_294_967_296, usize::MAX] {
-            let mut text = Text::<32>::new();
+            let mut text = Text::new();
             text.push_number(number);
             assert_eq!(text.as_str(), format!("{number}"));
         }
@@ -132,26 +136,28 @@ mod tests {
 
     #[test]
     fn every_length_is_cut_at_a_character_and_ends_in_nul() {
-        let long = "äöü€𝄞abc".repeat(4);
+        let long = "äöü€𝄞abc".repeat(20);
+        assert!(long.len() > LEN);
         for (end, _) in long.char_indices() {
-            let mut text = Text::<32>::new();
+            let mut text = Text::new();
             write!(text, "{}", &long[..end]).unwrap();
             // SAFETY: the NUL after the text is always written.
             assert_eq!(unsafe { text.as_ptr().add(text.len).read() }, 0);
-            if end <= Text::<32>::ROOM {
+            if end <= ROOM {
                 assert_eq!(text.as_str(), &long[..end]);
             } else {
                 let kept = text.as_str().strip_suffix(ELLIPSIS).unwrap();
-                assert!(long.starts_with(kept) && kept.len() > Text::<32>::ROOM - 4);
+                assert!(long.starts_with(kept) && kept.len() > ROOM - 4);
             }
         }
     }
 
     #[test]
     fn nothing_follows_the_ellipsis() {
-        let mut text = Text::<8>::new();
-        text.push("abcdefgh");
-        text.push("x");
-        assert_eq!(text.as_str(), "abcd…");
+        let mut text = Text::new();
+        text.push(&"x".repeat(LEN));
+        text.push("y");
+        assert_eq!(text.as_str(), format!("{}…", "x".repeat(ROOM)));
+        assert_eq!(text.as_str().len(), LEN - 1);
     }
 }

@@ -65,6 +65,7 @@ impl Kernel {
             .zip(&pointers)
             .map(|(ty, pointer)| quote_spanned!(ty.span()=> <#ty as #private::KernelParam>::from_raw(#pointer.read())));
         let cfgs = cfgs(&function.attrs);
+        let allow = allow(&quote!(improper_ctypes_definitions, unused_unsafe, clippy::too_many_arguments));
         quote! {
             #[cfg(target_arch = "nvptx64")]
             #function
@@ -72,7 +73,7 @@ impl Kernel {
             #(#cfgs)*
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
-                #[allow(improper_ctypes_definitions, unused_unsafe, clippy::too_many_arguments)]
+                #allow
                 unsafe extern "C" fn __ptx_shim #lifetimes (#(#pointers: #raw),*) #where_clause {
                     // SAFETY: the compiler calls this with one pointer for each parameter, as `Entry` asks.
                     unsafe { #name(#(#values),*) }
@@ -103,6 +104,7 @@ impl Kernel {
             let span = static_ty.span().resolved_at(Span::call_site());
             quote_spanned!(span=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
         });
+        let allow_unused = allow(&quote!(dead_code, unused_mut));
         let inner_attrs = attrs.iter().filter(|a| !a.path().is_ident("doc") && !a.path().is_ident("cfg"));
         let inner = ItemFn { attrs: Vec::new(), vis: syn::Visibility::Inherited, ..function.clone() };
         quote! {
@@ -116,10 +118,10 @@ impl Kernel {
                     __PTX_DESCRIPTOR
                 };
                 // SAFETY: one push for each parameter of the descriptor, in order, by its own type.
-                #[allow(unused_mut)]
+                #allow_unused
                 let mut __ptx_launch = unsafe { #private::Launch::new(&__PTX_KERNEL) };
                 #(#pushes)*
-                #[allow(dead_code, unused_mut)]
+                #allow_unused
                 #(#inner_attrs)*
                 #inner
                 __ptx_launch
@@ -184,6 +186,11 @@ fn bound(given: &Option<Expr>, most: u32, message: &str) -> TokenStream {
             BOUND
         }},
     }
+}
+
+/// Lints that our code may set off, or not, by what the user wrote: `expect` would warn where it does not.
+fn allow(lints: &TokenStream) -> TokenStream {
+    quote!(#[allow(#lints)])
 }
 
 /// The attributes that decide whether the item exists.
