@@ -96,9 +96,10 @@ mod tests {
 
     /// The book's page of all codes.
     fn page() -> String {
-        let mut page = "# Messages\n\nEvery message of the compiler has a code. `cargo ptx explain CODE` prints the same \
+        let mut page =
+            "# Messages\n\nEvery message of the compiler has a code. `cargo ptx explain CODE` prints the same \
                         texts.\n"
-            .to_string();
+                .to_string();
         for code in Code::ALL {
             write!(page, "\n## {code}: {}\n\n{}\n", code.title(), code.explanation()).unwrap();
         }

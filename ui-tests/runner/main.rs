@@ -67,7 +67,7 @@ fn config(folder: &str, built: &crates::Built) -> Config {
     for (path, name) in &built.paths {
         defaults.normalize_stderr.push((path.as_path().into(), name.as_bytes().to_vec()));
     }
-    config.stderr_filter(r"(\$[A-Z_]+/[^: ]+\.rs):\d+:\d+", "$1:LL:CC");
+    config.stderr_filter(r"((?:\$[A-Z_]+|runtime|codegen)/[^: ]+\.rs):\d+:\d+", "$1:LL:CC");
     config.stderr_filter("[0-9a-f]{16}", "$$HASH");
     config
 }

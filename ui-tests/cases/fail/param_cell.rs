@@ -5,4 +5,4 @@ use ptx::prelude::*;
 
 #[kernel] //~ ERROR: has no defined device layout
 pub fn run(counter: &Cell<u32>) {} //~ ERROR: has no defined device layout
-//~| ERROR: cannot be a kernel parameter
+//~^ ERROR: cannot be a kernel parameter

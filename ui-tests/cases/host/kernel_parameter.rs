@@ -3,4 +3,5 @@ use ptx::prelude::*;
 
 #[kernel]
 pub fn run(names: Vec<String>) {} //~ ERROR: cannot be a kernel parameter
-//~| ERROR: cannot be a kernel parameter
+//~^ ERROR: cannot be a kernel parameter
+//~^^ ERROR: cannot be a kernel parameter
