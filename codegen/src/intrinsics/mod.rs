@@ -4,14 +4,13 @@
 
 mod table;
 
-use inkwell::intrinsics::Intrinsic;
-
 use self::table::{Body, Row};
 use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicMetadataValueEnum, BuilderError, Context, FunctionValue, Linkage, Module, Use,
+    self, Attribute, AttributeLoc, BasicMetadataValueEnum, BuilderError, Context, FunctionValue, Intrinsic, Linkage,
+    Module, Use,
 };
 
 /// What the intrinsics that the module uses ask of arch and PTX ISA version.

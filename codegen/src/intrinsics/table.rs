@@ -70,9 +70,8 @@ pub fn find(name: &str) -> Option<&'static Row> {
 
 #[cfg(test)]
 mod tests {
-    use inkwell::intrinsics::Intrinsic;
-
     use super::*;
+    use crate::llvm::Intrinsic;
 
     #[test]
     fn llvm_knows_every_row() {

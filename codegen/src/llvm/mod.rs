@@ -17,6 +17,7 @@ pub use inkwell::AddressSpace;
 pub use inkwell::attributes::{Attribute, AttributeLoc};
 pub use inkwell::builder::{Builder, BuilderError};
 pub use inkwell::context::Context;
+pub use inkwell::intrinsics::Intrinsic;
 pub use inkwell::memory_buffer::MemoryBuffer;
 pub use inkwell::module::{Linkage, Module};
 pub use inkwell::targets::TargetMachine;

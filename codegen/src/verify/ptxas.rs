@@ -205,6 +205,6 @@ mod tests {
         assert_eq!(place.function.as_deref(), Some("k"));
         assert_eq!(place.text, "bad.u32 %r1;");
         assert_eq!(place.rust.unwrap().to_string(), "/src/lib.rs:7:3");
-        assert_eq!(ptx_line("ptxas /tmp/x.ptx, line 9; error   : Not a name of any known instruction: 'bad'"), Some(9));
+        assert_eq!(ptx_line("ptxas x.ptx, line 9; error   : Not a name of any known instruction: 'bad'"), Some(9));
     }
 }
