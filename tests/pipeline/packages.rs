@@ -11,6 +11,9 @@ use ptx_codegen::project::{self, DeviceBuild, Features, Show};
 /// Every GPU that a user is told of.
 pub const ARCHS: [&str; 9] = ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"];
 
+/// Oldest, widest and newest: ptxas takes the better part of a minute over the many kernels of the tests.
+const FEW: [&str; 4] = ["sm_70", "sm_75", "sm_90a", "sm_120"];
+
 /// A package that is compiled when the first test asks for it.
 pub struct Package {
     /// Its folder, relative to the repository.
@@ -49,6 +52,11 @@ fn find_kernels(folder: &Path, found: &mut Vec<String>) {
 }
 
 impl Package {
+    /// The GPUs for which ptxas is asked.
+    pub fn archs(&self) -> &'static [&'static str] {
+        if self.folder == "tests/kernels" { &FEW } else { &ARCHS }
+    }
+
     /// The PTX for one GPU.
     pub fn ptx(&self, arch: &str) -> PathBuf {
         let out = self.out.get_or_init(|| self.build()).as_ref().unwrap_or_else(|error| panic!("{error}"));
