@@ -58,7 +58,7 @@ impl Bits {
 
     fn align(&mut self) {
         self.used = 0;
-        while self.bytes.len() % 4 != 0 {
+        while !self.bytes.len().is_multiple_of(4) {
             self.bytes.push(0);
         }
     }

@@ -96,7 +96,7 @@ pub fn enums(seed: u32) -> u32 {
             2 => Token::Plus,
             3 => Token::Times,
             4 => Token::Open { depth: (n >> 3) as u8 },
-            _ if n % 5 == 0 => Token::End,
+            _ if n.is_multiple_of(5) => Token::End,
             _ => return Err(n),
         })
     }
