@@ -8,6 +8,22 @@ use ptx_tests::trial;
 
 use crate::demo::demo;
 
+/// A kernel with 48 values alive at once, and too few registers for them.
+const SPILLING: &str = "
+#[kernel(max_registers = 24)]
+pub fn crowded(x: &[f32; 48], mut out: DisjointSlice<[f32; 48]>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        let mut values = *x;
+        for _ in 0..out[0] as u32 {
+            for i in 0..48 {
+                values[i] = values[i] * values[(i + 7) % 48] + 1.0;
+            }
+        }
+        *out = values;
+    }
+}
+";
+
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("build writes what is asked for", || {
@@ -42,6 +58,19 @@ pub fn trials() -> Vec<Trial> {
                 let name = names.iter().find(|name| name.ends_with(end));
                 let name = name.unwrap_or_else(|| panic!("no {end} in {names:?}"));
                 assert!(fs::metadata(format!("{out}/{name}")).is_ok_and(|file| file.len() > 100), "{name} is empty");
+            }
+            None
+        }),
+        trial("a spill is a warning with kernel and line", || {
+            if Tools::find().ptxas().is_none() {
+                return Some("ptxas was not found".into());
+            }
+            let demo = demo();
+            demo.edit("lib.rs", |text| text + SPILLING);
+            let run = demo.ptx(&["build", "--release", "--arch", "sm_80", "--emit", "cubin"]).expect_success();
+            let shown = format!("{}{}", run.stdout, run.stderr);
+            for part in ["PTX0014", "kernel `crowded` spills registers on sm_80", "src/lib.rs:", "max_registers"] {
+                assert!(shown.contains(part), "{part} is not in:\n{shown}");
             }
             None
         }),

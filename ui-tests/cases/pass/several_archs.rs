@@ -9,7 +9,6 @@
 //@[sm_100] arch: sm_100
 //@[sm_120] arch: sm_120
 #![no_std]
-#![expect(unexpected_cfgs, reason = "every revision is a cfg")]
 use ptx::prelude::*;
 
 // CHECK(sm_75): .version 7.0
