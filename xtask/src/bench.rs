@@ -85,7 +85,7 @@ impl Compile {
         let source = package.join("src/lib.rs");
         let mut build = Command::new(&self.cargo_ptx);
         build
-            .args(["ptx", "build", "--release", "--arch", "sm_90", "--out", "out"])
+            .args(["ptx", "build", "--release", "--arch", "sm_90", "--ptxas", "off", "--out", "out"])
             .current_dir(&package)
             .stdout(Stdio::null());
         build.stderr(Stdio::null());
@@ -96,8 +96,10 @@ impl Compile {
             std::fs::write(&source, SAXPY.replace("a * x[i]", &format!("(a + {change}.0) * x[i]")))?;
             timed(&mut build)
         })?;
+        // The latest time at which anything in the output folder was written.
         let written = || -> Result<_> {
-            Ok(std::fs::read_dir(package.join("out"))?.next().context("no output")??.metadata()?.modified()?)
+            let files = std::fs::read_dir(package.join("out"))?.map(|entry| Ok(entry?.metadata()?.modified()?));
+            files.collect::<Result<Vec<_>>>()?.into_iter().max().context("the build wrote nothing")
         };
         let before = written()?;
         let idle = least(|| timed(&mut build))?;
@@ -274,7 +276,7 @@ fn millis(time: Duration) -> f64 {
 
 /// The kernel of tests/bench/saxpy.cu.
 const SAXPY: &str = "//! saxpy.\n#![cfg_attr(target_arch = \"nvptx64\", no_std)]\nuse ptx::prelude::*;\n\n\
-    #[kernel]\npub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {\n    let i = thread::index();\n    \
+    #[kernel]\npub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {\n    let i = thread::index_1d();\n    \
     if let (Some(out), Some(x)) = (y.get_mut(i), x.get(i.get())) {\n        *out += a * x;\n    }\n}\n";
 
 /// So many kernels that differ.
@@ -284,7 +286,7 @@ fn small_kernels(count: u32) -> String {
     for n in 0..count {
         let _ = write!(
             text,
-            "\n#[kernel]\npub fn small_{n}(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {{\n    let i = thread::index();\n    \
+            "\n#[kernel]\npub fn small_{n}(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {{\n    let i = thread::index_1d();\n    \
              if let (Some(out), Some(x)) = (y.get_mut(i), x.get(i.get())) {{\n        *out = a * x + {n}.0;\n    }}\n}}\n"
         );
     }
