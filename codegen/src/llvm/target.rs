@@ -2,6 +2,7 @@
 
 use std::sync::Once;
 
+use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetData, TargetTriple};
 
@@ -15,7 +16,10 @@ const DATA_LAYOUT: &str = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16
 /// A target machine for one arch and PTX ISA version.
 pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<TargetMachine, String> {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| Target::initialize_nvptx(&InitializationConfig::default()));
+    ONCE.call_once(|| {
+        Target::initialize_nvptx(&InitializationConfig::default());
+        disable_passes();
+    });
     let triple = TargetTriple::create(TARGET);
     let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
     let level = match level {
@@ -28,6 +32,22 @@ pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<Ta
     target
         .create_target_machine(&triple, arch.name(), &feature, level, RelocMode::PIC, CodeModel::Default)
         .ok_or_else(|| format!("LLVM has no target machine for {arch} with PTX {ptx}"))
+}
+
+/// Turns off what LLVM 22 gets wrong.
+///
+/// Straight-line strength reduction, rewritten in LLVM 22, takes one address for another where their difference is only
+/// equal modulo undefined bits (llvm-project pull request 162930, comments of 2025-11-25): `sort_unstable` in a kernel
+/// panicked with "does not correctly implement a total order". The device test "iterators and sorting" guards it. The
+/// pass runs inside code generation, where only LLVM's command line reaches it.
+fn disable_passes() {
+    if cfg!(feature = "llvm-21") {
+        // Older: it has neither the rewrite nor the option.
+        return;
+    }
+    let arguments = [c"ptx-linker".as_ptr(), c"-opt-disable=slsr".as_ptr()];
+    // SAFETY: LLVM reads so many NUL-terminated strings, before any of its passes runs.
+    unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), std::ptr::null()) };
 }
 
 /// Runs a pipeline given as `opt` writes it.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUlimit};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
 use ptx_device::Dim3;
 
@@ -11,6 +11,9 @@ use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::module::Module;
+
+/// See [`Device::set_stack_size`].
+const DEFAULT_STACK: usize = 8192;
 
 /// A CUDA device, opened. Copies are cheap and mean the same.
 #[derive(Clone)]
@@ -65,10 +68,44 @@ impl Device {
             return Err(Error::UnknownDevice { ordinal, count });
         }
         let context = CudaContext::new(ordinal).doing(|| format!("opening CUDA device {ordinal}"))?;
-        Self::from_context(context)
+        let device = Self::from_context(context)?;
+        let stack = device.default_stack_size()?;
+        if device.stack_size()? < stack {
+            device.set_stack_size(stack)?;
+        }
+        Ok(device)
     }
 
-    /// A device that cudarc has opened already.
+    /// What recursion, calls through pointers and `core::fmt` get along with, but at most a sixteenth of the device's
+    /// memory for all threads together.
+    fn default_stack_size(&self) -> Result<usize> {
+        let context = &self.inner.context;
+        let doing = || "asking how many threads the device runs at once".to_owned();
+        let read =
+            |attribute| -> Result<usize> { Ok(context.attribute(attribute).doing(doing)?.try_into().unwrap_or(0)) };
+        let threads = read(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?
+            * read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
+        let memory = context.total_mem().doing(doing)?;
+        Ok(DEFAULT_STACK.min(memory / 16 / threads.max(1)))
+    }
+
+    /// Bytes of stack that a thread gets in kernels whose use of it the compiler cannot know: those with recursion and
+    /// with calls through pointers, which `dyn`, function pointers and `core::fmt` make.
+    pub fn stack_size(&self) -> Result<usize> {
+        self.inner.context.get_limit(CUlimit::CU_LIMIT_STACK_SIZE).doing(|| "asking for the stack's size".to_owned())
+    }
+
+    /// Sets [`stack_size`](Self::stack_size), for launches from now on: `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)`.
+    ///
+    /// A kernel that needs more overwrites the memory of other threads, without an error or with an illegal address. The
+    /// driver's own default of 1,024 bytes is too little for `sort_unstable` in a debug build; [`open`](Self::open) sets
+    /// 8,192. The driver keeps that much for every thread that the device can run at once.
+    pub fn set_stack_size(&self, bytes: usize) -> Result<()> {
+        let doing = || format!("setting the stack's size to {bytes} bytes a thread");
+        self.inner.context.set_limit(CUlimit::CU_LIMIT_STACK_SIZE, bytes).doing(doing)
+    }
+
+    /// A device that cudarc has opened already; its limits stay as they are.
     pub fn from_context(context: Arc<CudaContext>) -> Result<Self> {
         let doing = || format!("asking CUDA device {} what it is", context.ordinal());
         let name = context.name().doing(doing)?;

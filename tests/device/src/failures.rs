@@ -11,7 +11,7 @@ use crate::record::{Test, test};
 
 /// (name, what the child must print: the kind of error, then parts of what the driver says)
 const FAILURES: [(&str, &str, &[&str]); 6] = [
-    ("panic", "Panic", &["the value is seven", "failures.rs", "10"]),
+    ("panic", "Panic", &["the value is seven", "failures.rs:8:"]),
     ("panic with text", "Panic", &["the value is 7, thread 0", "failures.rs"]),
     ("index out of bounds", "Panic", &["index out of bounds", "the len is 3", "the index is 1000", "failures.rs"]),
     ("unwrap of None", "Panic", &["unwrap", "failures.rs"]),

@@ -33,6 +33,7 @@ pub fn tests() -> Vec<Test> {
         "text and formatting": text, run_text;
         "hashing": hash, run_hash;
         "recursion": recursion, run_recursion;
+        "deep recursion": depth, run_depth;
     }
 }
 

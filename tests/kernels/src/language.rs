@@ -180,6 +180,20 @@ pub fn recursion(seed: u32) -> u32 {
     ackermann(2, seed % 6)
 }
 
+/// Recursion that needs more stack than the driver's default of 1,024 bytes.
+#[inline]
+pub fn depth(seed: u32) -> u32 {
+    fn down(n: u32, above: &[u32; 16]) -> u32 {
+        let mut frame = *above;
+        frame[(n % 16) as usize] ^= n;
+        match n {
+            0 => frame.iter().fold(0, |hash, value| hash.rotate_left(5) ^ value),
+            n => down(n - 1, &frame).wrapping_add(frame[(n % 7) as usize]),
+        }
+    }
+    down(30 + seed % 10, &[seed; 16])
+}
+
 macro_rules! kernels {
     ($($function:ident, $kernel:ident;)*) => {
         $(
@@ -202,4 +216,5 @@ kernels! {
     text, run_text;
     hash, run_hash;
     recursion, run_recursion;
+    depth, run_depth;
 }
