@@ -85,7 +85,7 @@ impl Compile {
         let source = package.join("src/lib.rs");
         let mut build = Command::new(&self.cargo_ptx);
         build
-            .args(["ptx", "build", "--release", "--arch", "sm_90", "--out", "out"])
+            .args(["ptx", "build", "--release", "--arch", "sm_90", "--ptxas", "off", "--out", "out"])
             .current_dir(&package)
             .stdout(Stdio::null());
         build.stderr(Stdio::null());
@@ -273,7 +273,7 @@ fn millis(time: Duration) -> f64 {
 
 /// The kernel of tests/bench/saxpy.cu.
 const SAXPY: &str = "//! saxpy.\n#![cfg_attr(target_arch = \"nvptx64\", no_std)]\nuse ptx::prelude::*;\n\n\
-    #[kernel]\npub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {\n    let i = thread::index();\n    \
+    #[kernel]\npub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {\n    let i = thread::index_1d();\n    \
     if let (Some(out), Some(x)) = (y.get_mut(i), x.get(i.get())) {\n        *out += a * x;\n    }\n}\n";
 
 /// So many kernels that differ.
@@ -283,7 +283,7 @@ fn small_kernels(count: u32) -> String {
     for n in 0..count {
         let _ = write!(
             text,
-            "\n#[kernel]\npub fn small_{n}(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {{\n    let i = thread::index();\n    \
+            "\n#[kernel]\npub fn small_{n}(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {{\n    let i = thread::index_1d();\n    \
              if let (Some(out), Some(x)) = (y.get_mut(i), x.get(i.get())) {{\n        *out = a * x + {n}.0;\n    }}\n}}\n"
         );
     }
