@@ -301,7 +301,7 @@ impl Options {
         let line = match CommandLine::try_parse_from(std::iter::once(program).chain(args)) {
             Ok(line) => line,
             Err(error) if !error.use_stderr() => return Ok(Request::Print(error.to_string())),
-            Err(error) => return Err(usage(error.to_string().trim().trim_start_matches("error: ")).into()),
+            Err(error) => return Err(from_clap(&error).into()),
         };
         if line.target != TARGET {
             return Err(usage(format!("target `{}` is not {TARGET}", line.target)).into());
@@ -355,6 +355,17 @@ pub fn parse_archs(names: &[String]) -> Result<Vec<Arch>> {
     archs.sort();
     archs.dedup();
     Ok(archs)
+}
+
+/// clap's message without its usage line, and its tip as our help.
+fn from_clap(error: &clap::Error) -> Diagnostic {
+    let text = error.to_string();
+    let mut paragraphs = text.split("\n\n").map(str::trim).take_while(|part| !part.starts_with("Usage:"));
+    let reason = paragraphs.next().unwrap_or_default().trim_start_matches("error: ");
+    let diagnostic = usage(reason.lines().map(str::trim).collect::<Vec<_>>().join(" "));
+    paragraphs
+        .fold(diagnostic, |diagnostic, part| diagnostic.help(part.trim_start_matches("tip: ")))
+        .help("`ptx-linker --help` lists the options")
 }
 
 fn usage<S: Into<String>>(reason: S) -> Diagnostic {

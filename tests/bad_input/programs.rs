@@ -27,7 +27,7 @@ pub fn trials() -> Vec<Trial> {
             scratch.link([scratch.write("a.ll", ir::kernel("k", "ret void", rest))]).accepted();
         }),
         test("two kernels of one name", || {
-            refused(&[&ir::good("k"), &ir::good("k")], &[], &["'k'", "module1.ll", "rename"])
+            refused(&[&ir::good("k"), &ir::good("k")], &[], &["named `k`", "module1.ll", "rename"])
         }),
         test("global constructors", || {
             let rest = "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } \

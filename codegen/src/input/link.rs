@@ -156,9 +156,12 @@ fn parse<'ctx>(context: &'ctx Context, member: &Member<'ctx>) -> Result<Module<'
 
 /// LLVM's message as one of ours. LLVM names producer and reader when it cannot read a record.
 fn failure(member: &Member<'_>, ParseError(reason): &ParseError) -> Diagnostic {
+    // "Linking globals named 'k': symbol multiply defined!"
     if reason.contains("symbol multiply defined") {
-        return Diagnostic::error(Code::DuplicateKernel, format!("{member}: {reason}"))
-            .help("rename one of the two functions");
+        let symbol = reason.split('\'').nth(1).unwrap_or("?");
+        return Diagnostic::error(Code::DuplicateKernel, format!("two exported functions are named `{symbol}`"))
+            .note(format!("the second is in {member}"))
+            .help("rename one of them");
     }
     let producer = reason.split("Producer: '").nth(1).and_then(|rest| rest.split('\'').next());
     let ours = concat!("LLVM", env!("PTX_LLVM_VERSION"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use crate::abi::Table;
 use crate::arch::Arch;
@@ -81,7 +81,7 @@ impl Assembler {
         let run = command.output().map_err(|e| self.cannot_run(&e))?;
         let log = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
         if !run.status.success() {
-            return Err(self.failure(&log, job).into());
+            return Err(self.failure(&log, run.status, job).into());
         }
         let cubin = std::fs::read(&output).map_err(|e| {
             Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.path.display()))
@@ -96,14 +96,16 @@ impl Assembler {
             .help("`cargo ptx doctor` shows what was found, `cargo ptx setup` installs NVIDIA's tools")
     }
 
-    fn failure(&self, log: &str, job: Job<'_>) -> Diagnostic {
+    fn failure(&self, log: &str, status: ExitStatus, job: Job<'_>) -> Diagnostic {
         if log.contains("'gpu-name'") {
             return Diagnostic::error(Code::PtxasFailed, format!("ptxas {} does not know {}", self.version, job.arch))
                 .note(log.trim().to_string())
                 .help("leave out this arch, or ask for PTX only (`--emit ptx --ptxas=off`), or use another ptxas");
         }
+        // A ptxas that runs out of memory or is killed says nothing.
+        let silent = format!("it ended without a message ({status})");
         let first =
-            log.lines().find(|line| line.contains("error") || line.contains("fatal")).unwrap_or("it gave no reason");
+            log.lines().find(|line| line.contains("error") || line.contains("fatal")).unwrap_or(silent.as_str());
         let reason = first.rsplit(" : ").next().unwrap_or(first).trim();
         let mut diagnostic =
             Diagnostic::error(Code::PtxasFailed, format!("ptxas rejected the PTX for {}: {reason}", job.arch));
