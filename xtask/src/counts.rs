@@ -32,6 +32,21 @@ impl Counts {
         Self { skipped: 1, reasons: vec![reason], ..Self::default() }
     }
 
+    /// The counts in the last line of `cargo xtask test`; one failure where there is no such line.
+    pub fn from_total(text: &str, success: bool) -> Self {
+        let line = text.lines().last().unwrap_or_default();
+        let mut counts = Self {
+            passed: number_before(line, "passed"),
+            failed: number_before(line, "failed"),
+            skipped: number_before(line, "skipped"),
+            reasons: Vec::new(),
+        };
+        if counts.failed == 0 && (!success || counts.passed == 0) {
+            counts.failed = 1;
+        }
+        counts
+    }
+
     /// Sums the `test result:` lines of libtest, libtest-mimic and ui_test, and collects the reasons of skips: lines
     /// `test NAME ... ignored (REASON)` or `ignored, REASON`, and what our runners print as `skipped: REASON`.
     ///
@@ -99,6 +114,14 @@ mod tests {
         counts += Counts::from_output(ui_test, false);
         assert_eq!(counts.to_string(), "10 passed, 3 failed, 2 skipped");
         assert_eq!(counts.reasons, ["a: no GPU", "b: no GPU"]);
+    }
+
+    #[test]
+    fn the_last_line_of_the_test_command_is_read() {
+        let total = Counts::from_total("test result: ok. 2 passed\n5 passed, 1 failed, 3 skipped\n", false);
+        assert_eq!(total.to_string(), "5 passed, 1 failed, 3 skipped");
+        assert_eq!(Counts::from_total("5 passed, 0 failed, 0 skipped", false).failed, 1);
+        assert_eq!(Counts::from_total("error: it died", true).failed, 1);
     }
 
     #[test]
