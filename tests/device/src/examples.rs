@@ -1,9 +1,11 @@
-//! Programs that come with the tests: they must end well on this GPU.
+//! Programs that come with the tests: they must end well on this GPU, and their own results are recorded.
 
 use std::path::Path;
 use std::process::Command;
 
-use crate::record::{Test, test};
+use serde_json::Value;
+
+use crate::record::{Test, recorded};
 
 /// A test for every file in the folder.
 pub fn tests(folder: &Path) -> Vec<Test> {
@@ -12,14 +14,17 @@ pub fn tests(folder: &Path) -> Vec<Test> {
     programs.sort();
     let run = |program: std::path::PathBuf| {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        test(&format!("example {name}"), move |_| {
-            let output =
-                Command::new(&program).output().unwrap_or_else(|error| panic!("{}: {error}", program.display()));
-            let text =
-                format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-            assert!(output.status.success(), "{}\n{text}", output.status);
+        recorded(&format!("example {name}"), move |_| {
+            let output = Command::new(&program)
+                .arg("--json")
+                .output()
+                .unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "{}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr));
+            let results: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
             // It must have used the GPU that the other tests use.
-            assert!(!text.to_lowercase().contains("no cuda device"), "{text}");
+            assert!(results["device"].is_string(), "{text}");
+            results
         })
     };
     programs.into_iter().map(run).collect()

@@ -15,12 +15,20 @@ use crate::gpu::{Gpu, Missing, gpu};
 pub struct Test {
     /// Its name.
     pub name: String,
-    /// What it does.
-    pub body: Arc<dyn Fn(&Gpu) + Send + Sync>,
+    /// What it does, and what is to be recorded of it; null for nothing.
+    pub body: Arc<dyn Fn(&Gpu) -> Value + Send + Sync>,
 }
 
 /// A test that is a function.
 pub fn test(name: &str, body: impl Fn(&Gpu) + Send + Sync + 'static) -> Test {
+    recorded(name, move |gpu| {
+        body(gpu);
+        Value::Null
+    })
+}
+
+/// A test whose results are recorded.
+pub fn recorded(name: &str, body: impl Fn(&Gpu) -> Value + Send + Sync + 'static) -> Test {
     Test { name: name.into(), body: Arc::new(body) }
 }
 
@@ -38,14 +46,14 @@ impl Record {
             let start = Instant::now();
             let outcome = run(&test);
             let (result, detail) = match &outcome {
-                Ok(Completion::Completed) => ("passed", String::new()),
-                Ok(Completion::Ignored { reason }) => ("skipped", reason.clone().unwrap_or_default()),
-                Err(failed) => ("failed", failed.message().unwrap_or_default().to_string()),
+                Ok((Completion::Completed, results)) => ("passed", results.clone()),
+                Ok((Completion::Ignored { reason }, _)) => ("skipped", json!(reason)),
+                Err(failed) => ("failed", json!(failed.message())),
             };
             let seconds = start.elapsed().as_secs_f64();
             let entry = json!({ "name": test.name, "result": result, "detail": detail, "seconds": seconds });
             record.results.lock().expect("nobody panics with the lock").push(entry);
-            outcome
+            outcome.map(|(completion, _)| completion)
         })
     }
 
@@ -67,18 +75,18 @@ impl Record {
     }
 }
 
-fn run(test: &Test) -> Result<Completion, Failed> {
+fn run(test: &Test) -> Result<(Completion, Value), Failed> {
     let gpu = match gpu() {
         Ok(gpu) => gpu,
-        Err(Missing::Gpu(reason)) => return Ok(Completion::ignored_with(reason)),
+        Err(Missing::Gpu(reason)) => return Ok((Completion::ignored_with(reason), Value::Null)),
         Err(Missing::Kernels(reason)) => return Err(Failed::from(reason)),
     };
-    catch_unwind(AssertUnwindSafe(|| (test.body)(gpu))).map_err(|panic| {
+    let results = catch_unwind(AssertUnwindSafe(|| (test.body)(gpu))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Failed::from(text.unwrap_or_else(|| "it panicked".into()))
     })?;
-    Ok(Completion::Completed)
+    Ok((Completion::Completed, results))
 }
 
 /// As in `580.65.06`, where the driver tells.
