@@ -49,6 +49,7 @@ pub struct Builder {
     settings: Settings,
     features: Option<Features>,
     profile: Option<String>,
+    install_tools: bool,
 }
 
 impl Default for Builder {
@@ -62,7 +63,7 @@ impl Builder {
     pub fn new() -> Self {
         // This program is also what rustc calls as the linker; then it does not come back from here.
         ptx_codegen::become_linker_if_asked();
-        Self { kernels: None, settings: Settings::default(), features: None, profile: None }
+        Self { kernels: None, settings: Settings::default(), features: None, profile: None, install_tools: false }
     }
 
     /// Kernels in another package: its folder, relative to this package's.
@@ -137,6 +138,14 @@ impl Builder {
         self
     }
 
+    /// Installs NVIDIA's tools into the cache where ptxas is not found: with Python 3 from PyPI, over 100 MB. Cubins, the
+    /// check of the PTX and the resource figures need it. Where that fails the build warns, and goes on without.
+    #[must_use]
+    pub fn install_tools(mut self) -> Self {
+        self.install_tools = true;
+        self
+    }
+
     /// Compiles, and writes what `ptx::image!()` includes. Ends the build script with a message if that fails.
     pub fn build(self) {
         let environment = match Environment::read() {
@@ -160,6 +169,12 @@ impl Builder {
     }
 
     fn run(self, environment: &Environment) -> Result<(), Failure> {
+        if self.install_tools
+            && Tools::find().ptxas().is_none()
+            && let Err(failure) = tools::install(&Progress::quiet())
+        {
+            failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));
+        }
         let build = self.device_build(environment);
         let built = project::run(&build, &Progress::quiet())?;
         let image = environment.out_dir.join(format!("{}.image.rs", built.report.name));
