@@ -1,6 +1,6 @@
 //! The host's side of every type that a kernel's parameter may have.
 
-use ptx_abi::{AbiType, KernelParam};
+use ptx_abi::{AbiType, CxxType, KernelParam};
 use ptx_device::DisjointSlice;
 
 use crate::launch::Launch;
@@ -9,7 +9,7 @@ use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 /// What the host passes for a parameter of this type.
 ///
 /// # Safety
-/// `push` must push exactly one argument, of the layout that [`KernelParam::TYPE`] says, and memory of the elements
+/// `push` must push exactly one argument, of the layout that [`ptx_abi::DeviceParam::TYPE`] says, and memory of the elements
 /// that the type says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
@@ -47,7 +47,7 @@ unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
 }
 
 // SAFETY: an address.
-unsafe impl<T: 'static> HostParam for *const T {
+unsafe impl<T: CxxType + 'static> HostParam for *const T {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
@@ -55,7 +55,7 @@ unsafe impl<T: 'static> HostParam for *const T {
 }
 
 // SAFETY: an address.
-unsafe impl<T: 'static> HostParam for *mut T {
+unsafe impl<T: CxxType + 'static> HostParam for *mut T {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
