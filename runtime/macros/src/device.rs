@@ -216,14 +216,16 @@ fn import_one(
     let check = no_slice(private, result);
     let pointers = descriptor::pointers(&params);
     let raw = descriptor::raw_pointers(private, &params);
+    let place = ident.span().resolved_at(Span::call_site());
     let values = params.iter().zip(&pointers).map(|(Param { name, ty, .. }, pointer)| {
         quote_spanned!(ty.span()=> let #pointer = <#ty as #private::DeviceParam>::into_raw(#name);)
     });
     let (shim_result, call) = match result {
-        None => (None, quote!(unsafe { #shim(#(&raw const #pointers),*) })),
+        // With the declaration's place, which messages about an undefined function name.
+        None => (None, quote_spanned!(place=> unsafe { #shim(#(&raw const #pointers),*) })),
         Some(ty) => (
             Some(quote_spanned!(ty.span()=> __ptx_result: *mut <#ty as #private::DeviceParam>::Raw,)),
-            quote_spanned! {ty.span()=>
+            quote_spanned! {place=>
                 let mut __ptx_result = ::core::mem::MaybeUninit::uninit();
                 // SAFETY: the caller promises what the imported function asks; the shim writes the result.
                 unsafe {
