@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn signatures_are_read() {
-        let text: Vec<String> = parse(PTX).iter().map(|s| format!("{} {}", s.name, describe(s))).collect();
+        let text: Vec<String> = parse(PTX).iter().map(|s| format!("{} {}", s.name, s.describe())).collect();
         assert_eq!(
             text,
             [
@@ -210,7 +210,12 @@ mod tests {
     fn differences_are_found() {
         let signature =
             |params: &[PtxParam]| Signature { name: "k".into(), is_kernel: true, result: None, params: params.into() };
-        let table = |params: &[PtxParam]| Table { kernels: vec![], signatures: vec![signature(params)] };
+        let table = |params: &[PtxParam]| Table {
+            kernels: vec![],
+            exports: vec![],
+            imports: vec![],
+            signatures: vec![signature(params)],
+        };
         let struct_of = |size, align| PtxParam::Bytes { size, align };
         let float = PtxParam::Float { bits: 32 };
         let check = |params: &[PtxParam]| check(PTX, &table(params), Arch::portable());
