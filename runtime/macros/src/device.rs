@@ -225,7 +225,7 @@ fn import_one(
         Some(ty) => (
             Some(quote!(__ptx_result: *mut (),)),
             quote_spanned! {place=>
-                let mut __ptx_result = ::core::mem::MaybeUninit::uninit();
+                let mut __ptx_result = ::core::mem::MaybeUninit::<<#ty as #private::DeviceParam>::Raw>::uninit();
                 // SAFETY: the caller promises what the imported function asks; the shim writes the result.
                 unsafe {
                     #shim(__ptx_result.as_mut_ptr().cast(), #((&raw const #pointers).cast()),*);
