@@ -16,6 +16,7 @@ pub mod interface;
 pub mod intrinsics;
 mod llvm;
 pub mod optimize;
+pub mod memory;
 pub mod options;
 pub mod output;
 pub mod progress;
