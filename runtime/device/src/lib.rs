@@ -4,6 +4,10 @@
 //! compiled for both sides type-checks; those that only make sense in a kernel panic there.
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
+pub mod atomic;
 mod dim;
 mod disjoint;
 mod intrinsics;
