@@ -47,9 +47,6 @@ macro_rules! operations {
         }
 
         impl Rmw {
-            /// Every one.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
             fn to_llvm(self) -> LLVMAtomicRMWBinOp {
                 match self { $(Self::$name => LLVMAtomicRMWBinOp::$llvm,)* }
             }

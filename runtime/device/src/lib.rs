@@ -1,4 +1,4 @@
-//! What kernels call: thread indices, disjoint slices, barriers and the panic handler.
+//! What kernels call: thread indices, disjoint slices, atomics, shared memory, barriers and the panic handler.
 //!
 //! On `nvptx64` the functions here are the real ones. On the host the same items exist, so that a crate that is
 //! compiled for both sides type-checks; those that only make sense in a kernel panic there.
@@ -13,6 +13,8 @@ mod disjoint;
 mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
+#[doc(hidden)]
+pub mod shared;
 pub mod sync;
 #[doc(hidden)]
 pub mod text;
@@ -20,4 +22,5 @@ pub mod thread;
 
 pub use dim::Dim3;
 pub use disjoint::DisjointSlice;
+pub use shared::{Shared, SharedAtomics};
 pub use sync::sync_threads;

@@ -28,12 +28,12 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 pub use ptx_abi::{AbiType, KernelParam, MAX_PARAM_ALIGN};
-pub use ptx_device::{Dim3, DisjointSlice, atomic, sync, sync_threads, thread};
+pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, atomic, sync, sync_threads, thread};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, kernel};
+pub use ptx_macros::{AbiType, constant, kernel, shared};
 
 /// What most kernels and host programs name: `use ptx::prelude::*;`.
 pub mod prelude {
@@ -48,6 +48,7 @@ pub mod __private {
     pub use ptx_abi::{
         AbiType, Class, Descriptor, Entry, KernelParam, Kind, LaunchBounds, Mangling, Param, Type, encode, encoded_len,
     };
+    pub use ptx_device::shared::{SharedStatic, may_be_constant};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::cudarc::driver::DeviceRepr;
     #[cfg(not(target_arch = "nvptx64"))]

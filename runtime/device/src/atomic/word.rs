@@ -2,15 +2,16 @@
 
 use core::fmt::Debug;
 
+use ptx_abi::atomic::Op;
 #[cfg(target_arch = "nvptx64")]
-use ptx_abi::atomic::{Code, Op, Order as AbiOrder};
+use ptx_abi::atomic::{Code, Order as AbiOrder};
 
 use super::order::{Order, Scope};
 
 /// What a read-modify-write does, as a type.
 pub trait Operation {
     /// It.
-    const OP: ptx_abi::atomic::Op;
+    const OP: Op;
 }
 
 macro_rules! operations {
