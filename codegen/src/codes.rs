@@ -79,6 +79,10 @@ codes! {
         "Code calls a function whose name begins with `__ptx_`, which is kept for device intrinsics, but the compiler has none of that name or its signature is another. The crates `ptx` and `ptx-codegen` are of different versions, or the name is your own: choose another.";
     ToolFailed = 22, "one of NVIDIA's tools failed",
         "fatbinary, nvdisasm or cuobjdump could not be run or ended with an error.";
+    AtomicUnsupported = 23, "atomic operation that the GPU does not have",
+        "Some atomic operations are younger than others: read-modify-write operations on 128 bits, addition of `bf16` values and cluster scope need sm_90.\n\nCompile for that arch (`--arch sm_90`), or use another operation: a smaller type, or device scope in place of cluster scope.";
+    SharedStatic = 24, "shared static that a block cannot have",
+        "The shared statics that a kernel reaches take up more than 48 KiB together, or a static in shared memory has a value to begin with, which that memory cannot have: it holds nothing in particular when a block starts.\n\nMake the arrays smaller, and write the first values in the kernel.";
     DeclarationsDiffer = 30, "two declarations of a function differ",
         "A symbol is imported twice, or imported and exported, with parameters or results that differ in kind, size or alignment. One of the two would read what the other did not write. Write the declarations alike; a header that both sides include, as `cargo ptx header` writes it, keeps them so.";
     ArrayByValue = 31, "array passed by value",

@@ -17,7 +17,7 @@ use crate::output::{self, Artifact};
 use crate::report::{Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{emit, intrinsics, optimize, verify};
+use crate::{emit, intrinsics, memory, optimize, verify};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -47,10 +47,12 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut artifacts = Vec::new();
     for &arch in &options.archs {
         let module = module.clone();
-        let needs = intrinsics::define(&context, &module, arch)?;
+        let needs = memory::place(&context, &module)?;
+        let needs = needs.and(intrinsics::define(&context, &module, arch)?);
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
+        memory::order(&context, &module, &machine, arch, options.opt_level)?;
         verify::undefined_symbols(&module)?;
         emit::limit_debug_info(&module, &machine, options.debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
