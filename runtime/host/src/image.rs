@@ -7,10 +7,23 @@ use crate::driver::Code;
 pub struct Image {
     /// The crate.
     pub name: &'static str,
+    /// Whether the code is whole.
+    pub linking: Linking,
     /// The code, once for every architecture.
     pub objects: &'static [Object],
     /// The kernels.
     pub kernels: &'static [KernelRecord],
+}
+
+/// Where device code is linked with other device code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linking {
+    /// Nowhere: PTX and cubins are whole.
+    None,
+    /// When the program was built: the cubins are linked, and the PTX alone is not whole.
+    AtBuild,
+    /// When the program runs, by [`Device::linker`](crate::Device::linker): neither is whole.
+    AtLoad,
 }
 
 /// The code for one architecture.
@@ -56,8 +69,8 @@ pub struct ResourceRecord {
     pub spill_loads: u32,
     /// Bytes of static shared memory a block.
     pub shared: u32,
-    /// Bytes of constant memory.
-    pub constant: u32,
+    /// Bytes of constant memory; ptxas 13 does not say it for sm_90 and later.
+    pub constant: Option<u32>,
 }
 
 /// A compute capability, with the letter that limits where code for it runs.
@@ -112,6 +125,9 @@ impl Image {
         {
             return Some((object, Code::Cubin(bytes)));
         }
+        if self.linking == Linking::AtBuild {
+            return None;
+        }
         best(&|_, arch| arch.ptx_compiles_on(device)).map(|object| (object, Code::Ptx(object.ptx)))
     }
 
@@ -130,7 +146,7 @@ mod tests {
     }
 
     fn pick(objects: &'static [Object], device: (u32, u32)) -> Option<(&'static str, bool)> {
-        let image = Image { name: "test", objects, kernels: &[] };
+        let image = Image { name: "test", linking: Linking::None, objects, kernels: &[] };
         image.pick(device).map(|(object, code)| (object.arch, matches!(code, Code::Cubin(_))))
     }
 
@@ -154,5 +170,8 @@ mod tests {
         // sm_90a runs on nothing but 9.0.
         assert_eq!(pick(&OBJECTS, (10, 0)), Some(("sm_86", false)));
         assert_eq!(pick(&OBJECTS, (6, 1)), None);
+        // PTX of linked code lacks what it was linked with.
+        let linked = Image { name: "test", linking: Linking::AtBuild, objects: &OBJECTS, kernels: &[] };
+        assert!(linked.pick((8, 9)).is_some() && linked.pick((10, 0)).is_none() && linked.pick((7, 5)).is_none());
     }
 }

@@ -18,7 +18,7 @@ pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewM
 pub use device::{Device, Limits};
 pub use error::{Error, GridError, Lost, Result};
 pub use grid::Grid;
-pub use image::{Image, KernelRecord, Object, ResourceRecord};
+pub use image::{Image, KernelRecord, Linking, Object, ResourceRecord};
 pub use launch::Launch;
 pub use memory::{DeviceMemory, DeviceMemoryMut, DevicePointer, DeviceRead, DeviceWrite};
 pub use module::{Attributes, Module};
