@@ -210,8 +210,8 @@ impl Settings {
     /// `self` where it says something, else `other`; files to link with are those of both.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        let mut link = self.link;
-        for file in other.link {
+        let mut link = Vec::new();
+        for file in self.link.into_iter().chain(other.link) {
             if !link.contains(&file) {
                 link.push(file);
             }

@@ -40,13 +40,16 @@ pub fn cuda(source: &Path, output: &Path, job: &Job<'_>, flags: &[String]) -> Re
         return Err(cuda_failure(source, job, &log).into());
     }
     let headers = std::fs::read_to_string(&dependencies).map(|text| headers(&text)).unwrap_or_default();
+    // CUDA's own headers lie beside nvcc, and are none of the system's to nvcc.
+    let toolkit = nvcc.parent().and_then(Path::parent).map(crate::project::normalized).unwrap_or_default();
+    let is_own = |file: &PathBuf| file != source && !file.starts_with(&toolkit);
     let first = Message::first(&log, "warning");
     let warning = first.map(|message| {
         Diagnostic::warning(Code::CudaCompile, format!("nvcc warns about {}: {}", source.display(), message.text))
             .at(Some(message.span), "in CUDA C++")
             .note(log.trim().to_string())
     });
-    Ok(Compiled { headers: headers.into_iter().filter(|file| file != source).collect(), warning })
+    Ok(Compiled { headers: headers.into_iter().filter(is_own).collect(), warning })
 }
 
 /// Has ptxas assemble PTX that is not ours.
@@ -145,7 +148,7 @@ fn headers(text: &str) -> Vec<PathBuf> {
     let list = list.replace("\\\n", " ").replace("\\ ", "\0");
     list.split_whitespace()
         .map(|path| PathBuf::from(path.replace('\0', " ")))
-        .filter_map(|path| crate::project::absolute(&path).ok())
+        .filter_map(|path| Some(crate::project::normalized(&crate::project::absolute(&path).ok()?)))
         .collect()
 }
 
