@@ -202,8 +202,9 @@ impl Content {
     fn of_archive(bytes: &[u8]) -> object::read::Result<Self> {
         let archive = ArchiveFile::parse(bytes)?;
         for member in archive.members() {
-            // A copy, because members stand at any even address.
-            if matches!(Self::of(&member?.data(bytes)?.to_vec()), Self::Object | Self::Cubin { .. }) {
+            // A copy, because members stand at any even address, and ELF's fields want more.
+            let copy = member?.data(bytes)?.to_vec();
+            if matches!(Self::of(&copy), Self::Object | Self::Cubin { .. }) {
                 return Ok(Self::Archive);
             }
         }
