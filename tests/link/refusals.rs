@@ -92,8 +92,7 @@ const CASES: [Case; 30] = [
         |_, s| {
             s.write(
                 "p.cu",
-                &TWIN
-                    .replace("#include \"twin.cuh\"", "#define MORE 1")
+                TWIN.replace("#include \"twin.cuh\"", "#define MORE 1")
                     .replace("cpp_scale(int x, int by)", "cpp_scale(double x, int by)"),
             )
         },

@@ -120,7 +120,7 @@ mod tests {
     /// The types of the contract, as ptx-host has them.
     const TYPES: &str = r#"
         mod ptx {
-            #[derive(Debug, PartialEq)] pub enum Linking { None, AtBuild, AtLoad }
+            #[derive(Clone, Copy, Debug, PartialEq)] pub enum Linking { None, AtBuild, AtLoad }
             pub struct Image { pub name: &'static str, pub linking: Linking, pub objects: &'static [Object], pub kernels: &'static [KernelRecord] }
             pub struct Object { pub arch: &'static str, pub ptx: &'static str, pub ptx_path: &'static str, pub cubin: Option<&'static [u8]> }
             pub struct KernelRecord { pub name: &'static str, pub path: &'static str, pub signature: &'static str, pub abi_hash: u64, pub resources: &'static [ResourceRecord] }

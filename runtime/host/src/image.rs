@@ -1,6 +1,8 @@
 //! Embedded device code, as `ptx-build` writes it, and which of its objects fits a device.
 
+use crate::device::Device;
 use crate::driver::Code;
+use crate::error::Error;
 
 /// The device code of one crate.
 #[derive(Clone, Copy, Debug)]
@@ -111,15 +113,7 @@ impl Arch {
 impl Image {
     /// What to load on a device of this compute capability: the cubin that fits best, else the PTX that does.
     pub(crate) fn pick(&self, device: (u32, u32)) -> Option<(&'static Object, Code<'static>)> {
-        let best = |fits: &dyn Fn(&Object, Arch) -> bool| {
-            self.objects
-                .iter()
-                .filter_map(|object| Arch::parse(object.arch).map(|arch| (arch, object)))
-                .filter(|(arch, object)| fits(object, *arch))
-                .max_by_key(|(arch, _)| *arch)
-                .map(|(_, object)| object)
-        };
-        let cubin = best(&|object, arch| object.cubin.is_some() && arch.cubin_runs_on(device));
+        let cubin = self.best(&|object, arch| object.cubin.is_some() && arch.cubin_runs_on(device));
         if let Some(object) = cubin
             && let Some(bytes) = object.cubin
         {
@@ -128,7 +122,42 @@ impl Image {
         if self.linking == Linking::AtBuild {
             return None;
         }
-        best(&|_, arch| arch.ptx_compiles_on(device)).map(|object| (object, Code::Ptx(object.ptx)))
+        self.best(&|_, arch| arch.ptx_compiles_on(device)).map(|object| (object, Code::Ptx(object.ptx)))
+    }
+
+    /// What to link on such a device: cubins only if they are relocatable.
+    pub(crate) fn pick_to_link(&self, device: (u32, u32)) -> Option<(&'static Object, Code<'static>)> {
+        match self.linking {
+            Linking::AtLoad => self.pick(device),
+            Linking::AtBuild => None,
+            Linking::None => self.best(&|_, arch| arch.ptx_compiles_on(device)).map(|o| (o, Code::Ptx(o.ptx))),
+        }
+    }
+
+    /// The error that nothing fits.
+    pub(crate) fn nothing_for(&self, device: &Device) -> Error {
+        let compiled: Vec<_> = self.objects.iter().map(|o| o.arch).collect();
+        Error::NoObject {
+            image: self.name,
+            device: device.name().to_owned(),
+            arch: device.arch(),
+            compiled: if compiled.is_empty() { "nothing".to_owned() } else { compiled.join(", ") },
+            older: match self.linking {
+                Linking::AtBuild => {
+                    " (it is linked with other code, so only machine code of the same major version fits)"
+                }
+                _ => " or older",
+            },
+        }
+    }
+
+    fn best(&self, fits: &dyn Fn(&Object, Arch) -> bool) -> Option<&'static Object> {
+        self.objects
+            .iter()
+            .filter_map(|object| Arch::parse(object.arch).map(|arch| (arch, object)))
+            .filter(|(arch, object)| fits(object, *arch))
+            .max_by_key(|(arch, _)| *arch)
+            .map(|(_, object)| object)
     }
 
     /// The record of a kernel.
