@@ -1,15 +1,19 @@
-//! What kernels call: thread indices, disjoint slices, barriers and the panic handler.
+//! What kernels call: thread indices, disjoint slices, barriers, printing, the allocator and the panic handler.
 //!
 //! On `nvptx64` the functions here are the real ones. On the host the same items exist, so that a crate that is
 //! compiled for both sides type-checks; those that only make sense in a kernel panic there.
 #![no_std]
 
+#[cfg(all(target_arch = "nvptx64", feature = "allocator"))]
+mod allocator;
 mod dim;
 mod disjoint;
 mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 pub mod sync;
+#[cfg(target_arch = "nvptx64")]
+mod syscalls;
 #[doc(hidden)]
 pub mod text;
 pub mod thread;
