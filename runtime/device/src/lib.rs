@@ -11,6 +11,8 @@ mod disjoint;
 mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
+#[doc(hidden)]
+pub mod print;
 pub mod sync;
 #[cfg(target_arch = "nvptx64")]
 mod syscalls;

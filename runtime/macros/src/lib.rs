@@ -9,6 +9,7 @@ mod device;
 mod function;
 mod image;
 mod kernel;
+mod print;
 mod template;
 mod text;
 
@@ -89,4 +90,11 @@ pub fn derive_cxx_type(item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn image(arguments: TokenStream) -> TokenStream {
     image::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// What `ptx::println!` and `ptx::print!` expand to on the device. No part of the interface.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __print(arguments: TokenStream) -> TokenStream {
+    print::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
