@@ -9,6 +9,7 @@
 #[cfg(any(feature = "decode", test))]
 extern crate alloc;
 
+pub mod bits;
 pub mod cxx;
 #[cfg(any(feature = "decode", test))]
 pub mod decode;
@@ -19,6 +20,7 @@ pub mod mangle;
 #[cfg(any(feature = "decode", test))]
 pub mod owned;
 mod types;
+mod wrappers;
 
 pub use descriptor::{Access, Class, Descriptor, Entry, Kind, LaunchBounds, Mangling, Param, Pointee, Type};
 pub use encode::{Encoder, encode, encoded_len};

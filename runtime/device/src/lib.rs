@@ -6,6 +6,7 @@
 
 mod dim;
 mod disjoint;
+pub mod ffi;
 mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
@@ -13,6 +14,7 @@ pub mod sync;
 #[doc(hidden)]
 pub mod text;
 pub mod thread;
+pub mod vec;
 
 pub use dim::Dim3;
 pub use disjoint::DisjointSlice;

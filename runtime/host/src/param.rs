@@ -1,7 +1,10 @@
 //! The host's side of every type that a kernel's parameter may have.
 
 use ptx_abi::{AbiType, CxxType, KernelParam};
-use ptx_device::DisjointSlice;
+use ptx_device::ffi::{
+    CChar, Char8, Char16, LongLong, Restrict, SamplerObject, SurfaceObject, TextureObject, ULongLong, WChar,
+};
+use ptx_device::{DisjointSlice, native_vectors, vec};
 
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
@@ -37,6 +40,16 @@ macro_rules! by_value {
     )*};
 }
 by_value!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, f32, f64);
+by_value!(CChar, LongLong, ULongLong, WChar, Char8, Char16, TextureObject, SurfaceObject, SamplerObject);
+#[cfg(feature = "half")]
+by_value!(half::f16, half::bf16);
+
+macro_rules! vectors {
+    ($($name:ident, $make:ident, $cuda:literal, $lane:ident, $kind:ident, $fields:tt, $align:tt;)*) => {
+        by_value!($(vec::$name),*);
+    };
+}
+native_vectors!(vectors);
 
 // SAFETY: the value itself.
 unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
@@ -56,6 +69,22 @@ unsafe impl<T: CxxType + 'static> HostParam for *const T {
 
 // SAFETY: an address.
 unsafe impl<T: CxxType + 'static> HostParam for *mut T {
+    type Host<'a> = DevicePointer<T>;
+    fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
+        launch.push_value(host.address());
+    }
+}
+
+// SAFETY: an address.
+unsafe impl<T: CxxType + 'static> HostParam for Restrict<*const T> {
+    type Host<'a> = DevicePointer<T>;
+    fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
+        launch.push_value(host.address());
+    }
+}
+
+// SAFETY: an address.
+unsafe impl<T: CxxType + 'static> HostParam for Restrict<*mut T> {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());

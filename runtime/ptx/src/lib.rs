@@ -27,13 +27,17 @@
 //! ```
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
+#[cfg(feature = "half")]
+pub use half::{bf16, f16};
+pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, KernelParam, MAX_PARAM_ALIGN};
-pub use ptx_device::{Dim3, DisjointSlice, sync, sync_threads, thread};
+pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
+pub use ptx_device::{Dim3, DisjointSlice, sync, sync_threads, thread, vec};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, CxxType, device, kernel};
+pub use ptx_macros::{AbiType, CxxType, bitfields, device, kernel};
 
 /// What most kernels and host programs name: `use ptx::prelude::*;`.
 pub mod prelude {
@@ -47,10 +51,10 @@ pub mod prelude {
 pub mod __private {
     pub use ptx_abi::{
         AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, KernelParam, Kind, LaunchBounds, Mangling, Param,
-        TemplateParameter, Type, cxx, encode, encoded_len,
+        TemplateParameter, Type, bits, cxx, encode, encoded_len,
     };
     #[cfg(not(target_arch = "nvptx64"))]
-    pub use ptx_host::cudarc::driver::DeviceRepr;
+    pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::{HostParam, Launch};
 }
