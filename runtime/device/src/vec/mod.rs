@@ -175,6 +175,7 @@ macro_rules! define {
         );
 
         // SAFETY: numbers without padding.
+        #[diagnostic::do_not_recommend]
         unsafe impl ptx_abi::bits::Plain for $name {}
 
         // SAFETY: the layout is the device's.
