@@ -12,6 +12,7 @@ use crate::types::CxxType;
 
 macro_rules! same_as {
     ($([$($generics:tt)*] $ty:ty = $inner:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($generics)*> CxxType for $ty {
             const CXX: Cxx<'static> = <$inner as CxxType>::CXX;
             const DEFINITION: &'static Definition<'static> = <$inner as CxxType>::DEFINITION;

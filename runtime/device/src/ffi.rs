@@ -61,9 +61,10 @@ macro_rules! wrappers {
             }
         }
 
-        abi_by_value!($name, $class, Cxx::Builtin(Builtin::$builtin));
+        abi_by_value!($name, $class, Cxx::Builtin(Builtin::$builtin), diagnostic::do_not_recommend);
 
         // SAFETY: an integer.
+        #[diagnostic::do_not_recommend]
         unsafe impl ptx_abi::bits::Plain for $name {}
 
         // SAFETY: the layout is the device's.
@@ -125,15 +126,17 @@ impl<P> Deref for Restrict<P> {
 
 macro_rules! restrict {
     ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: CxxType + 'static> CxxType for Restrict<$pointer> {
             const CXX: Cxx<'static> = Cxx::Restrict(&<$pointer>::CXX);
             const DEFINITION: &'static Definition<'static> = T::DEFINITION;
         }
         // SAFETY: as the pointer.
+        #[diagnostic::do_not_recommend]
         unsafe impl<T: CxxType + 'static> AbiType for Restrict<$pointer> {
             const TYPE: Type = <$pointer as AbiType>::TYPE;
         }
-        abi_passed_as_itself!([T: CxxType + 'static] Restrict<$pointer>);
+        abi_passed_as_itself!([T: CxxType + 'static] Restrict<$pointer>, diagnostic::do_not_recommend);
         // SAFETY: an address.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl<T: CxxType + 'static> cudarc::driver::DeviceRepr for Restrict<$pointer> {}

@@ -30,7 +30,7 @@
 #[cfg(feature = "half")]
 pub use half::{bf16, f16};
 pub use ptx_abi::bits::Plain;
-pub use ptx_abi::{AbiType, CxxType, DeviceParam, KernelParam, MAX_PARAM_ALIGN};
+pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{Dim3, DisjointSlice, sync, sync_threads, thread, vec};
 #[cfg(not(target_arch = "nvptx64"))]
@@ -50,7 +50,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use ptx_abi::{
-        AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, KernelParam, Kind, LaunchBounds, Mangling, Param,
+        AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
         TemplateParameter, Type, bits, cxx, encode, encoded_len,
     };
     #[cfg(not(target_arch = "nvptx64"))]

@@ -171,7 +171,8 @@ macro_rules! define {
 
         ptx_abi::abi_by_value!(
             $name, Aggregate,
-            ptx_abi::cxx::Cxx::Named(ptx_abi::cxx::Name::cuda($cuda, "vector_types.h"))
+            ptx_abi::cxx::Cxx::Named(ptx_abi::cxx::Name::cuda($cuda, "vector_types.h")),
+            diagnostic::do_not_recommend
         );
 
         // SAFETY: numbers without padding.
