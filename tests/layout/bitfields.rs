@@ -14,7 +14,6 @@ use crate::generate::{Case, Member, cases};
 /// What both programs print for each struct: size and alignment; its bytes when one member after the other is all ones;
 /// what each bit-field reads in a pattern; and the pattern's bytes after a write to it.
 const RUST: &str = r#"
-#![allow(warnings)]
 use std::mem::{align_of, size_of, transmute_copy, zeroed};
 
 fn dump<T: Copy>(what: &str, value: T) {

@@ -119,8 +119,8 @@ macro_rules! abi_by_value {
         impl $crate::CxxType for $ty {
             const CXX: $crate::cxx::Cxx<'static> = $cxx;
         }
-        // SAFETY: a type of one layout on both sides (guide §1.1, §1.2).
         $(#[$attribute])?
+        // SAFETY: a type of one layout on both sides (guide §1.1, §1.2).
         unsafe impl $crate::AbiType for $ty {
             const TYPE: $crate::Type = $crate::Type::scalar::<$ty>($crate::Class::$class);
         }
@@ -133,8 +133,8 @@ macro_rules! abi_by_value {
 #[macro_export]
 macro_rules! abi_passed_as_itself {
     ([$($generics:tt)*] $ty:ty $(, $attribute:meta)?) => {
-        // SAFETY: passed as itself.
         $(#[$attribute])?
+        // SAFETY: passed as itself.
         unsafe impl<$($generics)*> $crate::DeviceParam for $ty {
             type Raw = $ty;
             const TYPE: $crate::Type = <$ty as $crate::AbiType>::TYPE;
@@ -216,8 +216,8 @@ macro_rules! function_pointer {
             const CXX: Cxx<'static> =
                 Cxx::Pointer(&Cxx::Function { result: &R::CXX, params: &[$($param::CXX),*] });
         }
-        // SAFETY: a pointer to code is a 64-bit generic address.
         #[diagnostic::do_not_recommend]
+        // SAFETY: a pointer to code is a 64-bit generic address.
         unsafe impl<R: CxxType + 'static, $($param: CxxType + 'static),*> AbiType for $ty {
             const TYPE: Type = Type::pointer::<u8>(Access::Raw);
         }
@@ -227,8 +227,8 @@ macro_rules! function_pointer {
         impl<R: CxxType + 'static, $($param: CxxType + 'static),*> CxxType for Option<$ty> {
             const CXX: Cxx<'static> = <$ty as CxxType>::CXX;
         }
-        // SAFETY: `None` is the null pointer.
         #[diagnostic::do_not_recommend]
+        // SAFETY: `None` is the null pointer.
         unsafe impl<R: CxxType + 'static, $($param: CxxType + 'static),*> AbiType for Option<$ty> {
             const TYPE: Type = Type::pointer::<u8>(Access::Raw);
         }

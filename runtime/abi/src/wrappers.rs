@@ -47,8 +47,18 @@ mod half {
     use crate::cxx::{Cxx, Name};
 
     // nvcc passes both as `.align 2 .b8[2]`: they are structs.
-    abi_by_value!(::half::f16, Aggregate, Cxx::Named(Name::cuda("__half", "cuda_fp16.h")));
-    abi_by_value!(::half::bf16, Aggregate, Cxx::Named(Name::cuda("__nv_bfloat16", "cuda_bf16.h")));
+    abi_by_value!(
+        ::half::f16,
+        Aggregate,
+        Cxx::Named(Name::cuda("__half", "cuda_fp16.h")),
+        diagnostic::do_not_recommend
+    );
+    abi_by_value!(
+        ::half::bf16,
+        Aggregate,
+        Cxx::Named(Name::cuda("__nv_bfloat16", "cuda_bf16.h")),
+        diagnostic::do_not_recommend
+    );
 
     // SAFETY: 16 bits, all of them numbers.
     unsafe impl crate::bits::Plain for ::half::f16 {}

@@ -63,16 +63,16 @@ macro_rules! wrappers {
 
         abi_by_value!($name, $class, Cxx::Builtin(Builtin::$builtin), diagnostic::do_not_recommend);
 
-        // SAFETY: an integer.
         #[diagnostic::do_not_recommend]
+        // SAFETY: an integer.
         unsafe impl ptx_abi::bits::Plain for $name {}
 
-        // SAFETY: the layout is the device's.
         #[cfg(not(target_arch = "nvptx64"))]
+        // SAFETY: the layout is the device's.
         unsafe impl cudarc::driver::DeviceRepr for $name {}
 
-        // SAFETY: zero is an integer.
         #[cfg(not(target_arch = "nvptx64"))]
+        // SAFETY: zero is an integer.
         unsafe impl cudarc::driver::ValidAsZeroBits for $name {}
     )*};
 }
@@ -131,14 +131,14 @@ macro_rules! restrict {
             const CXX: Cxx<'static> = Cxx::Restrict(&<$pointer>::CXX);
             const DEFINITION: &'static Definition<'static> = T::DEFINITION;
         }
-        // SAFETY: as the pointer.
         #[diagnostic::do_not_recommend]
+        // SAFETY: as the pointer.
         unsafe impl<T: CxxType + 'static> AbiType for Restrict<$pointer> {
             const TYPE: Type = <$pointer as AbiType>::TYPE;
         }
         abi_passed_as_itself!([T: CxxType + 'static] Restrict<$pointer>, diagnostic::do_not_recommend);
-        // SAFETY: an address.
         #[cfg(not(target_arch = "nvptx64"))]
+        // SAFETY: an address.
         unsafe impl<T: CxxType + 'static> cudarc::driver::DeviceRepr for Restrict<$pointer> {}
     )*};
 }
@@ -181,6 +181,7 @@ impl<T: Copy + fmt::Debug> fmt::Debug for Volatile<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: CxxType + 'static> CxxType for Volatile<T> {
     const CXX: Cxx<'static> = Cxx::Volatile(&T::CXX);
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;

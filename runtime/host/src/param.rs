@@ -31,8 +31,8 @@ macro_rules! by_value {
     // Not in rustc's lists of types that would do: they are too many.
     (@hidden $($ty:ty),*) => {$( by_value!(@one $ty, diagnostic::do_not_recommend); )*};
     (@one $ty:ty $(, $attribute:meta)?) => {
-        // SAFETY: the value itself.
         $(#[$attribute])?
+        // SAFETY: the value itself.
         unsafe impl HostParam for $ty {
             type Host<'a> = Self;
             #[inline]
@@ -45,7 +45,7 @@ macro_rules! by_value {
 }
 by_value!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, f32, f64);
 #[cfg(feature = "half")]
-by_value!(half::f16, half::bf16);
+by_value!(@hidden half::f16, half::bf16);
 
 macro_rules! vectors {
     ($($name:ident, $make:ident, $cuda:literal, $lane:ident, $kind:ident, $fields:tt, $align:tt;)*) => {
@@ -79,8 +79,8 @@ unsafe impl<T: CxxType + 'static> HostParam for *mut T {
     }
 }
 
-// SAFETY: an address.
 #[diagnostic::do_not_recommend]
+// SAFETY: an address.
 unsafe impl<T: CxxType + 'static> HostParam for Restrict<*const T> {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
@@ -88,8 +88,8 @@ unsafe impl<T: CxxType + 'static> HostParam for Restrict<*const T> {
     }
 }
 
-// SAFETY: an address.
 #[diagnostic::do_not_recommend]
+// SAFETY: an address.
 unsafe impl<T: CxxType + 'static> HostParam for Restrict<*mut T> {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {

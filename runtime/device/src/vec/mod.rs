@@ -175,16 +175,16 @@ macro_rules! define {
             diagnostic::do_not_recommend
         );
 
-        // SAFETY: numbers without padding.
         #[diagnostic::do_not_recommend]
+        // SAFETY: numbers without padding.
         unsafe impl ptx_abi::bits::Plain for $name {}
 
-        // SAFETY: the layout is the device's.
         #[cfg(not(target_arch = "nvptx64"))]
+        // SAFETY: the layout is the device's.
         unsafe impl cudarc::driver::DeviceRepr for $name {}
 
-        // SAFETY: zero is a number.
         #[cfg(not(target_arch = "nvptx64"))]
+        // SAFETY: zero is a number.
         unsafe impl cudarc::driver::ValidAsZeroBits for $name {}
     )*};
     (@tuple $lane:ident; x) => { ($lane,) };
