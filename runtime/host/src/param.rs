@@ -1,6 +1,7 @@
 //! The host's side of every type that a kernel's parameter may have.
 
 use ptx_abi::{AbiType, CxxType, DeviceParam};
+use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
 use ptx_device::ffi::{
     CChar, Char8, Char16, LongLong, Restrict, SamplerObject, SurfaceObject, TextureObject, ULongLong, WChar,
 };
@@ -115,6 +116,14 @@ unsafe impl<T: AbiType> HostParam for &[T] {
 
 // SAFETY: address and length of memory that is borrowed exclusively.
 unsafe impl<T: AbiType> HostParam for DisjointSlice<'_, T> {
+    type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
+        launch.push_slice_mut(host);
+    }
+}
+
+// SAFETY: address and length of memory that is borrowed exclusively.
+unsafe impl<T: AtomicValue + AbiType, S: Scope> HostParam for AtomicSlice<'_, T, S> {
     type Host<'a> = &'a mut dyn DeviceWrite<T>;
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);

@@ -32,12 +32,12 @@ pub use half::{bf16, f16};
 pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
-pub use ptx_device::{Dim3, DisjointSlice, sync, sync_threads, thread, vec};
+pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, atomic, sync, sync_threads, thread, vec};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, CxxType, bitfields, device, kernel};
+pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, kernel, shared};
 
 /// What most kernels and host programs name: `use ptx::prelude::*;`.
 pub mod prelude {
@@ -53,6 +53,7 @@ pub mod __private {
         AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
         TemplateParameter, Type, bits, cxx, encode, encoded_len,
     };
+    pub use ptx_device::shared::{SharedStatic, may_be_constant};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
     #[cfg(not(target_arch = "nvptx64"))]
