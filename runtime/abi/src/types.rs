@@ -109,19 +109,22 @@ impl<T> Clone for RawSliceMut<T> {
 }
 impl<T> Copy for RawSliceMut<T> {}
 
-/// Implements the traits for a type that is passed as itself.
+/// Implements the traits for a type that is passed as itself. The attribute goes to every impl:
+/// `diagnostic::do_not_recommend` keeps a type out of rustc's lists of types that would do.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! abi_by_value {
-    ($ty:ty, $class:ident, $cxx:expr) => {
+    ($ty:ty, $class:ident, $cxx:expr $(, $attribute:meta)?) => {
+        $(#[$attribute])?
         impl $crate::CxxType for $ty {
             const CXX: $crate::cxx::Cxx<'static> = $cxx;
         }
+        $(#[$attribute])?
         // SAFETY: a type of one layout on both sides (guide §1.1, §1.2).
         unsafe impl $crate::AbiType for $ty {
             const TYPE: $crate::Type = $crate::Type::scalar::<$ty>($crate::Class::$class);
         }
-        $crate::abi_passed_as_itself!([] $ty);
+        $crate::abi_passed_as_itself!([] $ty $(, $attribute)?);
     };
 }
 
@@ -130,8 +133,8 @@ macro_rules! abi_by_value {
 #[macro_export]
 macro_rules! abi_passed_as_itself {
     ([$($generics:tt)*] $ty:ty $(, $attribute:meta)?) => {
-        // SAFETY: passed as itself.
         $(#[$attribute])?
+        // SAFETY: passed as itself.
         unsafe impl<$($generics)*> $crate::DeviceParam for $ty {
             type Raw = $ty;
             const TYPE: $crate::Type = <$ty as $crate::AbiType>::TYPE;
@@ -213,8 +216,8 @@ macro_rules! function_pointer {
             const CXX: Cxx<'static> =
                 Cxx::Pointer(&Cxx::Function { result: &R::CXX, params: &[$($param::CXX),*] });
         }
-        // SAFETY: a pointer to code is a 64-bit generic address.
         #[diagnostic::do_not_recommend]
+        // SAFETY: a pointer to code is a 64-bit generic address.
         unsafe impl<R: CxxType + 'static, $($param: CxxType + 'static),*> AbiType for $ty {
             const TYPE: Type = Type::pointer::<u8>(Access::Raw);
         }
@@ -224,8 +227,8 @@ macro_rules! function_pointer {
         impl<R: CxxType + 'static, $($param: CxxType + 'static),*> CxxType for Option<$ty> {
             const CXX: Cxx<'static> = <$ty as CxxType>::CXX;
         }
-        // SAFETY: `None` is the null pointer.
         #[diagnostic::do_not_recommend]
+        // SAFETY: `None` is the null pointer.
         unsafe impl<R: CxxType + 'static, $($param: CxxType + 'static),*> AbiType for Option<$ty> {
             const TYPE: Type = Type::pointer::<u8>(Access::Raw);
         }

@@ -13,6 +13,7 @@ mod allocator;
 pub mod atomic;
 mod dim;
 mod disjoint;
+pub mod ffi;
 mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
@@ -26,6 +27,7 @@ mod syscalls;
 #[doc(hidden)]
 pub mod text;
 pub mod thread;
+pub mod vec;
 
 pub use dim::Dim3;
 pub use disjoint::DisjointSlice;
