@@ -1,13 +1,17 @@
 //! NVIDIA's library nvJitLink ("nvJitLink" documentation, chapter 2), loaded when it is first wanted. It needs no GPU.
+//!
+//! Of two definitions of one name, and of a declaration that does not fit its definition, nvJitLink 13.0 tells on standard
+//! error only, and links the first definition. The driver's linker and nvlink refuse both.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
 use super::{LinkInput, LinkKind, failure, with_nul};
 use crate::error::{Error, Result};
+use crate::image::Arch;
 
 /// `nvJitLinkHandle`
 type Handle = *mut c_void;
@@ -128,6 +132,13 @@ impl State {
 /// Links for an arch, as `sm_90`, with nvJitLink: the linked cubin. No device is needed.
 pub fn link(arch: &str, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {
     let api = api()?;
+    // nvJitLink 13.0 crashes on names such as `sm_1`; of others it says that it does not know them.
+    if !Arch::parse(arch).is_some_and(|arch| arch.major > 0) {
+        return Err(failure("nvJitLink", arch, "that is no arch, such as `sm_90`".to_owned(), ""));
+    }
+    // nvJitLink 13.0 hangs or crashes where one thread links while another one's link fails.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let lto = inputs.iter().any(|input| input.kind == LinkKind::LtoIr);
     match attempt(api, arch, inputs, lto) {
         // Objects do not show from outside that they hold LTO-IR.
