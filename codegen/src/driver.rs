@@ -18,7 +18,7 @@ use crate::output::{self, Artifact};
 use crate::report::{Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{emit, intrinsics, optimize, verify};
+use crate::{emit, intrinsics, memory, optimize, verify};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -49,11 +49,13 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut artifacts = Vec::new();
     for &arch in &options.archs {
         let module = module.clone();
-        let needs = intrinsics::define(&context, &module, arch)?;
+        let needs = memory::place(&context, &module)?;
+        let needs = needs.and(intrinsics::define(&context, &module, arch)?);
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
-        let imports = verify::undefined_symbols(&module, options.linking())?;
+        memory::order(&context, &module, &machine, arch, options.opt_level)?;
+        let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         emit::limit_debug_info(&module, &machine, options.debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
@@ -85,9 +87,9 @@ pub fn link(options: &Options) -> Result<Report> {
 }
 
 fn refuse_empty(interface: &Interface<'_>) -> Result<()> {
-    if interface.kernels.is_empty() && interface.bare_kernels.is_empty() && interface.exports.is_empty() {
+    if interface.is_empty() {
         return Err(Diagnostic::error(Code::NoKernels, "the crate has no kernel and exports no function")
-            .help("mark a function with `#[ptx::kernel]`")
+            .help("mark a function with `#[ptx::kernel]` or `#[ptx::device(export)]`")
             .into());
     }
     Ok(())
@@ -169,7 +171,7 @@ impl Report {
             align: param.source.ty.align,
             ptx: param.ptx.iter().map(ToString::to_string).collect(),
         };
-        let kernel = |kernel: &abi::KernelAbi| Kernel {
+        let kernel = |kernel: &abi::FunctionAbi| Kernel {
             name: kernel.name.clone(),
             path: kernel.path.clone(),
             span: kernel.span.clone(),

@@ -16,6 +16,7 @@ pub mod input;
 pub mod interface;
 pub mod intrinsics;
 mod llvm;
+pub mod memory;
 pub mod optimize;
 pub mod options;
 pub mod output;

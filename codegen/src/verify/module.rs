@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::abi::Table;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, AsValueRef, FunctionValue, InstructionOpcode, Module, Use};
@@ -16,8 +17,10 @@ pub type Imports = BTreeMap<String, Import>;
 pub struct Import {
     /// `function` or `static`.
     pub kind: &'static str,
-    /// The first use that has a source line.
+    /// The declaration by `#[device(import)]`, or the first use that has a source line.
     pub span: Option<Span>,
+    /// What stands there.
+    pub label: &'static str,
     /// Who uses it, in words.
     pub users: String,
 }
@@ -70,12 +73,17 @@ pub fn supported(module: &Module<'_>) -> Result<()> {
 }
 
 /// The symbols that nobody defines, without the driver's. Refuses them unless another linker comes after this one.
-pub fn undefined_symbols(module: &Module<'_>, linking: Linking) -> Result<Imports> {
+pub fn undefined_symbols(module: &Module<'_>, table: &Table, linking: Linking) -> Result<Imports> {
     let mut imports = Imports::new();
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
         if !ptx_abi::SYSTEM_CALLS.contains(&name.as_str()) {
-            imports.extend(import(&function, "function").map(|import| (name, import)));
+            let declared = table.imports.iter().find(|import| import.name == name);
+            let import = import(&function, "function").map(|import| match declared {
+                Some(abi) => Import { span: Some(abi.span.clone()), label: "declared here", ..import },
+                None => import,
+            });
+            imports.extend(import.map(|import| (name, import)));
         }
     }
     for global in llvm::globals(module).filter(|g| g.is_declaration()) {
@@ -95,7 +103,7 @@ fn import(symbol: &impl AsValueRef, kind: &'static str) -> Option<Import> {
         return None;
     }
     let (span, users) = first_use(symbol);
-    Some(Import { kind, span, users })
+    Some(Import { kind, span, label: "used here", users })
 }
 
 impl Import {
@@ -103,7 +111,7 @@ impl Import {
     pub fn undefined(&self, name: &str) -> Diagnostic {
         let message = format!("undefined symbol: {} `{}`", self.kind, demangled(name));
         let diagnostic = Diagnostic::error(Code::UndefinedSymbol, message)
-            .at(self.span.clone(), "used here")
+            .at(self.span.clone(), self.label)
             .note(format!("it is used by {}", self.users));
         match self.span {
             Some(_) => diagnostic,

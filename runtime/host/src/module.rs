@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute as Attribute, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::Descriptor;
+use ptx_abi::{Descriptor, Mangling};
 
 use crate::device::{Device, Limits};
 use crate::driver::{self, Code, Doing};
@@ -149,7 +149,10 @@ impl Module {
 
     /// The kernel that `host` describes, if the device's is the same.
     pub(crate) fn kernel(&self, host: &Descriptor<'static>) -> Result<Arc<Kernel>> {
-        let record = self.record(host.name)?;
+        let record = match host.mangling {
+            Mangling::C => self.record(host.name)?,
+            Mangling::Cxx => self.record(&host.symbol())?,
+        };
         if record.abi_hash != host.abi_hash() {
             return Err(Error::Signature {
                 name: host.name.to_owned(),

@@ -1,7 +1,8 @@
 //! The host's side of every type that a kernel's parameter may have.
 
-use ptx_abi::{AbiType, KernelParam};
+use ptx_abi::{AbiType, CxxType, DeviceParam};
 use ptx_device::DisjointSlice;
+use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
 
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
@@ -9,14 +10,14 @@ use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 /// What the host passes for a parameter of this type.
 ///
 /// # Safety
-/// `push` must push exactly one argument, of the layout that [`KernelParam::TYPE`] says, and memory of the elements
+/// `push` must push exactly one argument, of the layout that [`ptx_abi::DeviceParam::TYPE`] says, and memory of the elements
 /// that the type says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
-    label = "this type has no defined layout at the kernel boundary",
+    label = "the host cannot pass this to a kernel",
     note = "kernels take scalars, raw pointers, `&T`, `&[T]`, `DisjointSlice<T>`, and types that derive `ptx::AbiType`"
 )]
-pub unsafe trait HostParam: KernelParam {
+pub unsafe trait HostParam: DeviceParam {
     /// What the host passes.
     type Host<'a>;
 
@@ -47,7 +48,7 @@ unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
 }
 
 // SAFETY: an address.
-unsafe impl<T: 'static> HostParam for *const T {
+unsafe impl<T: CxxType + 'static> HostParam for *const T {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
@@ -55,7 +56,7 @@ unsafe impl<T: 'static> HostParam for *const T {
 }
 
 // SAFETY: an address.
-unsafe impl<T: 'static> HostParam for *mut T {
+unsafe impl<T: CxxType + 'static> HostParam for *mut T {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
@@ -80,6 +81,14 @@ unsafe impl<T: AbiType> HostParam for &[T] {
 
 // SAFETY: address and length of memory that is borrowed exclusively.
 unsafe impl<T: AbiType> HostParam for DisjointSlice<'_, T> {
+    type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
+        launch.push_slice_mut(host);
+    }
+}
+
+// SAFETY: address and length of memory that is borrowed exclusively.
+unsafe impl<T: AtomicValue + AbiType, S: Scope> HostParam for AtomicSlice<'_, T, S> {
     type Host<'a> = &'a mut dyn DeviceWrite<T>;
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);
