@@ -6,7 +6,7 @@ use ptx_abi::cxx::{Builtin, Keyword};
 use ptx_abi::owned::{OwnedArgument, OwnedBody, OwnedCxx, OwnedDefinition, OwnedField, OwnedName};
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::header::names::is_keyword;
 use crate::header::spell::{Context, full_name};
 use crate::interface::Described;
@@ -20,6 +20,8 @@ pub struct Types<'a> {
     pub mentioned: Vec<&'a OwnedName>,
     /// Those whose contents are known, each behind those that it holds.
     pub defined: Vec<&'a OwnedDefinition>,
+    /// The enums among `mentioned`, and where.
+    enums: Vec<(&'a OwnedName, Span)>,
     problems: Vec<Diagnostic>,
 }
 
@@ -36,8 +38,8 @@ impl<'a> Types<'a> {
             }
         }
         // An enum is declared with its integer type, which only its definition says.
-        let is_unknown = |name: &&&OwnedName| name.keyword == Keyword::Enum && this.underlying(name).is_none();
-        let unknown: Vec<_> = this.mentioned.iter().filter(is_unknown).map(|name| unknown_enum(name)).collect();
+        let unknown = this.enums.iter().filter(|(name, _)| this.underlying(name).is_none());
+        let unknown: Vec<_> = unknown.map(|(name, span)| unknown_enum(name, span)).collect();
         this.problems.extend(unknown);
         if this.problems.is_empty() { Ok(this) } else { Err(this.problems.into()) }
     }
@@ -68,6 +70,9 @@ impl<'a> Types<'a> {
                     let path = name.namespace.split("::").filter(|part| !part.is_empty());
                     path.chain([name.name.as_str()]).for_each(|part| self.check_name(part, function));
                     self.mentioned.push(name);
+                    if name.keyword == Keyword::Enum {
+                        self.enums.push((name, function.span()));
+                    }
                 }
             }
         }
@@ -162,9 +167,10 @@ fn two_types(cxx: &OwnedCxx, function: &Described<'_>) -> Diagnostic {
         .help("give one of them another name with `#[ptx(name = \"…\")]` or `#[ptx(namespace = \"…\")]`")
 }
 
-fn unknown_enum(name: &OwnedName) -> Diagnostic {
+fn unknown_enum(name: &OwnedName, span: &Span) -> Diagnostic {
     let full = full_name(name, Context::Top);
     Diagnostic::error(Code::HeaderName, format!("the header cannot declare the enum `{full}`"))
+        .at(Some(span.clone()), "it is mentioned here first")
         .note("only the type of a function pointer mentions it, and that does not say the enum's integer type")
         .help("let an exported function take the enum by value or by pointer")
 }

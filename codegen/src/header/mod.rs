@@ -91,7 +91,7 @@ impl Header {
 
     /// Size, alignment and offsets. A bit-field has no address: its place shows in the others' and in the size.
     fn assertions(&mut self, definition: &OwnedDefinition, name: &OwnedName) {
-        let full = full_name(name, Context::Elsewhere);
+        let full = full_name(name, Context::Top);
         let mut short = full.clone();
         if !name.arguments.is_empty() {
             short = format!("{}_TYPE_{}", self.guard, self.aliases);
