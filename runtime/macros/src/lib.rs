@@ -11,6 +11,7 @@ mod function;
 mod image;
 mod kernel;
 mod place;
+mod print;
 mod template;
 mod text;
 
@@ -138,4 +139,11 @@ pub fn shared(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
     place::constant(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// What `ptx::println!` and `ptx::print!` expand to on the device. No part of the interface.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __print(arguments: TokenStream) -> TokenStream {
+    print::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
