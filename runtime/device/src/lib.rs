@@ -7,6 +7,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod arch;
 pub mod atomic;
 mod dim;
 mod disjoint;
@@ -20,6 +21,7 @@ pub mod sync;
 pub mod text;
 pub mod thread;
 
+pub use arch::arch;
 pub use dim::Dim3;
 pub use disjoint::DisjointSlice;
 pub use shared::{Shared, SharedAtomics};

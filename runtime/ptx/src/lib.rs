@@ -28,7 +28,7 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 pub use ptx_abi::{AbiType, KernelParam, MAX_PARAM_ALIGN};
-pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, atomic, sync, sync_threads, thread};
+pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, sync, sync_threads, thread};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]

@@ -7,11 +7,13 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
+mod atomics;
 mod examples;
 mod failures;
 mod gpu;
 mod language;
 mod layouts;
+mod litmus;
 mod memory;
 mod options;
 mod record;
@@ -33,8 +35,8 @@ fn main() -> ExitCode {
     // One context, and records in the order of the tests.
     arguments.test_threads = Some(1);
     let mut tests =
-        [scalars::tests(), layouts::tests(), memory::tests(), threads::tests(), language::tests(), failures::tests()]
-            .concat();
+        [scalars::tests(), layouts::tests(), memory::tests(), threads::tests(), language::tests()].concat();
+    tests.extend([atomics::tests(), litmus::tests(), failures::tests()].concat());
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
