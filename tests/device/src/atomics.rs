@@ -73,10 +73,10 @@ macro_rules! integers {
                 if lacks_wide::<$ty>(gpu) { return }
                 let begin: Vec<$ty> = (0..SLOTS).map(<$ty>::begin).collect();
                 let begin = gpu.device.upload(&begin).unwrap();
-                let mut slots = gpu.device.zeroed::<[$ty; SLOTS]>(THREADS).unwrap();
+                let mut slots = gpu.device.zeroed::<$ty>(THREADS * SLOTS).unwrap();
                 let mut sums = gpu.device.zeroed::<u64>(SUMS).unwrap();
                 gpu.run_as(kernels::$module::$local(&begin, &mut slots, &mut sums), Grid::new(1, THREADS as u32));
-                let slots = gpu.device.download(&slots).unwrap().concat();
+                let slots = gpu.device.download(&slots).unwrap();
                 let found = Outcome::new(&slots, &gpu.device.download(&sums).unwrap());
                 assert_eq!(found, Outcome::of_host((0..THREADS as u64).map(|i| vec![i])));
             }),

@@ -68,12 +68,17 @@ pub fn exercise<T: Integer, S: Scope>(
     add(2, slots[9].fetch_dec_wrap(T::cut(9), order));
     add(3, slots[10].swap(value, order));
     // Each thread counts its own success.
-    while slots[11].fetch_update(order, loads, |old| Some(T::cut(old.wide() + 3))).is_err() {}
+    while slots[11].fetch_update(order, loads, |old| Some(T::cut(old.wide().wrapping_add(3)))).is_err() {}
 }
 
 #[inline(never)]
 fn exercise_somewhere<T: Integer>(slots: &[Atomic<T, System>; SLOTS], sums: &[Atomic<u64, Device>; SUMS], i: u64) {
     exercise(slots, sums, i, Ordering::SeqCst, Ordering::SeqCst);
+}
+
+/// This thread's number; [`thread::index_1d`] would look at the grid's shape, and could panic, which costs ptxas time.
+fn number() -> usize {
+    (thread::block_idx_x() * thread::block_dim_x() + thread::thread_idx_x()) as usize
 }
 
 macro_rules! kernels {
@@ -87,7 +92,7 @@ macro_rules! kernels {
                 if (size_of::<$ty>() < 16 || ptx::arch() >= 900)
                     && let (Ok(slots), Ok(sums)) = (slots.as_slice().try_into(), sums.as_slice().try_into())
                 {
-                    let i = thread::index_1d().get() as u64;
+                    let i = number() as u64;
                     exercise::<$ty, _>(slots, sums, i, Ordering::AcqRel, Ordering::Acquire);
                 }
             }
@@ -115,16 +120,15 @@ macro_rules! kernels {
 
             /// Each thread alone on slots of its own stack, by a function that knows nothing of where they are.
             #[kernel]
-            pub fn $local(begin: &[$ty], mut out: DisjointSlice<[$ty; SLOTS]>, sums: AtomicSlice<u64, Device>) {
+            pub fn $local(begin: &[$ty], out: AtomicSlice<$ty, Device>, sums: AtomicSlice<u64, Device>) {
                 if (size_of::<$ty>() < 16 || ptx::arch() >= 900)
                     && let (Ok(begin), Ok(sums)) = (begin.try_into(), sums.as_slice().try_into())
                 {
                     let begin: &[$ty; SLOTS] = begin;
                     let slots: [Atomic<$ty, System>; SLOTS] = begin.map(Atomic::new);
-                    let i = thread::index_1d();
-                    exercise_somewhere(&slots, sums, i.get() as u64);
-                    if let Some(out) = out.get_mut(i) {
-                        *out = slots.each_ref().map(|slot| slot.load(Ordering::SeqCst));
+                    exercise_somewhere(&slots, sums, number() as u64);
+                    for (out, slot) in out.iter().skip(number() * SLOTS).zip(&slots) {
+                        out.store(slot.load(Ordering::SeqCst), Ordering::Relaxed);
                     }
                 }
             }
@@ -152,7 +156,7 @@ pub fn small(i: u64) -> i32 {
 
 #[kernel]
 pub fn floats(single: AtomicSlice<f32, Device>, double: AtomicSlice<f64>) {
-    let value = small(thread::index_1d().get() as u64);
+    let value = small(number() as u64);
     let ([a, b], [c, d]) = (single.as_slice(), double.as_slice()) else { return };
     a.fetch_add(value as f32, Ordering::Relaxed);
     b.fetch_sub(value as f32, Ordering::SeqCst);

@@ -99,9 +99,9 @@ fn play<P: Program, S: Scope>(
     let warp = thread::thread_idx_x() / 32 + thread::block_idx_x();
     for turn in 0..P::ROLES {
         let role = (turn + warp as usize + seed as usize) % P::ROLES;
-        let program = (me * FACTORS[role] + role * (seed as usize + count / 2 + 17)) % count;
+        let program = (me * FACTORS[role] + role * (seed as usize + count / 2 + 17)) & (count - 1);
         // x and y of a program lie apart, too.
-        let y = (program * 37 + 11) % count;
+        let y = (program * 37 + 11) & (count - 1);
         let (Some(x), Some(y)) = (memory.get(program * STRIDE), memory.get((count + y) * STRIDE)) else { return };
         let at = Places { x, y };
         for (index, value) in P::run(role, at).into_iter().flatten() {
@@ -110,6 +110,11 @@ fn play<P: Program, S: Scope>(
             }
         }
     }
+}
+
+/// This thread's number; [`thread::index_1d`] would look at the grid's shape, and could panic.
+fn number() -> usize {
+    (thread::block_idx_x() * thread::block_dim_x() + thread::thread_idx_x()) as usize
 }
 
 macro_rules! kernels {
@@ -121,14 +126,14 @@ macro_rules! kernels {
             #[kernel]
             pub fn $device(memory: AtomicSlice<u32, Device>, seed: u32, out: AtomicSlice<u32, Device>) {
                 let count = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
-                play::<$program, _>(&memory, count, thread::index_1d().get(), seed, 0, out);
+                play::<$program, _>(&memory, count, number(), seed, 0, out);
             }
 
             /// The same with system scope.
             #[kernel]
             pub fn $system(memory: AtomicSlice<u32, System>, seed: u32, out: AtomicSlice<u32, Device>) {
                 let count = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
-                play::<$program, _>(&memory, count, thread::index_1d().get(), seed, 0, out);
+                play::<$program, _>(&memory, count, number(), seed, 0, out);
             }
 
             /// Partners in the same block.
