@@ -2,8 +2,8 @@
 
 use inkwell::llvm_sys::core::{
     LLVMBuildAtomicCmpXchgSyncScope, LLVMBuildAtomicRMWSyncScope, LLVMBuildFenceSyncScope, LLVMGetAtomicRMWBinOp,
-    LLVMGetAtomicSyncScopeID, LLVMGetCmpXchgFailureOrdering, LLVMGetCmpXchgSuccessOrdering, LLVMGetOrdering, LLVMGetSyncScopeID, LLVMIsAtomic,
-    LLVMSetAlignment, LLVMSetAtomicSyncScopeID, LLVMSetOrdering,
+    LLVMGetAtomicSyncScopeID, LLVMGetCmpXchgFailureOrdering, LLVMGetCmpXchgSuccessOrdering, LLVMGetOrdering,
+    LLVMGetSyncScopeID, LLVMIsAtomic, LLVMSetAlignment, LLVMSetAtomicSyncScopeID, LLVMSetOrdering,
 };
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
 

@@ -7,10 +7,9 @@ use inkwell::llvm_sys::core::{
     LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{
-    LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable,
-    LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
-    LLVMDIScopeGetFile, LLVMDIVariableGetFile, LLVMDIVariableGetLine, LLVMGetMetadataKind, LLVMInstructionGetDebugLoc,
-    LLVMMetadataKind,
+    LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable, LLVMDILocationGetColumn,
+    LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile,
+    LLVMDIVariableGetFile, LLVMDIVariableGetLine, LLVMGetMetadataKind, LLVMInstructionGetDebugLoc, LLVMMetadataKind,
 };
 use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 

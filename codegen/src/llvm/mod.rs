@@ -16,8 +16,9 @@ pub use fatal::{doing, install as install_fatal_handler};
 pub use location::{copy_metadata, inlined_spans, static_span};
 pub use target::{emit_assembly, run_passes, target_machine, type_align};
 pub use values::{
-    Use, address_space, address_space_of, clear_subprogram, constant_bytes, constant_operand, delete_function, delete_global, functions, globals,
-    instructions, is_undefined, param_index, replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
+    Use, address_space, address_space_of, clear_subprogram, constant_bytes, constant_operand, delete_function,
+    delete_global, functions, globals, instructions, is_undefined, param_index, replace_uses, result,
+    set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

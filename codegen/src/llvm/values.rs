@@ -5,14 +5,18 @@ use std::path::PathBuf;
 use inkwell::llvm_sys::core::{
     LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory,
     LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetFirstUse, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAFunction, LLVMIsAGlobalVariable,
+    LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument,
+    LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAFunction, LLVMIsAGlobalVariable,
     LLVMIsAInstruction, LLVMIsUndef, LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::types::AsTypeRef;
 
-use super::{AsValueRef, BasicTypeEnum, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, Module, PointerType, PointerValue};
+use super::{
+    AsValueRef, BasicTypeEnum, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, Module, PointerType,
+    PointerValue,
+};
 use crate::diagnostic::Span;
 
 /// The functions of a module, declarations too.

@@ -37,7 +37,8 @@ pub fn order<'ctx>(
     }
     if level != OptLevel::O0 {
         pointers::assume_global(context, module).map_err(|error| bug(&error))?;
-        run(module, machine, "function(infer-address-spaces)")?;
+        // Code generation begins with the first of these; statics have an address space from then on.
+        run(module, machine, "generic-to-nvvm,function(infer-address-spaces)")?;
     }
     let stage = Stage { context, module, builder: context.create_builder(), scopes: Scopes::new(context), arch };
     let mut problems = Vec::new();
@@ -186,10 +187,13 @@ impl<'ctx> Stage<'ctx, '_> {
     fn replace(&self, instruction: InstructionValue<'ctx>, result: BasicValueEnum<'ctx>) -> Result<(), BuilderError> {
         let old = llvm::result(instruction);
         let new = match (old, result) {
-            (BasicValueEnum::StructValue(old), BasicValueEnum::StructValue(new)) if old.get_type() != new.get_type() => {
+            (BasicValueEnum::StructValue(old), BasicValueEnum::StructValue(new))
+                if old.get_type() != new.get_type() =>
+            {
                 let value = self.builder.build_extract_value(new, 0, "")?;
                 let same = self.builder.build_extract_value(new, 1, "")?;
-                let BasicTypeEnum::PointerType(ty) = old.get_type().get_field_type_at_index(0).expect("it has two") else {
+                let BasicTypeEnum::PointerType(ty) = old.get_type().get_field_type_at_index(0).expect("it has two")
+                else {
                     unreachable!("compare-exchanges are on integers and pointers")
                 };
                 let value = self.builder.build_int_to_ptr(value.into_int_value(), ty, "")?;

@@ -12,9 +12,9 @@
 
 use super::mapping::{Method, Order, Scope, Space, Type, instruction, method};
 use crate::llvm::{
-    self, AddressSpace, AtomicOrdering, Atomicity, Attribute, AttributeLoc, BasicMetadataTypeEnum, BasicMetadataValueEnum,
-    BasicType, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, IntPredicate,
-    IntType, IntValue, Intrinsic, Linkage, Module, PointerValue, Rmw,
+    self, AddressSpace, AtomicOrdering, Atomicity, Attribute, AttributeLoc, BasicMetadataTypeEnum,
+    BasicMetadataValueEnum, BasicType, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context,
+    FunctionValue, IntPredicate, IntType, IntValue, Intrinsic, Linkage, Module, PointerValue, Rmw,
 };
 
 /// What a function of this kind does.
@@ -122,8 +122,10 @@ impl<'ctx> Body<'ctx, '_> {
             Space::Local => self.plain(pointer),
             Space::Global | Space::Shared => self.strong(pointer),
             Space::Generic => {
-                let [local, strong] = ["local", "strong"].map(|name| self.context.append_basic_block(self.function, name));
-                let is_local = Intrinsic::find("llvm.nvvm.isspacep.local").and_then(|i| i.get_declaration(self.module, &[]));
+                let [local, strong] =
+                    ["local", "strong"].map(|name| self.context.append_basic_block(self.function, name));
+                let is_local =
+                    Intrinsic::find("llvm.nvvm.isspacep.local").and_then(|i| i.get_declaration(self.module, &[]));
                 let is_local = is_local.expect("LLVM has isspacep for this target");
                 let is_local = self.builder.build_call(is_local, &[pointer.into()], "")?.try_as_basic_value();
                 let is_local = is_local.basic().expect("isspacep has a result").into_int_value();
@@ -326,8 +328,7 @@ impl<'ctx> Body<'ctx, '_> {
             Some(result) => result.fn_type(&params, false),
             None => self.context.void_type().fn_type(&params, false),
         };
-        let callee =
-            self.context.create_inline_asm(ty, text.into(), constraints.join(","), true, false, None, false);
+        let callee = self.context.create_inline_asm(ty, text.into(), constraints.join(","), true, false, None, false);
         let operands: Vec<BasicMetadataValueEnum<'ctx>> = operands.iter().map(|o| (*o).into()).collect();
         let call = self.builder.build_indirect_call(ty, callee, &operands, "")?;
         Ok(call.try_as_basic_value().basic().unwrap_or_else(|| self.context.bool_type().get_undef().into()))

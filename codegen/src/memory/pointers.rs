@@ -12,8 +12,8 @@
 use std::collections::HashSet;
 
 use crate::llvm::{
-    self, AddressSpace, AnyTypeEnum, Attribute, AttributeLoc, BasicValue, BasicValueEnum, Builder, BuilderError, Context,
-    FunctionValue, InstructionOpcode, InstructionValue, Module, PointerValue,
+    self, AddressSpace, AnyTypeEnum, Attribute, AttributeLoc, BasicValue, BasicValueEnum, Builder, BuilderError,
+    Context, FunctionValue, InstructionOpcode, InstructionValue, Module, PointerValue,
 };
 
 /// Marks the pointers of every kernel: parameters, and those in parameters passed by value.

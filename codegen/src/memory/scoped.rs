@@ -56,9 +56,12 @@ pub fn expand<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -
 
 fn misused(name: &str, call: Option<InstructionValue<'_>>) -> Diagnostic {
     let span = call.and_then(|call| llvm::source_span(call));
-    Diagnostic::error(Code::Intrinsic, format!("cannot use the intrinsic `{name}`: it is called in another way than the crate `ptx` does"))
-        .at(span, "used here")
-        .help("use the same version of the crate `ptx` and of ptx-codegen; names of your own must not begin with `__ptx_`")
+    Diagnostic::error(
+        Code::Intrinsic,
+        format!("cannot use the intrinsic `{name}`: it is called in another way than the crate `ptx` does"),
+    )
+    .at(span, "used here")
+    .help("use the same version of the crate `ptx` and of ptx-codegen; names of your own must not begin with `__ptx_`")
 }
 
 struct Expansion<'ctx> {
@@ -100,8 +103,7 @@ impl<'ctx> Expansion<'ctx> {
             }
             ("cas", [BasicValueEnum::PointerValue(pointer), expected, new]) if code.failure.is_for_loads() => {
                 let failure = ordering(code.failure);
-                let pair =
-                    llvm::build_compare_exchange(&self.builder, *pointer, *expected, *new, atomicity, failure);
+                let pair = llvm::build_compare_exchange(&self.builder, *pointer, *expected, *new, atomicity, failure);
                 let old = self.builder.build_extract_value(pair.into_struct_value(), 0, "")?;
                 llvm::replace_uses(self.call, old);
             }

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AddressSpace, AnyTypeEnum, BasicType, BasicTypeEnum, Context, FunctionValue, GlobalValue, Linkage, Module, Use,
+    self, AddressSpace, AnyTypeEnum, BasicType, BasicTypeEnum, Context, FunctionValue, GlobalValue, Linkage, Module,
+    Use,
 };
 
 /// What the static shared memory of a kernel may take up (CUDA C++ Programming Guide, "Technical Specifications per
@@ -84,7 +85,8 @@ pub fn check(module: &Module<'_>) -> Result<()> {
             continue;
         }
         statics.sort_by_key(|(size, global)| (std::cmp::Reverse(*size), global.get_name().to_owned()));
-        let message = format!("the kernel `{kernel}` has {total} bytes of shared statics, and a block has {MAX_SHARED}");
+        let message =
+            format!("the kernel `{kernel}` has {total} bytes of shared statics, and a block has {MAX_SHARED}");
         let mut problem = Diagnostic::error(Code::SharedStatic, message);
         for (size, global) in statics.iter().take(3) {
             problem = match llvm::static_span(*global) {

@@ -1,7 +1,7 @@
 //! Litmus tests: a million tries each, in which strong orders show no outcome that they forbid.
 //!
-//! How often the same program shows it with relaxed orders is recorded, and judged over all programs alone: where no
-//! relaxed program ever showed its weak outcome, the tests could not see one.
+//! How often the same programs show it with relaxed orders is recorded. Three of the four must at device scope, or else the
+//! tests could not see what they look for; within one block, no GPU so far has shown any.
 
 use ptx::prelude::*;
 use ptx::{CudaSlice, Launch};
@@ -106,8 +106,9 @@ pub fn tests() -> Vec<Test> {
                 counts.insert(format!("{name}, {place}"), json!(tries(gpu, forbidden, launch)));
             }
         }
-        let seen = counts.values().filter(|count| count.as_u64() > Some(0)).count();
-        assert!(seen > 0, "the tests cannot see reordering: {counts:?}");
+        let seen = |name: &str| counts[&format!("{name}, device scope")].as_u64() > Some(0);
+        let seen = all().iter().filter(|(name, ..)| seen(name)).count();
+        assert!(seen >= 3, "the tests cannot see reordering: {counts:?}");
         json!({ "tries": LAUNCHES * PROGRAMS, "weak outcomes": counts })
     }));
     tests

@@ -34,8 +34,7 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
     arguments.test_threads = Some(1);
-    let mut tests =
-        [scalars::tests(), layouts::tests(), memory::tests(), threads::tests(), language::tests()].concat();
+    let mut tests = [scalars::tests(), layouts::tests(), memory::tests(), threads::tests(), language::tests()].concat();
     tests.extend([atomics::tests(), litmus::tests(), failures::tests()].concat());
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();

@@ -83,9 +83,8 @@ pub const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, 
 pub const SCOPES: [Scope; 4] = [Scope::Block, Scope::Cluster, Scope::Device, Scope::System];
 pub const LOADS: [Order; 3] = [Order::Relaxed, Order::Acquire, Order::SeqCst];
 pub const STORES: [Order; 3] = [Order::Relaxed, Order::Release, Order::SeqCst];
-const INTEGER_OPS: [&str; 13] = [
-    "xchg", "add", "sub", "and", "nand", "or", "xor", "max", "min", "umax", "umin", "uinc_wrap", "udec_wrap",
-];
+const INTEGER_OPS: [&str; 13] =
+    ["xchg", "add", "sub", "and", "nand", "or", "xor", "max", "min", "umax", "umin", "uinc_wrap", "udec_wrap"];
 const FLOATS: [(&str, u32); 6] =
     [("half", 16), ("bfloat", 16), ("float", 32), ("double", 64), ("<2 x half>", 32), ("<2 x bfloat>", 32)];
 
@@ -193,10 +192,7 @@ impl Case {
     }
 
     fn compare_exchange_loop(&self, sem: &str, bits: u32) -> [Instruction; 2] {
-        [
-            self.instruction("ld", "relaxed", &format!("b{bits}")),
-            self.instruction("atom", sem, &format!("cas.b{bits}")),
-        ]
+        [self.instruction("ld", "relaxed", &format!("b{bits}")), self.instruction("atom", sem, &format!("cas.b{bits}"))]
     }
 
     /// The instruction of the PTX ISA, `atom`, if there is one.

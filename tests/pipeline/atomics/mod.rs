@@ -26,7 +26,9 @@ pub fn trials() -> Vec<Trial> {
     ];
     for (arch, sm) in BUILDS {
         for level in ["-O0", "-O3"] {
-            trials.push(trial(format!("atomics: the guide's mapping for {arch} at {level}"), move || guide(arch, sm, level)));
+            trials.push(trial(format!("atomics: the guide's mapping for {arch} at {level}"), move || {
+                guide(arch, sm, level)
+            }));
         }
     }
     trials

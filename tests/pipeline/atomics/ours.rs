@@ -9,7 +9,9 @@ use super::cases::{Case, Op, Space, Type};
 
 /// A module with a kernel `k<index>` for every case.
 fn module(cases: &[Case]) -> String {
-    let mut text = String::from("target triple = \"nvptx64-nvidia-cuda\"\n@s = internal addrspace(3) global [16 x i8] undef, align 16\n");
+    let mut text = String::from(
+        "target triple = \"nvptx64-nvidia-cuda\"\n@s = internal addrspace(3) global [16 x i8] undef, align 16\n",
+    );
     for (index, case) in cases.iter().enumerate() {
         let _ = write!(text, "define ptx_kernel void @k{index}(ptr %in, ptr %out) {{\n{}ret void\n}}\n", body(case));
     }

@@ -24,8 +24,13 @@ fn instruction(line: &str) -> Option<Instruction> {
     if !["ld", "st", "atom", "red", "fence", "membar"].contains(&kind) {
         return None;
     }
-    let mut found =
-        Instruction { kind: kind.into(), sem: String::new(), scope: String::new(), space: String::new(), what: String::new() };
+    let mut found = Instruction {
+        kind: kind.into(),
+        sem: String::new(),
+        scope: String::new(),
+        space: String::new(),
+        what: String::new(),
+    };
     let mut what = Vec::new();
     for part in parts {
         match part {

@@ -36,7 +36,10 @@ fn source(cases: &[Case]) -> String {
             Op::Load => format!("*out = a.load({order});"),
             Op::Store => format!("a.store(*out, {order});"),
             Op::CompareExchange(failure) => {
-                format!("{ty} e = *out; a.compare_exchange_strong(e, 1, {order}, cuda::memory_order_{}); *out = e;", failure.names()[1])
+                format!(
+                    "{ty} e = *out; a.compare_exchange_strong(e, 1, {order}, cuda::memory_order_{}); *out = e;",
+                    failure.names()[1]
+                )
             }
             Op::Rmw(name) => {
                 let method = match name {

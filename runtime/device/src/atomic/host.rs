@@ -29,8 +29,20 @@ macro_rules! apply {
             Op::UMax if $old > $value => $old,
             Op::UMin if $old < $value => $old,
             Op::Max | Op::Min | Op::UMax | Op::UMin => $value,
-            Op::Inc => if $old >= $value { 0 } else { $old + 1 },
-            Op::Dec => if $old == 0 || $old > $value { $value } else { $old - 1 },
+            Op::Inc => {
+                if $old >= $value {
+                    0
+                } else {
+                    $old + 1
+                }
+            }
+            Op::Dec => {
+                if $old == 0 || $old > $value {
+                    $value
+                } else {
+                    $old - 1
+                }
+            }
             Op::FAdd => $add($old, $value, 1.0),
             Op::FSub => $add($old, $value, -1.0),
             Op::AddF16x2 | Op::AddBf16x2 => crate::intrinsics::only_on_the_gpu(),

@@ -43,9 +43,9 @@
 mod host;
 mod order;
 mod slice;
-mod value;
 #[cfg(test)]
 mod tests;
+mod value;
 mod word;
 
 use core::cell::UnsafeCell;
@@ -53,8 +53,8 @@ use core::fmt;
 use core::marker::PhantomData;
 pub use core::sync::atomic::Ordering;
 
-use self::order::{by_fence_order, by_load_order, by_order, by_store_order, merged};
 pub use self::order::{Block, Cluster, Device, Scope, System};
+use self::order::{by_fence_order, by_load_order, by_order, by_store_order, merged};
 pub use self::slice::AtomicSlice;
 pub use self::value::{AtomicBits, AtomicInteger, AtomicNumber, AtomicValue};
 use self::value::{Bits, BitsKind as Kind};
@@ -133,7 +133,9 @@ macro_rules! rmw {
     ($self:ident, $op:ident, $value:expr, $order:ident) => {{
         let value = $value.to_bits();
         // SAFETY: the value lives, is aligned, and is only accessed atomically.
-        <T as Bits>::from_bits(by_order!($order, |O| unsafe { <<T as Bits>::Word as Word>::rmw::<op::$op, O, S>(bits($self), value) }))
+        <T as Bits>::from_bits(by_order!($order, |O| unsafe {
+            <<T as Bits>::Word as Word>::rmw::<op::$op, O, S>(bits($self), value)
+        }))
     }};
 }
 
