@@ -1,5 +1,7 @@
-//! Compiles the test kernels, which are a package of their own, for the GPU.
+//! Compiles the test kernels, which are packages of their own, for the GPU.
 
 fn main() {
-    ptx_build::Builder::new().kernels("../kernels").profile("release").build();
+    for folder in ["../kernels", "../syscalls"] {
+        ptx_build::Builder::new().kernels(folder).profile("release").build();
+    }
 }

@@ -10,10 +10,12 @@ use libtest_mimic::Arguments;
 mod examples;
 mod failures;
 mod gpu;
+mod heap;
 mod language;
 mod layouts;
 mod memory;
 mod options;
+mod print;
 mod record;
 mod scalars;
 mod threads;
@@ -27,14 +29,22 @@ fn main() -> ExitCode {
         }
     };
     if let Some(name) = &options.child {
-        return failures::child(name);
+        return print::child(name).or_else(|| heap::child(name)).unwrap_or_else(|| failures::child(name));
     }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
     arguments.test_threads = Some(1);
-    let mut tests =
-        [scalars::tests(), layouts::tests(), memory::tests(), threads::tests(), language::tests(), failures::tests()]
-            .concat();
+    let mut tests = [
+        scalars::tests(),
+        layouts::tests(),
+        memory::tests(),
+        threads::tests(),
+        language::tests(),
+        failures::tests(),
+        print::tests(),
+        heap::tests(),
+    ]
+    .concat();
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
