@@ -18,6 +18,14 @@ pub struct Gpu {
 /// The kernels, as the build script compiled them.
 pub static IMAGE: Image = ptx::image!("ptx-test-kernels");
 
+/// The kernels that print and allocate, a module of their own.
+static SYSCALLS: Image = ptx::image!("ptx-test-syscalls");
+
+/// Loads the kernels that print and allocate.
+pub fn load_syscalls(device: &Device) -> ptx::Result<Module> {
+    device.load(&SYSCALLS)
+}
+
 /// Why there is no [`Gpu`].
 #[derive(Debug)]
 pub enum Missing {

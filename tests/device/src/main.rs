@@ -11,12 +11,14 @@ mod atomics;
 mod examples;
 mod failures;
 mod gpu;
+mod heap;
 mod language;
 mod layouts;
 mod linking;
 mod litmus;
 mod memory;
 mod options;
+mod print;
 mod record;
 mod scalars;
 mod threads;
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
         }
     };
     if let Some(name) = &options.child {
-        return failures::child(name);
+        return print::child(name).or_else(|| heap::child(name)).unwrap_or_else(|| failures::child(name));
     }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
@@ -45,6 +47,8 @@ fn main() -> ExitCode {
         litmus::tests(),
         failures::tests(),
         linking::tests(),
+        print::tests(),
+        heap::tests(),
     ]
     .concat();
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));

@@ -11,7 +11,7 @@ pub struct Options {
     pub examples: Option<PathBuf>,
     /// What the programs were built from.
     pub commit: Option<String>,
-    /// The failing kernel to launch, in a process that does nothing else.
+    /// The kernel to launch in a process that does nothing else: one that fails, or that prints.
     pub child: Option<String>,
 }
 

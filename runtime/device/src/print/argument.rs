@@ -11,15 +11,20 @@ use super::pad::Layout;
 pub trait Arg<C> {
     /// How.
     const CONVERSION: Conversion;
-    /// Whether [`change`](Self::change) ever says anything.
-    const CHANGES: bool = false;
+    /// Whether [`differs`](Self::differs) is ever true.
+    const DIFFERS: bool = false;
     /// What a width that is an argument becomes in the valist: `i32` before a number, nothing before text.
     type Star: Star;
     /// What stands in the valist, after C's default argument promotions.
     type Slot: Copy;
     /// The value in the valist.
     fn slot(&self, arena: &Arena, layout: &Layout) -> Self::Slot;
-    /// What this value needs other than the constant format.
+    /// Whether this value needs another than the constant format.
+    #[inline(always)]
+    fn differs(&self, _: &Layout) -> bool {
+        false
+    }
+    /// Which.
     #[inline(always)]
     fn change(&self, _: &Layout) -> Change {
         Change::None
@@ -52,12 +57,16 @@ macro_rules! reference {
     ($($reference:ty),*) => {$(
         impl<C: Through, T: Arg<C> + ?Sized> Arg<C> for $reference {
             const CONVERSION: Conversion = T::CONVERSION;
-            const CHANGES: bool = T::CHANGES;
+            const DIFFERS: bool = T::DIFFERS;
             type Star = T::Star;
             type Slot = T::Slot;
             #[inline(always)]
             fn slot(&self, arena: &Arena, layout: &Layout) -> T::Slot {
                 (**self).slot(arena, layout)
+            }
+            #[inline(always)]
+            fn differs(&self, layout: &Layout) -> bool {
+                (**self).differs(layout)
             }
             #[inline(always)]
             fn change(&self, layout: &Layout) -> Change {
@@ -152,7 +161,7 @@ macro_rules! floats {
 
         impl<const D: bool, const P: bool> Arg<Decimal<D, P, true, true>> for $float {
             const CONVERSION: Conversion = Conversion::Number("f");
-            const CHANGES: bool = true;
+            const DIFFERS: bool = true;
             type Star = i32;
             /// The bits of an `f64`, or the address of `inf` or `NaN`, which C writes otherwise.
             type Slot = u64;
@@ -161,6 +170,9 @@ macro_rules! floats {
                 if self.is_finite() { f64::from(*self).to_bits() } else { not_finite(f64::from(*self), arena, layout) }
             }
             #[inline(always)]
+            fn differs(&self, layout: &Layout) -> bool {
+                !self.is_finite() || layout.dynamic_precision
+            }
             fn change(&self, layout: &Layout) -> Change {
                 if !self.is_finite() {
                     Change::Text
@@ -264,14 +276,16 @@ impl<C, T: ?Sized> SelectText for &Tag<'_, C, T> {
 pub trait Printed {
     /// How.
     const CONVERSION: Conversion;
-    /// Whether [`change`](Self::change) ever says anything.
-    const CHANGES: bool;
+    /// Whether [`differs`](Self::differs) is ever true.
+    const DIFFERS: bool;
     /// See [`Arg::Star`].
     type Star: Star;
     /// See [`Arg::Slot`].
     type Slot: Copy;
     /// The value in the valist.
     fn slot(self, arena: &Arena, layout: &Layout) -> Self::Slot;
+    /// See [`Arg::differs`].
+    fn differs(&self, layout: &Layout) -> bool;
     /// See [`Arg::change`].
     fn change(&self, layout: &Layout) -> Change;
 }
@@ -293,12 +307,16 @@ impl<C, T: ?Sized> Direct<'_, C, T> {
 
 impl<C, T: Arg<C> + ?Sized> Printed for Direct<'_, C, T> {
     const CONVERSION: Conversion = T::CONVERSION;
-    const CHANGES: bool = T::CHANGES;
+    const DIFFERS: bool = T::DIFFERS;
     type Star = T::Star;
     type Slot = T::Slot;
     #[inline(always)]
     fn slot(self, arena: &Arena, layout: &Layout) -> T::Slot {
         self.value.slot(arena, layout)
+    }
+    #[inline(always)]
+    fn differs(&self, layout: &Layout) -> bool {
+        self.value.differs(layout)
     }
     #[inline(always)]
     fn change(&self, layout: &Layout) -> Change {
@@ -326,12 +344,16 @@ pub struct Indirect<F> {
 
 impl<F: FnOnce(&mut Writer<'_>)> Printed for Indirect<F> {
     const CONVERSION: Conversion = Conversion::Text;
-    const CHANGES: bool = false;
+    const DIFFERS: bool = false;
     type Star = ();
     type Slot = *const u8;
     #[inline(always)]
     fn slot(self, arena: &Arena, _: &Layout) -> *const u8 {
         arena.text(self.write)
+    }
+    #[inline(always)]
+    fn differs(&self, _: &Layout) -> bool {
+        false
     }
     #[inline(always)]
     fn change(&self, _: &Layout) -> Change {
