@@ -10,6 +10,7 @@
 extern crate alloc;
 
 pub mod atomic;
+pub mod bits;
 pub mod cxx;
 #[cfg(any(feature = "decode", test))]
 pub mod decode;
@@ -20,6 +21,7 @@ pub mod mangle;
 #[cfg(any(feature = "decode", test))]
 pub mod owned;
 mod types;
+mod wrappers;
 
 pub use descriptor::{Access, Class, Descriptor, Entry, Kind, LaunchBounds, Mangling, Param, Pointee, Type};
 pub use encode::{Encoder, encode, encoded_len};

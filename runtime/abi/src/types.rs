@@ -17,6 +17,9 @@ pub trait CxxType {
     const CXX: Cxx<'static>;
     /// What it holds, for the header.
     const DEFINITION: &'static Definition<'static> = &Definition::OPAQUE;
+    /// What a member that points to it must know of it: only of an enum, which C++ declares with its integer type.
+    #[doc(hidden)]
+    const POINTED: &'static Definition<'static> = &Definition::OPAQUE;
 }
 
 /// A type with a defined device layout: it may be passed by value, and stand in memory that both sides read.
@@ -33,7 +36,7 @@ pub trait CxxType {
 pub unsafe trait AbiType: CxxType + Copy + 'static {
     /// Class, size and alignment.
     const TYPE: Type;
-    /// What it holds by value: nothing for pointers, so that a type may point to itself.
+    /// What it holds by value: of pointers at most an enum, so that a type may point to itself.
     const HELD: &'static Definition<'static> = &Definition::OPAQUE;
     /// [`CxxType::CXX`], named through this trait so that a type that lacks both is one error.
     #[doc(hidden)]
@@ -109,19 +112,22 @@ impl<T> Clone for RawSliceMut<T> {
 }
 impl<T> Copy for RawSliceMut<T> {}
 
-/// Implements the traits for a type that is passed as itself.
+/// Implements the traits for a type that is passed as itself. The attribute goes to every impl:
+/// `diagnostic::do_not_recommend` keeps a type out of rustc's lists of types that would do.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! abi_by_value {
-    ($ty:ty, $class:ident, $cxx:expr) => {
+    ($ty:ty, $class:ident, $cxx:expr $(, $attribute:meta)?) => {
+        $(#[$attribute])?
         impl $crate::CxxType for $ty {
             const CXX: $crate::cxx::Cxx<'static> = $cxx;
         }
+        $(#[$attribute])?
         // SAFETY: a type of one layout on both sides (guide §1.1, §1.2).
         unsafe impl $crate::AbiType for $ty {
             const TYPE: $crate::Type = $crate::Type::scalar::<$ty>($crate::Class::$class);
         }
-        $crate::abi_passed_as_itself!([] $ty);
+        $crate::abi_passed_as_itself!([] $ty $(, $attribute)?);
     };
 }
 
@@ -130,8 +136,8 @@ macro_rules! abi_by_value {
 #[macro_export]
 macro_rules! abi_passed_as_itself {
     ([$($generics:tt)*] $ty:ty $(, $attribute:meta)?) => {
-        // SAFETY: passed as itself.
         $(#[$attribute])?
+        // SAFETY: passed as itself.
         unsafe impl<$($generics)*> $crate::DeviceParam for $ty {
             type Raw = $ty;
             const TYPE: $crate::Type = <$ty as $crate::AbiType>::TYPE;
@@ -175,6 +181,7 @@ impl CxxType for () {
 impl<T: CxxType, const N: usize> CxxType for [T; N] {
     const CXX: Cxx<'static> = Cxx::Array { element: &T::CXX, len: N as u64 };
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: an array is its elements in a row (guide §1.2).
 unsafe impl<T: AbiType, const N: usize> AbiType for [T; N] {
@@ -186,18 +193,22 @@ abi_passed_as_itself!([T: AbiType, const N: usize] [T; N]);
 impl<T: CxxType + 'static> CxxType for *const T {
     const CXX: Cxx<'static> = Cxx::Pointer(&Cxx::Const(&T::CXX));
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 impl<T: CxxType + 'static> CxxType for *mut T {
     const CXX: Cxx<'static> = Cxx::Pointer(&T::CXX);
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: a thin pointer is a 64-bit generic address (guide §2.3, note B).
 unsafe impl<T: CxxType + 'static> AbiType for *const T {
     const TYPE: Type = Type::pointer::<T>(Access::Raw);
+    const HELD: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: as above.
 unsafe impl<T: CxxType + 'static> AbiType for *mut T {
     const TYPE: Type = Type::pointer::<T>(Access::Raw);
+    const HELD: &'static Definition<'static> = T::POINTED;
 }
 abi_passed_as_itself!([T: CxxType + 'static] *const T);
 abi_passed_as_itself!([T: CxxType + 'static] *mut T);
@@ -213,8 +224,8 @@ macro_rules! function_pointer {
             const CXX: Cxx<'static> =
                 Cxx::Pointer(&Cxx::Function { result: &R::CXX, params: &[$($param::CXX),*] });
         }
-        // SAFETY: a pointer to code is a 64-bit generic address.
         #[diagnostic::do_not_recommend]
+        // SAFETY: a pointer to code is a 64-bit generic address.
         unsafe impl<R: CxxType + 'static, $($param: CxxType + 'static),*> AbiType for $ty {
             const TYPE: Type = Type::pointer::<u8>(Access::Raw);
         }
@@ -224,8 +235,8 @@ macro_rules! function_pointer {
         impl<R: CxxType + 'static, $($param: CxxType + 'static),*> CxxType for Option<$ty> {
             const CXX: Cxx<'static> = <$ty as CxxType>::CXX;
         }
-        // SAFETY: `None` is the null pointer.
         #[diagnostic::do_not_recommend]
+        // SAFETY: `None` is the null pointer.
         unsafe impl<R: CxxType + 'static, $($param: CxxType + 'static),*> AbiType for Option<$ty> {
             const TYPE: Type = Type::pointer::<u8>(Access::Raw);
         }
