@@ -72,7 +72,7 @@ pub fn trials() -> Vec<Trial> {
                 (&[ours.clone(), twin.clone()], "sm_90", &["t: NVJITLINK_ERROR"]),
                 (std::slice::from_ref(&ours), "sm_91", &["NVJITLINK_ERROR_UNRECOGNIZED_ARCH"]),
                 // nvJitLink crashes on it.
-                (&[ours], "sm_1", &["could not link for sm_1", "no arch"]),
+                (std::slice::from_ref(&ours), "sm_1", &["could not link for sm_1", "no arch"]),
             ];
             for (inputs, arch, parts) in cases {
                 let error = ptx::link_without_device(arch, inputs).map(|_| "linked").unwrap_err().to_string();
