@@ -7,12 +7,14 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
+mod atomics;
 mod examples;
 mod failures;
 mod gpu;
 mod language;
 mod layouts;
 mod linking;
+mod litmus;
 mod memory;
 mod options;
 mod record;
@@ -39,6 +41,8 @@ fn main() -> ExitCode {
         memory::tests(),
         threads::tests(),
         language::tests(),
+        atomics::tests(),
+        litmus::tests(),
         failures::tests(),
         linking::tests(),
     ]
