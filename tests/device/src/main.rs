@@ -17,6 +17,7 @@ mod options;
 mod record;
 mod scalars;
 mod threads;
+mod types;
 
 fn main() -> ExitCode {
     let (options, rest) = match options::parse(std::env::args().skip(1)) {
@@ -32,9 +33,16 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
     arguments.test_threads = Some(1);
-    let mut tests =
-        [scalars::tests(), layouts::tests(), memory::tests(), threads::tests(), language::tests(), failures::tests()]
-            .concat();
+    let mut tests = [
+        scalars::tests(),
+        layouts::tests(),
+        memory::tests(),
+        threads::tests(),
+        types::tests(),
+        language::tests(),
+        failures::tests(),
+    ]
+    .concat();
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());

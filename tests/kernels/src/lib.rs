@@ -8,3 +8,4 @@ pub mod layouts;
 pub mod memory;
 pub mod scalars;
 pub mod threads;
+pub mod types;
