@@ -49,7 +49,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
-        let needs = memory::place(&context, &module)?;
+        let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;

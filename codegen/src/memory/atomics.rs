@@ -10,7 +10,7 @@
 //!         %old = call i32 asm sideeffect "atom.acq_rel.gpu.global.add.u32 $0, [$1], $2;", …
 //! ```
 //!
-//! Fences, and loads and stores of up to 64 bits at known addresses, stay LLVM's: it writes those as the ABI asks.
+//! Loads and stores of up to 64 bits at known addresses stay LLVM's: it writes those as the ABI asks.
 
 use super::bodies::{self, Key, Operation};
 use super::mapping::{self, Order, Scope, Space, Type};
@@ -37,7 +37,8 @@ pub fn order<'ctx>(
     }
     if level != OptLevel::O0 {
         pointers::assume_global(context, module).map_err(|error| bug(&error))?;
-        run(module, machine, "function(infer-address-spaces)")?;
+        // Code generation begins with the first of these; statics have an address space from then on.
+        run(module, machine, "generic-to-nvvm,function(infer-address-spaces)")?;
     }
     let stage = Stage { context, module, builder: context.create_builder(), scopes: Scopes::new(context), arch };
     let mut problems = Vec::new();
@@ -208,7 +209,8 @@ impl<'ctx> Stage<'ctx, '_> {
         Ok(())
     }
 
-    /// A fence between a thread and itself (`compiler_fence`) holds back the compiler alone; LLVM 22 gives up on it.
+    /// A fence between a thread and itself (`compiler_fence`) holds back the compiler alone; LLVM 22 gives up on it. The
+    /// others are `fence.acq_rel` or `fence.sc`, as nvcc has them: LLVM writes `fence.acquire` where PTX ISA 8.6 is asked for.
     fn rewrite_fence(&self, fence: InstructionValue<'ctx>, atomicity: Atomicity) -> Result<(), BuilderError> {
         if atomicity.scope == self.scopes.single_thread {
             self.builder.position_before(&fence);
@@ -216,6 +218,10 @@ impl<'ctx> Stage<'ctx, '_> {
             let nothing =
                 self.context.create_inline_asm(ty, String::new(), "~{memory}".into(), true, false, None, false);
             self.builder.build_indirect_call(ty, nothing, &[], "")?;
+            fence.erase_from_basic_block();
+        } else if matches!(atomicity.ordering, AtomicOrdering::Acquire | AtomicOrdering::Release) {
+            self.builder.position_before(&fence);
+            llvm::build_fence(&self.builder, Atomicity { ordering: AtomicOrdering::AcquireRelease, ..atomicity });
             fence.erase_from_basic_block();
         }
         Ok(())

@@ -18,9 +18,9 @@ use crate::llvm::{Context, Module, TargetMachine};
 use crate::options::OptLevel;
 
 /// Puts statics where they belong, and makes scoped atomics LLVM's; for the optimiser to see.
-pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<Needs> {
+pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<Needs> {
     spaces::place(context, module)?;
-    scoped::expand(context, module)
+    scoped::expand(context, module, arch)
 }
 
 /// Holds shared statics to what a block has, and gives atomics their orderings and scopes; after optimising.

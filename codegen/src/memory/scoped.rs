@@ -10,7 +10,7 @@
 use ptx_abi::atomic::{Code as Encoded, Op, Order, PREFIX, Scope};
 
 use super::mapping;
-use crate::arch::PtxVersion;
+use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::intrinsics::Needs;
@@ -22,8 +22,8 @@ use crate::llvm::{
 /// 128-bit operations in any scope (PTX ISA, `ld`, `st` and `atom`, "PTX ISA Notes").
 const WIDE: PtxVersion = PtxVersion { major: 8, minor: 4 };
 
-/// Replaces every call; says which PTX ISA version they need.
-pub fn expand<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<Needs> {
+/// Replaces every call; says which PTX ISA version they need. What the arch lacks needs none: it is unreachable, or refused.
+pub fn expand<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<Needs> {
     let mut needs = Needs::default();
     let mut problems = Vec::new();
     let declared = llvm::functions(module).filter(|f| f.count_basic_blocks() == 0);
@@ -43,7 +43,7 @@ pub fn expand<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<Nee
                 Ok(None) => problems.push(misused(&name, Some(call))),
                 Err(error) => problems.push(misused(&name, Some(call)).note(error.to_string())),
             }
-            if bits == 128 {
+            if bits == 128 && (arch.number() >= 90 || matches!(what, "load" | "store")) {
                 needs.ptx = Some(WIDE);
             }
         }

@@ -52,6 +52,8 @@ intrinsics! {
     clock64 = __ptx_clock64 -> u64;
     /// `%globaltimer`
     globaltimer = __ptx_globaltimer -> u64;
+    /// The arch times ten.
+    arch = __ptx_arch -> u32;
     /// `barrier.sync 0`
     barrier_sync = __ptx_barrier_sync -> ();
     /// `barrier.sync.aligned 0`

@@ -10,6 +10,7 @@ extern crate std;
 
 #[cfg(all(target_arch = "nvptx64", feature = "allocator"))]
 mod allocator;
+mod arch;
 pub mod atomic;
 mod dim;
 mod disjoint;
@@ -29,6 +30,7 @@ pub mod text;
 pub mod thread;
 pub mod vec;
 
+pub use arch::arch;
 pub use dim::Dim3;
 pub use disjoint::DisjointSlice;
 pub use shared::{Shared, SharedAtomics};

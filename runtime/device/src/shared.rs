@@ -90,7 +90,7 @@ impl<T> Shared<T> {
     /// It must have been written, by this thread or before a barrier that this thread waited at, and nobody may write
     /// while the reference lives.
     #[inline(always)]
-    pub const unsafe fn get(&self) -> &T {
+    pub const unsafe fn assume_init_ref(&self) -> &T {
         // SAFETY: the caller's promise.
         unsafe { &*self.as_ptr() }
     }
@@ -160,7 +160,7 @@ impl<T: SharedAtomics> Deref for Shared<T> {
     fn deref(&self) -> &T {
         // SAFETY: shared memory holds some bits, which the compiler assumes nothing of (it makes these statics
         // externally initialised), and any bits are a value of such a type.
-        unsafe { self.get() }
+        unsafe { self.assume_init_ref() }
     }
 }
 

@@ -10,7 +10,7 @@
 //! sees written once for a local variable.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote_spanned;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Token, Type, Visibility};
@@ -58,7 +58,8 @@ pub fn shared(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         return Err(syn::Error::new(value.span(), message));
     }
     let new = quote_spanned!(ty.span()=> <#ty as ::ptx::__private::SharedStatic>::NEW);
-    Ok(quote! {
+    // With the static's place, which is then the line that debug information has for it.
+    Ok(quote_spanned! {keyword.span()=>
         #(#attrs)*
         #[cfg_attr(target_arch = "nvptx64", used)]
         #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".ptx.shared"))]
@@ -73,7 +74,7 @@ pub fn constant(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenS
         return Err(syn::Error::new(name.span(), "a constant static has a value: `static NAME: Type = value;`"));
     };
     let check = quote_spanned!(ty.span()=> ::ptx::__private::may_be_constant::<#ty>());
-    Ok(quote! {
+    Ok(quote_spanned! {keyword.span()=>
         #(#attrs)*
         #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".ptx.constant"))]
         #vis #keyword #name: #ty = {

@@ -7,11 +7,14 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
+mod atomics;
 mod examples;
 mod failures;
 mod gpu;
 mod language;
 mod layouts;
+mod linking;
+mod litmus;
 mod memory;
 mod options;
 mod record;
@@ -40,7 +43,10 @@ fn main() -> ExitCode {
         threads::tests(),
         types::tests(),
         language::tests(),
+        atomics::tests(),
+        litmus::tests(),
         failures::tests(),
+        linking::tests(),
     ]
     .concat();
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));

@@ -150,6 +150,11 @@ impl Order {
 }
 
 impl Case {
+    /// Whether all threads agree on its place in one order.
+    pub fn is_seq_cst(&self) -> bool {
+        self.order == Order::SeqCst || self.op == Op::CompareExchange(Order::SeqCst)
+    }
+
     /// What the guide asks for.
     pub fn expected(&self) -> Vec<Instruction> {
         let bits = self.ty.bits();
@@ -158,7 +163,7 @@ impl Case {
             _ => Order::Relaxed,
         };
         let orders = [self.order, failure];
-        let seq_cst = orders.contains(&Order::SeqCst);
+        let seq_cst = self.is_seq_cst();
         let acquires = seq_cst || orders.iter().any(|o| matches!(o, Order::Acquire | Order::AcqRel));
         let releases = seq_cst || orders.iter().any(|o| matches!(o, Order::Release | Order::AcqRel));
         let mut found = Vec::new();

@@ -24,20 +24,20 @@ pub fn has(case: &Case) -> bool {
 }
 
 fn source(cases: &[Case]) -> String {
-    let mut text = String::from("#include <cuda/atomic>\n#include <cstdint>\nusing namespace cuda;\n");
+    let mut text = String::from("#include <cuda/atomic>\n#include <cstdint>\n");
     for (index, case) in cases.iter().enumerate() {
         let signed = matches!(case.op, Op::Rmw("max" | "min"));
         let ty = match case.ty {
             Type::Int(bits) => format!("{}int{bits}_t", if signed { "" } else { "u" }),
             Type::Float(name, _) => name.to_string(),
         };
-        let order = format!("memory_order_{}", case.order.names()[1]);
+        let order = format!("cuda::memory_order_{}", case.order.names()[1]);
         let operation = match case.op {
             Op::Load => format!("*out = a.load({order});"),
             Op::Store => format!("a.store(*out, {order});"),
             Op::CompareExchange(failure) => {
                 format!(
-                    "{ty} e = *out; a.compare_exchange_strong(e, 1, {order}, memory_order_{}); *out = e;",
+                    "{ty} e = *out; a.compare_exchange_strong(e, 1, {order}, cuda::memory_order_{}); *out = e;",
                     failure.names()[1]
                 )
             }
@@ -58,7 +58,7 @@ fn source(cases: &[Case]) -> String {
         };
         let _ = writeln!(
             text,
-            "extern \"C\" __global__ void k{index}({ty}* p, {ty}* out) {{ atomic_ref<{ty}, thread_scope_{}> a(*p); {operation} }}",
+            "extern \"C\" __global__ void k{index}({ty}* p, {ty}* out) {{ cuda::atomic_ref<{ty}, cuda::thread_scope_{}> a(*p); {operation} }}",
             case.scope.names()[2]
         );
     }

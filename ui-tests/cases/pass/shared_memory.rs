@@ -34,7 +34,7 @@ pub fn count(mut out: DisjointSlice<u32>) {
     sync_threads();
     COUNT.fetch_add(1, Ordering::AcqRel);
     // SAFETY: atomics, of which every pattern of bits is a value.
-    unsafe { CORE.get()[1].fetch_add(1, Ordering::Relaxed) };
+    unsafe { CORE.assume_init_ref()[1].fetch_add(1, Ordering::Relaxed) };
     sync_threads();
     if let Some(out) = out.get_mut(thread::index_1d()) {
         *out = COUNT.load(Ordering::Acquire);

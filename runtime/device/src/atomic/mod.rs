@@ -37,8 +37,7 @@
 //! }
 //! ```
 //!
-//! On the host the same types exist, so that a crate compiled for both sides type-checks; operations work there on the
-//! host's own atomics, those on 128 bits and pairs of halves panic.
+//! On the host the same types exist and work, on the host's own atomics; those on pairs of halves panic there.
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod host;

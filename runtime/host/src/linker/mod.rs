@@ -247,6 +247,13 @@ impl LinkKind {
     }
 }
 
+impl LinkInput<'_> {
+    /// With contents of its own.
+    fn owned(&self) -> LinkInput<'static> {
+        LinkInput { kind: self.kind, bytes: self.bytes.to_vec().into(), name: self.name.clone() }
+    }
+}
+
 impl fmt::Debug for LinkInput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}, {} bytes)", self.name, self.kind.name(), self.bytes.len())
