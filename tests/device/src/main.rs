@@ -22,6 +22,7 @@ mod print;
 mod record;
 mod scalars;
 mod threads;
+mod types;
 
 fn main() -> ExitCode {
     let (options, rest) = match options::parse(std::env::args().skip(1)) {
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         layouts::tests(),
         memory::tests(),
         threads::tests(),
+        types::tests(),
         language::tests(),
         atomics::tests(),
         litmus::tests(),
