@@ -47,10 +47,10 @@ codes! {
         "An input is machine code, not LLVM bitcode. Only crates that rustc compiled for nvptx64-nvidia-cuda can be linked into PTX; host objects and objects of a C compiler cannot.";
     UndefinedSymbol = 6, "undefined symbol",
         "Code that a kernel reaches calls a function that no input defines. Only vprintf, malloc, free and __assertfail may stay undefined: the driver supplies them (PTX Writer's Guide to Interoperability, chapter 3).";
-    DuplicateKernel = 7, "two kernels of one name",
-        "Kernels are found by name at run time, so a module can hold one kernel of a name. Rename one, also where they stand in different crates.";
-    BadDescriptor = 8, "unreadable kernel descriptor",
-        "The record that `#[kernel]` leaves beside the code was written by another version of the crate `ptx`, or is damaged. Use the same version of `ptx` and of the compiler.";
+    DuplicateKernel = 7, "two functions of one name",
+        "Kernels and exported functions are found by their symbol, so a module can hold one of a name. Rename one, also where they stand in different crates. With `export = \"C++\"` the parameters' types are part of the symbol, so that functions of one name may differ in them.";
+    BadDescriptor = 8, "unreadable descriptor",
+        "The record that `#[kernel]` or `#[device]` leaves beside the code was written by another version of the crate `ptx`, or is damaged. Use the same version of `ptx` and of the compiler.";
     Unsupported = 9, "feature that PTX does not have",
         "The program uses something that NVIDIA GPUs do not offer: thread-local statics, global constructors, or unwinding (PTX Writer's Guide to Interoperability, chapter 7).";
     LlvmFailed = 10, "LLVM could not generate code",
@@ -65,8 +65,8 @@ codes! {
         "The kernel needs more registers than it may use, so some values live in local memory, which is much slower. Loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once.";
     OutputFailed = 15, "an output could not be written",
         "A file could not be written: the folder is missing or not writable, or the disk is full. Nothing was left half-written: outputs appear under their names only when they are whole.";
-    ParamTooAligned = 16, "kernel parameter that PTX cannot pass",
-        "Parameters may be aligned to 1 to 128 bytes, and all of a kernel's parameters together may take 4,096 bytes (32,764 from sm_70 with PTX ISA 8.1).";
+    ParamTooAligned = 16, "parameter that PTX cannot pass",
+        "Parameters and results may be aligned to 1 to 128 bytes, and all of a kernel's parameters together may take 4,096 bytes (32,764 from sm_70 with PTX ISA 8.1).";
     NeedsStd = 17, "a crate needs `std`",
         "A dependency of the kernels uses the standard library, which GPUs do not have. Turn off its default features, or, if only host code needs it, move it to `[target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]`.";
     NoSysroot = 18, "no device sysroot",
@@ -79,6 +79,10 @@ codes! {
         "Code calls a function whose name begins with `__ptx_`, which is kept for device intrinsics, but the compiler has none of that name or its signature is another. The crates `ptx` and `ptx-codegen` are of different versions, or the name is your own: choose another.";
     ToolFailed = 22, "one of NVIDIA's tools failed",
         "fatbinary, nvdisasm or cuobjdump could not be run or ended with an error.";
+    DeclarationsDiffer = 30, "two declarations of a function differ",
+        "A symbol is imported twice, or imported and exported, with parameters or results that differ in kind, size or alignment. One of the two would read what the other did not write. Write the declarations alike; a header that both sides include, as `cargo ptx header` writes it, keeps them so.";
+    ArrayByValue = 31, "array passed by value",
+        "In C and C++ a parameter that is declared as an array is a pointer, and no function returns an array, so an array by value has no counterpart there. Put it into a `#[repr(C)]` struct, or pass a reference to it.";
 }
 
 impl fmt::Display for Code {

@@ -75,9 +75,9 @@ pub fn link(options: &Options) -> Result<Report> {
 }
 
 fn refuse_empty(interface: &Interface<'_>) -> Result<()> {
-    if interface.kernels.is_empty() && interface.bare_kernels.is_empty() && interface.exports.is_empty() {
+    if interface.is_empty() {
         return Err(Diagnostic::error(Code::NoKernels, "the crate has no kernel and exports no function")
-            .help("mark a function with `#[ptx::kernel]`")
+            .help("mark a function with `#[ptx::kernel]` or `#[ptx::device(export)]`")
             .into());
     }
     Ok(())
@@ -154,7 +154,7 @@ impl Report {
             align: param.source.ty.align,
             ptx: param.ptx.iter().map(ToString::to_string).collect(),
         };
-        let kernel = |kernel: &abi::KernelAbi| Kernel {
+        let kernel = |kernel: &abi::FunctionAbi| Kernel {
             name: kernel.name.clone(),
             path: kernel.path.clone(),
             span: kernel.span.clone(),

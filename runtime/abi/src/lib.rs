@@ -22,7 +22,7 @@ mod types;
 
 pub use descriptor::{Access, Class, Descriptor, Entry, Kind, LaunchBounds, Mangling, Param, Pointee, Type};
 pub use encode::{Encoder, encode, encoded_len};
-pub use types::{AbiType, CxxType, DeviceParam, KernelParam, RawSlice, RawSliceMut, TemplateParameter};
+pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, TemplateParameter};
 
 /// The section that holds every [`Entry`]; the compiler removes it from the output.
 pub const SECTION: &str = ".ptx.interface";

@@ -1,6 +1,6 @@
 //! The host's side of every type that a kernel's parameter may have.
 
-use ptx_abi::{AbiType, CxxType, KernelParam};
+use ptx_abi::{AbiType, CxxType, DeviceParam};
 use ptx_device::DisjointSlice;
 
 use crate::launch::Launch;
@@ -13,10 +13,10 @@ use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 /// that the type says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
-    label = "this type has no defined layout at the kernel boundary",
+    label = "the host cannot pass this to a kernel",
     note = "kernels take scalars, raw pointers, `&T`, `&[T]`, `DisjointSlice<T>`, and types that derive `ptx::AbiType`"
 )]
-pub unsafe trait HostParam: KernelParam {
+pub unsafe trait HostParam: DeviceParam {
     /// What the host passes.
     type Host<'a>;
 

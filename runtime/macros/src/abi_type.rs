@@ -77,29 +77,19 @@ fn record(
     let mut errors = Errors::default();
     real.iter().for_each(|(_, field)| refuse_dyn(&field.ty, &mut errors));
     errors.finish()?;
+    // One trait, named in one way: then rustc reports a field's wrong type once.
     let checks = real.iter().map(|(_, field)| {
         let ty = &field.ty;
-        quote_spanned!(ty.span()=> field::<#ty>();)
+        quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::FIELD)
     });
-    let checked = |value: TokenStream| {
-        quote!({
-            const fn field<T: ::ptx::__private::AbiType>() {
-                ::core::assert!(
-                    ::core::mem::size_of::<T>() > 0,
-                    "a field of size 0 has no device layout: in C++ it would take one byte"
-                );
-            }
-            #(#checks)*
-            #value
-        })
-    };
+    let checked = |value: TokenStream| quote!({ #(let () = #checks;)* #value });
     if let ([(_, only)], true) = (&real[..], repr.transparent) {
         // As its only field: that is what `transparent` promises.
         let only = &only.ty;
         return Ok(Layout {
-            ty: checked(quote!(<#only as ::ptx::__private::AbiType>::TYPE)),
-            cxx: quote!(<#only as ::ptx::__private::CxxType>::CXX),
-            definition: quote!(<#only as ::ptx::__private::CxxType>::DEFINITION),
+            ty: checked(quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::TYPE)),
+            cxx: quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::NAME),
+            definition: quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::HELD),
         });
     }
     let named = cxx.tokens(input, &keyword);
@@ -109,12 +99,14 @@ fn record(
             Member::Named(ident) => ident.to_string().trim_start_matches("r#").to_owned(),
             Member::Unnamed(index) => format!("_{}", index.index),
         };
+        let cxx = quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::NAME);
+        let held = quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::HELD);
         quote!(::ptx::__private::cxx::Field {
             name: #name,
-            cxx: <#ty as ::ptx::__private::CxxType>::CXX,
+            cxx: #cxx,
             offset: ::core::mem::offset_of!(Self, #member) as u64,
             bits: ::core::option::Option::None,
-            definition: <#ty as ::ptx::__private::AbiType>::HELD,
+            definition: #held,
         })
     });
     let packed = repr.packed;
@@ -230,10 +222,7 @@ fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
                 self
             }
         }
-        // SAFETY: a plain value.
-        #[automatically_derived]
-        unsafe impl #generics ::ptx::__private::KernelParam for #name #arguments #where_clause {}
-        // SAFETY: pushes the value, as `KernelParam` says.
+        // SAFETY: pushes the value, as `DeviceParam` says.
         #[cfg(not(target_arch = "nvptx64"))]
         #[automatically_derived]
         unsafe impl #generics ::ptx::__private::HostParam for #name #arguments #where_clause {

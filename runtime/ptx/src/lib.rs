@@ -27,7 +27,7 @@
 //! ```
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
-pub use ptx_abi::{AbiType, CxxType, DeviceParam, KernelParam, MAX_PARAM_ALIGN};
+pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::{Dim3, DisjointSlice, sync, sync_threads, thread};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
@@ -46,7 +46,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use ptx_abi::{
-        AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, KernelParam, Kind, LaunchBounds, Mangling, Param,
+        AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
         TemplateParameter, Type, cxx, encode, encoded_len,
     };
     #[cfg(not(target_arch = "nvptx64"))]
