@@ -59,7 +59,7 @@ pub fn ours(cases: &[Case], folder: &Path) -> Result<String, String> {
         root().join("runtime/ptx")
     );
     let write = |path: PathBuf, text: &str| {
-        project::write_if_changed(&path, text.as_bytes()).map_err(|error| format!("cannot write {}: {error}", path.display()))
+        project::write_if_changed(&path, text).map(drop).map_err(|failure| failure.to_string())
     };
     fs::create_dir_all(krate.join("src")).map_err(|error| error.to_string())?;
     // The versions that the repository has, so that nothing is looked up.

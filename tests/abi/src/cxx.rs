@@ -14,7 +14,8 @@ pub fn ty(case: &Case, ty: &Ty) -> String {
         Ty::Scalar(scalar) => scalar.cxx().into(),
         Ty::Foreign(foreign) => foreign.cxx.into(),
         Ty::Named { def, args } => {
-            let arguments: Vec<String> = args.iter().zip(&case.defs[*def].generics).map(|pair| argument(case, pair)).collect();
+            let arguments: Vec<String> =
+                args.iter().zip(&case.defs[*def].generics).map(|pair| argument(case, pair)).collect();
             let list = if arguments.is_empty() { String::new() } else { format!("<{}>", arguments.join(", ")) };
             let namespace = case.defs[*def].namespace;
             let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}::") };
@@ -97,8 +98,11 @@ fn define(case: &Case, index: usize) -> String {
         Body::Struct(list) => format!("{template}struct {align}{name} {{{} }};", fields(list)),
         Body::Union(list) => format!("{template}union {align}{name} {{{} }};", fields(list)),
         Body::Enum(repr, values) => {
-            let variants: Vec<String> =
-                values.iter().enumerate().map(|(index, value)| format!("V{index} = {}", literal(*repr, *value))).collect();
+            let variants: Vec<String> = values
+                .iter()
+                .enumerate()
+                .map(|(index, value)| format!("V{index} = {}", literal(*repr, *value)))
+                .collect();
             format!("enum class {name} : {} {{ {} }};", repr.cxx(), variants.join(", "))
         }
     };

@@ -78,7 +78,8 @@ impl Registers {
             "cvt" => {
                 let (to, from) = (typed(parts.get(parts.len().checked_sub(2)?)?)?, typed(parts.last()?)?);
                 // The source's low bits count; what is known of it may be less.
-                let source = self.of(first).filter(|range| range.fits(u64::from(from.bits), from.is_signed)).unwrap_or(from);
+                let source =
+                    self.of(first).filter(|range| range.fits(u64::from(from.bits), from.is_signed)).unwrap_or(from);
                 if source.fits(u64::from(to.bits), to.is_signed) || to.bits >= 32 {
                     Some(source)
                 } else {

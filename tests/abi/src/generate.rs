@@ -77,19 +77,20 @@ impl Generator {
             40..=49 => self.pointer(),
             50..=53 => self.function(),
             54..=61 if !FOREIGN.is_empty() => Ty::Foreign(self.random.pick(FOREIGN)),
-            62..=65 => self.define(Def {
-                namespace: self.random_namespace(),
-                body: Body::Struct(Vec::new()),
-                packed: 0,
-                align: 0,
-                generics: Vec::new(),
-            }),
+            62..=65 => self.empty(),
             _ => self.named(depth),
         }
     }
 
     fn scalar(&mut self) -> Ty {
         Ty::Scalar(*self.random.pick(&Scalar::ALL))
+    }
+
+    /// A struct without fields.
+    fn empty(&mut self) -> Ty {
+        let namespace = self.random_namespace();
+        let align = *self.random.pick(&[0, 0, 0, 8, 64]);
+        self.define(Def { namespace, body: Body::Struct(Vec::new()), packed: 0, align, generics: Vec::new() })
     }
 
     fn random_namespace(&mut self) -> &'static str {
@@ -170,8 +171,11 @@ impl Generator {
     fn enumeration(&mut self) -> Body {
         let repr = *self.random.pick(&Scalar::REPRS);
         let bits = repr.size() * 8;
-        let (least, most) =
-            if repr.is_signed() { (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1) } else { (0, (1_i128 << bits) - 1) };
+        let (least, most) = if repr.is_signed() {
+            (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+        } else {
+            (0, (1_i128 << bits) - 1)
+        };
         let mut values = vec![least, most];
         for _ in 0..self.random.below(4) {
             let value = least + i128::from(self.random.next()) % (most - least);
@@ -201,14 +205,22 @@ impl Generator {
                     generics.push(Generic::Value(Scalar::Usize));
                     args.push(Arg::Value(i128::from(1 + self.random.below(6))));
                     let element = generics.iter().position(|generic| *generic == Generic::Type);
-                    let element = element.filter(|index| !matches!(&args[*index], Arg::Type(ty) if self.case.layout(ty).size > 16));
+                    let element = element
+                        .filter(|index| !matches!(&args[*index], Arg::Type(ty) if self.case.layout(ty).size > 16));
                     fields.push(Ty::Array(
                         Box::new(element.map_or(Ty::Scalar(Scalar::U16), Ty::Param)),
                         Len::Param(index),
                     ));
                 }
                 _ => {
-                    let ty = *self.random.pick(&[Scalar::I32, Scalar::U8, Scalar::I64, Scalar::Bool, Scalar::Char, Scalar::I16]);
+                    let ty = *self.random.pick(&[
+                        Scalar::I32,
+                        Scalar::U8,
+                        Scalar::I64,
+                        Scalar::Bool,
+                        Scalar::Char,
+                        Scalar::I16,
+                    ]);
                     generics.push(Generic::Value(ty));
                     args.push(Arg::Value(match ty {
                         Scalar::Bool => i128::from(self.random.below(2)),
@@ -258,4 +270,4 @@ impl Generator {
 }
 
 /// Types of the runtime crates.
-pub const FOREIGN: &[&Foreign] = &[];
+pub const FOREIGN: &[Foreign] = &[];

@@ -41,8 +41,7 @@ use Scalar::*;
 
 impl Scalar {
     /// All of them.
-    pub const ALL: [Self; 16] =
-        [U8, U16, U32, U64, Usize, I8, I16, I32, I64, Isize, Bool, Char, F32, F64, U128, I128];
+    pub const ALL: [Self; 16] = [U8, U16, U32, U64, Usize, I8, I16, I32, I64, Isize, Bool, Char, F32, F64, U128, I128];
     /// Those that an enum may be stored in.
     pub const REPRS: [Self; 10] = [U8, U16, U32, U64, Usize, I8, I16, I32, I64, Isize];
 
@@ -414,7 +413,9 @@ fn children(ty: &Ty) -> Vec<&Ty> {
         | Ty::Reference { to: inner, .. }
         | Ty::Slice { of: inner, .. } => vec![inner],
         Ty::Function { params, result } => params.iter().chain(result.as_deref()).collect(),
-        Ty::Named { args, .. } => args.iter().filter_map(|arg| if let Arg::Type(ty) = arg { Some(ty) } else { None }).collect(),
+        Ty::Named { args, .. } => {
+            args.iter().filter_map(|arg| if let Arg::Type(ty) = arg { Some(ty) } else { None }).collect()
+        }
         Ty::Scalar(_) | Ty::Foreign(_) | Ty::Param(_) | Ty::Void => Vec::new(),
     }
 }

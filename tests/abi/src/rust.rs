@@ -13,7 +13,8 @@ pub fn ty(case: &Case, ty: &Ty) -> String {
         Ty::Scalar(scalar) => scalar.rust().into(),
         Ty::Foreign(foreign) => foreign.rust.into(),
         Ty::Named { def, args } => {
-            let arguments: Vec<String> = args.iter().zip(&case.defs[*def].generics).map(|pair| argument(case, pair)).collect();
+            let arguments: Vec<String> =
+                args.iter().zip(&case.defs[*def].generics).map(|pair| argument(case, pair)).collect();
             let list = if arguments.is_empty() { String::new() } else { format!("<{}>", arguments.join(", ")) };
             format!("T{}_{def}{list}", case.id)
         }
@@ -73,7 +74,11 @@ fn define(case: &Case, index: usize) -> String {
     let generics = if generics.is_empty() { String::new() } else { format!("<{}>", generics.join(", ")) };
     let name = format!("T{}_{index}{generics}", case.id);
     let fields = |fields: &[Ty]| -> String {
-        fields.iter().enumerate().map(|(index, field)| format!("        pub f{index}: {},\n", ty(case, field))).collect()
+        fields
+            .iter()
+            .enumerate()
+            .map(|(index, field)| format!("        pub f{index}: {},\n", ty(case, field)))
+            .collect()
     };
     text += &match body {
         Body::Struct(list) => format!("    pub struct {name} {{\n{}    }}\n", fields(list)),
@@ -121,7 +126,8 @@ fn asserts(case: &Case) -> String {
         text += &format!("        layout::<{}>({}, {});\n", ty(case, &held), layout.size, layout.align);
         if let Ty::Named { def, args } = &held {
             for (index, (_, offset)) in case.record(*def, args).1.iter().enumerate() {
-                text += &format!("        assert!(core::mem::offset_of!({}, f{index}) == {offset});\n", ty(case, &held));
+                text +=
+                    &format!("        assert!(core::mem::offset_of!({}, f{index}) == {offset});\n", ty(case, &held));
             }
         }
     }
@@ -211,7 +217,14 @@ fn callee(case: &Case, slot: u32) -> String {
                 text += &format!("        report.length(p{index}.len(), {SLICE}, {number:#x});\n");
                 for element in 0..SLICE {
                     let key = key.wrapping_add(element as u32);
-                    text += &pattern::calls(case, of, key, first, &format!("p{index}.as_ptr().add({element}).cast()"), &last);
+                    text += &pattern::calls(
+                        case,
+                        of,
+                        key,
+                        first,
+                        &format!("p{index}.as_ptr().add({element}).cast()"),
+                        &last,
+                    );
                     if *is_mut {
                         let key = pattern::key(case, Role::RustResult, number).wrapping_add(element as u32);
                         let place = format!("p{index}.as_mut_ptr().add({element}).cast()");

@@ -1,0 +1,54 @@
+//! `cargo xtask abi-fuzz --seed S --count N`: compares that many random signatures; failures are made small and printed.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use ptx_abi_tests::{compare, compile, generate, shrink};
+
+/// Compares what rust-ptx and nvcc make of random signatures.
+#[derive(Parser)]
+struct Options {
+    /// Where the random numbers begin.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many signatures.
+    #[arg(long, default_value_t = 400)]
+    count: u32,
+    /// How many are compiled together.
+    #[arg(long, default_value_t = 200)]
+    batch: u32,
+    /// How many failures are made small.
+    #[arg(long, default_value_t = 3)]
+    shrink: u32,
+}
+
+fn main() -> ExitCode {
+    ptx_codegen::become_linker_if_asked();
+    let options = Options::parse();
+    if !compile::has_nvcc() {
+        eprintln!("error: nvcc was not found: run `cargo xtask setup`");
+        return ExitCode::FAILURE;
+    }
+    let folder = compile::folder(&format!("fuzz-{}", options.seed));
+    let mut failed = 0;
+    let mut start = 0;
+    while start < options.count {
+        let end = options.count.min(start + options.batch.max(1));
+        let cases: Vec<_> = (start..end).map(|index| generate::case(options.seed, index)).collect();
+        for (case, differences) in cases.iter().zip(shrink::judge(&cases, &folder)) {
+            if differences.is_empty() {
+                continue;
+            }
+            failed += 1;
+            println!("signature {} of seed {}:\n{}", case.id, options.seed, compare::describe(case, &differences));
+            if failed <= options.shrink {
+                let (smaller, differences) = shrink::smallest(case, differences, &folder.join("shrink"));
+                println!("made small:\n{}", compare::describe(&smaller, &differences));
+            }
+        }
+        start = end;
+        eprintln!("seed {}: {start} of {} signatures, {failed} failed", options.seed, options.count);
+    }
+    println!("{} passed, {failed} failed, 0 skipped", options.count - failed);
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
