@@ -41,17 +41,18 @@ pub fn has_nvcc() -> bool {
     Tools::find().nvcc().is_some()
 }
 
-/// Compiles the cases as one crate and one `.cu`, both at the same time.
-pub fn both(cases: &[Case], folder: &Path) -> Compiled {
+/// Compiles the cases as one crate and one `.cu`, both at the same time. Both sides have the kernels under the same
+/// names, so with `kernels` they cannot be linked.
+pub fn both(cases: &[Case], folder: &Path, kernels: bool) -> Compiled {
     thread::scope(|scope| {
-        let cxx = scope.spawn(|| nvcc(cases, folder));
-        let rust = ours(cases, folder);
+        let cxx = scope.spawn(|| nvcc(cases, folder, kernels));
+        let rust = ours(cases, folder, kernels);
         Compiled { rust, cxx: cxx.join().unwrap_or_else(|_| Err("nvcc's thread panicked".into())) }
     })
 }
 
 /// Our PTX.
-pub fn ours(cases: &[Case], folder: &Path) -> Result<String, String> {
+pub fn ours(cases: &[Case], folder: &Path, kernels: bool) -> Result<String, String> {
     let krate = folder.join("crate");
     let manifest = format!(
         "[package]\nname = \"generated\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
@@ -68,7 +69,7 @@ pub fn ours(cases: &[Case], folder: &Path) -> Result<String, String> {
     if !krate.join("Cargo.lock").exists() {
         write(krate.join("Cargo.lock"), &lock)?;
     }
-    write(krate.join("src/lib.rs"), &rust::krate(cases))?;
+    write(krate.join("src/lib.rs"), &rust::krate(cases, kernels))?;
     let out_dir = folder.join("out");
     let settings = Settings { arch: vec![ARCH.into()], ptxas: Some("off".into()), ..Settings::default() };
     let build = DeviceBuild {
@@ -94,11 +95,11 @@ pub fn ours(cases: &[Case], folder: &Path) -> Result<String, String> {
 }
 
 /// nvcc's PTX.
-pub fn nvcc(cases: &[Case], folder: &Path) -> Result<String, String> {
+pub fn nvcc(cases: &[Case], folder: &Path, kernels: bool) -> Result<String, String> {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let source = folder.join("cases.cu");
     let output = folder.join("cases.ptx");
-    fs::write(&source, cxx::file(cases)).map_err(|error| error.to_string())?;
+    fs::write(&source, cxx::file(cases, kernels)).map_err(|error| error.to_string())?;
     let tools = Tools::find();
     let tool = tools.nvcc().ok_or("nvcc was not found")?;
     let mut command = Command::new(&tool.path);

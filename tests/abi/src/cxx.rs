@@ -171,13 +171,14 @@ fn qualified(case: &Case, letter: char) -> String {
 }
 
 /// The case's part of the file: `slot` is the number of its first report.
-pub fn part(case: &Case, slot: u32) -> String {
+pub fn part(case: &Case, slot: u32, kernels: bool) -> String {
     let id = case.id;
     let (result, list) = (result(case), params(case, false));
     let f = scoped(case, &format!("__device__ {result} f{id}x({list});"));
     let body = callee(case, slot + Role::CxxParam as u32);
     let g = scoped(case, &format!("__device__ __noinline__ {result} g{id}x({list}) {{\n{body}}}"));
     let k = scoped(case, &format!("__global__ void k{id}x({}) {{}}", params(case, true)));
+    let k = if kernels { k } else { String::new() };
     let call = caller(case, slot + Role::RustResult as u32);
     format!(
         "// case {id}\n{}{}{f}{g}{k}__device__ __noinline__ void call{id}() {{\n{call}}}\n",
@@ -288,12 +289,12 @@ fn caller(case: &Case, slot: u32) -> String {
 }
 
 /// The whole file.
-pub fn file(cases: &[Case]) -> String {
+pub fn file(cases: &[Case], kernels: bool) -> String {
     let aliases: String =
         Scalar::ALL.iter().map(|scalar| format!("using {} = {};\n", alias(*scalar), scalar.cxx())).collect();
     let mut text = format!("{PRELUDE}{aliases}");
     for (index, case) in cases.iter().enumerate() {
-        text += &part(case, index as u32 * ROLES);
+        text += &part(case, index as u32 * ROLES, kernels);
     }
     for (index, batch) in cases.chunks(BATCH).enumerate() {
         let calls: String = batch.iter().map(|case| format!("    call{}();\n", case.id)).collect();

@@ -167,20 +167,20 @@ fn linkage(case: &Case) -> String {
 }
 
 /// The module of one case: `slot` is the number of its first report.
-pub fn module(case: &Case, slot: u32) -> String {
+pub fn module(case: &Case, slot: u32, kernels: bool) -> String {
     let id = case.id;
     let linkage = linkage(case);
+    let kernel = format!("    #[ptx::kernel(export = {linkage})]\n    pub fn {} {{}}\n\n", kernel_signature(case));
+    let kernel = if kernels { kernel } else { String::new() };
     format!(
         "pub mod c{id} {{\n    use super::*;\n{}{}\n    #[ptx::device(export = {linkage})]\n    pub fn {} {{\n{}    }}\n\n    \
-         #[ptx::device(import = {linkage})]\n    unsafe extern \"C\" {{\n        pub fn {};\n    }}\n\n    \
-         #[ptx::kernel(export = {linkage})]\n    pub fn {} {{}}\n\n    \
+         #[ptx::device(import = {linkage})]\n    unsafe extern \"C\" {{\n        pub fn {};\n    }}\n\n{kernel}    \
          #[inline(never)]\n    pub unsafe fn call() {{ unsafe {{\n{}    }} }}\n}}\n",
         types(case),
         asserts(case),
         signature(case, 'f'),
         callee(case, slot + Role::RustParam as u32),
         signature(case, 'g'),
-        kernel_signature(case),
         caller(case, slot + Role::CxxResult as u32),
     )
 }
@@ -303,10 +303,10 @@ fn caller(case: &Case, slot: u32) -> String {
 pub const BATCH: usize = 20;
 
 /// The whole crate.
-pub fn krate(cases: &[Case]) -> String {
+pub fn krate(cases: &[Case], kernels: bool) -> String {
     let mut text = PRELUDE.to_string();
     for (index, case) in cases.iter().enumerate() {
-        text += &module(case, index as u32 * ROLES);
+        text += &module(case, index as u32 * ROLES, kernels);
     }
     for (index, batch) in cases.chunks(BATCH).enumerate() {
         let calls: String = batch.iter().map(|case| format!("        c{}::call();\n", case.id)).collect();

@@ -13,7 +13,7 @@ pub fn judge(cases: &[Case], folder: &Path) -> Vec<Vec<String>> {
     if cases.is_empty() {
         return Vec::new();
     }
-    let compiled = compile::both(cases, folder);
+    let compiled = compile::both(cases, folder, true);
     match (&compiled.rust, &compiled.cxx) {
         (Ok(rust), Ok(cxx)) => {
             let (rust, cxx) = (Module::parse(rust), Module::parse(cxx));

@@ -1,9 +1,10 @@
 //! `cargo xtask abi-fuzz --seed S --count N`: compares that many random signatures; failures are made small and printed.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use ptx_abi_tests::{compare, compile, generate, shrink};
+use ptx_abi_tests::{compare, compile, generate, round_trip, shrink};
 
 /// Compares what rust-ptx and nvcc make of random signatures.
 #[derive(Parser)]
@@ -20,6 +21,9 @@ struct Options {
     /// How many failures are made small.
     #[arg(long, default_value_t = 3)]
     shrink: u32,
+    /// Instead of comparing, build what a GPU runs: the code of both, linked, into this folder.
+    #[arg(long)]
+    round_trips: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -28,6 +32,16 @@ fn main() -> ExitCode {
     if !compile::has_nvcc() {
         eprintln!("error: nvcc was not found: run `cargo xtask setup`");
         return ExitCode::FAILURE;
+    }
+    if let Some(folder) = &options.round_trips {
+        let cases: Vec<_> = (0..options.count).map(|index| generate::case(options.seed, index)).collect();
+        return match round_trip::build(&cases, folder) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        };
     }
     let folder = compile::folder(&format!("fuzz-{}", options.seed));
     let mut failed = 0;
