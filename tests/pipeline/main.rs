@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 mod assemble;
+mod atomics;
 mod packages;
 mod signatures;
 
@@ -11,6 +12,7 @@ fn main() -> ExitCode {
         let built = packages::all();
         let mut trials = assemble::trials(&built);
         trials.extend(signatures::trials());
+        trials.extend(atomics::trials());
         trials
     })
 }

@@ -9,6 +9,7 @@
 #[cfg(any(feature = "decode", test))]
 extern crate alloc;
 
+pub mod atomic;
 pub mod cxx;
 #[cfg(any(feature = "decode", test))]
 pub mod decode;
@@ -26,6 +27,12 @@ pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, TemplatePa
 
 /// The section that holds every [`Entry`]; the compiler removes it from the output.
 pub const SECTION: &str = ".ptx.interface";
+
+/// The section of statics that lie in a block's shared memory.
+pub const SHARED_SECTION: &str = ".ptx.shared";
+
+/// The section of statics that lie in constant memory.
+pub const CONSTANT_SECTION: &str = ".ptx.constant";
 
 /// First bytes of every encoded descriptor.
 pub const MAGIC: [u8; 4] = *b"PTXI";

@@ -73,6 +73,6 @@ pub(crate) fn trap() -> ! {
 #[cfg(not(target_arch = "nvptx64"))]
 #[cold]
 #[track_caller]
-fn only_on_the_gpu() -> ! {
+pub(crate) fn only_on_the_gpu() -> ! {
     panic!("this function only runs on the GPU: call it in a `#[kernel]`, and launch that from the host")
 }

@@ -1,14 +1,20 @@
-//! What kernels call: thread indices, disjoint slices, barriers and the panic handler.
+//! What kernels call: thread indices, disjoint slices, atomics, shared memory, barriers and the panic handler.
 //!
 //! On `nvptx64` the functions here are the real ones. On the host the same items exist, so that a crate that is
 //! compiled for both sides type-checks; those that only make sense in a kernel panic there.
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
+pub mod atomic;
 mod dim;
 mod disjoint;
 mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
+#[doc(hidden)]
+pub mod shared;
 pub mod sync;
 #[doc(hidden)]
 pub mod text;
@@ -16,4 +22,5 @@ pub mod thread;
 
 pub use dim::Dim3;
 pub use disjoint::DisjointSlice;
+pub use shared::{Shared, SharedAtomics};
 pub use sync::sync_threads;

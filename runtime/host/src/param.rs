@@ -2,6 +2,7 @@
 
 use ptx_abi::{AbiType, CxxType, DeviceParam};
 use ptx_device::DisjointSlice;
+use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
 
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
@@ -80,6 +81,14 @@ unsafe impl<T: AbiType> HostParam for &[T] {
 
 // SAFETY: address and length of memory that is borrowed exclusively.
 unsafe impl<T: AbiType> HostParam for DisjointSlice<'_, T> {
+    type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
+        launch.push_slice_mut(host);
+    }
+}
+
+// SAFETY: address and length of memory that is borrowed exclusively.
+unsafe impl<T: AtomicValue + AbiType, S: Scope> HostParam for AtomicSlice<'_, T, S> {
     type Host<'a> = &'a mut dyn DeviceWrite<T>;
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);

@@ -1,4 +1,4 @@
-//! `#[kernel]`, `#[device]`, `#[derive(AbiType)]` and `image!()`.
+//! `#[kernel]`, `#[device]`, `#[shared]`, `#[constant]`, `#[derive(AbiType)]` and `image!()`.
 //!
 //! They emit descriptors and thin shims, nothing else: whatever needs knowledge of PTX is the compiler's business.
 
@@ -9,6 +9,7 @@ mod device;
 mod function;
 mod image;
 mod kernel;
+mod place;
 mod template;
 mod text;
 
@@ -89,4 +90,22 @@ pub fn derive_cxx_type(item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn image(arguments: TokenStream) -> TokenStream {
     image::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Puts a static into the shared memory of a block: `#[ptx::shared] static TILE: Shared<[f32; 256]>;`.
+///
+/// It has no value to begin with. See [`Shared`](../ptx/struct.Shared.html).
+#[proc_macro_attribute]
+pub fn shared(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    place::shared(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Puts a static into constant memory, which is fast where all threads of a warp read the same address:
+/// `#[ptx::constant] static TABLE: [f32; 4] = [1.0, 2.0, 3.0, 4.0];`. CUDA's `__constant__`, but the host cannot change it.
+///
+/// Its type must have a defined device layout ([`AbiType`](../ptx/trait.AbiType.html)), and all of a module's take up at
+/// most 64 KiB.
+#[proc_macro_attribute]
+pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    place::constant(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -28,12 +28,12 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
-pub use ptx_device::{Dim3, DisjointSlice, sync, sync_threads, thread};
+pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, atomic, sync, sync_threads, thread};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, CxxType, device, kernel};
+pub use ptx_macros::{AbiType, CxxType, constant, device, kernel, shared};
 
 /// What most kernels and host programs name: `use ptx::prelude::*;`.
 pub mod prelude {
@@ -49,6 +49,7 @@ pub mod __private {
         AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
         TemplateParameter, Type, cxx, encode, encoded_len,
     };
+    pub use ptx_device::shared::{SharedStatic, may_be_constant};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::cudarc::driver::DeviceRepr;
     #[cfg(not(target_arch = "nvptx64"))]
