@@ -13,9 +13,6 @@ use ptx_codegen::tools::Tools;
 use crate::model::Case;
 use crate::{cxx, rust};
 
-/// The GPU for which both compile.
-pub const ARCH: &str = "sm_90";
-
 /// The PTX of both.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -43,16 +40,16 @@ pub fn has_nvcc() -> bool {
 
 /// Compiles the cases as one crate and one `.cu`, both at the same time. Both sides have the kernels under the same
 /// names, so with `kernels` they cannot be linked.
-pub fn both(cases: &[Case], folder: &Path, kernels: bool) -> Compiled {
+pub fn both(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Compiled {
     thread::scope(|scope| {
-        let cxx = scope.spawn(|| nvcc(cases, folder, kernels));
-        let rust = ours(cases, folder, kernels);
+        let cxx = scope.spawn(|| nvcc(cases, folder, kernels, arch));
+        let rust = ours(cases, folder, kernels, arch);
         Compiled { rust, cxx: cxx.join().unwrap_or_else(|_| Err("nvcc's thread panicked".into())) }
     })
 }
 
 /// Our PTX.
-pub fn ours(cases: &[Case], folder: &Path, kernels: bool) -> Result<String, String> {
+pub fn ours(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<String, String> {
     let krate = folder.join("crate");
     let manifest = format!(
         "[package]\nname = \"generated\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
@@ -71,7 +68,8 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool) -> Result<String, Stri
     }
     write(krate.join("src/lib.rs"), &rust::krate(cases, kernels))?;
     let out_dir = folder.join("out");
-    let settings = Settings { arch: vec![ARCH.into()], ptxas: Some("off".into()), ..Settings::default() };
+    let settings =
+        Settings { arch: vec![arch.into()], ptxas: Some("off".into()), link_at_load: true, ..Settings::default() };
     let build = DeviceBuild {
         manifest: krate.join("Cargo.toml"),
         settings,
@@ -87,7 +85,7 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool) -> Result<String, Stri
         color: false,
     };
     project::build(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
-    let suffix = format!(".{ARCH}.ptx");
+    let suffix = format!(".{arch}.ptx");
     let entries = fs::read_dir(&out_dir).map_err(|error| error.to_string())?;
     let ptx = entries.flatten().map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with(&suffix));
     let ptx = ptx.ok_or_else(|| format!("no PTX in {}", out_dir.display()))?;
@@ -95,7 +93,7 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool) -> Result<String, Stri
 }
 
 /// nvcc's PTX.
-pub fn nvcc(cases: &[Case], folder: &Path, kernels: bool) -> Result<String, String> {
+pub fn nvcc(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<String, String> {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let source = folder.join("cases.cu");
     let output = folder.join("cases.ptx");
@@ -103,7 +101,7 @@ pub fn nvcc(cases: &[Case], folder: &Path, kernels: bool) -> Result<String, Stri
     let tools = Tools::find();
     let tool = tools.nvcc().ok_or("nvcc was not found")?;
     let mut command = Command::new(&tool.path);
-    command.args(["-ptx", "-rdc=true", "-std=c++20", "-w", &format!("-arch={ARCH}"), "-o"]).arg(&output).arg(&source);
+    command.args(["-ptx", "-rdc=true", "-std=c++20", "-w", &format!("-arch={arch}"), "-o"]).arg(&output).arg(&source);
     let run = command.output().map_err(|error| error.to_string())?;
     if !run.status.success() {
         return Err(String::from_utf8_lossy(&run.stderr).into_owned());

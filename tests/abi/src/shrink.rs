@@ -9,11 +9,11 @@ use crate::{compare, compile};
 /// What is wrong with each case.
 ///
 /// If a compiler fails on all of them together, the guilty ones are found by halves.
-pub fn judge(cases: &[Case], folder: &Path) -> Vec<Vec<String>> {
+pub fn judge(cases: &[Case], folder: &Path, arch: &str) -> Vec<Vec<String>> {
     if cases.is_empty() {
         return Vec::new();
     }
-    let compiled = compile::both(cases, folder, true);
+    let compiled = compile::both(cases, folder, true, arch);
     match (&compiled.rust, &compiled.cxx) {
         (Ok(rust), Ok(cxx)) => {
             let (rust, cxx) = (Module::parse(rust), Module::parse(cxx));
@@ -27,18 +27,18 @@ pub fn judge(cases: &[Case], folder: &Path) -> Vec<Vec<String>> {
         }
         _ => {
             let (first, second) = cases.split_at(cases.len() / 2);
-            [judge(first, folder), judge(second, folder)].concat()
+            [judge(first, folder, arch), judge(second, folder, arch)].concat()
         }
     }
 }
 
 /// The smallest case found that still fails, and how.
-pub fn smallest(case: &Case, differences: Vec<String>, folder: &Path) -> (Case, Vec<String>) {
+pub fn smallest(case: &Case, differences: Vec<String>, folder: &Path, arch: &str) -> (Case, Vec<String>) {
     let (mut case, mut differences) = (case.clone(), differences);
     for round in 0..60 {
         let mut candidates = candidates(&case);
         candidates.iter_mut().enumerate().for_each(|(index, candidate)| candidate.id = index as u32);
-        let judged = judge(&candidates, folder);
+        let judged = judge(&candidates, folder, arch);
         let failing = candidates.into_iter().zip(judged).find(|(_, differences)| !differences.is_empty());
         let Some((smaller, found)) = failing else { break };
         eprintln!("shrinking, round {}: {} parameters", round + 1, smaller.params.len());

@@ -15,6 +15,9 @@ struct Options {
     /// How many signatures.
     #[arg(long, default_value_t = 400)]
     count: u32,
+    /// For which GPU; nvcc has one compiler for those before sm_100 and another for the others.
+    #[arg(long, default_value = "sm_90")]
+    arch: String,
     /// How many are compiled together.
     #[arg(long, default_value_t = 200)]
     batch: u32,
@@ -49,14 +52,14 @@ fn main() -> ExitCode {
     while start < options.count {
         let end = options.count.min(start + options.batch.max(1));
         let cases: Vec<_> = (start..end).map(|index| generate::case(options.seed, index)).collect();
-        for (case, differences) in cases.iter().zip(shrink::judge(&cases, &folder)) {
+        for (case, differences) in cases.iter().zip(shrink::judge(&cases, &folder, &options.arch)) {
             if differences.is_empty() {
                 continue;
             }
             failed += 1;
             println!("signature {} of seed {}:\n{}", case.id, options.seed, compare::describe(case, &differences));
             if failed <= options.shrink {
-                let (smaller, differences) = shrink::smallest(case, differences, &folder.join("shrink"));
+                let (smaller, differences) = shrink::smallest(case, differences, &folder.join("shrink"), &options.arch);
                 println!("made small:\n{}", compare::describe(&smaller, &differences));
             }
         }
