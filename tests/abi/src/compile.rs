@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use object::{Object, ObjectSection};
 use ptx_codegen::options::Settings;
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, DeviceBuild, Features, Show};
@@ -107,4 +108,12 @@ pub fn nvcc(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<
         return Err(String::from_utf8_lossy(&run.stderr).into_owned());
     }
     fs::read_to_string(&output).map_err(|error| error.to_string())
+}
+
+/// A section of a cubin.
+pub fn section(cubin: &Path, name: &str) -> Vec<u8> {
+    let bytes = fs::read(cubin).unwrap_or_else(|error| panic!("{}: {error}", cubin.display()));
+    let file = object::File::parse(&*bytes).unwrap_or_else(|error| panic!("{}: {error}", cubin.display()));
+    let section = file.section_by_name(name).unwrap_or_else(|| panic!("{} has no {name}", cubin.display()));
+    section.data().unwrap_or_else(|error| panic!("{}: {error}", cubin.display())).to_vec()
 }
