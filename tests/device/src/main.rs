@@ -1,12 +1,14 @@
 //! Launches every test kernel and compares with the CPU; needs a GPU, and skips with the reason where there is none.
 //!
 //! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder;
+//! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder;
 //! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
 use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
+mod abi;
 mod atomics;
 mod examples;
 mod failures;
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         heap::tests(),
     ]
     .concat();
+    tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
