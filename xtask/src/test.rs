@@ -17,6 +17,8 @@ pub enum Suite {
     Ui,
     /// The linker on bad input.
     BadInput,
+    /// Rust linked with CUDA C++, both ways.
+    Link,
     /// The PTX of kernels against ptxas and nvcc.
     Pipeline,
     /// `cargo ptx new`, and what is rebuilt when.
@@ -44,6 +46,7 @@ impl Suite {
             }
             Self::Ui => test(&["--package", "ui-tests"]),
             Self::BadInput => test(&["--package", "ptx-tests", "--test", "bad_input"]),
+            Self::Link => test(&["--package", "ptx-tests", "--test", "link"]),
             Self::Pipeline => test(&["--package", "ptx-tests", "--test", "pipeline"]),
             Self::Project => test(&["--package", "ptx-tests", "--test", "project"]),
             Self::Examples => examples::run(),

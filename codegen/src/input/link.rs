@@ -123,9 +123,13 @@ impl<'ctx> Linker<'_, 'ctx> {
         functions.chain(globals).filter_map(|symbol| self.symbols.get(&symbol).copied()).collect()
     }
 
-    /// Lets calls of core's failed bounds check go to the device runtime's, which needs no `core::fmt`.
+    /// Lets calls of core's failed bounds check, and of alloc's failed allocation, go to the device runtime's, which need no
+    /// `core::fmt`.
     fn call_runtime(&self, source: &Module<'ctx>) {
-        for (path, runtime) in [("core::panicking::panic_bounds_check", "__ptx_rt_panic_bounds_check")] {
+        for (path, runtime) in [
+            ("core::panicking::panic_bounds_check", "__ptx_rt_panic_bounds_check"),
+            ("__rustc::__rdl_alloc_error_handler", "__ptx_rt_alloc_error"),
+        ] {
             if !self.symbols.contains_key(runtime) || source.get_function(runtime).is_some() {
                 continue;
             }

@@ -30,7 +30,8 @@ pub use inkwell::memory_buffer::MemoryBuffer;
 pub use inkwell::module::{Linkage, Module};
 pub use inkwell::targets::TargetMachine;
 pub use inkwell::types::{
-    AnyTypeEnum, BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FloatType, FunctionType, IntType, PointerType,
+    AnyType, AnyTypeEnum, BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FloatType, FunctionType, IntType,
+    PointerType,
 };
 pub use inkwell::values::{
     AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode,

@@ -22,7 +22,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::options::Settings;
 use crate::progress::Progress;
-use crate::report::{self, Report};
+use crate::report::{self, LinkedFile, Report};
 use crate::sysroot::{self, Rustc};
 
 pub use lock::write_if_changed;
@@ -200,8 +200,11 @@ impl Run<'_> {
         let mut outcome = self.cargo()?;
         let is_fresh = |outcome: &cargo::Outcome| outcome.messages.artifact(self.manifest).is_some_and(|a| a.fresh);
         let mut report = self.read_report();
-        if outcome.success && is_fresh(&outcome) && (report.is_none() || !self.is_of_these_arguments()) {
-            // cargo has the library, but the output folder holds another build's files, or none.
+        let is_current =
+            |report: &Report| self.is_of_these_arguments() && !report.linked.iter().any(LinkedFile::has_changed);
+        if outcome.success && is_fresh(&outcome) && !report.as_ref().is_some_and(is_current) {
+            // cargo has the library, but the output folder holds another build's files, or none, or what the library was
+            // linked with has changed, of which cargo does not know.
             cargo::forget(self.build, self.package, self.manifest)?;
             outcome = self.cargo()?;
             report = self.read_report();
@@ -216,9 +219,10 @@ impl Run<'_> {
         })?;
         write_if_changed(&self.stamp(), &self.args.join("\n"))?;
         self.shorten_paths(&mut report.diagnostics);
+        let sources = sources::of(self.package, self.manifest, &self.build.target_dir, &outcome.messages.artifacts);
         Ok(Built {
+            sources: sources.into_iter().chain(report.linked.iter().map(|file| file.path.clone())).collect(),
             report,
-            sources: sources::of(self.package, self.manifest, &self.build.target_dir, &outcome.messages.artifacts),
             fresh: is_fresh(&outcome),
             source_base: self.package.root().to_path_buf(),
         })

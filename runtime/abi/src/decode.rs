@@ -1,11 +1,14 @@
 //! Bytes to descriptors, for the compiler and for tools.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::cxx::{Bits, Builtin, Keyword};
 use crate::descriptor::{Access, Class, Kind, LaunchBounds, Mangling, Pointee, Type};
-use crate::{Descriptor, MAGIC, Param, VERSION};
+use crate::owned::{OwnedArgument, OwnedBody, OwnedCxx, OwnedDefinition, OwnedField, OwnedName, OwnedVariant};
+use crate::{MAGIC, VERSION};
 
 /// A decoded parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,10 @@ pub struct OwnedParam {
     pub rust_type: String,
     /// Its layout.
     pub ty: Type,
+    /// Its type in C++.
+    pub cxx: OwnedCxx,
+    /// What that holds.
+    pub definition: OwnedDefinition,
 }
 
 /// A decoded descriptor; the fields are [`Descriptor`]'s.
@@ -24,32 +31,23 @@ pub struct OwnedParam {
 pub struct OwnedDescriptor {
     pub kind: Kind,
     pub mangling: Mangling,
+    pub namespace: String,
     pub name: String,
+    pub template: Option<Vec<OwnedArgument>>,
     pub module_path: String,
     pub file: String,
     pub line: u32,
     pub column: u32,
     pub bounds: LaunchBounds,
     pub params: Vec<OwnedParam>,
+    pub result: Option<OwnedParam>,
 }
 
 impl OwnedDescriptor {
-    /// See [`Descriptor::abi_hash`].
+    /// See [`crate::Descriptor::abi_hash`].
     pub fn abi_hash(&self) -> u64 {
-        let params: Vec<Param<'_>> =
-            self.params.iter().map(|p| Param { name: &p.name, rust_type: &p.rust_type, ty: p.ty }).collect();
-        Descriptor {
-            kind: self.kind,
-            mangling: self.mangling,
-            name: &self.name,
-            module_path: &self.module_path,
-            file: &self.file,
-            line: self.line,
-            column: self.column,
-            bounds: self.bounds,
-            params: &params,
-        }
-        .abi_hash()
+        let types = self.params.iter().map(|param| &param.ty);
+        types.fold(Type::hash_name(&self.name), |hash, ty| ty.hash(hash))
     }
 }
 
@@ -99,22 +97,28 @@ pub fn decode(bytes: &[u8]) -> Result<OwnedDescriptor, DecodeError> {
     }
     let kind = match r.u8()? {
         0 => Kind::Kernel,
+        1 => Kind::Export,
+        2 => Kind::Import,
         value => return Err(DecodeError::Unknown { what: "kind", value }),
     };
     let mangling = match r.u8()? {
         0 => Mangling::C,
+        1 => Mangling::Cxx,
         value => return Err(DecodeError::Unknown { what: "mangling", value }),
     };
     Ok(OwnedDescriptor {
         kind,
         mangling,
+        namespace: r.string()?,
         name: r.string()?,
+        template: if r.flag("template flag")? { Some(r.list(Reader::argument)?) } else { None },
         module_path: r.string()?,
         file: r.string()?,
         line: r.u32()?,
         column: r.u32()?,
         bounds: LaunchBounds { max_threads: r.u32()?, min_blocks: r.u32()?, max_registers: r.u32()? },
-        params: (0..r.u16()?).map(|_| r.param()).collect::<Result<_, _>>()?,
+        params: r.list(Reader::param)?,
+        result: if r.flag("result flag")? { Some(r.param()?) } else { None },
     })
 }
 
@@ -178,47 +182,194 @@ impl Reader<'_> {
     }
 
     fn param(&mut self) -> Result<OwnedParam, DecodeError> {
-        Ok(OwnedParam { name: self.string()?, rust_type: self.string()?, ty: self.ty()? })
+        Ok(OwnedParam {
+            name: self.string()?,
+            rust_type: self.string()?,
+            ty: self.ty()?,
+            cxx: self.cxx()?,
+            definition: self.definition()?,
+        })
+    }
+
+    fn flag(&mut self, what: &'static str) -> Result<bool, DecodeError> {
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            value => Err(DecodeError::Unknown { what, value }),
+        }
+    }
+
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T, DecodeError>) -> Result<Vec<T>, DecodeError> {
+        (0..self.u16()?).map(|_| one(self)).collect()
+    }
+
+    fn builtin(&mut self) -> Result<Builtin, DecodeError> {
+        let value = self.u8()?;
+        Builtin::from_number(value).ok_or(DecodeError::Unknown { what: "builtin type", value })
+    }
+
+    fn i128(&mut self) -> Result<i128, DecodeError> {
+        Ok(i128::from_le_bytes(self.array()?))
+    }
+
+    fn cxx(&mut self) -> Result<OwnedCxx, DecodeError> {
+        Ok(match self.u8()? {
+            0 => OwnedCxx::Builtin(self.builtin()?),
+            1 => OwnedCxx::Named(self.name()?),
+            2 => OwnedCxx::Pointer(Box::new(self.cxx()?)),
+            3 => OwnedCxx::Reference(Box::new(self.cxx()?)),
+            4 => OwnedCxx::Const(Box::new(self.cxx()?)),
+            5 => OwnedCxx::Restrict(Box::new(self.cxx()?)),
+            6 => OwnedCxx::Volatile(Box::new(self.cxx()?)),
+            7 => OwnedCxx::Array { element: Box::new(self.cxx()?), len: self.u64()? },
+            8 => OwnedCxx::Function { result: Box::new(self.cxx()?), params: self.list(Self::cxx)? },
+            9 => OwnedCxx::Parameter(self.u32()?),
+            value => return Err(DecodeError::Unknown { what: "C++ type", value }),
+        })
+    }
+
+    fn name(&mut self) -> Result<OwnedName, DecodeError> {
+        let keyword = match self.u8()? {
+            0 => Keyword::Struct,
+            1 => Keyword::Union,
+            2 => Keyword::Enum,
+            value => return Err(DecodeError::Unknown { what: "keyword", value }),
+        };
+        Ok(OwnedName {
+            keyword,
+            namespace: self.string()?,
+            name: self.string()?,
+            arguments: self.list(Self::argument)?,
+            header: self.string()?,
+        })
+    }
+
+    fn argument(&mut self) -> Result<OwnedArgument, DecodeError> {
+        Ok(match self.u8()? {
+            0 => OwnedArgument::Type(self.cxx()?),
+            1 => OwnedArgument::Value { ty: self.builtin()?, value: self.i128()? },
+            value => return Err(DecodeError::Unknown { what: "template argument", value }),
+        })
+    }
+
+    fn definition(&mut self) -> Result<OwnedDefinition, DecodeError> {
+        let (cxx, size, align) = (self.cxx()?, self.u64()?, self.u64()?);
+        let body = match self.u8()? {
+            0 => OwnedBody::Opaque,
+            1 => OwnedBody::Record { packed: self.u64()?, fields: self.list(Self::field)? },
+            2 => OwnedBody::Enum {
+                underlying: self.builtin()?,
+                variants: self.list(|r| Ok(OwnedVariant { name: r.string()?, value: r.i128()? }))?,
+            },
+            value => return Err(DecodeError::Unknown { what: "definition", value }),
+        };
+        Ok(OwnedDefinition { cxx, size, align, body })
+    }
+
+    fn field(&mut self) -> Result<OwnedField, DecodeError> {
+        Ok(OwnedField {
+            name: self.string()?,
+            cxx: self.cxx()?,
+            offset: self.u64()?,
+            bits: if self.flag("bit-field flag")? { Some(Bits { start: self.u8()?, width: self.u8()? }) } else { None },
+            definition: self.definition()?,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{encode, encoded_len};
+    use crate::cxx::{Argument, Body, Cxx, Definition, Field, Name, Variant};
+    use crate::{Descriptor, Param, encode, encoded_len};
 
+    const FLOAT: Cxx<'static> = Cxx::Builtin(Builtin::Float);
+    const PAIR: Cxx<'static> = Cxx::Named(Name {
+        keyword: Keyword::Struct,
+        namespace: "a::b",
+        name: "Pair",
+        arguments: &[Argument::Type(&FLOAT), Argument::Value { ty: Builtin::Int, value: -3 }],
+        header: "",
+    });
+    const DEFINITION: Definition<'static> = Definition {
+        cxx: PAIR,
+        size: 48,
+        align: 16,
+        body: Body::Record {
+            fields: &[Field {
+                name: "x",
+                cxx: Cxx::Array { element: &FLOAT, len: 3 },
+                offset: 4,
+                bits: Some(Bits { start: 3, width: 9 }),
+                definition: &Definition {
+                    cxx: Cxx::Builtin(Builtin::Int),
+                    size: 4,
+                    align: 4,
+                    body: Body::Enum { underlying: Builtin::Int, variants: &[Variant { name: "A", value: -1 }] },
+                },
+            }],
+            packed: 2,
+        },
+    };
     const PARAMS: [Param<'static>; 3] = [
-        Param { name: "a", rust_type: "f32", ty: Type::scalar::<f32>(Class::Float) },
-        Param { name: "x", rust_type: "&[f32]", ty: Type::slice::<f32>(Access::Shared) },
-        Param { name: "s", rust_type: "[u128; 3]", ty: Type::aggregate::<[u128; 3]>() },
+        Param {
+            name: "a",
+            rust_type: "f32",
+            ty: Type::scalar::<f32>(Class::Float),
+            cxx: FLOAT,
+            definition: &Definition::OPAQUE,
+        },
+        Param {
+            name: "x",
+            rust_type: "&[f32]",
+            ty: Type::slice::<f32>(Access::Shared),
+            cxx: Cxx::Pointer(&Cxx::Const(&Cxx::Restrict(&Cxx::Volatile(&Cxx::Reference(&FLOAT))))),
+            definition: &Definition::OPAQUE,
+        },
+        Param {
+            name: "s",
+            rust_type: "[u128; 3]",
+            ty: Type::aggregate::<[u128; 3]>(),
+            cxx: PAIR,
+            definition: &DEFINITION,
+        },
     ];
     const DESCRIPTOR: Descriptor<'static> = Descriptor {
-        kind: Kind::Kernel,
-        mangling: Mangling::C,
+        kind: Kind::Import,
+        mangling: Mangling::Cxx,
+        namespace: "n::m",
         name: "saxpy",
+        template: Some(&[Argument::Type(&Cxx::Parameter(1))]),
         module_path: "demo::kernels",
         file: "src/lib.rs",
         line: 12,
         column: 5,
         bounds: LaunchBounds { max_threads: 256, min_blocks: 2, max_registers: 0 },
         params: &PARAMS,
+        result: Some(Param { cxx: Cxx::Function { result: &FLOAT, params: &[FLOAT, PAIR] }, ..PARAMS[0] }),
     };
     const BYTES: [u8; encoded_len(&DESCRIPTOR)] = encode(&DESCRIPTOR);
 
     #[test]
     fn what_is_encoded_is_decoded() {
         let decoded = decode(&BYTES).unwrap();
-        assert_eq!(decoded.name, "saxpy");
+        assert_eq!((decoded.kind, decoded.mangling), (Kind::Import, Mangling::Cxx));
+        assert_eq!((decoded.namespace.as_str(), decoded.name.as_str()), ("n::m", "saxpy"));
+        assert_eq!(decoded.template.as_deref(), Some([OwnedArgument::Type(OwnedCxx::Parameter(1))].as_slice()));
         assert_eq!(decoded.module_path, "demo::kernels");
         assert_eq!((decoded.file.as_str(), decoded.line, decoded.column), ("src/lib.rs", 12, 5));
         assert_eq!(decoded.bounds, DESCRIPTOR.bounds);
-        for (owned, param) in decoded.params.iter().zip(PARAMS) {
+        let given = PARAMS.iter().chain(&DESCRIPTOR.result);
+        assert_eq!(decoded.params.len(), PARAMS.len());
+        for (owned, param) in decoded.params.iter().chain(&decoded.result).zip(given) {
             assert_eq!(
                 (owned.name.as_str(), owned.rust_type.as_str(), owned.ty),
                 (param.name, param.rust_type, param.ty)
             );
+            assert_eq!(owned.cxx, OwnedCxx::from(&param.cxx));
+            assert_eq!(owned.definition, OwnedDefinition::from(param.definition));
         }
-        assert_eq!(decoded.params.len(), PARAMS.len());
+        assert!(decoded.result.is_some());
         assert_eq!(decoded.abi_hash(), DESCRIPTOR.abi_hash());
     }
 

@@ -1,9 +1,12 @@
 //! What a descriptor says, as Rust types that exist at compile time only.
 
+use crate::cxx::{Argument, Cxx, Definition};
+
 /// A static in the section [`crate::SECTION`]: the code that the descriptor is about, then the encoded descriptor.
 ///
-/// The macro's shim takes one pointer for each parameter, to a value of `<P as KernelParam>::Raw`, in order; the
-/// compiler writes the real entry point around it.
+/// The shim takes one pointer for each parameter, to a value of `<P as DeviceParam>::Raw`, in order. If there is a result,
+/// a pointer to where it goes comes first. Of kernels and exports the macro defines the shim, and the compiler writes the
+/// real function around it; of imports the macro declares it, and the compiler writes its body, which makes the call.
 #[repr(C)]
 pub struct Entry<const N: usize> {
     /// The shim function.
@@ -21,6 +24,10 @@ unsafe impl<const N: usize> Sync for Entry<N> {}
 pub enum Kind {
     /// An `.entry`, launched from the host.
     Kernel = 0,
+    /// A `.func` that other device code may call.
+    Export = 1,
+    /// A `.func` that other device code defines.
+    Import = 2,
 }
 
 /// How the symbol in the PTX is spelled.
@@ -29,6 +36,8 @@ pub enum Kind {
 pub enum Mangling {
     /// The name as it is, as `extern "C"` in CUDA C++.
     C = 0,
+    /// The Itanium C++ ABI's, as nvcc mangles (guide, chapter 7).
+    Cxx = 1,
 }
 
 /// The class of a parameter, which decides its PTX type (guide §2.3).
@@ -114,7 +123,7 @@ impl Pointee {
     }
 }
 
-/// One source-level parameter.
+/// One source-level parameter, or the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param<'a> {
     /// Its name in the source.
@@ -123,6 +132,10 @@ pub struct Param<'a> {
     pub rust_type: &'a str,
     /// Its layout.
     pub ty: Type,
+    /// Its type in C++; of a slice, that of its pointer, which a `size_t` follows.
+    pub cxx: Cxx<'a>,
+    /// What the named type in `cxx` holds.
+    pub definition: &'a Definition<'a>,
 }
 
 /// What `#[kernel(launch_bounds(..), ..)]` asked for; 0 stands for "not given".
@@ -136,15 +149,19 @@ pub struct LaunchBounds {
     pub max_registers: u32,
 }
 
-/// Everything that the compiler needs to know about one kernel.
+/// Everything that the compiler needs to know about one kernel or device function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor<'a> {
     /// Kernel or device function.
     pub kind: Kind,
     /// How `name` becomes a symbol.
     pub mangling: Mangling,
+    /// The C++ namespace, as in `a::b`; empty at the top.
+    pub namespace: &'a str,
     /// The function's name.
     pub name: &'a str,
+    /// Of an instance of a function template; `None` for what is no template.
+    pub template: Option<&'a [Argument<'a>]>,
     /// `module_path!()` of the definition.
     pub module_path: &'a str,
     /// `file!()` of the definition.
@@ -157,24 +174,36 @@ pub struct Descriptor<'a> {
     pub bounds: LaunchBounds,
     /// Parameters in order.
     pub params: &'a [Param<'a>],
+    /// The result of a device function that has one.
+    pub result: Option<Param<'a>>,
 }
 
 impl Descriptor<'_> {
     /// A number that is equal when kernel and launcher agree on every parameter (FNV-1a over name and layouts).
     pub const fn abi_hash(&self) -> u64 {
-        let mut hash = fnv(0xcbf2_9ce4_8422_2325, self.name.as_bytes());
+        let mut hash = Type::hash_name(self.name);
         let mut i = 0;
         while i < self.params.len() {
-            let ty = &self.params[i].ty;
-            hash = fnv(hash, &[ty.class as u8]);
-            hash = fnv(hash, &ty.size.to_le_bytes());
-            hash = fnv(hash, &ty.align.to_le_bytes());
-            if let Some(pointee) = &ty.pointee {
-                hash = fnv(hash, &[pointee.access as u8]);
-                hash = fnv(hash, &pointee.size.to_le_bytes());
-                hash = fnv(hash, &pointee.align.to_le_bytes());
-            }
+            hash = self.params[i].ty.hash(hash);
             i += 1;
+        }
+        hash
+    }
+}
+
+impl Type {
+    pub(crate) const fn hash_name(name: &str) -> u64 {
+        fnv(0xcbf2_9ce4_8422_2325, name.as_bytes())
+    }
+
+    pub(crate) const fn hash(&self, before: u64) -> u64 {
+        let mut hash = fnv(before, &[self.class as u8]);
+        hash = fnv(hash, &self.size.to_le_bytes());
+        hash = fnv(hash, &self.align.to_le_bytes());
+        if let Some(pointee) = &self.pointee {
+            hash = fnv(hash, &[pointee.access as u8]);
+            hash = fnv(hash, &pointee.size.to_le_bytes());
+            hash = fnv(hash, &pointee.align.to_le_bytes());
         }
         hash
     }

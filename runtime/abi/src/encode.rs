@@ -1,7 +1,9 @@
 //! Descriptors to bytes, at compile time.
 //!
-//! Little-endian. Strings are a `u16` length and UTF-8. A pointee is one byte (0 absent, 1 present) and its fields.
+//! Little-endian. Strings and lists are a `u16` length and what they hold. What may be absent is one byte (0 absent, 1
+//! present) and its fields; what has cases is one byte for the case and its fields.
 
+use crate::cxx::{Argument, Body, Cxx, Definition, Field};
 use crate::descriptor::{Descriptor, Param, Type};
 use crate::{MAGIC, VERSION};
 
@@ -60,8 +62,86 @@ impl<const N: usize> Encoder<N> {
         }
     }
 
+    const fn i128(self, value: i128) -> Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    const fn cxx(self, cxx: &Cxx<'_>) -> Self {
+        match cxx {
+            Cxx::Builtin(builtin) => self.bytes(&[0, *builtin as u8]),
+            Cxx::Named(name) => {
+                let this = self.bytes(&[1, name.keyword as u8]).str(name.namespace).str(name.name);
+                this.arguments(name.arguments).str(name.header)
+            }
+            Cxx::Pointer(inner) => self.bytes(&[2]).cxx(inner),
+            Cxx::Reference(inner) => self.bytes(&[3]).cxx(inner),
+            Cxx::Const(inner) => self.bytes(&[4]).cxx(inner),
+            Cxx::Restrict(inner) => self.bytes(&[5]).cxx(inner),
+            Cxx::Volatile(inner) => self.bytes(&[6]).cxx(inner),
+            Cxx::Array { element, len } => self.bytes(&[7]).cxx(element).bytes(&len.to_le_bytes()),
+            Cxx::Function { result, params } => {
+                let mut this = self.bytes(&[8]).cxx(result).u16(params.len());
+                let mut i = 0;
+                while i < params.len() {
+                    this = this.cxx(&params[i]);
+                    i += 1;
+                }
+                this
+            }
+            Cxx::Parameter(index) => self.bytes(&[9]).bytes(&index.to_le_bytes()),
+        }
+    }
+
+    const fn arguments(self, arguments: &[Argument<'_>]) -> Self {
+        let mut this = self.u16(arguments.len());
+        let mut i = 0;
+        while i < arguments.len() {
+            this = match &arguments[i] {
+                Argument::Type(ty) => this.bytes(&[0]).cxx(ty),
+                Argument::Value { ty, value } => this.bytes(&[1, *ty as u8]).i128(*value),
+            };
+            i += 1;
+        }
+        this
+    }
+
+    const fn definition(self, definition: &Definition<'_>) -> Self {
+        let this = self.cxx(&definition.cxx).bytes(&definition.size.to_le_bytes());
+        let this = this.bytes(&definition.align.to_le_bytes());
+        match &definition.body {
+            Body::Opaque => this.bytes(&[0]),
+            Body::Record { fields, packed } => {
+                let mut this = this.bytes(&[1]).bytes(&packed.to_le_bytes()).u16(fields.len());
+                let mut i = 0;
+                while i < fields.len() {
+                    this = this.field(&fields[i]);
+                    i += 1;
+                }
+                this
+            }
+            Body::Enum { underlying, variants } => {
+                let mut this = this.bytes(&[2, *underlying as u8]).u16(variants.len());
+                let mut i = 0;
+                while i < variants.len() {
+                    this = this.str(variants[i].name).i128(variants[i].value);
+                    i += 1;
+                }
+                this
+            }
+        }
+    }
+
+    const fn field(self, field: &Field<'_>) -> Self {
+        let this = self.str(field.name).cxx(&field.cxx).bytes(&field.offset.to_le_bytes());
+        let this = match &field.bits {
+            None => this.bytes(&[0]),
+            Some(bits) => this.bytes(&[1, bits.start, bits.width]),
+        };
+        this.definition(field.definition)
+    }
+
     const fn param(self, param: &Param<'_>) -> Self {
-        self.str(param.name).str(param.rust_type).ty(&param.ty)
+        self.str(param.name).str(param.rust_type).ty(&param.ty).cxx(&param.cxx).definition(param.definition)
     }
 
     const fn descriptor(self, descriptor: &Descriptor<'_>) -> Self {
@@ -69,7 +149,13 @@ impl<const N: usize> Encoder<N> {
             .bytes(&MAGIC)
             .u16(VERSION as usize)
             .bytes(&[descriptor.kind as u8, descriptor.mangling as u8])
-            .str(descriptor.name)
+            .str(descriptor.namespace)
+            .str(descriptor.name);
+        this = match descriptor.template {
+            None => this.bytes(&[0]),
+            Some(arguments) => this.bytes(&[1]).arguments(arguments),
+        };
+        this = this
             .str(descriptor.module_path)
             .str(descriptor.file)
             .bytes(&descriptor.line.to_le_bytes())
@@ -83,6 +169,9 @@ impl<const N: usize> Encoder<N> {
             this = this.param(&descriptor.params[i]);
             i += 1;
         }
-        this
+        match &descriptor.result {
+            None => this.bytes(&[0]),
+            Some(result) => this.bytes(&[1]).param(result),
+        }
     }
 }

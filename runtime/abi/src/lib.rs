@@ -1,7 +1,7 @@
-//! The contract that rust-ptx's macros, compiler and host runtime share: what a kernel's descriptor says and how
-//! it is laid out in bytes.
+//! The contract that rust-ptx's macros, compiler and host runtime share: what a descriptor says and how it is laid out
+//! in bytes, and how names are mangled.
 //!
-//! `#[kernel]` puts a [`Entry`] for every kernel into the section [`SECTION`]; the compiler decodes it and derives
+//! `#[kernel]` and `#[device]` put an [`Entry`] for every function into the section [`SECTION`]; the compiler decodes it and derives
 //! the whole ABI from it (PTX Writer's Guide to Interoperability 12.8, §2.3), so that ABI decisions rest on Rust's own
 //! layout and not on what rustc's lowering left of it.
 #![no_std]
@@ -10,15 +10,22 @@
 extern crate alloc;
 
 pub mod atomic;
+pub mod bits;
+pub mod cxx;
 #[cfg(any(feature = "decode", test))]
 pub mod decode;
 mod descriptor;
 mod encode;
+#[cfg(any(feature = "decode", test))]
+pub mod mangle;
+#[cfg(any(feature = "decode", test))]
+pub mod owned;
 mod types;
+mod wrappers;
 
 pub use descriptor::{Access, Class, Descriptor, Entry, Kind, LaunchBounds, Mangling, Param, Pointee, Type};
 pub use encode::{Encoder, encode, encoded_len};
-pub use types::{AbiType, KernelParam, RawSlice, RawSliceMut};
+pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, TemplateParameter};
 
 /// The section that holds every [`Entry`]; the compiler removes it from the output.
 pub const SECTION: &str = ".ptx.interface";
@@ -33,7 +40,7 @@ pub const CONSTANT_SECTION: &str = ".ptx.constant";
 pub const MAGIC: [u8; 4] = *b"PTXI";
 
 /// Version of the encoding. The compiler refuses any other.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Prefix of the external functions that the compiler replaces by device intrinsics. What follows it is looked
 /// up in the compiler's intrinsic table.

@@ -108,6 +108,29 @@ impl Builder {
         self
     }
 
+    /// One more file to link with: CUDA C++ (`.cu`), PTX, a relocatable object (`.cubin`, `.o`), an archive (`.a`), a fatbin
+    /// or LTO-IR (`.ltoir`), relative to this package's folder. The image then holds linked machine code, which runs on
+    /// GPUs of the architectures' major versions; PTX cannot be linked, so there is nothing for later ones.
+    #[must_use]
+    pub fn link(mut self, file: impl Into<PathBuf>) -> Self {
+        self.settings.link.push(file.into());
+        self
+    }
+
+    /// Leaves undefined symbols to `Device::linker`, which links when the program runs.
+    #[must_use]
+    pub fn link_at_load(mut self) -> Self {
+        self.settings.link_at_load = true;
+        self
+    }
+
+    /// One more option for nvcc, where it compiles `.cu` files, as in `-std=c++20`.
+    #[must_use]
+    pub fn nvcc_flag(mut self, flag: impl Into<String>) -> Self {
+        self.settings.nvcc_flags.push(flag.into());
+        self
+    }
+
     /// One more dependency that only the host uses.
     #[must_use]
     pub fn host_only(mut self, dependency: impl Into<String>) -> Self {
@@ -195,7 +218,7 @@ impl Builder {
             None => Features::default(),
         };
         let metadata = Settings::of_manifest(&manifest).unwrap_or_default();
-        let settings = self.settings;
+        let settings = self.settings.linking_below(&environment.manifest_dir);
         let emit = if settings.emit.is_empty() { metadata.emit.clone() } else { settings.emit.clone() };
         let effective = settings.clone().or(metadata);
         DeviceBuild {

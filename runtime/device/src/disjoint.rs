@@ -2,7 +2,8 @@
 
 use core::marker::PhantomData;
 
-use ptx_abi::{AbiType, Access, KernelParam, RawSliceMut, Type};
+use ptx_abi::cxx::{Cxx, Definition};
+use ptx_abi::{AbiType, Access, CxxType, DeviceParam, RawSliceMut, Type};
 
 use crate::thread::{Index2d, ThreadIndex};
 
@@ -103,13 +104,21 @@ impl<T> DisjointSlice<'_, T> {
 }
 
 // SAFETY: pointer, then length.
-unsafe impl<T: AbiType> KernelParam for DisjointSlice<'_, T> {
+unsafe impl<T: AbiType> DeviceParam for DisjointSlice<'_, T> {
     type Raw = RawSliceMut<T>;
     const TYPE: Type = Type::slice::<T>(Access::Exclusive);
+    const CXX: Cxx<'static> = <*mut T as CxxType>::CXX;
+    const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    // Each thread's index is its own, so all may have the slice.
+    const IN_KERNELS: bool = true;
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         // SAFETY: the host gave the launch, and so every thread, this memory alone.
         unsafe { Self::from_raw_parts(raw.ptr, raw.len) }
+    }
+    #[inline(always)]
+    fn into_raw(self) -> Self::Raw {
+        RawSliceMut { ptr: self.ptr, len: self.len }
     }
 }
 

@@ -8,12 +8,8 @@ use core::fmt::Write;
 use core::panic::{Location, PanicInfo};
 
 use crate::intrinsics::trap;
+use crate::syscalls::__assertfail;
 use crate::text::Text;
-
-unsafe extern "C" {
-    // PTX Writer's Guide to Interoperability 12.8, chapter 3.
-    fn __assertfail(message: *const u8, file: *const u8, line: u32, function: *const u8, char_size: usize);
-}
 
 /// The compiler inlines this into `core`'s panic functions (ptx-codegen, `optimize::shrink_panics`): then a constant
 /// message is seen to be one, and [`panic_formatted`] with all of `core::fmt` stays out of the output.
@@ -55,12 +51,31 @@ extern "C" fn __ptx_rt_panic_bounds_check(index: usize, len: usize, location: &'
     fail(&text, Some(location))
 }
 
+/// Takes the place of `alloc`'s `__rdl_alloc_error_handler`, which needs all of `core::fmt` and does not say what to do. The
+/// compiler calls it by name. Nobody tells it where memory was asked for.
+#[unsafe(no_mangle)]
+#[cold]
+#[inline(never)]
+extern "C" fn __ptx_rt_alloc_error(size: usize, _align: usize) -> ! {
+    let mut text = Text::new();
+    text.push("memory allocation of ");
+    text.push_number(size);
+    text.push(
+        " bytes failed: the device heap is full. Allow more with Device::set_heap_size (cuCtxSetLimit, \
+         CU_LIMIT_MALLOC_HEAP_SIZE) before the first kernel that allocates",
+    );
+    fail_at(&text, c"device heap", 0)
+}
+
 #[cold]
 fn fail(text: &Text, location: Option<&Location<'_>>) -> ! {
-    let (file, line): (&CStr, u32) = match location {
-        Some(location) => (location.file_as_c_str(), location.line()),
-        None => (c"unknown file", 0),
-    };
+    match location {
+        Some(location) => fail_at(text, location.file_as_c_str(), location.line()),
+        None => fail_at(text, c"unknown file", 0),
+    }
+}
+
+fn fail_at(text: &Text, file: &CStr, line: u32) -> ! {
     // SAFETY: NUL-terminated texts of one-byte characters, which live until the call is over.
     unsafe {
         __assertfail(text.as_ptr(), file.as_ptr().cast(), line, c"Rust panic".as_ptr().cast(), 1);

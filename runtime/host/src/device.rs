@@ -10,6 +10,7 @@ use ptx_device::Dim3;
 use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
 use crate::image::Image;
+use crate::linker::Linker;
 use crate::module::Module;
 
 /// See [`Device::set_stack_size`].
@@ -105,6 +106,39 @@ impl Device {
         self.inner.context.set_limit(CUlimit::CU_LIMIT_STACK_SIZE, bytes).doing(doing)
     }
 
+    /// Bytes of the device's heap, from which kernels allocate: the memory of `Box`, `Vec` and the rest of `alloc`.
+    pub fn heap_size(&self) -> Result<usize> {
+        self.inner
+            .context
+            .get_limit(CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE)
+            .doing(|| "asking for the heap's size".to_owned())
+    }
+
+    /// Sets [`heap_size`](Self::heap_size): `cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE)`. The driver's default is 8 MiB.
+    ///
+    /// Set it before the first module with kernels that allocate is launched: the driver makes the heap then, its size cannot
+    /// change while the context lives, and a later call is an error (CUDA C++ Programming Guide, "Heap Memory Allocation").
+    /// The heap is taken from the device's memory whether or not it is used. A kernel that finds it full panics with
+    /// `memory allocation of N bytes failed`.
+    pub fn set_heap_size(&self, bytes: usize) -> Result<()> {
+        let doing = || format!("setting the size of the device's heap to {bytes} bytes");
+        self.inner.context.set_limit(CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE, bytes).doing(doing)
+    }
+
+    /// Bytes of the buffer that holds what kernels print until the host prints it.
+    pub fn print_buffer_size(&self) -> Result<usize> {
+        let doing = || "asking for the size of the print buffer".to_owned();
+        self.inner.context.get_limit(CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE).doing(doing)
+    }
+
+    /// Sets [`print_buffer_size`](Self::print_buffer_size): `cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE)`. The driver's default
+    /// is 1 MiB. Where more is printed before the host prints it, the oldest lines are lost. Set it before the first launch of
+    /// a kernel that prints; later it is an error.
+    pub fn set_print_buffer_size(&self, bytes: usize) -> Result<()> {
+        let doing = || format!("setting the size of the print buffer to {bytes} bytes");
+        self.inner.context.set_limit(CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE, bytes).doing(doing)
+    }
+
     /// A device that cudarc has opened already; its limits stay as they are.
     pub fn from_context(context: Arc<CudaContext>) -> Result<Self> {
         let doing = || format!("asking CUDA device {} what it is", context.ordinal());
@@ -187,6 +221,11 @@ impl Device {
     /// Loads embedded device code: `device.load(&ptx::image!())`.
     pub fn load(&self, image: &Image) -> Result<Module> {
         Module::load(self, image)
+    }
+
+    /// Links device code when the program runs: Rust kernels with CUDA C++.
+    pub fn linker<'a>(&self) -> Linker<'a> {
+        Linker::new(self)
     }
 
     /// Copies `data` to the device.

@@ -56,6 +56,11 @@ impl<'a> Launch<'a> {
 
     #[doc(hidden)]
     pub fn push_value<T: Copy + 'static>(&mut self, value: T) {
+        if size_of::<T>() == 0 {
+            // In C++ an empty struct takes its alignment, and the driver reads so much.
+            self.arguments.push(Argument::Value(Box::new([0_u8; ptx_abi::MAX_PARAM_ALIGN as usize])));
+            return;
+        }
         self.arguments.push(Argument::Value(Box::new(value)));
     }
 

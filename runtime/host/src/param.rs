@@ -1,8 +1,11 @@
 //! The host's side of every type that a kernel's parameter may have.
 
-use ptx_abi::{AbiType, KernelParam};
-use ptx_device::DisjointSlice;
+use ptx_abi::{AbiType, CxxType, DeviceParam};
 use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
+use ptx_device::ffi::{
+    CChar, Char8, Char16, LongLong, Restrict, SamplerObject, SurfaceObject, TextureObject, ULongLong, WChar,
+};
+use ptx_device::{DisjointSlice, native_vectors, vec};
 
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
@@ -10,14 +13,14 @@ use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 /// What the host passes for a parameter of this type.
 ///
 /// # Safety
-/// `push` must push exactly one argument, of the layout that [`KernelParam::TYPE`] says, and memory of the elements
+/// `push` must push exactly one argument, of the layout that [`ptx_abi::DeviceParam::TYPE`] says, and memory of the elements
 /// that the type says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
-    label = "this type has no defined layout at the kernel boundary",
+    label = "the host cannot pass this to a kernel",
     note = "kernels take scalars, raw pointers, `&T`, `&[T]`, `DisjointSlice<T>`, and types that derive `ptx::AbiType`"
 )]
-pub unsafe trait HostParam: KernelParam {
+pub unsafe trait HostParam: DeviceParam {
     /// What the host passes.
     type Host<'a>;
 
@@ -26,7 +29,10 @@ pub unsafe trait HostParam: KernelParam {
 }
 
 macro_rules! by_value {
-    ($($ty:ty),*) => {$(
+    // Not in rustc's lists of types that would do: they are too many.
+    (@hidden $($ty:ty),*) => {$( by_value!(@one $ty, diagnostic::do_not_recommend); )*};
+    (@one $ty:ty $(, $attribute:meta)?) => {
+        $(#[$attribute])?
         // SAFETY: the value itself.
         unsafe impl HostParam for $ty {
             type Host<'a> = Self;
@@ -35,9 +41,20 @@ macro_rules! by_value {
                 launch.push_value(host);
             }
         }
-    )*};
+    };
+    ($($ty:ty),*) => {$( by_value!(@one $ty); )*};
 }
 by_value!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, f32, f64);
+#[cfg(feature = "half")]
+by_value!(@hidden half::f16, half::bf16);
+
+macro_rules! vectors {
+    ($($name:ident, $make:ident, $cuda:literal, $lane:ident, $kind:ident, $fields:tt, $align:tt;)*) => {
+        by_value!(@hidden $(vec::$name),*);
+    };
+}
+native_vectors!(vectors);
+by_value!(@hidden CChar, LongLong, ULongLong, WChar, Char8, Char16, TextureObject, SurfaceObject, SamplerObject);
 
 // SAFETY: the value itself.
 unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
@@ -48,7 +65,7 @@ unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
 }
 
 // SAFETY: an address.
-unsafe impl<T: 'static> HostParam for *const T {
+unsafe impl<T: CxxType + 'static> HostParam for *const T {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
@@ -56,7 +73,25 @@ unsafe impl<T: 'static> HostParam for *const T {
 }
 
 // SAFETY: an address.
-unsafe impl<T: 'static> HostParam for *mut T {
+unsafe impl<T: CxxType + 'static> HostParam for *mut T {
+    type Host<'a> = DevicePointer<T>;
+    fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
+        launch.push_value(host.address());
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: an address.
+unsafe impl<T: CxxType + 'static> HostParam for Restrict<*const T> {
+    type Host<'a> = DevicePointer<T>;
+    fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
+        launch.push_value(host.address());
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: an address.
+unsafe impl<T: CxxType + 'static> HostParam for Restrict<*mut T> {
     type Host<'a> = DevicePointer<T>;
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());

@@ -1,9 +1,14 @@
 //! `#[derive(AbiType)]`: checks the `repr`, and that every field has a layout too.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
-use syn::{Data, DataEnum, DeriveInput, Fields, LitInt, Type, parenthesized, parse_quote, token};
+use syn::visit::Visit;
+use syn::{
+    Data, DataEnum, DeriveInput, Fields, GenericParam, LitInt, LitStr, Member, Type, TypeTraitObject, parenthesized,
+    parse_quote, token,
+};
 
 use crate::function::Errors;
 
@@ -14,51 +19,121 @@ const MAX_ALIGN: u64 = 128;
 pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let input: DeriveInput = syn::parse2(item)?;
     let repr = Repr::of(&input)?;
-    let ty = match &input.data {
-        Data::Struct(data) => {
-            let fields: Vec<_> = data.fields.iter().map(|f| &f.ty).collect();
-            if let Fields::Unit = data.fields {
-                return Err(empty(&input));
-            }
-            record(&input, &repr, &fields)?
-        }
-        Data::Union(data) => record(&input, &repr, &data.fields.named.iter().map(|f| &f.ty).collect::<Vec<_>>())?,
-        Data::Enum(data) => enumeration(&input, &repr, data)?,
+    let cxx = CxxName::of(&input)?;
+    let layout = match &input.data {
+        Data::Struct(data) => record(&input, &repr, &cxx, quote!(Struct), &data.fields)?,
+        Data::Union(data) => record(&input, &repr, &cxx, quote!(Union), &Fields::Named(data.fields.clone()))?,
+        Data::Enum(data) => enumeration(&input, &repr, &cxx, data)?,
     };
-    Ok(impls(input, &ty))
+    Ok(impls(input, &layout))
 }
 
-/// `TYPE` of a struct or union.
-fn record(input: &DeriveInput, repr: &Repr, fields: &[&Type]) -> syn::Result<TokenStream> {
-    if fields.is_empty() {
-        return Err(empty(input));
+/// The impl of `CxxType` alone, for a type that is only pointed to.
+pub fn expand_name(item: TokenStream) -> syn::Result<TokenStream> {
+    let mut input: DeriveInput = syn::parse2(item)?;
+    let cxx = CxxName::of(&input)?;
+    let keyword = match &input.data {
+        Data::Struct(_) | Data::Enum(_) => quote!(Struct),
+        Data::Union(_) => quote!(Union),
+    };
+    let named = cxx.tokens(&input, &keyword);
+    let name = &input.ident;
+    for parameter in input.generics.type_params_mut() {
+        parameter.bounds.push(parse_quote!(::ptx::__private::CxxType));
     }
+    let (generics, arguments, where_clause) = input.generics.split_for_impl();
+    Ok(quote! {
+        #[automatically_derived]
+        impl #generics ::ptx::__private::CxxType for #name #arguments #where_clause {
+            const CXX: ::ptx::__private::cxx::Cxx<'static> = #named;
+        }
+    })
+}
+
+/// The values of the traits' constants.
+pub struct Layout {
+    /// `AbiType::TYPE`
+    pub ty: TokenStream,
+    /// `CxxType::CXX`
+    pub cxx: TokenStream,
+    /// `CxxType::DEFINITION`
+    pub definition: TokenStream,
+}
+
+fn record(
+    input: &DeriveInput,
+    repr: &Repr,
+    cxx: &CxxName,
+    keyword: TokenStream,
+    fields: &Fields,
+) -> syn::Result<Layout> {
     if !repr.c && !repr.transparent {
         return Err(syn::Error::new(
             input.ident.span(),
             format!("the layout of `{}` is not fixed: put `#[repr(C)]` (or `#[repr(transparent)]`) on it", input.ident),
         ));
     }
-    let checks = fields.iter().filter(|ty| !is_phantom(ty)).map(|ty| quote_spanned!(ty.span()=> field::<#ty>();));
-    let real: Vec<_> = fields.iter().filter(|ty| !is_phantom(ty)).collect();
-    let ty = match real[..] {
+    let real: Vec<_> = fields.members().zip(fields).filter(|(_, field)| !is_phantom(&field.ty)).collect();
+    let mut errors = Errors::default();
+    real.iter().for_each(|(_, field)| refuse_dyn(&field.ty, &mut errors));
+    errors.finish()?;
+    // One trait, named in one way: then rustc reports a field's wrong type once.
+    let checks = real.iter().map(|(_, field)| {
+        let ty = &field.ty;
+        quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::FIELD)
+    });
+    let checked = |value: TokenStream| quote!({ #(let () = #checks;)* #value });
+    if let ([(_, only)], true) = (&real[..], repr.transparent) {
         // As its only field: that is what `transparent` promises.
-        [only] if repr.transparent => quote!(<#only as ::ptx::__private::AbiType>::TYPE),
-        _ => quote!(::ptx::__private::Type::aggregate::<Self>()),
-    };
-    Ok(quote!({
-        const fn field<T: ::ptx::__private::AbiType>() {}
-        #(#checks)*
-        ::core::assert!(
-            ::core::mem::size_of::<Self>() > 0,
-            "a type of size 0 has no device layout: C++ gives it one byte"
-        );
-        #ty
-    }))
+        let only = &only.ty;
+        return Ok(Layout {
+            ty: checked(quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::TYPE)),
+            cxx: quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::NAME),
+            definition: quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::HELD),
+        });
+    }
+    let named = cxx.tokens(input, &keyword);
+    let entries = real.iter().map(|(member, field)| {
+        let ty = &field.ty;
+        let name = match member {
+            Member::Named(ident) => ident.to_string().trim_start_matches("r#").to_owned(),
+            Member::Unnamed(index) => format!("_{}", index.index),
+        };
+        let cxx = quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::NAME);
+        let held = quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::HELD);
+        quote!(::ptx::__private::cxx::Field {
+            name: #name,
+            cxx: #cxx,
+            offset: ::core::mem::offset_of!(Self, #member) as u64,
+            bits: ::core::option::Option::None,
+            definition: #held,
+        })
+    });
+    let packed = repr.packed;
+    Ok(Layout {
+        ty: checked(quote!(::ptx::__private::Type::aggregate::<Self>())),
+        cxx: named,
+        definition: definition(
+            &quote!(::ptx::__private::cxx::Body::Record { fields: &[#(#entries),*], packed: #packed }),
+        ),
+    })
 }
 
-/// `TYPE` of an enum.
-fn enumeration(input: &DeriveInput, repr: &Repr, data: &DataEnum) -> syn::Result<TokenStream> {
+/// C++ gives an empty struct a size: its alignment.
+pub fn definition(body: &TokenStream) -> TokenStream {
+    quote!(&::ptx::__private::cxx::Definition {
+        cxx: <Self as ::ptx::__private::CxxType>::CXX,
+        size: if ::core::mem::size_of::<Self>() == 0 {
+            ::core::mem::align_of::<Self>() as u64
+        } else {
+            ::core::mem::size_of::<Self>() as u64
+        },
+        align: ::core::mem::align_of::<Self>() as u64,
+        body: #body,
+    })
+}
+
+fn enumeration(input: &DeriveInput, repr: &Repr, cxx: &CxxName, data: &DataEnum) -> syn::Result<Layout> {
     let mut errors = Errors::default();
     for variant in data.variants.iter().filter(|v| !matches!(v.fields, Fields::Unit)) {
         errors.add(
@@ -68,41 +143,87 @@ fn enumeration(input: &DeriveInput, repr: &Repr, data: &DataEnum) -> syn::Result
         );
     }
     errors.finish()?;
-    match &repr.integer {
-        Some(integer) if integer.to_string().starts_with('i') => {
-            Ok(quote!(::ptx::__private::Type::scalar::<Self>(::ptx::__private::Class::Signed)))
-        }
-        Some(_) => Ok(quote!(::ptx::__private::Type::scalar::<Self>(::ptx::__private::Class::Unsigned))),
-        None => Err(syn::Error::new(
+    let Some(integer) = &repr.integer else {
+        return Err(syn::Error::new(
             input.ident.span(),
             format!("the size of `{}` is not fixed: put `#[repr(u32)]`, or another integer type, on it", input.ident),
-        )),
-    }
+        ));
+    };
+    let class = if integer.to_string().starts_with('i') { quote!(Signed) } else { quote!(Unsigned) };
+    let builtin = builtin(&integer.to_string());
+    let variants = data.variants.iter().map(|variant| {
+        let ident = &variant.ident;
+        let name = ident.to_string().trim_start_matches("r#").to_owned();
+        quote!(::ptx::__private::cxx::Variant { name: #name, value: Self::#ident as #integer as i128 })
+    });
+    Ok(Layout {
+        ty: quote!(::ptx::__private::Type::scalar::<Self>(::ptx::__private::Class::#class)),
+        cxx: cxx.tokens(input, &quote!(Enum)),
+        definition: definition(&quote!(::ptx::__private::cxx::Body::Enum {
+            underlying: ::ptx::__private::cxx::Builtin::#builtin,
+            variants: &[#(#variants),*],
+        })),
+    })
 }
 
-fn impls(mut input: DeriveInput, ty: &TokenStream) -> TokenStream {
+/// The variant of `Builtin` for one of Rust's types.
+pub fn builtin(ty: &str) -> Ident {
+    let name = match ty {
+        "bool" => "Bool",
+        "char" => "Char32",
+        "u8" => "UnsignedChar",
+        "u16" => "UnsignedShort",
+        "u32" => "UnsignedInt",
+        "i8" => "SignedChar",
+        "i16" => "Short",
+        "i32" => "Int",
+        "i64" | "isize" => "Long",
+        "i128" => "Int128",
+        "u128" => "UnsignedInt128",
+        _ => "UnsignedLong",
+    };
+    Ident::new(name, Span::call_site())
+}
+
+/// The impls of all traits that a type crossing the boundary has.
+pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
     let name = &input.ident;
     for parameter in input.generics.type_params_mut() {
         parameter.bounds.push(parse_quote!(::ptx::__private::AbiType));
     }
     let (generics, arguments, where_clause) = input.generics.split_for_impl();
+    let Layout { ty, cxx, definition } = layout;
     quote! {
+        #[automatically_derived]
+        impl #generics ::ptx::__private::CxxType for #name #arguments #where_clause {
+            const CXX: ::ptx::__private::cxx::Cxx<'static> = #cxx;
+            const DEFINITION: &'static ::ptx::__private::cxx::Definition<'static> = #definition;
+        }
         // SAFETY: `repr` fixes the layout, and every field is checked to have one.
         #[automatically_derived]
         unsafe impl #generics ::ptx::__private::AbiType for #name #arguments #where_clause {
             const TYPE: ::ptx::__private::Type = #ty;
+            const HELD: &'static ::ptx::__private::cxx::Definition<'static> =
+                <Self as ::ptx::__private::CxxType>::DEFINITION;
         }
         // SAFETY: passed as itself.
         #[automatically_derived]
-        unsafe impl #generics ::ptx::__private::KernelParam for #name #arguments #where_clause {
+        unsafe impl #generics ::ptx::__private::DeviceParam for #name #arguments #where_clause {
             type Raw = Self;
             const TYPE: ::ptx::__private::Type = <Self as ::ptx::__private::AbiType>::TYPE;
+            const CXX: ::ptx::__private::cxx::Cxx<'static> = <Self as ::ptx::__private::CxxType>::CXX;
+            const DEFINITION: &'static ::ptx::__private::cxx::Definition<'static> =
+                <Self as ::ptx::__private::CxxType>::DEFINITION;
             #[inline(always)]
             unsafe fn from_raw(raw: Self) -> Self {
                 raw
             }
+            #[inline(always)]
+            fn into_raw(self) -> Self {
+                self
+            }
         }
-        // SAFETY: pushes the value, as `KernelParam` says.
+        // SAFETY: pushes the value, as `DeviceParam` says.
         #[cfg(not(target_arch = "nvptx64"))]
         #[automatically_derived]
         unsafe impl #generics ::ptx::__private::HostParam for #name #arguments #where_clause {
@@ -118,11 +239,92 @@ fn impls(mut input: DeriveInput, ty: &TokenStream) -> TokenStream {
     }
 }
 
-fn empty(input: &DeriveInput) -> syn::Error {
-    syn::Error::new(
-        input.ident.span(),
-        format!("`{}` has no fields, and so no device layout: C++ gives an empty struct one byte", input.ident),
-    )
+/// What `#[ptx(name = "..", namespace = "..")]` says of the type in C++.
+pub struct CxxName {
+    name: String,
+    namespace: String,
+}
+
+impl CxxName {
+    /// The type's own name, unless the attribute gives another.
+    pub fn of(input: &DeriveInput) -> syn::Result<Self> {
+        let mut this =
+            Self { name: input.ident.to_string().trim_start_matches("r#").to_owned(), namespace: String::new() };
+        for attribute in input.attrs.iter().filter(|a| a.path().is_ident("ptx")) {
+            attribute.parse_nested_meta(|meta| {
+                let value = |meta: &ParseNestedMeta<'_>| meta.value()?.parse::<LitStr>();
+                if meta.path.is_ident("name") {
+                    let literal = value(&meta)?;
+                    check_identifier(&literal.value()).map_err(|message| syn::Error::new(literal.span(), message))?;
+                    this.name = literal.value();
+                } else if meta.path.is_ident("namespace") {
+                    this.namespace = namespace(&value(&meta)?)?;
+                } else {
+                    return Err(meta.error("unknown option; known options: `name = \"…\"`, `namespace = \"a::b\"`"));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(this)
+    }
+
+    /// A `Cxx`.
+    pub fn tokens(&self, input: &DeriveInput, keyword: &TokenStream) -> TokenStream {
+        let Self { name, namespace } = self;
+        let arguments = input.generics.params.iter().filter_map(|parameter| match parameter {
+            GenericParam::Lifetime(_) => None,
+            GenericParam::Type(ty) => {
+                let ident = &ty.ident;
+                Some(quote!(::ptx::__private::cxx::Argument::Type(&<#ident as ::ptx::__private::CxxType>::CXX)))
+            }
+            GenericParam::Const(parameter) => {
+                let (ident, ty) = (&parameter.ident, &parameter.ty);
+                let builtin = builtin(&ty.to_token_stream().to_string());
+                Some(quote!(::ptx::__private::cxx::Argument::Value {
+                    ty: ::ptx::__private::cxx::Builtin::#builtin,
+                    value: #ident as i128,
+                }))
+            }
+        });
+        quote!(::ptx::__private::cxx::Cxx::Named(::ptx::__private::cxx::Name {
+            keyword: ::ptx::__private::cxx::Keyword::#keyword,
+            namespace: #namespace,
+            name: #name,
+            arguments: &[#(#arguments),*],
+            header: "",
+        }))
+    }
+}
+
+/// A C++ namespace as in `a::b`.
+pub fn namespace(literal: &LitStr) -> syn::Result<String> {
+    let value = literal.value();
+    for part in value.split("::") {
+        check_identifier(part).map_err(|message| syn::Error::new(literal.span(), message))?;
+    }
+    Ok(value)
+}
+
+/// C++ identifiers that PTX can hold too.
+fn check_identifier(name: &str) -> Result<(), String> {
+    let good =
+        name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.starts_with(|c: char| !c.is_ascii_digit());
+    if good { Ok(()) } else { Err(format!("`{name}` is not a name in C++: use ASCII letters, digits and `_`")) }
+}
+
+/// Refuses `dyn` anywhere in a type that crosses the boundary: host and device have different vtables (guide, chapter 7).
+pub fn refuse_dyn(ty: &Type, errors: &mut Errors) {
+    struct Find<'e>(&'e mut Errors);
+    impl<'a> Visit<'a> for Find<'_> {
+        fn visit_type_trait_object(&mut self, object: &'a TypeTraitObject) {
+            self.0.add(
+                object,
+                "a `dyn` cannot cross this boundary: its vtable holds addresses that only one side can call. Pass the \
+                value's own type, or an enum that says which it is",
+            );
+        }
+    }
+    Find(errors).visit_type(ty);
 }
 
 /// By name, for want of types: `PhantomData` has no bytes and no alignment, so it changes no layout.
@@ -130,15 +332,22 @@ fn is_phantom(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "PhantomData"))
 }
 
+/// What the `repr` attributes say.
 #[derive(Default)]
-struct Repr {
-    c: bool,
+pub struct Repr {
+    /// `repr(C)`
+    pub c: bool,
     transparent: bool,
     integer: Option<Ident>,
+    /// 0 if it is not packed.
+    pub packed: u64,
+    /// Of `repr(align(N))`; 0 if there is none.
+    pub align: u64,
 }
 
 impl Repr {
-    fn of(input: &DeriveInput) -> syn::Result<Self> {
+    /// Those of that type.
+    pub fn of(input: &DeriveInput) -> syn::Result<Self> {
         let mut this = Self::default();
         for attribute in input.attrs.iter().filter(|a| a.path().is_ident("repr")) {
             attribute.parse_nested_meta(|meta| {
@@ -147,11 +356,18 @@ impl Repr {
                 } else if meta.path.is_ident("transparent") {
                     this.transparent = true;
                 } else if meta.path.is_ident("align") || meta.path.is_ident("packed") {
+                    let mut value = 1;
                     if meta.input.peek(token::Paren) {
                         let inner;
                         parenthesized!(inner in meta.input);
                         let number: LitInt = inner.parse()?;
-                        check_align(number.base10_parse()?, number.span())?;
+                        value = number.base10_parse()?;
+                        check_align(value, number.span())?;
+                    }
+                    if meta.path.is_ident("packed") {
+                        this.packed = value;
+                    } else {
+                        this.align = value;
                     }
                 } else if let Some(ident) = meta.path.get_ident() {
                     match ident.to_string().as_str() {
@@ -197,6 +413,8 @@ mod tests {
             "#[repr(transparent)] struct S<T>(f32, PhantomData<T>);",
             "#[repr(C)] union U { a: f32, b: u32 }",
             "#[repr(i8)] enum E { A = -1, B }",
+            "#[repr(C)] struct S;",
+            "#[repr(C)] #[ptx(name = \"T\", namespace = \"a::b\")] struct S {}",
         ] {
             let tokens = expand(item.parse().unwrap()).unwrap_or_else(|e| panic!("{item}: {e}"));
             syn::parse2::<syn::File>(tokens).expect("the expansion is Rust");
@@ -208,8 +426,9 @@ mod tests {
         assert!(error("struct S { a: f32 }").contains("`#[repr(C)]`"));
         assert!(error("#[repr(align(16))] struct S { a: f32 }").contains("not fixed"));
         assert!(error("#[repr(C, align(256))] struct S(f32);").contains("at most 128"));
-        assert!(error("#[repr(C)] struct S;").contains("no fields"));
-        assert!(error("#[repr(C)] struct S {}").contains("no fields"));
+        assert!(error("#[repr(C)] #[ptx(nam = \"T\")] struct S;").contains("known options"));
+        assert!(error("#[repr(C)] #[ptx(namespace = \"a::9\")] struct S;").contains("`9` is not a name in C++"));
+        assert!(error("#[repr(C)] struct S { a: *const dyn Send }").contains("vtable"));
         assert!(error("union U { a: f32 }").contains("not fixed"));
         assert!(error("enum E { A }").contains("`#[repr(u32)]`"));
         assert!(error("#[repr(u8)] enum E { A(f32) }").contains("have fields"));

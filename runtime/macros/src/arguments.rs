@@ -3,6 +3,8 @@
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, Ident, LitStr, Path, Token, parenthesized};
 
+use crate::abi_type::namespace;
+
 /// The options of `#[kernel]`.
 #[derive(Default)]
 pub struct Arguments {
@@ -16,31 +18,77 @@ pub struct Arguments {
     pub max_registers: Option<Expr>,
     /// `crate = path`
     pub krate: Option<Path>,
+    /// `export = "C++"` and `namespace = "a::b"`
+    pub export: Option<Linkage>,
 }
 
-const KNOWN: &str = "known options: `name = \"…\"`, `launch_bounds(max_threads[, min_blocks])`, `max_registers = N`";
+/// How the other language knows a function.
+#[derive(Clone, Default)]
+pub struct Linkage {
+    /// Mangled as C++ mangles, not as in C.
+    pub is_cxx: bool,
+    /// As in `a::b`, or empty.
+    pub namespace: String,
+}
+
+impl Linkage {
+    /// `"C"` or `"C++"`.
+    pub fn of_language(language: &LitStr) -> syn::Result<Self> {
+        match language.value().as_str() {
+            "C" => Ok(Self::default()),
+            "C++" => Ok(Self { is_cxx: true, ..Self::default() }),
+            other => Err(syn::Error::new(
+                language.span(),
+                format!("no names are made for the language `{other}`: use \"C\" or \"C++\""),
+            )),
+        }
+    }
+
+    /// With the namespace, which only C++ has.
+    pub fn in_namespace(self, literal: &LitStr) -> syn::Result<Self> {
+        if !self.is_cxx {
+            return Err(syn::Error::new(literal.span(), "a name in C has no namespace: use the language \"C++\""));
+        }
+        Ok(Self { namespace: namespace(literal)?, ..self })
+    }
+}
+
+const KNOWN: &str = "known options: `name = \"…\"`, `export = \"C++\"`, `namespace = \"a::b\"`, \
+    `launch_bounds(max_threads[, min_blocks])`, `max_registers = N`";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut this = Self::default();
+        let (mut language, mut space) = (None, None);
         while !input.is_empty() {
             if input.peek(Token![crate]) {
                 input.parse::<Token![crate]>()?;
                 input.parse::<Token![=]>()?;
                 this.krate = Some(input.parse()?);
             } else {
-                this.option(input)?;
+                this.option(input, &mut language, &mut space)?;
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
+        }
+        if let Some(language) = &language {
+            this.export = Some(Linkage::of_language(language)?);
+        }
+        if let Some(space) = &space {
+            this.export = Some(this.export.unwrap_or_default().in_namespace(space)?);
         }
         Ok(this)
     }
 }
 
 impl Arguments {
-    fn option(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+    fn option(
+        &mut self,
+        input: ParseStream<'_>,
+        language: &mut Option<LitStr>,
+        space: &mut Option<LitStr>,
+    ) -> syn::Result<()> {
         let key: Ident =
             input.parse().map_err(|e| syn::Error::new(e.span(), format!("expected an option; {KNOWN}")))?;
         let twice = match key.to_string().as_str() {
@@ -73,6 +121,14 @@ impl Arguments {
                 }
                 twice
             }
+            "export" => {
+                input.parse::<Token![=]>()?;
+                language.replace(input.parse()?).is_some()
+            }
+            "namespace" => {
+                input.parse::<Token![=]>()?;
+                space.replace(input.parse()?).is_some()
+            }
             "max_registers" => {
                 input.parse::<Token![=]>()?;
                 self.max_registers.replace(input.parse()?).is_some()
@@ -85,7 +141,7 @@ impl Arguments {
 
 /// PTX names: a letter and then letters, digits, `_` and `$`, or `_`, `$`, `%` and at least one of those (PTX ISA,
 /// "Identifiers"). `%` is left to registers.
-fn check_name(name: &str) -> Result<(), String> {
+pub fn check_name(name: &str) -> Result<(), String> {
     let follows = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
     let mut chars = name.chars();
     let fine = match chars.next() {
@@ -124,6 +180,9 @@ mod tests {
 
     #[test]
     fn wrong_options_say_what_is_right() {
+        assert!(error("export = \"D\"").contains("language `D`"));
+        assert!(error("namespace = \"a\"").contains("no namespace"));
+        assert!(error("export = \"C++\", namespace = \"a::\"").contains("is not a name in C++"));
         assert!(error("nmae = \"x\"").contains("unknown option `nmae`; known options: `name"));
         assert!(error("name = \"a b\"").contains("`a b` cannot be a name in PTX"));
         assert!(error("name = \"\"").contains("cannot be a name"));

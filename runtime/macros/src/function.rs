@@ -1,10 +1,15 @@
-//! What a function must be like to become a kernel.
+//! What a function must be like to become a kernel or a device function of the outside.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{FnArg, GenericParam, Ident, ItemFn, Lifetime, Pat, ReturnType, Type};
+use syn::{Attribute, FnArg, GenericParam, Ident, Lifetime, Pat, ReturnType, Signature, Type};
 
-/// A parameter of a kernel.
+use crate::abi_type::refuse_dyn;
+
+/// A parameter.
+#[derive(Clone)]
 pub struct Param {
     /// Its name.
     pub name: Ident,
@@ -14,45 +19,97 @@ pub struct Param {
     pub static_ty: Type,
 }
 
-/// The parameters of `function`, or every reason why it cannot be a kernel.
-pub fn check(function: &ItemFn) -> syn::Result<Vec<Param>> {
+/// What a function is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An `.entry`.
+    Kernel,
+    /// A `.func` that other device code calls.
+    Export,
+    /// A `.func` that other device code defines.
+    Import,
+}
+
+impl Role {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Kernel => "a kernel",
+            Self::Export => "an exported device function",
+            Self::Import => "an imported device function",
+        }
+    }
+}
+
+/// The parameters of a function, or every reason why it cannot have that role.
+pub fn check(signature: &Signature, role: Role) -> syn::Result<Vec<Param>> {
     let mut errors = Errors::default();
-    let signature = &function.sig;
-    if let Some(token) = &signature.constness {
+    let noun = role.noun();
+    if let Some(token) = &signature.constness
+        && role == Role::Kernel
+    {
         errors.add(token, "a kernel cannot be `const`: remove `const`");
     }
     if let Some(token) = &signature.asyncness {
-        errors.add(token, "a kernel cannot be `async`: launches are asynchronous already; remove `async`");
+        errors.add(
+            token,
+            &match role {
+                Role::Kernel => {
+                    "a kernel cannot be `async`: launches are asynchronous already; remove `async`".to_owned()
+                }
+                _ => format!("{noun} cannot be `async`: its caller in C++ knows no futures; remove `async`"),
+            },
+        );
     }
     if let Some(abi) = &signature.abi {
-        errors.add(abi, "a kernel's calling convention is set by the compiler: remove the `extern`");
+        errors.add(abi, &format!("{noun}'s calling convention is set by the compiler: remove the `extern`"));
     }
     if let Some(variadic) = &signature.variadic {
-        errors.add(variadic, "a kernel has a fixed number of parameters: pass a slice instead");
+        errors.add(
+            variadic,
+            &match role {
+                Role::Import => {
+                    "a variadic device function cannot be imported: PTX has no ABI for it; print with `ptx::println!`"
+                        .to_owned()
+                }
+                _ => format!("{noun} has a fixed number of parameters: pass a slice instead"),
+            },
+        );
     }
-    if let ReturnType::Type(_, ty) = &signature.output
-        && !matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty())
+    if role == Role::Kernel
+        && let Some(ty) = result(signature)
     {
         errors.add(ty, "a kernel returns nothing: write results to a `DisjointSlice` parameter");
     }
-    for generic in &signature.generics.params {
-        match generic {
-            GenericParam::Lifetime(_) => {}
-            GenericParam::Type(ty) => {
-                errors.add(
-                    ty,
-                    "a kernel cannot have type parameters: the device needs one entry point for each type. \
-                    Write a generic function and one kernel a type that calls it",
-                );
-            }
-            GenericParam::Const(c) => {
-                errors.add(
-                    c,
-                    "a kernel cannot have const parameters: pass the number as a parameter, or write a \
-                    generic function and one kernel a number that calls it",
-                );
-            }
+    if let ReturnType::Type(_, ty) = &signature.output {
+        check_type(ty, noun, &mut errors);
+        if let Type::Never(_) = **ty {
+            errors.add(ty, &format!("{noun} returns to its caller: return `()`, and panic or loop in the body"));
         }
+    }
+    for generic in &signature.generics.params {
+        let (kind, one, family) = match generic {
+            GenericParam::Lifetime(_) => continue,
+            GenericParam::Type(_) => ("type", "one function a type", "a type"),
+            GenericParam::Const(_) => ("const", "one function a number", "a number"),
+        };
+        let message = match role {
+            Role::Kernel if kind == "type" => {
+                "a kernel cannot have type parameters: the device needs one entry point for each type. \
+                Write a generic function and one kernel a type that calls it"
+                    .to_owned()
+            }
+            Role::Kernel => "a kernel cannot have const parameters: pass the number as a parameter, or write a \
+                generic function and one kernel a number that calls it"
+                .to_owned(),
+            Role::Export => format!(
+                "{noun} cannot have {kind} parameters: its symbol is one function. Export {one} that calls the generic one"
+            ),
+            Role::Import => format!(
+                "an imported function with {kind} parameters is an instance of a template: say which with \
+                `#[ptx(instantiate(..))]`, {family} for each parameter"
+            ),
+        };
+        errors.add(generic, &message);
     }
     let mut params = Vec::new();
     for input in &signature.inputs {
@@ -60,30 +117,73 @@ pub fn check(function: &ItemFn) -> syn::Result<Vec<Param>> {
             FnArg::Receiver(receiver) => {
                 errors.add(
                     receiver,
-                    "a kernel cannot have `self`: make it a free function, and pass the value as a \
-                    parameter",
+                    &format!("{noun} cannot have `self`: make it a free function, and pass the value as a parameter"),
                 );
             }
             FnArg::Typed(typed) => {
                 for attribute in &typed.attrs {
-                    errors.add(attribute, "a kernel's parameters cannot have attributes");
+                    errors.add(attribute, &format!("{noun}'s parameters cannot have attributes"));
                 }
-                if let Type::ImplTrait(_) = &*typed.ty {
-                    errors
-                        .add(&typed.ty, "a kernel's parameter needs a concrete type: `impl Trait` is a type parameter");
-                }
+                check_type(&typed.ty, noun, &mut errors);
                 match &*typed.pat {
                     Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => {
-                        let mut static_ty = (*typed.ty).clone();
-                        MakeStatic.visit_type_mut(&mut static_ty);
-                        params.push(Param { name: pat.ident.clone(), ty: (*typed.ty).clone(), static_ty });
+                        params.push(Param::new(pat.ident.clone(), (*typed.ty).clone()));
                     }
-                    other => errors.add(other, "a kernel's parameter needs a plain name: take it apart in the body"),
+                    other => {
+                        errors.add(other, &format!("{noun}'s parameter needs a plain name: take it apart in the body"))
+                    }
+                }
+                if let Type::Array(_) = &*typed.ty
+                    && role != Role::Kernel
+                {
+                    errors.add(
+                        &typed.ty,
+                        "C++ passes no array by value: put it into a `#[repr(C)]` struct, or pass a reference to it",
+                    );
                 }
             }
         }
     }
     errors.finish().map(|()| params)
+}
+
+fn check_type(ty: &Type, noun: &str, errors: &mut Errors) {
+    if let Type::ImplTrait(_) = ty {
+        errors.add(ty, &format!("{noun}'s signature needs concrete types: `impl Trait` is a type parameter"));
+    }
+    refuse_dyn(ty, errors);
+}
+
+/// The result's type, unless it is `()`.
+pub fn result(signature: &Signature) -> Option<&Type> {
+    match &signature.output {
+        ReturnType::Type(_, ty) if !matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty()) => Some(ty),
+        _ => None,
+    }
+}
+
+/// A name without what makes it an identifier in Rust.
+pub fn plain_name(ident: &Ident) -> String {
+    ident.to_string().trim_start_matches("r#").to_owned()
+}
+
+/// Lints that our code may set off, or not, by what the user wrote: `expect` would warn where it does not.
+pub fn allow(lints: &TokenStream) -> TokenStream {
+    quote!(#[allow(#lints)])
+}
+
+/// The attributes that decide whether the item exists.
+pub fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|a| a.path().is_ident("cfg"))
+}
+
+impl Param {
+    /// A parameter of that name and type.
+    pub fn new(name: Ident, ty: Type) -> Self {
+        let mut static_ty = ty.clone();
+        MakeStatic.visit_type_mut(&mut static_ty);
+        Self { name, ty, static_ty }
+    }
 }
 
 struct MakeStatic;
@@ -103,7 +203,11 @@ pub struct Errors(Option<syn::Error>);
 impl Errors {
     /// One more.
     pub fn add(&mut self, at: impl Spanned + quote::ToTokens, message: &str) {
-        let error = syn::Error::new_spanned(at, message);
+        self.combine(syn::Error::new_spanned(at, message));
+    }
+
+    /// Those of another.
+    pub fn combine(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(errors) => errors.combine(error),
             None => self.0 = Some(error),
@@ -122,8 +226,12 @@ mod tests {
 
     use super::*;
 
+    fn parse(text: &str) -> Signature {
+        syn::parse_str::<syn::ItemFn>(text).unwrap().sig
+    }
+
     fn errors(text: &str) -> Vec<String> {
-        match check(&syn::parse_str(text).unwrap()) {
+        match check(&parse(text), Role::Kernel) {
             Ok(_) => Vec::new(),
             Err(error) => error.into_iter().map(|e| e.to_string()).collect(),
         }
@@ -152,6 +260,24 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_exported() {
+        let one = |text: &str, part: &str| {
+            let error = check(&parse(text), Role::Export).err().unwrap_or_else(|| panic!("no error for {text}"));
+            let errors: Vec<_> = error.into_iter().map(|e| e.to_string()).collect();
+            assert!(errors.len() == 1 && errors[0].contains(part), "{text}: {errors:?}");
+        };
+        one("async fn f() {}", "knows no futures");
+        one("fn f<T>(x: u32) {}", "type parameters");
+        one("fn f<const N: usize>() {}", "const parameters");
+        one("unsafe fn f(x: u32, ...) {}", "fixed number");
+        one("fn f() -> ! { loop {} }", "returns to its caller");
+        one("fn f(x: [f32; 4]) {}", "no array by value");
+        one("fn f(x: &dyn Send) {}", "vtable");
+        one("fn f() -> impl Copy {}", "`impl Trait`");
+        assert!(check(&parse("const fn f(x: &mut u32, y: f64) -> u8 { 0 }"), Role::Export).is_ok());
+    }
+
+    #[test]
     fn what_can() {
         for text in ["fn k() {}", "fn k() -> () {}", "pub unsafe fn k<'a>(mut x: &'a [f32], y: *mut f32) {}"] {
             assert!(errors(text).is_empty(), "{text}");
@@ -160,7 +286,7 @@ mod tests {
 
     #[test]
     fn named_lifetimes_become_static() {
-        let params = check(&syn::parse_str("fn k<'a>(x: &'a [f32], y: D<'_, f32>, z: &u8) {}").unwrap()).unwrap();
+        let params = check(&parse("fn k<'a>(x: &'a [f32], y: D<'_, f32>, z: &u8) {}"), Role::Kernel).unwrap();
         let types: Vec<String> = params.iter().map(|p| p.static_ty.to_token_stream().to_string()).collect();
         assert_eq!(types, ["& 'static [f32]", "D < '_ , f32 >", "& u8"]);
     }

@@ -11,13 +11,13 @@
 //! Both sides stand under `cfg(target_arch)`, so one expansion serves both compilations.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ItemFn};
+use syn::{Expr, Ident, ItemFn};
 
 use crate::arguments::Arguments;
-use crate::function::{self, Param};
-use crate::text;
+use crate::descriptor::{self, Function};
+use crate::function::{self, Param, Role};
 
 /// The expansion of `#[kernel(arguments)] item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -25,7 +25,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         syn::Error::new(error.span(), format!("`#[kernel]` stands before a function with a body: {error}"))
     })?;
     let arguments: Arguments = syn::parse2(arguments)?;
-    let params = function::check(&function)?;
+    let params = function::check(&function.sig, Role::Kernel)?;
     let kernel = Kernel::new(function, arguments, params);
     let (device, host) = (kernel.device(), kernel.host());
     Ok(quote!(#device #host))
@@ -53,19 +53,18 @@ impl Kernel {
     /// The function as it is, its shim and its entry in the interface section.
     fn device(&self) -> TokenStream {
         let Self { function, params, private, descriptor } = self;
-        let name = &function.sig.ident;
-        let (lifetimes, _, where_clause) = function.sig.generics.split_for_impl();
-        let types: Vec<_> = params.iter().map(|p| &p.ty).collect();
-        // With the type's place, so that rustc reports a wrong type once and not again for the pointer.
-        let pointer = |(i, ty): (usize, &&syn::Type)| format_ident!("__ptx_{i}", span = ty.span());
-        let pointers: Vec<_> = types.iter().enumerate().map(pointer).collect();
-        let raw = types.iter().map(|ty| quote_spanned!(ty.span()=> *const <#ty as #private::KernelParam>::Raw));
-        let values = types
-            .iter()
-            .zip(&pointers)
-            .map(|(ty, pointer)| quote_spanned!(ty.span()=> <#ty as #private::KernelParam>::from_raw(#pointer.read())));
-        let cfgs = cfgs(&function.attrs);
-        let allow = allow(&quote!(improper_ctypes_definitions, unused_unsafe, clippy::too_many_arguments));
+        let cfgs = function::cfgs(&function.attrs);
+        let shim = Ident::new("__ptx_shim", Span::call_site());
+        let shim_function = descriptor::shim(private, &shim, &function.sig, params, None);
+        let entry = descriptor::entry(private, &shim);
+        let checks = params.iter().map(|Param { static_ty, .. }| {
+            quote_spanned! {static_ty.span()=>
+                const _: () = ::core::assert!(
+                    <#static_ty as #private::DeviceParam>::IN_KERNELS,
+                    "every thread of the grid would have this exclusive reference: take a `DisjointSlice`"
+                );
+            }
+        });
         quote! {
             #[cfg(target_arch = "nvptx64")]
             #function
@@ -73,16 +72,10 @@ impl Kernel {
             #(#cfgs)*
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
-                #allow
-                unsafe extern "C" fn __ptx_shim #lifetimes (#(#pointers: #raw),*) #where_clause {
-                    // SAFETY: the compiler calls this with one pointer for each parameter, as `Entry` asks.
-                    unsafe { #name(#(#values),*) }
-                }
+                #(#checks)*
+                #shim_function
                 #descriptor
-                #[used]
-                #[unsafe(link_section = ".ptx.interface")]
-                static __PTX_ENTRY: #private::Entry<{ #private::encoded_len(&__PTX_DESCRIPTOR) }> =
-                    #private::Entry { shim: __ptx_shim as *const (), bytes: #private::encode(&__PTX_DESCRIPTOR) };
+                #entry
             };
         }
     }
@@ -104,7 +97,7 @@ impl Kernel {
             let span = static_ty.span().resolved_at(Span::call_site());
             quote_spanned!(span=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
         });
-        let allow_unused = allow(&quote!(dead_code, unused_mut));
+        let allow_unused = function::allow(&quote!(dead_code, unused_mut));
         let inner_attrs = attrs.iter().filter(|a| !a.path().is_ident("doc") && !a.path().is_ident("cfg"));
         let inner = ItemFn { attrs: Vec::new(), vis: syn::Visibility::Inherited, ..function.clone() };
         quote! {
@@ -133,47 +126,30 @@ impl Kernel {
 /// `const __PTX_PARAMS` and `const __PTX_DESCRIPTOR`.
 fn descriptor(function: &ItemFn, arguments: &Arguments, params: &[Param], private: &TokenStream) -> TokenStream {
     let ident = &function.sig.ident;
-    let name = match &arguments.name {
-        Some(name) => quote!(#name),
-        None => {
-            let name = ident.to_string().trim_start_matches("r#").to_owned();
-            quote!(#name)
-        }
-    };
-    let count = params.len();
-    let entries = params.iter().map(|Param { name, ty, static_ty }| {
-        let name = name.to_string().trim_start_matches("r#").to_owned();
-        let layout = quote_spanned!(ty.span()=> <#static_ty as #private::KernelParam>::TYPE);
-        let rust_type = text::of(ty);
-        quote!(#private::Param { name: #name, rust_type: #rust_type, ty: #layout })
-    });
+    let name = arguments.name.as_ref().map_or_else(|| function::plain_name(ident), |name| name.value());
     let max_threads = bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
     let min_blocks = bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");
     let max_registers = bound(&arguments.max_registers, 255, "`max_registers`: a thread has 1 to 255 registers");
-    // The name's place, not the attribute's.
-    let (file, line, column) = (
-        quote_spanned!(ident.span()=> ::core::file!()),
-        quote_spanned!(ident.span()=> ::core::line!()),
-        quote_spanned!(ident.span()=> ::core::column!()),
-    );
-    quote! {
-        const __PTX_PARAMS: [#private::Param<'static>; #count] = [#(#entries),*];
-        const __PTX_DESCRIPTOR: #private::Descriptor<'static> = #private::Descriptor {
-            kind: #private::Kind::Kernel,
-            mangling: #private::Mangling::C,
-            name: #name,
-            module_path: ::core::module_path!(),
-            file: #file,
-            line: #line,
-            column: #column,
-            bounds: #private::LaunchBounds {
-                max_threads: #max_threads,
-                min_blocks: #min_blocks,
-                max_registers: #max_registers,
-            },
-            params: &__PTX_PARAMS,
-        };
+    let bounds = quote!(#private::LaunchBounds {
+        max_threads: #max_threads,
+        min_blocks: #min_blocks,
+        max_registers: #max_registers,
+    });
+    let export = arguments.export.as_ref();
+    Function {
+        private,
+        kind: "Kernel",
+        is_cxx: export.is_some_and(|export| export.is_cxx),
+        namespace: export.map_or("", |export| &export.namespace),
+        name: &name,
+        template: None,
+        ident,
+        bounds,
+        params,
+        result: None,
+        names: None,
     }
+    .constants()
 }
 
 /// A bound as a constant that is checked where it stands.
@@ -186,16 +162,6 @@ fn bound(given: &Option<Expr>, most: u32, message: &str) -> TokenStream {
             BOUND
         }},
     }
-}
-
-/// Lints that our code may set off, or not, by what the user wrote: `expect` would warn where it does not.
-fn allow(lints: &TokenStream) -> TokenStream {
-    quote!(#[allow(#lints)])
-}
-
-/// The attributes that decide whether the item exists.
-fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attrs.iter().filter(|a| a.path().is_ident("cfg"))
 }
 
 #[cfg(test)]
@@ -214,7 +180,8 @@ mod tests {
         assert!(text.contains("unsafe fn k < 'a > (a : f32 , mut x : & 'a [f32])"));
         assert!(text.contains("pub unsafe fn k < '__ptx , 'a >"));
         assert!(text.contains("\".ptx.interface\""));
-        assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: KernelParam > :: TYPE"));
+        assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: DeviceParam > :: TYPE"));
+        assert!(text.contains("IN_KERNELS"));
     }
 
     #[test]
@@ -223,6 +190,13 @@ mod tests {
         assert!(text.contains("name : \"other\"") && text.contains("name : \"in\""));
         assert!(text.contains("gpu :: ptx :: __private") && !text.contains(":: ptx :: __private :: ptx"));
         assert!(expansion("", "fn r#loop() {}").contains("name : \"loop\""));
+    }
+
+    #[test]
+    fn kernels_can_have_cxx_names() {
+        let text = expansion("export = \"C++\", namespace = \"a::b\"", "fn k() {}");
+        assert!(text.contains("Mangling :: Cxx") && text.contains("namespace : \"a::b\""));
+        assert!(expansion("export = \"C\"", "fn k() {}").contains("Mangling :: C ,"));
     }
 
     #[test]

@@ -1,13 +1,18 @@
-//! `#[kernel]`, `#[shared]`, `#[constant]`, `#[derive(AbiType)]` and `image!()`.
+//! `#[kernel]`, `#[device]`, `#[shared]`, `#[constant]`, `#[derive(AbiType)]` and `image!()`.
 //!
 //! They emit descriptors and thin shims, nothing else: whatever needs knowledge of PTX is the compiler's business.
 
 mod abi_type;
 mod arguments;
+mod bitfields;
+mod descriptor;
+mod device;
 mod function;
 mod image;
 mod kernel;
 mod place;
+mod print;
+mod template;
 mod text;
 
 use proc_macro::TokenStream;
@@ -28,19 +33,87 @@ use proc_macro::TokenStream;
 ///
 /// Options, in parentheses: `name = "…"` gives the entry point another name; `launch_bounds(max_threads)` or
 /// `launch_bounds(max_threads, min_blocks)` and `max_registers = N` are CUDA's `__launch_bounds__` and `__maxnreg__`;
+/// `export = "C++"` mangles the entry point's name as nvcc does, and `namespace = "a::b"` puts it into a namespace;
 /// `crate = path` says where the crate `ptx` is, for crates that re-export it.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
+/// Makes a function one that device code of another language calls, or declares functions that it defines.
+///
+/// `#[device(export)]` on a function gives it a symbol and NVIDIA's device ABI (PTX Writer's Guide to Interoperability 12.8,
+/// §2.3): device code in CUDA C++ calls it as an `extern "C" __device__` function. With `export = "C++"` the symbol is
+/// mangled as nvcc mangles that of the same C++ declaration, and `namespace = "a::b"` puts it into a namespace. The function
+/// stays what it is in Rust. `cargo ptx header` writes the C++ declarations.
+///
+/// `#[device(import)]` on an `unsafe extern "C"` block (or `extern "C++"`, or `import = "C++"`) declares functions that other
+/// device code defines. Calls follow the same ABI, aggregates, vectors and all. On one function of the block
+/// `#[ptx(name = "…", namespace = "…")]` gives its C++ name, `#[link_name = "…"]` its symbol as it is, and
+/// `#[ptx(instantiate(f32, 4))]` makes a generic declaration one instance of a function template.
+///
+/// | Rust | PTX | C++ |
+/// |---|---|---|
+/// | `u8` … `u32`, `i8` … `i32`, `bool`, `char`, C-like enums | `.b32`, extended by sign | `unsigned char` … `int`, `bool`, `char32_t`, `enum class` |
+/// | `u64`, `i64`, pointers, references, function pointers | `.b64` | `unsigned long`, `T*`, `T&`, `R (*)(A)` |
+/// | `f32`, `f64` | `.b32`, `.b64` | `float`, `double` |
+/// | `&[T]`, `&mut [T]` | two `.b64` | pointer and `size_t` |
+/// | types that derive `AbiType`, vectors, 128-bit integers, `f16`, `bf16` | `.align A .b8[N]` | the struct or union of that name |
+///
+/// `crate = path` says where the crate `ptx` is.
+#[proc_macro_attribute]
+pub fn device(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    device::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
 /// Gives a `#[repr(C)]` or `#[repr(transparent)]` struct or union, or an enum without fields and with an integer
 /// `repr`, a defined device layout, so that it can be passed to kernels by value and stand in device memory.
 ///
-/// Every field must have one too. Alignments go up to 128, the most that a kernel's parameter may have.
-#[proc_macro_derive(AbiType)]
+/// Every field must have one too. Alignments go up to 128, the most that a parameter may have (PTX Writer's Guide to
+/// Interoperability 12.8, §2.3, note D).
+///
+/// In C++, as in mangled names and in the header that `cargo ptx header` writes, the type has the same name at the top level;
+/// `#[ptx(name = "…", namespace = "a::b")]` gives it another. A generic type is an instance of a class template, a
+/// `#[repr(transparent)]` one is its field.
+#[proc_macro_derive(AbiType, attributes(ptx))]
 pub fn derive_abi_type(item: TokenStream) -> TokenStream {
     abi_type::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Gives a type that is only pointed to a name in C++, so that pointers to it can cross the device boundary. Its layout
+/// stays Rust's own. `#[ptx(name = "…", namespace = "a::b")]` chooses the name.
+#[proc_macro_derive(CxxType, attributes(ptx))]
+pub fn derive_cxx_type(item: TokenStream) -> TokenStream {
+    abi_type::expand_name(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a `#[repr(C)]` struct or union one with C's bit-fields, laid out as nvcc lays them out (PTX Writer's Guide to
+/// Interoperability 12.8, §1.3).
+///
+/// ```ignore
+/// #[ptx::bitfields]
+/// #[repr(C)]
+/// pub struct Flags {
+///     #[bits(3)]
+///     pub kind: u32,  // unsigned int kind : 3;
+///     #[bits(5)]
+///     pub shift: i8,  // signed char shift : 5;
+///     #[bits(0)]
+///     _end: u32,      // unsigned int : 0;
+///     pub size: u16,  // unsigned short size;
+/// }
+/// ```
+/// A bit-field has an integer type, `bool`, or `CChar`, `LongLong`, `ULongLong` of `ptx::ffi`, and at most that type's bits. One
+/// whose name begins with `_` is unnamed in C++: it takes place and does not affect the alignment; `#[bits(0)]` moves what
+/// follows to the next boundary of its type. Other members share storage units with bit-fields; their types are numbers,
+/// raw pointers, vectors, arrays of these and types with bit-fields ([`Plain`](../ptx/trait.Plain.html)).
+///
+/// In Rust the type is opaque bytes. `new()` has zero everywhere; `kind()` reads a member, `set_kind(v)` writes it and
+/// `with_kind(v)` returns the value with it written. As in C++, a bit-field keeps the lowest bits of what is written. The type is
+/// `Clone`, `Copy`, `Debug`, `Default`, and has what `#[derive(AbiType)]` gives, with `#[ptx(name = "…", namespace = "…")]`.
+#[proc_macro_attribute]
+pub fn bitfields(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    bitfields::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// The device code that `ptx_build` made in this package's build script: `image!()` for the package's own kernels,
@@ -66,4 +139,11 @@ pub fn shared(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
     place::constant(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// What `ptx::println!` and `ptx::print!` expand to on the device. No part of the interface.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __print(arguments: TokenStream) -> TokenStream {
+    print::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -27,17 +27,52 @@
 //! ```
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
-pub use ptx_abi::{AbiType, KernelParam, MAX_PARAM_ALIGN};
-pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, sync, sync_threads, thread};
+#[cfg(feature = "half")]
+pub use half::{bf16, f16};
+pub use ptx_abi::bits::Plain;
+pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
+pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
+pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, sync, sync_threads, thread, vec};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, constant, kernel, shared};
+pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, kernel, shared};
+
+/// Prints a line, on the device: what `std::println!` prints, by one call of the driver's `vprintf`, so that the lines of
+/// threads do not mix. On the host this is `std::println!`.
+///
+/// The host prints the line on its standard output when it next waits for the device. See the book's page
+/// [Printing](https://docs.rs/ptx) for what is exact, and what is not.
+///
+/// ```
+/// use ptx::prelude::*;
+///
+/// #[kernel]
+/// pub fn show(x: &[f32]) {
+///     let i = thread::index_1d();
+///     ptx::println!("x[{}] = {:.3}", i.get(), x[i.get()]);
+/// }
+/// ```
+#[cfg(target_arch = "nvptx64")]
+#[macro_export]
+macro_rules! println {
+    ($($arguments:tt)*) => { $crate::__private::__print!($crate, $crate::__private::print::print, true; $($arguments)*) };
+}
+
+/// Prints as [`println!`] does, without ending the line.
+#[cfg(target_arch = "nvptx64")]
+#[macro_export]
+macro_rules! print {
+    ($($arguments:tt)*) => { $crate::__private::__print!($crate, $crate::__private::print::print, false; $($arguments)*) };
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use std::{print, println};
 
 /// What most kernels and host programs name: `use ptx::prelude::*;`.
 pub mod prelude {
-    pub use crate::{AbiType, DisjointSlice, kernel, sync_threads, thread};
+    pub use crate::{AbiType, DisjointSlice, device, kernel, sync_threads, thread};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use crate::{CudaSlice, Device, Grid, Module};
 }
@@ -46,11 +81,14 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use ptx_abi::{
-        AbiType, Class, Descriptor, Entry, KernelParam, Kind, LaunchBounds, Mangling, Param, Type, encode, encoded_len,
+        AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
+        TemplateParameter, Type, bits, cxx, encode, encoded_len,
     };
+    pub use ptx_device::print;
     pub use ptx_device::shared::{SharedStatic, may_be_constant};
     #[cfg(not(target_arch = "nvptx64"))]
-    pub use ptx_host::cudarc::driver::DeviceRepr;
+    pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::{HostParam, Launch};
+    pub use ptx_macros::__print;
 }

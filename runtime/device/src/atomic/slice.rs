@@ -3,7 +3,8 @@
 use core::fmt;
 use core::ops::Deref;
 
-use ptx_abi::{AbiType, Access, KernelParam, RawSliceMut, Type};
+use ptx_abi::cxx::{Cxx, Definition};
+use ptx_abi::{AbiType, Access, CxxType, DeviceParam, RawSliceMut, Type};
 
 use super::{Atomic, AtomicValue, Scope, System};
 
@@ -52,12 +53,18 @@ impl<T: AtomicValue + fmt::Debug, S: Scope> fmt::Debug for AtomicSlice<'_, T, S>
 }
 
 // SAFETY: pointer, then length. `Raw`, because other threads change what is read.
-unsafe impl<T: AtomicValue + AbiType, S: Scope> KernelParam for AtomicSlice<'_, T, S> {
+unsafe impl<T: AtomicValue + AbiType, S: Scope> DeviceParam for AtomicSlice<'_, T, S> {
     type Raw = RawSliceMut<T>;
     const TYPE: Type = Type::slice::<T>(Access::Raw);
+    const CXX: Cxx<'static> = <*mut T as CxxType>::CXX;
+    const DEFINITION: &'static Definition<'static> = T::DEFINITION;
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         // SAFETY: the host gave the launch this memory alone, and an atomic has the layout of its value.
         Self { atomics: unsafe { core::slice::from_raw_parts(raw.ptr.cast::<Atomic<T, S>>(), raw.len) } }
+    }
+    #[inline(always)]
+    fn into_raw(self) -> Self::Raw {
+        RawSliceMut { ptr: self.atomics.as_ptr().cast_mut().cast(), len: self.atomics.len() }
     }
 }

@@ -1,0 +1,211 @@
+//! The shortest text that reads back as the same number, as `{}`, `{:?}` and `{:e}` print floats.
+//!
+//! The digits are from the crate ryu: over `core`'s own printing of floats ptxas spends minutes in a module of many kernels.
+
+use super::arena::Writer;
+use super::pad::{Align, Layout};
+
+/// How a float is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// `{}`: never with an exponent.
+    Display,
+    /// `{:?}`: with a point, or with an exponent where that is shorter.
+    Debug,
+    /// `{:e}`
+    LowerExp,
+    /// `{:E}`
+    UpperExp,
+}
+
+/// A float taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Number {
+    negative: bool,
+    kind: Kind,
+    /// Whether `{:?}` writes it with an exponent: below 1e-4, and from 1e16 on.
+    extreme: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Nan,
+    Infinite,
+    Finite(Digits),
+}
+
+/// 0.`digits` times ten to the power of `point`.
+#[derive(Clone, Copy, Debug)]
+struct Digits {
+    digits: [u8; 17],
+    len: usize,
+    point: isize,
+}
+
+macro_rules! number {
+    ($float:ident, $format:path) => {
+        impl From<$float> for Number {
+            fn from(value: $float) -> Self {
+                let magnitude = value.abs();
+                let kind = if value.is_nan() {
+                    Kind::Nan
+                } else if value.is_infinite() {
+                    Kind::Infinite
+                } else {
+                    let mut text = [0; 24];
+                    // SAFETY: the number is finite, and 24 bytes are enough for each (ryu's documentation).
+                    let len = unsafe { $format(magnitude, text.as_mut_ptr()) };
+                    Kind::Finite(Digits::read(text.get(..len).unwrap_or_default()))
+                };
+                let extreme = magnitude >= 1e16 || (magnitude != 0.0 && magnitude < 1e-4);
+                Self { negative: value.is_sign_negative() && !value.is_nan(), kind, extreme }
+            }
+        }
+    };
+}
+number!(f32, ryu::raw::format32);
+number!(f64, ryu::raw::format64);
+
+impl Digits {
+    /// From text as in `0.00123`, `12.0` and `1.5e-7`.
+    #[inline(never)]
+    fn read(text: &[u8]) -> Self {
+        let mut found = Self { digits: [b'0'; 17], len: 0, point: 0 };
+        let (mut fraction, mut exponent, mut in_exponent, mut down) = (false, 0, false, false);
+        // Up to the last digit that is not zero.
+        let mut significant = 0;
+        for &byte in text {
+            match byte {
+                b'.' => fraction = true,
+                b'e' => in_exponent = true,
+                b'-' => down = true,
+                digit if in_exponent => exponent = exponent * 10 + isize::from(digit - b'0'),
+                digit => {
+                    found.point += isize::from(!fraction);
+                    if digit == b'0' && found.len == 0 {
+                        // Before the first digit that counts.
+                        found.point -= 1;
+                        continue;
+                    }
+                    if let Some(place) = found.digits.get_mut(found.len) {
+                        *place = digit;
+                    }
+                    found.len += 1;
+                    if digit != b'0' {
+                        significant = found.len;
+                    }
+                }
+            }
+        }
+        if significant == 0 {
+            return Self { digits: [b'0'; 17], len: 1, point: 1 };
+        }
+        found.len = significant.min(17);
+        found.point += if down { -exponent } else { exponent };
+        found
+    }
+
+    /// Digits from `start` to `end`.
+    fn part(&self, start: usize, end: usize) -> &str {
+        // SAFETY: digits are ASCII.
+        unsafe { str::from_utf8_unchecked(self.digits.get(start..end).unwrap_or_default()) }
+    }
+}
+
+/// A piece of a number.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Text(&'a str),
+    Zeros(usize),
+}
+
+impl Number {
+    /// Infinity or NaN; spares what has a precision the search for shortest digits.
+    pub fn not_finite(value: f64) -> Self {
+        let kind = if value.is_nan() { Kind::Nan } else { Kind::Infinite };
+        Self { negative: value.is_sign_negative() && !value.is_nan(), kind, extreme: false }
+    }
+
+    /// Writes it, padded.
+    #[inline(never)]
+    pub fn write(&self, out: &mut Writer<'_>, style: Style, layout: &Layout) {
+        use Part::{Text, Zeros};
+        let mut exponent_text = [0; 5];
+        let parts = match &self.kind {
+            Kind::Nan => [Text("NaN"), Text(""), Text(""), Text("")],
+            Kind::Infinite => [Text("inf"), Text(""), Text(""), Text("")],
+            Kind::Finite(digits) => {
+                let exponential =
+                    matches!(style, Style::LowerExp | Style::UpperExp) || (style == Style::Debug && self.extreme);
+                let len = digits.len;
+                if exponential {
+                    let e = if style == Style::UpperExp { b'E' } else { b'e' };
+                    let exponent = exponent(&mut exponent_text, e, digits.point - 1);
+                    let point = if len > 1 { "." } else { "" };
+                    [Text(digits.part(0, 1)), Text(point), Text(digits.part(1, len)), Text(exponent)]
+                } else if digits.point <= 0 {
+                    [Text("0."), Zeros(digits.point.unsigned_abs()), Text(digits.part(0, len)), Text("")]
+                } else {
+                    let point = digits.point.unsigned_abs();
+                    if len <= point {
+                        let end = if style == Style::Debug { ".0" } else { "" };
+                        [Text(digits.part(0, len)), Zeros(point - len), Text(end), Text("")]
+                    } else {
+                        [Text(digits.part(0, point)), Text("."), Text(digits.part(point, len)), Text("")]
+                    }
+                }
+            }
+        };
+        let sign = if self.negative {
+            "-"
+        } else if layout.plus && !matches!(self.kind, Kind::Nan) {
+            "+"
+        } else {
+            ""
+        };
+        let length = |part: &Part<'_>| match *part {
+            Text(text) => text.len(),
+            Zeros(count) => count,
+        };
+        let missing = layout.width.saturating_sub(sign.len() + parts.iter().map(length).sum::<usize>());
+        let write = |out: &mut Writer<'_>, zeros: usize| {
+            out.push(sign);
+            out.repeat("0", zeros);
+            for part in parts {
+                match part {
+                    Text(text) => out.push(text),
+                    Zeros(count) => out.repeat("0", count),
+                }
+            }
+        };
+        if layout.zero {
+            return write(out, missing);
+        }
+        let align = if layout.align == Align::Unknown { Align::Right } else { layout.align };
+        layout.fill(out, missing, align, |out| write(out, 0));
+    }
+}
+
+/// As in `e-324`.
+fn exponent(text: &mut [u8; 5], letter: u8, value: isize) -> &str {
+    let mut len = 0;
+    let mut push = |byte| {
+        if let Some(place) = text.get_mut(len) {
+            *place = byte;
+            len += 1;
+        }
+    };
+    push(letter);
+    if value < 0 {
+        push(b'-');
+    }
+    let value = value.unsigned_abs();
+    // At most 324.
+    for power in [100, 10, 1] {
+        if value >= power || power == 1 {
+            push(b'0' + (value / power % 10) as u8);
+        }
+    }
+    // SAFETY: a letter, a sign and digits.
+    unsafe { str::from_utf8_unchecked(text.get(..len).unwrap_or_default()) }
+}

@@ -1,0 +1,13 @@
+//! `println!` is one call of `vprintf` with a constant format.
+#![no_std]
+use ptx::prelude::*;
+
+// CHECK-LABEL: .visible .entry show(
+// CHECK: call.uni (retval0), vprintf
+// CHECK-NOT: vprintf
+// CHECK: ret;
+#[kernel]
+pub fn show(x: &[f32], n: u32) {
+    let i = thread::index_1d();
+    ptx::println!("x[{}] = {:8.3} {n:#010x} {:+}", i.get(), x[0], n as i32);
+}
