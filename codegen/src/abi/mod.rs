@@ -2,6 +2,7 @@
 
 pub mod classify;
 mod lower;
+pub mod rows;
 mod table;
 
 pub use classify::PtxParam;

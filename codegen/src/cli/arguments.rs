@@ -153,6 +153,9 @@ pub struct InspectArgs {
     pub what: What,
     /// Of this kernel only.
     pub kernel: Option<String>,
+    /// With `abi`: how a type of every kind is passed, without building anything.
+    #[arg(long)]
+    pub types: bool,
     /// How it is built.
     #[command(flatten)]
     pub build: BuildArgs,

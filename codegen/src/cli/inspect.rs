@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::abi::rows;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::options::{Emit, MessageFormat};
@@ -15,6 +16,10 @@ use super::{build, extract, output};
 
 /// Builds and shows it.
 pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
+    if args.what == What::Abi && args.types {
+        print!("{}", types());
+        return Ok(());
+    }
     let emit: &[Emit] = match args.what {
         What::Llvm => &[Emit::LlvmIr],
         What::Sass => &[Emit::Cubin],
@@ -37,6 +42,12 @@ pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
         What::Sass => texts(&report, Emit::Cubin, args, &disassembler()?, extract::sass)?,
     }
     Ok(())
+}
+
+/// How a type of every kind is passed.
+fn types() -> String {
+    let cells: Vec<Vec<String>> = rows::ROWS.iter().map(rows::Row::cells).collect();
+    output::table(&rows::HEADER, &cells)
 }
 
 /// The kernel of that name, or all.

@@ -96,10 +96,15 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<
 
 /// nvcc's PTX.
 pub fn nvcc(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<String, String> {
+    nvcc_source(&cxx::file(cases, kernels), folder, arch)
+}
+
+/// nvcc's PTX of a source.
+pub fn nvcc_source(text: &str, folder: &Path, arch: &str) -> Result<String, String> {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let source = folder.join("cases.cu");
     let output = folder.join("cases.ptx");
-    fs::write(&source, cxx::file(cases, kernels)).map_err(|error| error.to_string())?;
+    fs::write(&source, text).map_err(|error| error.to_string())?;
     let tools = Tools::find();
     let tool = tools.nvcc().ok_or("nvcc was not found")?;
     let mut command = Command::new(&tool.path);

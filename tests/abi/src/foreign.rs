@@ -8,7 +8,11 @@ const fn plain(rust: &'static str, cxx: &'static str, size: u64, align: u64) -> 
 
 /// A vector of so many lanes (guide §1.2): an even number of lanes is aligned together, an odd number each by itself.
 const fn lanes(rust: &'static str, cxx: &'static str, lane: u64, count: u64) -> Foreign {
-    plain(rust, cxx, lane * count, if count.is_multiple_of(2) { lane * count } else { lane })
+    // Rust's type says `align`, even where that changes nothing.
+    Foreign {
+        is_aligned: true,
+        ..plain(rust, cxx, lane * count, if count.is_multiple_of(2) { lane * count } else { lane })
+    }
 }
 
 const fn extended(rust: &'static str, cxx: &'static str, size: u64, is_signed: bool) -> Foreign {
