@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, AsValueRef, FunctionValue, InstructionOpcode, Module, Use};
+use crate::verify::cxx_rules;
 
 /// Refuses features that GPUs do not have.
 pub fn supported(module: &Module<'_>) -> Result<()> {
@@ -77,17 +78,22 @@ fn undefined(symbol: &impl AsValueRef, name: &str, kind: &str) -> Option<Diagnos
     }
     let (span, user) = first_use(symbol);
     let located = span.is_some();
+    let rule = cxx_rules::find(name);
     let mut diagnostic =
         Diagnostic::error(Code::UndefinedSymbol, format!("undefined symbol: {kind} `{}`", demangled(name)))
             .at(span, "used here")
             .note(format!("it is used by {user}"))
-            .note(format!("only {} may stay undefined: the driver has them", ptx_abi::SYSTEM_CALLS.join(", ")));
+            .note(match rule {
+                Some(rule) => format!("{} (PTX Writer's Guide to Interoperability, chapter 7)", rule.excluded),
+                None => format!("only {} may stay undefined: the driver has them", ptx_abi::SYSTEM_CALLS.join(", ")),
+            });
     if !located {
         diagnostic = diagnostic.help("compile with `-C debuginfo=line-tables-only` to see the line");
     }
     Some(diagnostic.help(match name {
+        _ if rule.is_some() => rule.map_or("", |rule| rule.instead),
         "__rust_alloc" | "__rust_dealloc" | "__rust_realloc" | "__rust_alloc_zeroed" => {
-            "the program allocates memory: give it a `#[global_allocator]`"
+            "the program allocates memory: turn on the feature `allocator` of the crate `ptx`, or give it a `#[global_allocator]`"
         }
         _ => "define it in Rust, or remove the `extern` declaration; C and CUDA libraries are not linked here",
     }))
