@@ -6,7 +6,7 @@ struct Opaque;
 
 #[kernel]
 pub fn run(x: u32, y: f32) {
-    ptx::println!("{}", Opaque); //~ ERROR: doesn't implement `core::fmt::Display`
+    ptx::println!("{}", Opaque); //~ ERROR: `Opaque` doesn't implement `Display`
     ptx::println!("{:x}", y); //~ ERROR: LowerHex
     let opaque = Opaque;
     ptx::println!("{opaque:?}"); //~ ERROR: doesn't implement `Debug`
