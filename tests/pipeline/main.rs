@@ -5,12 +5,14 @@ use std::process::ExitCode;
 mod assemble;
 mod packages;
 mod signatures;
+mod system_calls;
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
         let built = packages::all();
         let mut trials = assemble::trials(&built);
         trials.extend(signatures::trials());
+        trials.extend(system_calls::trials());
         trials
     })
 }

@@ -17,10 +17,48 @@ const RULES: &[Rule] = &[
         excluded: "device code has no C standard input and output but printf",
         instead: "print with `ptx::println!`, which calls the driver's vprintf; files are the host's business",
         names: &[
-            "printf", "puts", "putchar", "putc", "fputc", "fputs", "fprintf", "vfprintf", "sprintf", "snprintf", "vsprintf",
-            "vsnprintf", "fopen", "freopen", "fclose", "fread", "fwrite", "fflush", "fseek", "ftell", "rewind", "feof", "ferror",
-            "scanf", "fscanf", "sscanf", "getchar", "getc", "fgetc", "gets", "fgets", "ungetc", "perror", "remove", "rename",
-            "tmpfile", "setvbuf", "stdin", "stdout", "stderr", "__stdoutp", "__stderrp",
+            "printf",
+            "puts",
+            "putchar",
+            "putc",
+            "fputc",
+            "fputs",
+            "fprintf",
+            "vfprintf",
+            "sprintf",
+            "snprintf",
+            "vsprintf",
+            "vsnprintf",
+            "fopen",
+            "freopen",
+            "fclose",
+            "fread",
+            "fwrite",
+            "fflush",
+            "fseek",
+            "ftell",
+            "rewind",
+            "feof",
+            "ferror",
+            "scanf",
+            "fscanf",
+            "sscanf",
+            "getchar",
+            "getc",
+            "fgetc",
+            "gets",
+            "fgets",
+            "ungetc",
+            "perror",
+            "remove",
+            "rename",
+            "tmpfile",
+            "setvbuf",
+            "stdin",
+            "stdout",
+            "stderr",
+            "__stdoutp",
+            "__stderrp",
         ],
         // `std::ostream`, `std::cout` and kin.
         prefixes: &["_ZNSo", "_ZNSi", "_ZSt4cout", "_ZSt4cerr", "_ZSt3cin", "_ZStls", "_ZNSt8ios_base"],
@@ -29,8 +67,16 @@ const RULES: &[Rule] = &[
         excluded: "device code has no C++ exceptions and no stack unwinding",
         instead: "return a `Result`, or panic, which ends the launch with a message; compile C++ with -fno-exceptions",
         names: &[
-            "__cxa_throw", "__cxa_rethrow", "__cxa_allocate_exception", "__cxa_free_exception", "__cxa_begin_catch",
-            "__cxa_end_catch", "__cxa_get_exception_ptr", "__cxa_call_unexpected", "_ZSt9terminatev", "rust_eh_personality",
+            "__cxa_throw",
+            "__cxa_rethrow",
+            "__cxa_allocate_exception",
+            "__cxa_free_exception",
+            "__cxa_begin_catch",
+            "__cxa_end_catch",
+            "__cxa_get_exception_ptr",
+            "__cxa_call_unexpected",
+            "_ZSt9terminatev",
+            "rust_eh_personality",
         ],
         prefixes: &["_Unwind_", "__gxx_personality", "__gcc_personality", "_ZSt17__throw_", "_ZSt20__throw_"],
     },
@@ -70,9 +116,9 @@ const RULES: &[Rule] = &[
 
 /// The rule that a symbol breaks; the first that names it.
 pub fn find(symbol: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| {
-        rule.names.contains(&symbol) || rule.prefixes.iter().any(|prefix| symbol.starts_with(prefix))
-    })
+    RULES
+        .iter()
+        .find(|rule| rule.names.contains(&symbol) || rule.prefixes.iter().any(|prefix| symbol.starts_with(prefix)))
 }
 
 #[cfg(test)]
@@ -108,7 +154,9 @@ mod tests {
 
     #[test]
     fn the_driver_and_other_symbols_break_no_rule() {
-        for symbol in ptx_abi::SYSTEM_CALLS.iter().chain(&["host_function", "_Z3fooii", "_ZN4core3fmtE", "sinf", "cudaMalloc"]) {
+        for symbol in
+            ptx_abi::SYSTEM_CALLS.iter().chain(&["host_function", "_Z3fooii", "_ZN4core3fmtE", "sinf", "cudaMalloc"])
+        {
             assert!(find(symbol).is_none(), "{symbol}");
         }
     }

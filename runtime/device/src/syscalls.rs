@@ -28,11 +28,5 @@ unsafe extern "C" {
     ///
     /// # Safety
     /// Three NUL-terminated texts; `char_size` is 1, the only size that the driver supports.
-    pub(crate) fn __assertfail(
-        message: *const u8,
-        file: *const u8,
-        line: u32,
-        function: *const u8,
-        char_size: usize,
-    );
+    pub(crate) fn __assertfail(message: *const u8, file: *const u8, line: u32, function: *const u8, char_size: usize);
 }

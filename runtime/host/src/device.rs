@@ -107,7 +107,10 @@ impl Device {
 
     /// Bytes of the device's heap, from which kernels allocate: the memory of `Box`, `Vec` and the rest of `alloc`.
     pub fn heap_size(&self) -> Result<usize> {
-        self.inner.context.get_limit(CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE).doing(|| "asking for the heap's size".to_owned())
+        self.inner
+            .context
+            .get_limit(CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE)
+            .doing(|| "asking for the heap's size".to_owned())
     }
 
     /// Sets [`heap_size`](Self::heap_size): `cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE)`. The driver's default is 8 MiB.

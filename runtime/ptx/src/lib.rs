@@ -39,7 +39,7 @@ pub use ptx_macros::{AbiType, CxxType, device, kernel};
 /// threads do not mix. On the host this is `std::println!`.
 ///
 /// The host prints the line on its standard output when it next waits for the device. See the book's page
-/// [Printing](https://docs.rs/ptx) for what is exact, and what is not.
+/// "Printing" for what is exact, and what is not.
 ///
 /// ```
 /// use ptx::prelude::*;
@@ -81,9 +81,9 @@ pub mod __private {
         TemplateParameter, Type, cxx, encode, encoded_len,
     };
     pub use ptx_device::print;
-    pub use ptx_macros::__print;
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::cudarc::driver::DeviceRepr;
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::{HostParam, Launch};
+    pub use ptx_macros::__print;
 }

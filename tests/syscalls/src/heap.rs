@@ -61,7 +61,9 @@ impl Shape for Oblong {
 /// Boxed trait objects, closures, shared ownership.
 pub fn boxes(seed: u32) -> u32 {
     let shapes: Vec<Box<dyn Shape>> = (0..seed % 8)
-        .map(|i| -> Box<dyn Shape> { if i % 2 == 0 { Box::new(Square(i)) } else { Box::new(Oblong(i, 3)) } })
+        .map(|i| -> Box<dyn Shape> {
+            if i % 2 == 0 { Box::new(Square(i)) } else { Box::new(Oblong(i, 3)) }
+        })
         .collect();
     let double: Box<dyn Fn(u32) -> u32> = Box::new(move |x| x * 2 + seed % 5);
     let shared = Rc::new(RefCell::new(vec![seed]));

@@ -61,6 +61,12 @@ pub fn print_threads(x: &[f32]) {
     }
 }
 
+/// Values of every size, in the order in which syscalls.cu has them.
+#[kernel]
+pub fn packs(a: i32, b: u64, c: u8, d: i16, e: i64, f: i8, g: u32) {
+    ptx::println!("{a} {b} {c} {d} {e} {f} {g}");
+}
+
 /// What [`print_threads`] prints for a thread.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn line_of_thread(i: usize, x: f32) -> String {

@@ -76,11 +76,24 @@ macro_rules! rows {
         $row!("{:.1} {:.1}", b(f64::MAX), b(f32::MAX));
         $row!("{:.3} {:.3} {:.3}", b(f64::NAN), b(f64::INFINITY), b(f64::NEG_INFINITY));
         $row!("[{:8.3}] [{:<8.3}] [{:08.3}] [{:+.3}]", b(f64::NAN), b(f64::NAN), b(f64::NAN), b(f64::NAN));
-        $row!("[{:8.3}] [{:<8.3}] [{:08.3}] [{:+.3}]", b(f32::INFINITY), b(f32::INFINITY), b(f32::INFINITY), b(f32::INFINITY));
+        $row!(
+            "[{:8.3}] [{:<8.3}] [{:08.3}] [{:+.3}]",
+            b(f32::INFINITY),
+            b(f32::INFINITY),
+            b(f32::INFINITY),
+            b(f32::INFINITY)
+        );
         $row!("[{:08.3}] [{:+08.3}] {:.1} {}", b(f32::NEG_INFINITY), b(f32::INFINITY), b(1.25_f32), b(9));
         $row!("[{:w$.1}] [{:<w$.1}] [{:0w$.1}]", b(f64::NAN), b(1.0_f64), b(-f64::INFINITY), w = b(7_usize));
         $row!("{:.*} {:.p$} {:.0$}", b(2_usize), b(1.23456_f64), b(7.0_f64), b(8.5_f64), p = b(3_usize));
-        $row!("[{:w$.p$}] [{:>w$.p$}] [{:0w$.p$}]", b(1.5_f32), b(f32::NAN), b(-2.5_f32), w = b(9_usize), p = b(0_usize));
+        $row!(
+            "[{:w$.p$}] [{:>w$.p$}] [{:0w$.p$}]",
+            b(1.5_f32),
+            b(f32::NAN),
+            b(-2.5_f32),
+            w = b(9_usize),
+            p = b(0_usize)
+        );
         $row!("{:.p$} {:.p$} {}", b("abcdef"), b(5), b(1), p = b(2_usize));
         // Floats without: the shortest text.
         $row!("{} {} {} {}", b(0.0_f64), b(-0.0_f64), b(1.0_f64), b(0.1_f64));
@@ -125,7 +138,10 @@ macro_rules! rows {
         $row!("{number} {word} {ratio:.2} {number:03} {word:>6} {number:?}");
         let (width, precision) = (b(8_usize), b(2_usize));
         $row!("[{number:width$}] [{ratio:width$.precision$}] [{word:^width$}]");
-        $row!("{} {}", b(1) + b(2), { let x = b(3); x * x });
+        $row!("{} {}", b(1) + b(2), {
+            let x = b(3);
+            x * x
+        });
         // References.
         $row!("{} {} {:x} {:.1} {}", &b(1), &&b(2_u8), &mut b(255), &b(1.5_f32), &&b("text"));
         // Addresses.
@@ -139,8 +155,38 @@ macro_rules! rows {
         // As many values as there may be.
         $row!(
             "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
-            b(1_u8), b(2_u64), b(3_i16), b(4_i64), b(5), b(6), b(7), b(8), b(9), b(10), b(11), b(12), b(13), b(14), b(15), b(16),
-            b(17), b(18), b(19), b(20), b(21), b(22), b(23), b(24), b(25), b(26), b(27), b(28), b(29), b(30_u64), b(31), b(32_u64)
+            b(1_u8),
+            b(2_u64),
+            b(3_i16),
+            b(4_i64),
+            b(5),
+            b(6),
+            b(7),
+            b(8),
+            b(9),
+            b(10),
+            b(11),
+            b(12),
+            b(13),
+            b(14),
+            b(15),
+            b(16),
+            b(17),
+            b(18),
+            b(19),
+            b(20),
+            b(21),
+            b(22),
+            b(23),
+            b(24),
+            b(25),
+            b(26),
+            b(27),
+            b(28),
+            b(29),
+            b(30_u64),
+            b(31),
+            b(32_u64)
         );
     }};
 }

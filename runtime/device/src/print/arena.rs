@@ -26,7 +26,11 @@ impl Arena {
     /// No text.
     #[inline(always)]
     pub const fn new() -> Self {
-        Self { bytes: UnsafeCell::new([const { MaybeUninit::uninit() }; ROOM]), len: Cell::new(0), full: Cell::new(false) }
+        Self {
+            bytes: UnsafeCell::new([const { MaybeUninit::uninit() }; ROOM]),
+            len: Cell::new(0),
+            full: Cell::new(false),
+        }
     }
 
     /// The text that `write` writes, NUL-terminated. It lives as long as the arena.

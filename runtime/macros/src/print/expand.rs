@@ -189,27 +189,31 @@ impl Expansion {
             let star = t.has_star().then(|| quote!(<#ty as #print::Printed>::Star,));
             quote!(#star <#ty as #print::Printed>::Slot)
         });
-        let slots = translated.iter().zip(&types).zip(printed.iter().zip(&layouts)).map(|((t, ty), (printed, layout))| {
-            let prefix = &t.class.prefix;
-            let star = t.has_star().then(|| {
-                quote!(<<#ty as #print::Printed>::Star as #print::Star>::of(#layout.width, #prefix),)
+        let slots =
+            translated.iter().zip(&types).zip(printed.iter().zip(&layouts)).map(|((t, ty), (printed, layout))| {
+                let prefix = &t.class.prefix;
+                let star = t
+                    .has_star()
+                    .then(|| quote!(<<#ty as #print::Printed>::Star as #print::Star>::of(#layout.width, #prefix),));
+                quote!(#star <#ty as #print::Printed>::slot(#printed, arena, #layout))
             });
-            quote!(#star <#ty as #print::Printed>::slot(#printed, arena, #layout))
-        });
         let len = format_len(pieces, &translated);
         let differ = types.iter().zip(printed.iter().zip(&layouts)).map(|(ty, (printed, layout))| {
             quote!(<#ty as #print::Printed>::DIFFERS && <#ty as #print::Printed>::differs(&#printed, #layout))
         });
-        let changes = types.iter().zip(printed.iter().zip(&layouts)).map(|(ty, (printed, layout))| {
-            quote!(<#ty as #print::Printed>::change(&#printed, #layout))
-        });
+        let changes = types
+            .iter()
+            .zip(printed.iter().zip(&layouts))
+            .map(|(ty, (printed, layout))| quote!(<#ty as #print::Printed>::change(&#printed, #layout)));
         let conversions = quote!(&[#(<#types as #print::Printed>::CONVERSION),*]);
         // Nothing differs where there is nothing but text.
-        let rewritten = (count > 0).then(|| quote! {
-            let rewritten;
-            if #((#differ))||* {
-                rewritten = #print::rewritten::<#len>(PIECES, #conversions, &[#(#changes),*]);
-                format = &rewritten;
+        let rewritten = (count > 0).then(|| {
+            quote! {
+                let rewritten;
+                if #((#differ))||* {
+                    rewritten = #print::rewritten::<#len>(PIECES, #conversions, &[#(#changes),*]);
+                    format = &rewritten;
+                }
             }
         });
         quote! {

@@ -79,12 +79,14 @@ impl Parse for Call {
 pub fn format_is_a_macro(tokens: &TokenStream) -> bool {
     let mut tokens = tokens.clone().into_iter();
     let Some(TokenTree::Ident(_)) = tokens.next() else { return false };
-    tokens.find(|token| !matches!(token, TokenTree::Ident(_)) && token.to_string() != ":").is_some_and(|token| {
-        matches!(token, TokenTree::Punct(punct) if punct.as_char() == '!')
-    })
+    tokens
+        .find(|token| !matches!(token, TokenTree::Ident(_)) && token.to_string() != ":")
+        .is_some_and(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '!'))
 }
 
 /// The arguments by rustc's own macro, which says what is wrong with them.
 pub fn checked_by_rustc(tokens: &TokenStream) -> TokenStream {
-    quote!({ let _ = ::core::format_args!(#tokens); })
+    quote!({
+        let _ = ::core::format_args!(#tokens);
+    })
 }

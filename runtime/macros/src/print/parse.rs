@@ -260,15 +260,19 @@ mod tests {
             ("{:.*}", Argument::Index(1), Spec { precision: argument(Argument::Index(0)), ..spec("") }),
             ("{:<<5}", Argument::Index(0), Spec { fill: '<', align: Some('<'), width: literal(5), ..spec("") }),
             ("{:€^9}", Argument::Index(0), Spec { fill: '€', align: Some('^'), width: literal(9), ..spec("") }),
-            ("{:>+#08.3e}", Argument::Index(0), Spec {
-                align: Some('>'),
-                plus: true,
-                alternate: true,
-                zero: true,
-                width: literal(8),
-                precision: literal(3),
-                ..spec("e")
-            }),
+            (
+                "{:>+#08.3e}",
+                Argument::Index(0),
+                Spec {
+                    align: Some('>'),
+                    plus: true,
+                    alternate: true,
+                    zero: true,
+                    width: literal(8),
+                    precision: literal(3),
+                    ..spec("e")
+                },
+            ),
             ("{:-X}", Argument::Index(0), Spec { minus: true, ..spec("X") }),
             ("{x:w$.3 }", name("x"), Spec { width: argument(name("w")), precision: literal(3), ..spec("") }),
             ("{:}>3}", Argument::Index(0), Spec { fill: '}', align: Some('>'), width: literal(3), ..spec("") }),
@@ -281,8 +285,25 @@ mod tests {
     #[test]
     fn what_is_wrong_is_left_to_rustc() {
         for format in [
-            "{", "}", "{0", "{:", "{:y}", "{:.}", "{:99999}", "{a b}", "{:?x}", "{a.b}", "{:x$", "{0x}", "{:5.5.5}", "{:d}",
-            "{99999999999999999999999}", "a}", "{{}", "{:.3$*}", "{::}",
+            "{",
+            "}",
+            "{0",
+            "{:",
+            "{:y}",
+            "{:.}",
+            "{:99999}",
+            "{a b}",
+            "{:?x}",
+            "{a.b}",
+            "{:x$",
+            "{0x}",
+            "{:5.5.5}",
+            "{:d}",
+            "{99999999999999999999999}",
+            "a}",
+            "{{}",
+            "{:.3$*}",
+            "{::}",
         ] {
             assert_eq!(parse(format), None, "{format}");
         }
