@@ -49,7 +49,7 @@ pub fn print_rows() {
             apart(|| ptx::println!($($row)*))
         };
     }
-    crate::rows!(row);
+    rows!(row);
 }
 
 /// Every thread prints one line in two pieces' worth of values.
@@ -82,7 +82,7 @@ pub fn expected() -> Vec<String> {
             rows.push(format!($($row)*))
         };
     }
-    crate::rows!(row);
+    rows!(row);
     rows
 }
 
@@ -101,13 +101,13 @@ mod tests {
 
     #[test]
     fn printf_prints_what_std_does() {
-        crate::rows!(both);
+        rows!(both);
         assert!(expected().len() > 100);
     }
 
     #[test]
     fn printf_prints_what_std_does_by_core_fmt() {
-        crate::host_rows!(both);
+        host_rows!(both);
     }
 
     /// Digits, exponents and the switch between styles, over numbers that no table would have.
