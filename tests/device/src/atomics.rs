@@ -114,7 +114,7 @@ pub fn tests() -> Vec<Test> {
         }),
         test("atomic sums of pairs of halves", |gpu| {
             let mut sums = gpu.device.zeroed::<u32>(2).unwrap();
-            gpu.run_as(kernels::halves(&mut sums), Grid::new(4, 32));
+            gpu.run_as(kernels::add_halves(&mut sums), Grid::new(4, 32));
             let found = gpu.device.download(&sums).unwrap();
             // 128 and 256, in both formats.
             assert_eq!(found[0], 0x5c00_5800, "f16: {:#010x}", found[0]);

@@ -168,7 +168,7 @@ pub fn floats(single: AtomicSlice<f32, Device>, double: AtomicSlice<f64>) {
 pub const ONE_AND_TWO: [u32; 2] = [0x4000_3c00, 0x4000_3f80];
 
 #[kernel]
-pub fn halves(sums: AtomicSlice<u32, Device>) {
+pub fn add_halves(sums: AtomicSlice<u32, Device>) {
     let [a, b] = sums.as_slice() else { return };
     a.fetch_add_f16x2(ONE_AND_TWO[0], Ordering::Relaxed);
     if ptx::arch() >= 900 {
