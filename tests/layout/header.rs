@@ -29,6 +29,7 @@ fn built() -> &'static (PathBuf, String) {
             },
             profile: "release".into(),
             features: Features::default(),
+            name: None,
             out_dir: target.join("layout/exports"),
             target_dir: target.join("layout/cargo"),
             cargo: env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from),
