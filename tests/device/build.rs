@@ -12,7 +12,9 @@ const FORMS: [&str; 6] = ["ptx", "cubin", "fatbin", "o", "a", "ltoir"];
 
 fn main() {
     // First: this program is also rustc's linker.
-    Builder::new().kernels("../kernels").profile("release").build();
+    for folder in ["../kernels", "../syscalls"] {
+        Builder::new().kernels(folder).profile("release").build();
+    }
     println!("cargo::rustc-check-cfg=cfg(twin)");
     match nvcc() {
         Ok(nvcc) => {

@@ -56,7 +56,7 @@ pub fn trials() -> Vec<Trial> {
             let inputs = [input(LinkKind::Ptx, &scratch.output())];
             let error = ptx::link_without_device("sm_90", &inputs).map(|_| "linked").unwrap_err();
             let Error::Link { undefined, .. } = &error else { panic!("{error}") };
-            let mut undefined = undefined.clone();
+            let mut undefined = undefined.to_vec();
             undefined.sort();
             assert_eq!(undefined, ["_ZN3cpp3addEii", "cpp_scale"], "{error}");
         }),
@@ -70,9 +70,9 @@ pub fn trials() -> Vec<Trial> {
                 (&[garbage(LinkKind::Ptx)], "sm_90", &["nvJitLink could not link for sm_90", "garbage"]),
                 (&[garbage(LinkKind::Cubin)], "sm_90", &["garbage"]),
                 (&[ours.clone(), twin.clone()], "sm_90", &["t: NVJITLINK_ERROR"]),
-                (&[ours.clone()], "sm_91", &["NVJITLINK_ERROR_UNRECOGNIZED_ARCH"]),
+                (std::slice::from_ref(&ours), "sm_91", &["NVJITLINK_ERROR_UNRECOGNIZED_ARCH"]),
                 // nvJitLink crashes on it.
-                (&[ours], "sm_1", &["could not link for sm_1", "no arch"]),
+                (std::slice::from_ref(&ours), "sm_1", &["could not link for sm_1", "no arch"]),
             ];
             for (inputs, arch, parts) in cases {
                 let error = ptx::link_without_device(arch, inputs).map(|_| "linked").unwrap_err().to_string();

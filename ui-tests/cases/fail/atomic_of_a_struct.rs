@@ -6,11 +6,8 @@ use ptx::prelude::*;
 #[derive(Clone, Copy)]
 pub struct Pair(u16, u16);
 
-/// # Safety
-/// `p` must point to a value.
 #[kernel]
-pub unsafe fn run(p: *mut Pair) {
-    // SAFETY: the caller's promise.
-    let a = unsafe { Atomic::<Pair, Device>::from_ptr(p) };
-    a.swap(Pair(1, 2), Ordering::Relaxed); //~ ERROR: but its trait bounds were not satisfied
+pub fn run(a: u16) {
+    let pair = Atomic::<Pair, Device>::new(Pair(a, 2));
+    pair.swap(Pair(1, 2), Ordering::Relaxed); //~ ERROR: but its trait bounds were not satisfied
 }

@@ -9,6 +9,8 @@ use super::word::{Operation, Word};
 
 /// A fence.
 pub fn fence<O: Order, S: Scope>() {
+    // The strongest is right for any.
+    let _ = (O::ORDER, S::SCOPE);
     core::sync::atomic::fence(SeqCst);
 }
 
