@@ -95,6 +95,8 @@ codes! {
         "A symbol is imported twice, or imported and exported, with parameters or results that differ in kind, size or alignment. One of the two would read what the other did not write. Write the declarations alike; a header that both sides include, as `cargo ptx header` writes it, keeps them so.";
     ArrayByValue = 31, "array passed by value",
         "In C and C++ a parameter that is declared as an array is a pointer, and no function returns an array, so an array by value has no counterpart there. Put it into a `#[repr(C)]` struct, or pass a reference to it.";
+    HeaderName = 33, "name or type that the C++ header cannot have",
+        "`cargo ptx header` declares exported functions, kernels and their types under their C++ names. A keyword of C++ cannot be one, and two types cannot share one. `name = \"…\"` on a function, `#[ptx(name = \"…\", namespace = \"…\")]` on a type give another. (Members and parameters need nothing: a keyword gets an underscore behind it.)";
 }
 
 impl fmt::Display for Code {

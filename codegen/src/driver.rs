@@ -18,7 +18,7 @@ use crate::output::{self, Artifact};
 use crate::report::{Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{emit, intrinsics, memory, optimize, verify};
+use crate::{emit, header, intrinsics, memory, optimize, verify};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -46,7 +46,7 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("reachable", &module)?;
 
     let mut report = Report::new(options, &table, assembler.as_ref());
-    let mut artifacts = Vec::new();
+    let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
@@ -84,6 +84,14 @@ pub fn link(options: &Options) -> Result<Report> {
     artifacts.retain(|artifact| kept(artifact.kind));
     output::write(options, &artifacts, &mut report)?;
     Ok(report)
+}
+
+fn header(options: &Options, interface: &Interface<'_>) -> Result<Option<Artifact>> {
+    if !options.emit.contains(&Emit::Header) {
+        return Ok(None);
+    }
+    let bytes = header::write(&options.name, interface)?.into_bytes();
+    Ok(Some(Artifact { kind: Emit::Header, arch: None, bytes }))
 }
 
 fn refuse_empty(interface: &Interface<'_>) -> Result<()> {

@@ -28,6 +28,8 @@ pub enum Emit {
     LlvmIr,
     /// Optimised LLVM bitcode, a file an arch.
     LlvmBc,
+    /// One C++ header with the exported functions, the kernels and their types.
+    Header,
 }
 
 impl Emit {
@@ -39,6 +41,7 @@ impl Emit {
             Self::Fatbin => "fatbin",
             Self::LlvmIr => "ll",
             Self::LlvmBc => "bc",
+            Self::Header => "h",
         }
     }
 }

@@ -4,10 +4,13 @@ use std::process::ExitCode;
 
 mod cuda;
 mod forms;
+mod jit;
 mod options;
 mod refusals;
 mod rust;
 
 fn main() -> ExitCode {
-    ptx_tests::run(|| [forms::trials(), options::trials(), refusals::trials()].into_iter().flatten().collect())
+    ptx_tests::run(|| {
+        [forms::trials(), jit::trials(), options::trials(), refusals::trials()].into_iter().flatten().collect()
+    })
 }

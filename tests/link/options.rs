@@ -62,6 +62,17 @@ pub fn trials() -> Vec<Trial> {
             assert_eq!(linked.stderr.matches("warning[PTX0027]").count(), 1, "once for all archs: {}", linked.stderr);
             assert!(linked.stderr.contains("flags.cu:5") && linked.stderr.contains("unused"), "{}", linked.stderr);
         }),
+        test("an object without code for the arch is a warning where nothing needs it", |cuda| {
+            let scratch = Scratch::default();
+            let other = scratch.write("other.cu", "extern \"C\" __device__ int nobody_needs_this() { return 1; }\n");
+            let other = cuda.object(&scratch, &other, "other.o", "sm_90");
+            let links = [cuda.twin(&scratch), other].map(|file| format!("--link={}", file.display()));
+            let linked = rust::link(&scratch, "sm_75", &["--name=k", &links[0], &links[1]]);
+            linked.accepted();
+            for part in ["warning[PTX0028]", "sm_75", "other.o"] {
+                assert!(linked.stderr.contains(part), "`{part}` is not in:\n{}", linked.stderr);
+            }
+        }),
         test("the report has the files and what linked kernels use", |cuda| {
             let scratch = Scratch::default();
             let source = cuda.twin(&scratch);

@@ -1,4 +1,4 @@
-//! `cargo xtask device-bundle`: packs the device tests and the examples for a machine with nothing but NVIDIA's driver.
+//! `cargo xtask device-bundle`: packs the device tests and the examples for a machine with NVIDIA's driver alone.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::{examples, setup, shell};
+use crate::{abi, examples, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -24,7 +24,7 @@ const RUN: &str = r#"#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
-exec "$here/device-tests" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json"
+exec "$here/device-tests" --abi "$here/abi" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json"
 "#;
 
 /// Builds and packs.
@@ -48,6 +48,7 @@ pub fn run() -> Result<()> {
     for program in &programs {
         fs::copy(built.join(program), bundle.join("examples").join(program))?;
     }
+    abi::round_trips(&bundle.join("abi"))?;
     fs::write(bundle.join("commit"), commit()?)?;
     let script = bundle.join("run.sh");
     fs::write(&script, RUN)?;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+mod abi;
 mod bench;
 mod bless;
 mod bundle;
@@ -31,6 +32,15 @@ enum Verb {
         #[arg(value_enum)]
         suites: Vec<test::Suite>,
     },
+    /// Compares what rust-ptx and nvcc make of random signatures, and prints failures made small.
+    AbiFuzz {
+        /// Where the random numbers begin.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// How many signatures.
+        #[arg(long, default_value_t = 400)]
+        count: u32,
+    },
     /// Writes the messages that the user-interface tests expect.
     Bless {
         /// Only cases whose path contains this.
@@ -57,6 +67,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Setup { sysroot_only: true } => setup::sysroot().map(|()| ExitCode::SUCCESS),
         Verb::Setup { .. } => setup::run().map(|()| ExitCode::SUCCESS),
         Verb::Test { suites } => test::run(&suites),
+        Verb::AbiFuzz { seed, count } => abi::fuzz(seed, count),
         Verb::Bless { filter } => bless::run(filter.as_deref()),
         Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(what),

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::counts::Counts;
-use crate::{examples, setup, shell};
+use crate::{abi, examples, setup, shell};
 
 /// A group of tests with one runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -17,8 +17,12 @@ pub enum Suite {
     Ui,
     /// The linker on bad input.
     BadInput,
+    /// Layouts and the C++ header against g++ and nvcc.
+    Layout,
     /// Rust linked with CUDA C++, both ways.
     Link,
+    /// Random signatures of device functions and kernels, against nvcc.
+    Abi,
     /// The PTX of kernels against ptxas and nvcc.
     Pipeline,
     /// `cargo ptx new`, and what is rebuilt when.
@@ -46,20 +50,28 @@ impl Suite {
             }
             Self::Ui => test(&["--package", "ui-tests"]),
             Self::BadInput => test(&["--package", "ptx-tests", "--test", "bad_input"]),
+            Self::Layout => test(&["--package", "ptx-tests", "--test", "layout"]),
             Self::Link => test(&["--package", "ptx-tests", "--test", "link"]),
+            Self::Abi => test(&["--package", "ptx-abi-tests"]),
             Self::Pipeline => test(&["--package", "ptx-tests", "--test", "pipeline"]),
             Self::Project => test(&["--package", "ptx-tests", "--test", "project"]),
             Self::Examples => examples::run(),
             Self::Device => {
                 let mut command = shell::cargo();
-                runner(command.args(["run", "--release", "--package", "ptx-device-tests"]))
+                command.args(["run", "--release", "--package", "ptx-device-tests"]);
+                if abi::can_run() {
+                    let folder = shell::target_dir()?.join("abi/device");
+                    abi::round_trips(&folder)?;
+                    command.arg("--").arg("--abi").arg(folder);
+                }
+                runner(&mut command)
             }
         }
     }
 }
 
 /// Packages that are suites of their own.
-const RUNNERS: [&str; 3] = ["ui-tests", "ptx-tests", "ptx-device-tests"];
+const RUNNERS: [&str; 4] = ["ui-tests", "ptx-tests", "ptx-abi-tests", "ptx-device-tests"];
 
 /// Runs one runner and reads its summary.
 fn runner(command: &mut Command) -> Result<Counts> {

@@ -40,6 +40,7 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
         settings,
         profile: args.profile().to_string(),
         features: args.features(),
+        name: None,
         out_dir: args.out.clone().unwrap_or_else(|| ptx_dir.join("out").join(args.profile()).join(&selected.name)),
         target_dir: ptx_dir,
         manifest: selected.manifest,

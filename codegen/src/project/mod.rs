@@ -69,6 +69,8 @@ pub struct DeviceBuild {
     pub profile: String,
     /// The package's features.
     pub features: Features,
+    /// Stem of the files, and name of the image; the package's name by default.
+    pub name: Option<String>,
     /// Where PTX and the report go.
     pub out_dir: PathBuf,
     /// Where cargo keeps what it compiles for the device. Not a folder in which cargo builds something else at the
@@ -178,7 +180,7 @@ fn link_args(build: &DeviceBuild, package: &Package, settings: &Settings) -> Vec
     let debug_level = settings.debug_level.unwrap_or_else(|| profile::debug_level(&package.root_table, &build.profile));
     let mut args = Settings { debug_level: Some(debug_level), ..settings.clone() }.to_link_args();
     args.push(format!("--out-dir={}", build.out_dir.display()));
-    args.push(format!("--name={}", package.name.replace('-', "_")));
+    args.push(format!("--name={}", build.name.as_ref().unwrap_or(&package.name).replace('-', "_")));
     args.push(format!("--source-base={}", package.root().display()));
     args.push("--message-format=json".into());
     args.push(format!("--linker-id={}", cargo::linker_id()));

@@ -161,7 +161,7 @@ pub trait Carrier {
 macro_rules! carriers {
     ($($align:literal $name:ident),*) => {$(
         #[doc = concat!("Aligned to ", $align, ".")]
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(align($align))]
         pub struct $name;
 

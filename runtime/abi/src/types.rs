@@ -17,6 +17,9 @@ pub trait CxxType {
     const CXX: Cxx<'static>;
     /// What it holds, for the header.
     const DEFINITION: &'static Definition<'static> = &Definition::OPAQUE;
+    /// What a member that points to it must know of it: only of an enum, which C++ declares with its integer type.
+    #[doc(hidden)]
+    const POINTED: &'static Definition<'static> = &Definition::OPAQUE;
 }
 
 /// A type with a defined device layout: it may be passed by value, and stand in memory that both sides read.
@@ -33,7 +36,7 @@ pub trait CxxType {
 pub unsafe trait AbiType: CxxType + Copy + 'static {
     /// Class, size and alignment.
     const TYPE: Type;
-    /// What it holds by value: nothing for pointers, so that a type may point to itself.
+    /// What it holds by value: of pointers at most an enum, so that a type may point to itself.
     const HELD: &'static Definition<'static> = &Definition::OPAQUE;
     /// [`CxxType::CXX`], named through this trait so that a type that lacks both is one error.
     #[doc(hidden)]
@@ -178,6 +181,7 @@ impl CxxType for () {
 impl<T: CxxType, const N: usize> CxxType for [T; N] {
     const CXX: Cxx<'static> = Cxx::Array { element: &T::CXX, len: N as u64 };
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: an array is its elements in a row (guide §1.2).
 unsafe impl<T: AbiType, const N: usize> AbiType for [T; N] {
@@ -189,18 +193,22 @@ abi_passed_as_itself!([T: AbiType, const N: usize] [T; N]);
 impl<T: CxxType + 'static> CxxType for *const T {
     const CXX: Cxx<'static> = Cxx::Pointer(&Cxx::Const(&T::CXX));
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 impl<T: CxxType + 'static> CxxType for *mut T {
     const CXX: Cxx<'static> = Cxx::Pointer(&T::CXX);
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: a thin pointer is a 64-bit generic address (guide §2.3, note B).
 unsafe impl<T: CxxType + 'static> AbiType for *const T {
     const TYPE: Type = Type::pointer::<T>(Access::Raw);
+    const HELD: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: as above.
 unsafe impl<T: CxxType + 'static> AbiType for *mut T {
     const TYPE: Type = Type::pointer::<T>(Access::Raw);
+    const HELD: &'static Definition<'static> = T::POINTED;
 }
 abi_passed_as_itself!([T: CxxType + 'static] *const T);
 abi_passed_as_itself!([T: CxxType + 'static] *mut T);

@@ -16,6 +16,7 @@ macro_rules! same_as {
         impl<$($generics)*> CxxType for $ty {
             const CXX: Cxx<'static> = <$inner as CxxType>::CXX;
             const DEFINITION: &'static Definition<'static> = <$inner as CxxType>::DEFINITION;
+            const POINTED: &'static Definition<'static> = <$inner as CxxType>::POINTED;
         }
     )*};
 }

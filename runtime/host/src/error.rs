@@ -78,11 +78,11 @@ pub enum Error {
         /// Why not.
         reason: String,
         /// The symbols that nothing defines, if that is why.
-        undefined: Vec<String>,
+        undefined: Box<[String]>,
         /// The linker's log, on lines of its own; may be empty.
         log: String,
         /// What to do, on a line of its own; may be empty.
-        remedy: String,
+        remedy: &'static str,
     },
     /// A file cannot be linked.
     #[error("cannot link with {}: {reason}", path.display())]

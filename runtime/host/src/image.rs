@@ -77,14 +77,14 @@ pub struct ResourceRecord {
 
 /// A compute capability, with the letter that limits where code for it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Arch {
-    major: u32,
+pub(crate) struct Arch {
+    pub(crate) major: u32,
     minor: u32,
     feature: Option<char>,
 }
 
 impl Arch {
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"))?;
         let number = digits.trim_end_matches(['a', 'f']);
         let feature = digits[number.len()..].chars().next();

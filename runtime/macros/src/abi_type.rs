@@ -58,6 +58,8 @@ pub struct Layout {
     pub cxx: TokenStream,
     /// `CxxType::DEFINITION`
     pub definition: TokenStream,
+    /// `CxxType::POINTED`, if it is not the default.
+    pub pointed: Option<TokenStream>,
 }
 
 fn record(
@@ -90,6 +92,7 @@ fn record(
             ty: checked(quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::TYPE)),
             cxx: quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::NAME),
             definition: quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::HELD),
+            pointed: Some(quote!(<#only as ::ptx::__private::CxxType>::POINTED)),
         });
     }
     let named = cxx.tokens(input, &keyword);
@@ -116,6 +119,7 @@ fn record(
         definition: definition(
             &quote!(::ptx::__private::cxx::Body::Record { fields: &[#(#entries),*], packed: #packed }),
         ),
+        pointed: None,
     })
 }
 
@@ -163,6 +167,7 @@ fn enumeration(input: &DeriveInput, repr: &Repr, cxx: &CxxName, data: &DataEnum)
             underlying: ::ptx::__private::cxx::Builtin::#builtin,
             variants: &[#(#variants),*],
         })),
+        pointed: Some(quote!(<Self as ::ptx::__private::CxxType>::DEFINITION)),
     })
 }
 
@@ -192,12 +197,16 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
         parameter.bounds.push(parse_quote!(::ptx::__private::AbiType));
     }
     let (generics, arguments, where_clause) = input.generics.split_for_impl();
-    let Layout { ty, cxx, definition } = layout;
+    let Layout { ty, cxx, definition, pointed } = layout;
+    let pointed = pointed
+        .as_ref()
+        .map(|pointed| quote!(const POINTED: &'static ::ptx::__private::cxx::Definition<'static> = #pointed;));
     quote! {
         #[automatically_derived]
         impl #generics ::ptx::__private::CxxType for #name #arguments #where_clause {
             const CXX: ::ptx::__private::cxx::Cxx<'static> = #cxx;
             const DEFINITION: &'static ::ptx::__private::cxx::Definition<'static> = #definition;
+            #pointed
         }
         // SAFETY: `repr` fixes the layout, and every field is checked to have one.
         #[automatically_derived]

@@ -60,6 +60,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         definition: abi_type::definition(
             &quote!(::ptx::__private::cxx::Body::Record { fields: &[#(#entries),*], packed: 0 }),
         ),
+        pointed: None,
     };
     let align = repr.align.max(1) as usize;
     let storage = storage(&input, &members, is_union, align);
@@ -354,7 +355,9 @@ fn storage(input: &DeriveInput, members: &[Member<'_>], is_union: bool, align: u
 
         impl #ident {
             const __PTX_LAYOUT: ::ptx::__private::bits::Layout<#count> = {
-                const fn plain<T: ::ptx::Plain>() {}
+                const fn plain<T: ::ptx::Plain>() {
+                    let () = <T as ::ptx::__private::AbiType>::FIELD;
+                }
                 #(#checks)*
                 ::ptx::__private::bits::layout(&[#(#layouts),*], #is_union, #align)
             };

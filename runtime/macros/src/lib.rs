@@ -110,7 +110,7 @@ pub fn derive_cxx_type(item: TokenStream) -> TokenStream {
 ///
 /// In Rust the type is opaque bytes. `new()` has zero everywhere; `kind()` reads a member, `set_kind(v)` writes it and
 /// `with_kind(v)` returns the value with it written. As in C++, a bit-field keeps the lowest bits of what is written. The type is
-/// `Clone`, `Copy`, `Debug`, `Default`, and has what `#[derive(AbiType)]` gives, with `#[ptx(name = "…", namespace = "…")]`.
+/// `Clone`, `Copy`, `Debug`, `Default`; other derives, such as `PartialEq`, see its bytes, unnamed bits and all. It has what `#[derive(AbiType)]` gives, with `#[ptx(name = "…", namespace = "…")]`.
 #[proc_macro_attribute]
 pub fn bitfields(arguments: TokenStream, item: TokenStream) -> TokenStream {
     bitfields::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

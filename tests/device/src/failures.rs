@@ -40,7 +40,11 @@ pub fn tests() -> Vec<Test> {
 /// Launches a failing kernel and prints what came of it.
 pub fn child(name: &str) -> ExitCode {
     let Ok(gpu) = gpu() else { return ExitCode::FAILURE };
-    let result = launch(gpu, name).and_then(|()| gpu.device.synchronize());
+    report(launch(gpu, name).and_then(|()| gpu.device.synchronize()))
+}
+
+/// Prints how a kernel failed, for the process that started this one.
+pub fn report(result: ptx::Result<()>) -> ExitCode {
     match &result {
         Err(Error::ContextLost { reason: Lost::Panic, .. }) => println!("lost: Panic"),
         Err(Error::ContextLost { reason: Lost::IllegalAddress, .. }) => println!("lost: IllegalAddress"),

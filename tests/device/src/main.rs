@@ -1,24 +1,30 @@
 //! Launches every test kernel and compares with the CPU; needs a GPU, and skips with the reason where there is none.
 //!
 //! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder;
+//! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder;
 //! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
 use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
+mod abi;
 mod atomics;
 mod examples;
 mod failures;
 mod gpu;
+mod heap;
 mod language;
 mod layouts;
+mod linking;
 mod litmus;
 mod memory;
 mod options;
+mod print;
 mod record;
 mod scalars;
 mod threads;
+mod types;
 
 fn main() -> ExitCode {
     let (options, rest) = match options::parse(std::env::args().skip(1)) {
@@ -29,13 +35,27 @@ fn main() -> ExitCode {
         }
     };
     if let Some(name) = &options.child {
-        return failures::child(name);
+        return print::child(name).or_else(|| heap::child(name)).unwrap_or_else(|| failures::child(name));
     }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
     arguments.test_threads = Some(1);
-    let mut tests = [scalars::tests(), layouts::tests(), memory::tests(), threads::tests(), language::tests()].concat();
-    tests.extend([atomics::tests(), litmus::tests(), failures::tests()].concat());
+    let mut tests = [
+        scalars::tests(),
+        layouts::tests(),
+        memory::tests(),
+        threads::tests(),
+        types::tests(),
+        language::tests(),
+        atomics::tests(),
+        litmus::tests(),
+        failures::tests(),
+        linking::tests(),
+        print::tests(),
+        heap::tests(),
+    ]
+    .concat();
+    tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());

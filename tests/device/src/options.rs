@@ -9,9 +9,11 @@ pub struct Options {
     pub json: Option<PathBuf>,
     /// A folder of programs to run as well.
     pub examples: Option<PathBuf>,
+    /// A folder of what `abi-fuzz --round-trips` built.
+    pub abi: Option<PathBuf>,
     /// What the programs were built from.
     pub commit: Option<String>,
-    /// The failing kernel to launch, in a process that does nothing else.
+    /// The kernel to launch in a process that does nothing else: one that fails, or that prints.
     pub child: Option<String>,
 }
 
@@ -23,6 +25,7 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<Str
         match arg.as_str() {
             "--json" => options.json = Some(value()?.into()),
             "--examples" => options.examples = Some(value()?.into()),
+            "--abi" => options.abi = Some(value()?.into()),
             "--commit" => options.commit = Some(value()?),
             "--child" => options.child = Some(value()?),
             _ => rest.push(arg),

@@ -10,3 +10,4 @@ pub mod litmus;
 pub mod memory;
 pub mod scalars;
 pub mod threads;
+pub mod types;

@@ -11,15 +11,20 @@ use super::pad::Layout;
 pub trait Arg<C> {
     /// How.
     const CONVERSION: Conversion;
-    /// Whether [`change`](Self::change) ever says anything.
-    const CHANGES: bool = false;
+    /// Whether [`differs`](Self::differs) is ever true.
+    const DIFFERS: bool = false;
     /// What a width that is an argument becomes in the valist: `i32` before a number, nothing before text.
     type Star: Star;
     /// What stands in the valist, after C's default argument promotions.
     type Slot: Copy;
     /// The value in the valist.
     fn slot(&self, arena: &Arena, layout: &Layout) -> Self::Slot;
-    /// What this value needs other than the constant format.
+    /// Whether this value needs another than the constant format.
+    #[inline(always)]
+    fn differs(&self, _: &Layout) -> bool {
+        false
+    }
+    /// Which.
     #[inline(always)]
     fn change(&self, _: &Layout) -> Change {
         Change::None
@@ -52,12 +57,16 @@ macro_rules! reference {
     ($($reference:ty),*) => {$(
         impl<C: Through, T: Arg<C> + ?Sized> Arg<C> for $reference {
             const CONVERSION: Conversion = T::CONVERSION;
-            const CHANGES: bool = T::CHANGES;
+            const DIFFERS: bool = T::DIFFERS;
             type Star = T::Star;
             type Slot = T::Slot;
             #[inline(always)]
             fn slot(&self, arena: &Arena, layout: &Layout) -> T::Slot {
                 (**self).slot(arena, layout)
+            }
+            #[inline(always)]
+            fn differs(&self, layout: &Layout) -> bool {
+                (**self).differs(layout)
             }
             #[inline(always)]
             fn change(&self, layout: &Layout) -> Change {
@@ -118,10 +127,14 @@ macro_rules! text {
             const CONVERSION: Conversion = Conversion::Text;
             type Star = ();
             type Slot = *const u8;
-            #[inline]
-            fn slot(&self, arena: &Arena, $layout: &Layout) -> *const u8 {
-                let $value = self;
-                arena.text(|$out| $write)
+            #[inline(always)]
+            fn slot(&self, arena: &Arena, layout: &Layout) -> *const u8 {
+                /// Not inlined, because ptxas compiles it for every placeholder otherwise.
+                #[inline(never)]
+                fn slot($value: &$type, arena: &Arena, $layout: &Layout) -> *const u8 {
+                    arena.text(|$out| $write)
+                }
+                slot(self, arena, layout)
             }
         }
     )*};
@@ -137,22 +150,29 @@ text! {
 
 macro_rules! floats {
     ($($float:ident),*) => {$(
-        text! {
-            [const D: bool, const P: bool, const S: bool] Decimal<D, P, false, S>, $float:
-                |value, out, layout| {
-                    let style = if D { Style::Debug } else { Style::Display };
-                    Number::from(*value).write(out, style, layout)
-                };
-            [const UPPER: bool] Exponent<UPPER>, $float:
-                |value, out, layout| {
-                    let style = if UPPER { Style::UpperExp } else { Style::LowerExp };
-                    Number::from(*value).write(out, style, layout)
-                };
+        impl<const D: bool, const P: bool, const S: bool> Arg<Decimal<D, P, false, S>> for $float {
+            const CONVERSION: Conversion = Conversion::Text;
+            type Star = ();
+            type Slot = *const u8;
+            #[inline(always)]
+            fn slot(&self, arena: &Arena, layout: &Layout) -> *const u8 {
+                shortest(&Number::from(*self), if D { Style::Debug } else { Style::Display }, arena, layout)
+            }
+        }
+
+        impl<const UPPER: bool> Arg<Exponent<UPPER>> for $float {
+            const CONVERSION: Conversion = Conversion::Text;
+            type Star = ();
+            type Slot = *const u8;
+            #[inline(always)]
+            fn slot(&self, arena: &Arena, layout: &Layout) -> *const u8 {
+                shortest(&Number::from(*self), if UPPER { Style::UpperExp } else { Style::LowerExp }, arena, layout)
+            }
         }
 
         impl<const D: bool, const P: bool> Arg<Decimal<D, P, true, true>> for $float {
             const CONVERSION: Conversion = Conversion::Number("f");
-            const CHANGES: bool = true;
+            const DIFFERS: bool = true;
             type Star = i32;
             /// The bits of an `f64`, or the address of `inf` or `NaN`, which C writes otherwise.
             type Slot = u64;
@@ -161,6 +181,9 @@ macro_rules! floats {
                 if self.is_finite() { f64::from(*self).to_bits() } else { not_finite(f64::from(*self), arena, layout) }
             }
             #[inline(always)]
+            fn differs(&self, layout: &Layout) -> bool {
+                !self.is_finite() || layout.dynamic_precision
+            }
             fn change(&self, layout: &Layout) -> Change {
                 if !self.is_finite() {
                     Change::Text
@@ -176,10 +199,15 @@ macro_rules! floats {
 }
 floats!(f32, f64);
 
+#[inline(never)]
+fn shortest(number: &Number, style: Style, arena: &Arena, layout: &Layout) -> *const u8 {
+    arena.text(|out| number.write(out, style, layout))
+}
+
 #[cold]
 #[inline(never)]
 fn not_finite(value: f64, arena: &Arena, layout: &Layout) -> u64 {
-    arena.text(|out| Number::not_finite(value).write(out, Style::Display, layout)).expose_provenance() as u64
+    shortest(&Number::not_finite(value), Style::Display, arena, layout).expose_provenance() as u64
 }
 
 macro_rules! pointer {
@@ -264,14 +292,16 @@ impl<C, T: ?Sized> SelectText for &Tag<'_, C, T> {
 pub trait Printed {
     /// How.
     const CONVERSION: Conversion;
-    /// Whether [`change`](Self::change) ever says anything.
-    const CHANGES: bool;
+    /// Whether [`differs`](Self::differs) is ever true.
+    const DIFFERS: bool;
     /// See [`Arg::Star`].
     type Star: Star;
     /// See [`Arg::Slot`].
     type Slot: Copy;
     /// The value in the valist.
     fn slot(self, arena: &Arena, layout: &Layout) -> Self::Slot;
+    /// See [`Arg::differs`].
+    fn differs(&self, layout: &Layout) -> bool;
     /// See [`Arg::change`].
     fn change(&self, layout: &Layout) -> Change;
 }
@@ -293,12 +323,16 @@ impl<C, T: ?Sized> Direct<'_, C, T> {
 
 impl<C, T: Arg<C> + ?Sized> Printed for Direct<'_, C, T> {
     const CONVERSION: Conversion = T::CONVERSION;
-    const CHANGES: bool = T::CHANGES;
+    const DIFFERS: bool = T::DIFFERS;
     type Star = T::Star;
     type Slot = T::Slot;
     #[inline(always)]
     fn slot(self, arena: &Arena, layout: &Layout) -> T::Slot {
         self.value.slot(arena, layout)
+    }
+    #[inline(always)]
+    fn differs(&self, layout: &Layout) -> bool {
+        self.value.differs(layout)
     }
     #[inline(always)]
     fn change(&self, layout: &Layout) -> Change {
@@ -326,12 +360,16 @@ pub struct Indirect<F> {
 
 impl<F: FnOnce(&mut Writer<'_>)> Printed for Indirect<F> {
     const CONVERSION: Conversion = Conversion::Text;
-    const CHANGES: bool = false;
+    const DIFFERS: bool = false;
     type Star = ();
     type Slot = *const u8;
     #[inline(always)]
     fn slot(self, arena: &Arena, _: &Layout) -> *const u8 {
         arena.text(self.write)
+    }
+    #[inline(always)]
+    fn differs(&self, _: &Layout) -> bool {
+        false
     }
     #[inline(always)]
     fn change(&self, _: &Layout) -> Change {

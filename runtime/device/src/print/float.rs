@@ -43,8 +43,9 @@ struct Digits {
 }
 
 macro_rules! number {
-    ($float:ident, $format:path) => {
+    ($float:ident, $bits:ident, $format:path) => {
         impl From<$float> for Number {
+            #[inline(never)]
             fn from(value: $float) -> Self {
                 let magnitude = value.abs();
                 let kind = if value.is_nan() {
@@ -55,7 +56,15 @@ macro_rules! number {
                     let mut text = [0; 24];
                     // SAFETY: the number is finite, and 24 bytes are enough for each (ryu's documentation).
                     let len = unsafe { $format(magnitude, text.as_mut_ptr()) };
-                    Kind::Finite(Digits::read(text.get(..len).unwrap_or_default()))
+                    let mut digits = Digits::read(text.get(..len).unwrap_or_default());
+                    let mantissa = magnitude.to_bits() & ((1 << ($float::MANTISSA_DIGITS - 1)) - 1);
+                    let exponent = (magnitude.to_bits() >> ($float::MANTISSA_DIGITS - 1)) as i32;
+                    let hidden: $bits = if exponent == 0 { 0 } else { 1 << ($float::MANTISSA_DIGITS - 1) };
+                    digits.round_half_up(
+                        (mantissa | hidden).into(),
+                        exponent.max(1) + $float::MIN_EXP - 1 - $float::MANTISSA_DIGITS as i32,
+                    );
+                    Kind::Finite(digits)
                 };
                 let extreme = magnitude >= 1e16 || (magnitude != 0.0 && magnitude < 1e-4);
                 Self { negative: value.is_sign_negative() && !value.is_nan(), kind, extreme }
@@ -63,8 +72,8 @@ macro_rules! number {
         }
     };
 }
-number!(f32, ryu::raw::format32);
-number!(f64, ryu::raw::format64);
+number!(f32, u32, ryu::raw::format32);
+number!(f64, u64, ryu::raw::format64);
 
 impl Digits {
     /// From text as in `0.00123`, `12.0` and `1.5e-7`.
@@ -103,6 +112,31 @@ impl Digits {
         found.len = significant.min(17);
         found.point += if down { -exponent } else { exponent };
         found
+    }
+
+    /// Where two texts of one length are equally near to the number, `mantissa` times two to the power of `exponent`, ryu takes
+    /// the one with an even last digit, and `core` the larger.
+    fn round_half_up(&mut self, mantissa: u64, exponent: i32) {
+        if mantissa == 0 {
+            return;
+        }
+        let last = self.len - 1;
+        let number = self.part(0, self.len).bytes().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+        // The middle between this text and the next is `middle` times ten to the power of `power`, and five is its last digit:
+        // so both sides have as many factors of two as their exponents say, if they are equal.
+        let (middle, power) = (number * 10 + 5, self.point - self.len as isize - 1);
+        let odd = mantissa >> mantissa.trailing_zeros();
+        if exponent as isize + mantissa.trailing_zeros() as isize != power {
+            return;
+        }
+        let fives = |number: u64| (0..power.unsigned_abs()).try_fold(number, |number, _| number.checked_mul(5));
+        let is_middle = if power < 0 { fives(odd) == Some(middle) } else { fives(middle) == Some(odd) };
+        if is_middle {
+            // ryu's digit is even, so there is no carry.
+            if let Some(digit) = self.digits.get_mut(last) {
+                *digit += 1;
+            }
+        }
     }
 
     /// Digits from `start` to `end`.
@@ -168,21 +202,21 @@ impl Number {
             Zeros(count) => count,
         };
         let missing = layout.width.saturating_sub(sign.len() + parts.iter().map(length).sum::<usize>());
-        let write = |out: &mut Writer<'_>, zeros: usize| {
-            out.push(sign);
-            out.repeat("0", zeros);
-            for part in parts {
-                match part {
-                    Text(text) => out.push(text),
-                    Zeros(count) => out.repeat("0", count),
-                }
-            }
-        };
+        let before = if layout.zero { 0 } else { layout.before(missing, Align::Right) };
+        layout.fill(out, before);
+        out.push(sign);
         if layout.zero {
-            return write(out, missing);
+            out.repeat("0", missing);
         }
-        let align = if layout.align == Align::Unknown { Align::Right } else { layout.align };
-        layout.fill(out, missing, align, |out| write(out, 0));
+        for part in parts {
+            match part {
+                Text(text) => out.push(text),
+                Zeros(count) => out.repeat("0", count),
+            }
+        }
+        if !layout.zero {
+            layout.fill(out, missing - before);
+        }
     }
 }
 

@@ -64,11 +64,13 @@ pub const fn format<const N: usize>(pieces: &[Piece], conversions: &[Conversion]
     format
 }
 
-/// The format of one call, into `format`.
+/// The format of one call.
 #[cold]
 #[inline(never)]
-pub fn format_changed(format: &mut [u8], pieces: &[Piece], conversions: &[Conversion], changes: &[Change]) {
-    write(format, pieces, conversions, changes);
+pub fn rewritten<const N: usize>(pieces: &[Piece], conversions: &[Conversion], changes: &[Change]) -> [u8; N] {
+    let mut format = [0; N];
+    write(&mut format, pieces, conversions, changes);
+    format
 }
 
 const fn write(out: &mut [u8], pieces: &[Piece], conversions: &[Conversion], changes: &[Change]) {

@@ -17,7 +17,7 @@ pub use arena::{Arena, ROOM, Writer};
 pub use argument::{
     Any, Arg, Decimal, Direct, Exponent, Indirect, Pointer, Printed, Radix, Select, SelectText, Star, Tag,
 };
-pub use format::{Change, Conversion, Piece, Spec, Width, format, format_changed};
+pub use format::{Change, Conversion, Piece, Spec, Width, format, rewritten};
 pub use pad::{Align, Layout};
 
 /// Prints: `format` is NUL-terminated, `values` a `#[repr(C)]` struct of what it asks for.

@@ -155,13 +155,13 @@ impl<'a> Linker<'a> {
             });
         }
         if inputs.is_empty() {
-            return Err(refused(&device, "the linker", "there is nothing to link", "Add an image or a file."));
+            return Err(refused(&device, "the linker", "there is nothing to link", "\nAdd an image or a file."));
         }
         let lto = inputs.iter().any(|input| input.kind == LinkKind::LtoIr);
         let (cubin, linker) = match (with, lto) {
             (LinkWith::Driver, true) => {
                 let (reason, remedy) =
-                    ("it takes no LTO-IR", "Let nvJitLink link, or give code that nvcc made without `-dlto`.");
+                    ("it takes no LTO-IR", "\nLet nvJitLink link, or give code that nvcc made without `-dlto`.");
                 return Err(refused(&device, DRIVER, reason, remedy));
             }
             (LinkWith::Driver, _) | (LinkWith::Auto, false) => (driver::link(&device, &inputs)?, DRIVER),
@@ -176,14 +176,14 @@ impl<'a> Linker<'a> {
 /// As messages name it.
 const DRIVER: &str = "the driver's linker";
 
-fn refused(device: &Device, linker: &'static str, reason: &str, remedy: &str) -> Error {
+fn refused(device: &Device, linker: &'static str, reason: &str, remedy: &'static str) -> Error {
     Error::Link {
         linker,
         target: device.name().to_owned(),
         reason: reason.to_owned(),
-        undefined: vec![],
+        undefined: Box::default(),
         log: String::new(),
-        remedy: format!("\n{remedy}"),
+        remedy,
     }
 }
 
@@ -195,7 +195,7 @@ fn of_image<'a>(image: &'a Image, device: &Device) -> Result<(LinkInput<'a>, &'s
             device,
             "the linker",
             &reason,
-            "Build it with `link-at-load = true` in `[package.metadata.ptx]`.",
+            "\nBuild it with `link-at-load = true` in `[package.metadata.ptx]`.",
         ));
     }
     let (object, code) = image.pick_to_link(device.capability()).ok_or_else(|| image.nothing_for(device))?;
@@ -247,6 +247,13 @@ impl LinkKind {
     }
 }
 
+impl LinkInput<'_> {
+    /// With contents of its own.
+    fn owned(&self) -> LinkInput<'static> {
+        LinkInput { kind: self.kind, bytes: self.bytes.to_vec().into(), name: self.name.clone() }
+    }
+}
+
 impl fmt::Debug for LinkInput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}, {} bytes)", self.name, self.kind.name(), self.bytes.len())
@@ -293,7 +300,7 @@ fn failure(linker: &'static str, target: &str, reason: String, log: &str) -> Err
         format!("nothing defines {}", names.join(", "))
     };
     let log = if log.trim().is_empty() { String::new() } else { format!("\n{}", log.trim()) };
-    Error::Link { linker, target: target.to_owned(), reason, undefined, log, remedy: remedy.to_owned() }
+    Error::Link { linker, target: target.to_owned(), reason, undefined: undefined.into(), log, remedy }
 }
 
 #[cfg(test)]
@@ -308,7 +315,7 @@ mod tests {
         let text = error.to_string();
         assert!(text.contains("nothing defines `cfoo`, `_Z3fooii`") && text.contains("Add the code"), "{text}");
         let Error::Link { undefined, .. } = error else { panic!("{error}") };
-        assert_eq!(undefined, ["cfoo", "_Z3fooii"]);
+        assert_eq!(*undefined, ["cfoo", "_Z3fooii"]);
         let text = failure("the driver's linker", "x", "invalid image".into(), "").to_string();
         assert!(text.ends_with("invalid image"), "{text}");
     }

@@ -1,13 +1,18 @@
 //! NVIDIA's library nvJitLink ("nvJitLink" documentation, chapter 2), loaded when it is first wanted. It needs no GPU.
+//!
+//! Of two definitions of one name, and of a declaration that does not fit its definition, nvJitLink 13.0 tells on standard
+//! error only, and links the first definition. The driver's linker and nvlink refuse both.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
 use super::{LinkInput, LinkKind, failure, with_nul};
 use crate::error::{Error, Result};
+use crate::image::Arch;
 
 /// `nvJitLinkHandle`
 type Handle = *mut c_void;
@@ -128,6 +133,43 @@ impl State {
 /// Links for an arch, as `sm_90`, with nvJitLink: the linked cubin. No device is needed.
 pub fn link(arch: &str, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {
     let api = api()?;
+    // nvJitLink 13.0 crashes on names such as `sm_1`; of others it says that it does not know them.
+    if !Arch::parse(arch).is_some_and(|arch| arch.major > 0) {
+        return Err(failure("nvJitLink", arch, "that is no arch, such as `sm_90`".to_owned(), ""));
+    }
+    let inputs: Vec<LinkInput<'static>> = inputs.iter().map(LinkInput::owned).collect();
+    let (reply, answer) = mpsc::channel();
+    let work = Work { api, arch: arch.to_owned(), inputs, reply };
+    let sent = worker().lock().unwrap_or_else(PoisonError::into_inner).send(work);
+    let answer = sent.ok().and_then(|()| answer.recv().ok());
+    answer.unwrap_or_else(|| Err(failure("nvJitLink", arch, "its thread has ended".to_owned(), "")))
+}
+
+/// What the thread is asked to link.
+struct Work {
+    api: &'static Api,
+    arch: String,
+    inputs: Vec<LinkInput<'static>>,
+    reply: Sender<Result<Vec<u8>>>,
+}
+
+/// The one thread that calls nvJitLink. After a link that failed, nvJitLink 13.0 waits forever in every thread but the one
+/// in which it failed.
+fn worker() -> &'static Mutex<Sender<Work>> {
+    static WORKER: OnceLock<Mutex<Sender<Work>>> = OnceLock::new();
+    WORKER.get_or_init(|| {
+        let (sender, receiver) = mpsc::channel::<Work>();
+        std::thread::spawn(move || {
+            for Work { api, arch, inputs, reply } in receiver {
+                // Whoever asked may have gone.
+                _ = reply.send(link_here(api, &arch, &inputs));
+            }
+        });
+        Mutex::new(sender)
+    })
+}
+
+fn link_here(api: &'static Api, arch: &str, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {
     let lto = inputs.iter().any(|input| input.kind == LinkKind::LtoIr);
     match attempt(api, arch, inputs, lto) {
         // Objects do not show from outside that they hold LTO-IR.

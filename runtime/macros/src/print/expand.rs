@@ -8,7 +8,7 @@
 //!     let l1 = …; let p1 = …;
 //!     struct Values<A0, A1>(A0::Slot, A1::Slot);                 // repr(C): the valist
 //!     impl Values { const FORMAT: &[u8; N] = &print::format(PIECES, &[A0::CONVERSION, A1::CONVERSION]); }
-//!     fn send(…) { print::print(Values::<A0, A1>::FORMAT, &Values(p0.slot(…), p1.slot(…))) }
+//!     fn send(…) { print::print(Values::FORMAT, &Values(p0.slot(…), p1.slot(…))) }
 //!     send(&arena, (p0, l0), (p1, l1))
 //! } }
 //! ```
@@ -173,7 +173,7 @@ impl Expansion {
         let printed: Vec<_> = (0..count).map(|i| Ident::new(&format!("printed{i}"), Span::mixed_site())).collect();
         let layouts: Vec<_> = (0..count).map(|i| Ident::new(&format!("layout{i}"), Span::mixed_site())).collect();
         let make = translated.iter().zip(&printed).zip(&layouts).map(|((t, printed), layout)| {
-            let (value, layout_value) = (t.printed(&print), t.layout(&print));
+            let (value, layout_value) = (t.printed(&print, layout), t.layout(&print));
             quote!(let #layout = #layout_value; let #printed = #value;)
         });
         let mut number = 0;
@@ -198,32 +198,24 @@ impl Expansion {
                 quote!(#star <#ty as #print::Printed>::slot(#printed, arena, #layout))
             });
         let len = format_len(pieces, &translated);
+        let differ = types.iter().zip(printed.iter().zip(&layouts)).map(|(ty, (printed, layout))| {
+            quote!(<#ty as #print::Printed>::DIFFERS && <#ty as #print::Printed>::differs(&#printed, #layout))
+        });
         let changes = types
             .iter()
             .zip(printed.iter().zip(&layouts))
             .map(|(ty, (printed, layout))| quote!(<#ty as #print::Printed>::change(&#printed, #layout)));
-        let may_change = quote!(#(<#types as #print::Printed>::CHANGES)||*);
-        // Nothing to choose where nothing is printed but text.
-        let print_it = if count == 0 {
-            quote!(unsafe { #sink(Values::FORMAT, &Values()) })
-        } else {
+        let conversions = quote!(&[#(<#types as #print::Printed>::CONVERSION),*]);
+        // Nothing differs where there is nothing but text.
+        let rewritten = (count > 0).then(|| {
             quote! {
-                let changes = [#(#changes),*];
-                let values = Values::<#(#types),*>(#(#slots),*);
-                let unchanged = !(#may_change)
-                    || changes.iter().all(|change| ::core::matches!(change, #print::Change::None));
-                // SAFETY: `Values` holds what the format, made of the same types, asks for.
-                unsafe {
-                    if unchanged {
-                        #sink(Values::<#(#types),*>::FORMAT, &values);
-                    } else {
-                        let mut format = [0; #len];
-                        #print::format_changed(&mut format, PIECES, &[#(<#types as #print::Printed>::CONVERSION),*], &changes);
-                        #sink(&format, &values);
-                    }
+                let rewritten;
+                if #((#differ))||* {
+                    rewritten = #print::rewritten::<#len>(PIECES, #conversions, &[#(#changes),*]);
+                    format = &rewritten;
                 }
             }
-        };
+        });
         quote! {
             match (#(#expressions,)*) {
                 (#(#variables,)*) => {
@@ -231,15 +223,18 @@ impl Expansion {
                     #[repr(C)]
                     struct Values<#(#types: #print::Printed),*>(#(#fields),*);
                     impl<#(#types: #print::Printed),*> Values<#(#types),*> {
-                        const FORMAT: &'static [u8; #len] =
-                            &#print::format::<#len>(PIECES, &[#(<#types as #print::Printed>::CONVERSION),*]);
+                        const FORMAT: &'static [u8; #len] = &#print::format::<#len>(PIECES, #conversions);
                     }
                     #[inline(always)]
                     fn send<#(#types: #print::Printed),*>(
                         arena: &#print::Arena,
                         #(#printed: #types, #layouts: &#print::Layout,)*
                     ) {
-                        #print_it
+                        let mut format = Values::<#(#types),*>::FORMAT;
+                        #rewritten
+                        let values = Values::<#(#types),*>(#(#slots),*);
+                        // SAFETY: `Values` holds what the format, made of the same types, asks for.
+                        unsafe { #sink(format, &values) };
                     }
                     let arena = #print::Arena::new();
                     #(#make)*
@@ -323,11 +318,17 @@ impl<'a> Translated<'a> {
 
     /// The value of a width or precision, which must be a `usize`.
     fn usize_of(&self, variable: &Ident) -> TokenStream {
+        let arguments = &self.expansion.arguments;
+        let index = (0..arguments.expressions.len()).find(|&index| variable == &self::variable(index));
+        let span = index.map_or(Span::mixed_site(), |index| arguments.expressions[index].span());
+        // The user's place, this macro's names.
+        let mut variable = variable.clone();
+        variable.set_span(variable.span().located_at(span));
         quote!({ let count: &usize = #variable; *count })
     }
 
     /// As a `print::Printed`.
-    fn printed(&self, print: &TokenStream) -> TokenStream {
+    fn printed(&self, print: &TokenStream, layout: &Ident) -> TokenStream {
         let class = &self.class.name;
         let argument = &self.placeholder.argument;
         let arguments = &self.expansion.arguments;
@@ -336,7 +337,7 @@ impl<'a> Translated<'a> {
         // Where rustc points to if the type cannot be printed like that.
         let mut user = variable.clone();
         user.set_span(variable.span().located_at(expression.span()));
-        let (text, counts) = self.format_text();
+        let (text, counts) = self.format_text(layout);
         let mut literal = proc_macro2::Literal::string(&text);
         literal.set_span(Span::mixed_site().located_at(self.expansion.format_span));
         quote! {{
@@ -351,7 +352,7 @@ impl<'a> Translated<'a> {
     }
 
     /// The placeholder as a format string of its own, and the arguments behind the value.
-    fn format_text(&self) -> (String, TokenStream) {
+    fn format_text(&self, layout: &Ident) -> (String, TokenStream) {
         let spec = &self.placeholder.spec;
         let mut text = String::from("{:");
         if let Some(align) = spec.align {
@@ -363,19 +364,19 @@ impl<'a> Translated<'a> {
         }
         let mut counts = quote!();
         let mut index = 0;
-        let mut count = |count: &Option<Count>, variable: &Option<Ident>| match (count, variable) {
-            (_, Some(variable)) => {
+        let mut count = |count: &Option<Count>, value: TokenStream| match count {
+            Some(Count::Argument(_)) => {
                 index += 1;
-                counts.extend(quote!(, *#variable));
+                counts.extend(quote!(, #value));
                 format!("{index}$")
             }
-            (Some(Count::Literal(count)), None) => count.to_string(),
-            _ => String::new(),
+            Some(Count::Literal(count)) => count.to_string(),
+            None => String::new(),
         };
-        text += &count(&spec.width, &self.width);
+        text += &count(&spec.width, quote!(#layout.width));
         if spec.precision.is_some() {
             text.push('.');
-            text += &count(&spec.precision, &self.precision);
+            text += &count(&spec.precision, quote!(#layout.precision.unwrap_or_default()));
         }
         text += &spec.letter;
         text.push('}');

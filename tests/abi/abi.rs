@@ -1,0 +1,160 @@
+//! 400 random signatures with fixed seeds: rust-ptx and nvcc agree on every one.
+
+use std::fs;
+use std::process::{Command, ExitCode};
+use std::sync::OnceLock;
+
+use libtest_mimic::Trial;
+use ptx_abi_tests::compare::DEVIATIONS;
+use ptx_abi_tests::model::{Body, Case, Def, Len, Linkage, Scalar, Ty};
+use ptx_abi_tests::ptx::{Module, Param};
+use ptx_abi_tests::{compare, compile, generate, shrink};
+use ptx_codegen::tools::Tools;
+use ptx_tests::trial;
+
+/// Seeds, how many cases of each, and the GPU: nvcc has one compiler for those before sm_100 and another for the others.
+const SEEDS: [(u64, u32, &str); 2] = [(1, 200, "sm_90"), (2026, 200, "sm_120")];
+
+fn main() -> ExitCode {
+    ptx_tests::run(|| {
+        let mut trials: Vec<_> = SEEDS.into_iter().flat_map(|(seed, count, arch)| random(seed, count, arch)).collect();
+        trials.push(with_nvcc("the judge sees every kind of difference", sees_differences));
+        trials.push(with_nvcc("nvcc's deviations are still there", deviations_are_there));
+        trials
+    })
+}
+
+/// A test that needs nvcc.
+fn with_nvcc(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> Trial {
+    trial(name, move || {
+        if !compile::has_nvcc() {
+            return Some("nvcc was not found".into());
+        }
+        body();
+        None
+    })
+}
+
+/// A seed's cases, with what is wrong with each.
+struct Batch {
+    seed: u64,
+    arch: &'static str,
+    cases: Vec<Case>,
+    judged: OnceLock<Vec<Vec<String>>>,
+}
+
+/// A test for every case of the seed.
+fn random(seed: u64, count: u32, arch: &'static str) -> Vec<Trial> {
+    let cases = (0..count).map(|index| generate::case(seed, index)).collect();
+    let batch: &'static Batch = Box::leak(Box::new(Batch { seed, arch, cases, judged: OnceLock::new() }));
+    let one = |index: usize| with_nvcc(format!("signature {index} of seed {seed}"), move || batch.check(index));
+    (0..count as usize).map(one).collect()
+}
+
+impl Batch {
+    fn check(&self, index: usize) {
+        let folder = compile::folder(&format!("test-{}", self.seed));
+        let judged = self.judged.get_or_init(|| shrink::judge(&self.cases, &folder, self.arch));
+        let (case, differences) = (&self.cases[index], &judged[index]);
+        if differences.is_empty() {
+            return;
+        }
+        let mut text = compare::describe(case, differences);
+        // The first alone: each takes a while.
+        if judged.iter().position(|differences| !differences.is_empty()) == Some(index) {
+            let (smaller, differences) = shrink::smallest(case, differences.clone(), &folder.join("shrink"), self.arch);
+            text += &format!("made small:\n{}", compare::describe(&smaller, &differences));
+        }
+        panic!("{text}");
+    }
+}
+
+/// A case with one parameter.
+fn one(id: u32, linkage: Linkage, param: Ty) -> Case {
+    Case { id, defs: Vec::new(), params: vec![param], result: None, linkage }
+}
+
+fn with_struct(id: u32, fields: &[Scalar], packed: u64, align: u64) -> Case {
+    let body = Body::Struct(fields.iter().map(|scalar| Ty::Scalar(*scalar)).collect());
+    let def = Def { namespace: "", body, packed, align, generics: Vec::new() };
+    Case { defs: vec![def], ..one(id, Linkage::C, Ty::Named { def: 0, args: Vec::new() }) }
+}
+
+/// Pairs of cases that differ: Rust gets the first, C++ the second.
+fn different() -> Vec<(&'static str, Case, Case)> {
+    use Scalar::*;
+    let scalar = |id, linkage, scalar| one(id, linkage, Ty::Scalar(scalar));
+    let cxx = Linkage::Cxx("");
+    let none = |id| Case { params: Vec::new(), ..one(id, Linkage::C, Ty::Void) };
+    vec![
+        ("size", scalar(0, Linkage::C, U32), scalar(0, Linkage::C, U64)),
+        ("size of a struct", with_struct(1, &[U8, U32], 0, 0), with_struct(1, &[U8, U32], 1, 0)),
+        ("alignment of a struct", with_struct(2, &[U32, U32], 0, 8), with_struct(2, &[U32, U32], 0, 0)),
+        ("scalar or struct", with_struct(3, &[U32], 0, 0), scalar(3, Linkage::C, U32)),
+        ("number of parameters", none(4), scalar(4, Linkage::C, U32)),
+        ("result", Case { result: Some(Ty::Scalar(U32)), ..none(5) }, none(5)),
+        ("name", scalar(6, cxx, I64), scalar(6, cxx, U64)),
+        ("namespace", scalar(7, cxx, I64), scalar(7, Linkage::Cxx("a"), I64)),
+        ("sign of an argument", scalar(8, Linkage::C, I8), scalar(8, Linkage::C, U8)),
+        (
+            "sign of a result",
+            Case { result: Some(Ty::Scalar(I16)), ..none(9) },
+            Case { result: Some(Ty::Scalar(U16)), ..none(9) },
+        ),
+        ("kernel's float", scalar(10, Linkage::C, F32), scalar(10, Linkage::C, U32)),
+        ("kernel's byte", scalar(11, Linkage::C, U8), scalar(11, Linkage::C, U32)),
+    ]
+}
+
+/// The judge would pass everything if it compared nothing.
+fn sees_differences() {
+    let folder = compile::folder("different");
+    let (mut rust, mut cxx) = (Vec::new(), Vec::new());
+    for (_, ours, theirs) in different() {
+        rust.push(ours);
+        cxx.push(theirs);
+    }
+    let rust = compile::ours(&rust, &folder, true, "sm_90").unwrap_or_else(|error| panic!("{error}"));
+    let cxx = compile::nvcc(&cxx, &folder, true, "sm_90").unwrap_or_else(|error| panic!("{error}"));
+    let (rust, cxx) = (Module::parse(&rust), Module::parse(&cxx));
+    for (what, case, _) in different() {
+        assert!(!compare::differences(&case, &rust, &cxx).is_empty(), "another {what} is not seen");
+    }
+}
+
+/// A deviation that nvcc no longer has must leave the table.
+fn deviations_are_there() {
+    assert_eq!(DEVIATIONS.len(), 1, "check the others here too");
+    let bytes = Ty::Array(Box::new(Ty::Scalar(Scalar::U8)), Len::Fixed(129));
+    let def = Def { namespace: "", body: Body::Struct(vec![bytes]), packed: 0, align: 0, generics: Vec::new() };
+    let case = Case { defs: vec![def], ..one(0, Linkage::C, Ty::Named { def: 0, args: Vec::new() }) };
+    let folder = compile::folder("deviations");
+    let param = |arch: &str| {
+        let ptx =
+            compile::nvcc(std::slice::from_ref(&case), &folder, true, arch).unwrap_or_else(|error| panic!("{error}"));
+        let module = Module::parse(&ptx);
+        (module.functions["g0x"].signature.params[0], module.functions["k0x"].signature.params[0])
+    };
+    let of = |align| Param::Bytes { size: 129, align };
+    assert_eq!(param("sm_90"), (of(4), of(1)));
+    assert_eq!(param("sm_120"), (of(1), of(1)));
+    // And it makes no other machine code.
+    let code = |align: u64| {
+        let source = folder.join(format!("align{align}.ptx"));
+        let text = format!(
+            ".version 7.8\n.target sm_90\n.address_size 64\n.visible .func (.param .b32 r) f(.param .align {align} .b8 \
+             a[129], .param .align {align} .b8 b[129], .param .b32 c) {{\n.reg .b32 %r<6>;\nld.param.s8 %r1, [a+1];\n\
+             ld.param.s8 %r2, [b+128];\nld.param.b32 %r3, [c];\nadd.s32 %r4, %r1, %r2;\nadd.s32 %r5, %r4, %r3;\n\
+             st.param.b32 [r], %r5;\nret;\n}}\n"
+        );
+        fs::write(&source, text).expect("our own folder");
+        let tools = Tools::find();
+        let ptxas = tools.ptxas().expect("nvcc came with it");
+        let object = folder.join(format!("align{align}.cubin"));
+        let run = Command::new(&ptxas.path).args(["-c", "-arch=sm_90", "-o"]).arg(&object).arg(&source).output();
+        let run = run.expect("ptxas starts");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        compile::section(&object, ".text.f")
+    };
+    assert_eq!(code(1), code(4));
+}
