@@ -46,11 +46,11 @@ codes! {
     NoBitcode = 5, "object without bitcode",
         "An input is machine code, not LLVM bitcode. Only crates that rustc compiled for nvptx64-nvidia-cuda can be linked into PTX; host objects and objects of a C compiler cannot.";
     UndefinedSymbol = 6, "undefined symbol",
-        "Code that a kernel reaches calls a function that no input defines. Only vprintf, malloc, free and __assertfail may stay undefined: the driver supplies them (PTX Writer's Guide to Interoperability, chapter 3).";
-    DuplicateKernel = 7, "two kernels of one name",
-        "Kernels are found by name at run time, so a module can hold one kernel of a name. Rename one, also where they stand in different crates.";
-    BadDescriptor = 8, "unreadable kernel descriptor",
-        "The record that `#[kernel]` leaves beside the code was written by another version of the crate `ptx`, or is damaged. Use the same version of `ptx` and of the compiler.";
+        "Code that a kernel reaches calls a function that no input defines. Only vprintf, malloc, free and __assertfail may stay undefined: the driver supplies them (PTX Writer's Guide to Interoperability, chapter 3).\n\nIf CUDA C++ defines it, name its file: `link = [\"kernels/twin.cu\"]` in `[package.metadata.ptx]`, or `--link`. If it is linked when the program runs, say `link-at-load = true`.";
+    DuplicateKernel = 7, "two functions of one name",
+        "Kernels and exported functions are found by their symbol, so a module can hold one of a name. Rename one, also where they stand in different crates. With `export = \"C++\"` the parameters' types are part of the symbol, so that functions of one name may differ in them.";
+    BadDescriptor = 8, "unreadable descriptor",
+        "The record that `#[kernel]` or `#[device]` leaves beside the code was written by another version of the crate `ptx`, or is damaged. Use the same version of `ptx` and of the compiler.";
     Unsupported = 9, "feature that PTX does not have",
         "The program uses something that NVIDIA GPUs do not offer: thread-local statics, global constructors, or unwinding (PTX Writer's Guide to Interoperability, chapter 7).";
     LlvmFailed = 10, "LLVM could not generate code",
@@ -65,8 +65,8 @@ codes! {
         "The kernel needs more registers than it may use, so some values live in local memory, which is much slower. Loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once.";
     OutputFailed = 15, "an output could not be written",
         "A file could not be written: the folder is missing or not writable, or the disk is full. Nothing was left half-written: outputs appear under their names only when they are whole.";
-    ParamTooAligned = 16, "kernel parameter that PTX cannot pass",
-        "Parameters may be aligned to 1 to 128 bytes, and all of a kernel's parameters together may take 4,096 bytes (32,764 from sm_70 with PTX ISA 8.1).";
+    ParamTooAligned = 16, "parameter that PTX cannot pass",
+        "Parameters and results may be aligned to 1 to 128 bytes, and all of a kernel's parameters together may take 4,096 bytes (32,764 from sm_70 with PTX ISA 8.1).";
     NeedsStd = 17, "a crate needs `std`",
         "A dependency of the kernels uses the standard library, which GPUs do not have. Turn off its default features, or, if only host code needs it, move it to `[target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]`.";
     NoSysroot = 18, "no device sysroot",
@@ -79,6 +79,24 @@ codes! {
         "Code calls a function whose name begins with `__ptx_`, which is kept for device intrinsics, but the compiler has none of that name or its signature is another. The crates `ptx` and `ptx-codegen` are of different versions, or the name is your own: choose another.";
     ToolFailed = 22, "one of NVIDIA's tools failed",
         "fatbinary, nvdisasm or cuobjdump could not be run or ended with an error.";
+    AtomicUnsupported = 23, "atomic operation that the GPU does not have",
+        "Some atomic operations are younger than others: read-modify-write operations on 128 bits, addition of `bf16` values and cluster scope need sm_90.\n\nCompile for that arch (`--arch sm_90`), or use another operation: a smaller type, or device scope in place of cluster scope.";
+    SharedStatic = 24, "shared static that a block cannot have",
+        "The shared statics that a kernel reaches take up more than 48 KiB together, or a static in shared memory has a value to begin with, which that memory cannot have: it holds nothing in particular when a block starts.\n\nMake the arrays smaller, and write the first values in the kernel.";
+    LinkInput = 26, "file that cannot be linked with",
+        "A file named by `link` is missing, damaged, of a kind that holds no device code, or has code for other architectures only. What can be linked: CUDA C++ (`.cu`), PTX (`.ptx`), relocatable device objects (`.cubin`), host objects and archives with relocatable device code (`.o`, `.obj`, `.a`), fatbins (`.fatbin`) and LTO-IR (`.ltoir`).\n\nnvcc makes relocatable code with `-dc`; without it the code is linked already and defines nothing for others.";
+    CudaCompile = 27, "CUDA C++ does not compile",
+        "nvcc refused a file named by `link`, or ptxas refused PTX named there. Their message is shown with its file and line.";
+    LinkFailed = 28, "linking with CUDA C++ failed",
+        "nvlink did not link the Rust code with the files named by `link`: a name is defined twice, or declared with another signature or size than it is defined with. CUDA C++ names carry the parameters' types and so cannot be confused; names of `extern \"C\"` functions can.";
+    LinkTool = 29, "a tool for linking is missing",
+        "Linking with CUDA C++ needs ptxas and nvlink; `.cu` files need nvcc and a host compiler that nvcc accepts (g++), whose preprocessor it runs; LTO-IR needs libnvvm. `cargo ptx doctor` says what was found, `cargo ptx setup` installs NVIDIA's part.";
+    DeclarationsDiffer = 30, "two declarations of a function differ",
+        "A symbol is imported twice, or imported and exported, with parameters or results that differ in kind, size or alignment. One of the two would read what the other did not write. Write the declarations alike; a header that both sides include, as `cargo ptx header` writes it, keeps them so.";
+    ArrayByValue = 31, "array passed by value",
+        "In C and C++ a parameter that is declared as an array is a pointer, and no function returns an array, so an array by value has no counterpart there. Put it into a `#[repr(C)]` struct, or pass a reference to it.";
+    HeaderName = 33, "name or type that the C++ header cannot have",
+        "`cargo ptx header` declares exported functions, kernels and their types under their C++ names. A keyword of C++ cannot be one, and two types cannot share one. `name = \"…\"` on a function, `#[ptx(name = \"…\", namespace = \"…\")]` on a type give another. (Members and parameters need nothing: a keyword gets an underscore behind it.)";
 }
 
 impl fmt::Display for Code {
@@ -123,8 +141,8 @@ mod tests {
 
     #[test]
     fn numbers_are_in_order_and_unique() {
-        for (index, code) in Code::ALL.iter().enumerate() {
-            assert_eq!(usize::from(code.number()), index + 1, "{code}");
+        for pair in Code::ALL.windows(2) {
+            assert!(pair[0].number() < pair[1].number(), "{} {}", pair[0], pair[1]);
         }
     }
 }

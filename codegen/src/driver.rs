@@ -8,16 +8,17 @@ use std::process::ExitCode;
 use crate::abi::{self, Table};
 use crate::arch::Arch;
 use crate::codes::Code;
+use crate::device_link::Linker;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::input;
 use crate::interface::{self, Interface};
 use crate::llvm::{self, Context, Module};
-use crate::options::{Emit, MessageFormat, Options, Ptxas, Request};
+use crate::options::{Emit, Linking, MessageFormat, Options, Ptxas, Request};
 use crate::output::{self, Artifact};
 use crate::report::{Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{emit, intrinsics, optimize, verify};
+use crate::{emit, header, intrinsics, memory, optimize, verify};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -27,6 +28,7 @@ pub fn link(options: &Options) -> Result<Report> {
     llvm::install_fatal_handler();
     let mut dump = Dump::new(options.dump_dir.as_deref())?;
     let assembler = find_assembler(options)?;
+    let linker = Linker::prepare(options)?;
 
     let context = Context::create();
     let files = input::read(&options.inputs)?;
@@ -44,14 +46,16 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("reachable", &module)?;
 
     let mut report = Report::new(options, &table, assembler.as_ref());
-    let mut artifacts = Vec::new();
+    let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
-        let needs = intrinsics::define(&context, &module, arch)?;
+        let needs = memory::place(&context, &module, arch)?;
+        let needs = needs.and(intrinsics::define(&context, &module, arch)?);
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
-        verify::undefined_symbols(&module)?;
+        memory::order(&context, &module, &machine, arch, options.opt_level)?;
+        let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         emit::limit_debug_info(&module, &machine, options.debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
@@ -59,25 +63,41 @@ pub fn link(options: &Options) -> Result<Report> {
         dump.text(&format!("{arch}.ptx"), &ptx)?;
         verify::signatures(&ptx, &table, arch)?;
         if let Some(assembler) = &assembler {
-            let job = Job { ptx: &ptx, arch, debug: options.debug, level: options.opt_level, table: &table };
-            artifacts.extend(assemble(options, assembler, job, &mut report)?);
+            let relocatable = options.linking() != Linking::None;
+            let job =
+                Job { ptx: &ptx, arch, debug: options.debug, level: options.opt_level, table: &table, relocatable };
+            let assembled = assemble(options, assembler, job, &mut report)?;
+            artifacts.extend(match (&linker, assembled) {
+                (Some(linker), Some(object)) => Some(linker.link(object, job, &imports, &mut report)?),
+                (_, assembled) => assembled,
+            });
         }
         artifacts.push(Artifact { kind: Emit::Ptx, arch: Some(arch), bytes: ptx.into_bytes() });
     }
     artifacts.sort_by_key(|artifact| (artifact.arch, artifact.kind));
     if options.emit.contains(&Emit::Fatbin) {
-        let bytes = output::fatbin(&fatbinary()?, &artifacts)?;
+        let bytes = output::fatbin(&fatbinary()?, &artifacts, options.linking())?;
         artifacts.push(Artifact { kind: Emit::Fatbin, arch: None, bytes });
     }
-    artifacts.retain(|artifact| artifact.kind == Emit::Ptx || options.emit.contains(&artifact.kind));
+    // Where the cubin is linked, the PTX is only a part.
+    let kept = |kind| kind == Emit::Ptx || kind == Emit::Cubin && linker.is_some() || options.emit.contains(&kind);
+    artifacts.retain(|artifact| kept(artifact.kind));
     output::write(options, &artifacts, &mut report)?;
     Ok(report)
 }
 
+fn header(options: &Options, interface: &Interface<'_>) -> Result<Option<Artifact>> {
+    if !options.emit.contains(&Emit::Header) {
+        return Ok(None);
+    }
+    let bytes = header::write(&options.name, interface)?.into_bytes();
+    Ok(Some(Artifact { kind: Emit::Header, arch: None, bytes }))
+}
+
 fn refuse_empty(interface: &Interface<'_>) -> Result<()> {
-    if interface.kernels.is_empty() && interface.bare_kernels.is_empty() && interface.exports.is_empty() {
+    if interface.is_empty() {
         return Err(Diagnostic::error(Code::NoKernels, "the crate has no kernel and exports no function")
-            .help("mark a function with `#[ptx::kernel]`")
+            .help("mark a function with `#[ptx::kernel]` or `#[ptx::device(export)]`")
             .into());
     }
     Ok(())
@@ -85,23 +105,28 @@ fn refuse_empty(interface: &Interface<'_>) -> Result<()> {
 
 /// The ptxas that the options ask for; none if it is neither asked for nor there.
 fn find_assembler(options: &Options) -> Result<Option<Assembler>> {
-    let needed = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
+    let needed = needs_ptxas(options);
+    let what = if options.link.is_empty() { "cubins and fatbins need" } else { "linking needs" };
     let found = match &options.ptxas {
         Ptxas::Off if needed => {
-            return Err(
-                Diagnostic::error(Code::Usage, "cubins and fatbins need ptxas, and `--ptxas=off` forbids it").into()
-            );
+            return Err(Diagnostic::error(Code::Usage, format!("{what} ptxas, and `--ptxas=off` forbids it"))
+                .help("leave the option out, or give the path of a ptxas")
+                .into());
         }
         Ptxas::Off => None,
         Ptxas::Path(path) => Some(Assembler::at(path)?),
         Ptxas::Auto => Tools::find().ptxas().map(|tool| Assembler::at(&tool.path)).transpose()?,
     };
     if found.is_none() && needed {
-        return Err(Diagnostic::error(Code::PtxasMissing, "cubins and fatbins need NVIDIA's ptxas, which was not found")
+        return Err(Diagnostic::error(Code::PtxasMissing, format!("{what} NVIDIA's ptxas, which was not found"))
             .help("install it with `cargo ptx setup`, or name it with `--ptxas=PATH`; `cargo ptx doctor` says where it was looked for")
             .into());
     }
     Ok(found)
+}
+
+fn needs_ptxas(options: &Options) -> bool {
+    options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin)) || !options.link.is_empty()
 }
 
 fn fatbinary() -> Result<std::path::PathBuf> {
@@ -115,7 +140,7 @@ fn fatbinary() -> Result<std::path::PathBuf> {
 
 /// Has ptxas check the PTX, and notes resources and spills in the report.
 fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut Report) -> Result<Option<Artifact>> {
-    let needed = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
+    let needed = needs_ptxas(options);
     if !needed && !assembler.knows(job.arch)? {
         report.diagnostics.push(
             Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
@@ -154,7 +179,7 @@ impl Report {
             align: param.source.ty.align,
             ptx: param.ptx.iter().map(ToString::to_string).collect(),
         };
-        let kernel = |kernel: &abi::KernelAbi| Kernel {
+        let kernel = |kernel: &abi::FunctionAbi| Kernel {
             name: kernel.name.clone(),
             path: kernel.path.clone(),
             span: kernel.span.clone(),
@@ -170,6 +195,8 @@ impl Report {
             kernels: table.kernels.iter().map(kernel).collect(),
             outputs: Vec::new(),
             diagnostics: Vec::new(),
+            linking: options.linking(),
+            linked: Vec::new(),
         }
     }
 }

@@ -11,10 +11,10 @@ use crate::options::OptLevel;
 
 /// Hides everything but kernels and exported functions, and removes what they do not reach.
 pub fn internalize(module: &Module<'_>, interface: &Interface<'_>, machine: &TargetMachine) -> Result<()> {
-    let kernels = interface.kernels.iter().map(|kernel| kernel.descriptor.name.clone());
-    let others = interface.bare_kernels.iter().chain(&interface.exports);
-    let others = others.map(|function| function.get_name().to_string_lossy().into_owned());
-    let roots: HashSet<String> = kernels.chain(others).collect();
+    let described = interface.definitions().map(|function| function.symbol.clone());
+    let bare = interface.bare_kernels.iter().chain(&interface.bare_exports);
+    let bare = bare.map(|function| function.get_name().to_string_lossy().into_owned());
+    let roots: HashSet<String> = described.chain(bare).collect();
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
         // The arch is the machine's to say; rustc compiled for its oldest.
         function.remove_string_attribute(AttributeLoc::Function, "target-cpu");

@@ -28,6 +28,8 @@ pub enum Emit {
     LlvmIr,
     /// Optimised LLVM bitcode, a file an arch.
     LlvmBc,
+    /// One C++ header with the exported functions, the kernels and their types.
+    Header,
 }
 
 impl Emit {
@@ -39,6 +41,7 @@ impl Emit {
             Self::Fatbin => "fatbin",
             Self::LlvmIr => "ll",
             Self::LlvmBc => "bc",
+            Self::Header => "h",
         }
     }
 }
@@ -141,6 +144,36 @@ pub struct Options {
     pub message_format: MessageFormat,
     /// What relative source paths in messages are relative to.
     pub source_base: PathBuf,
+    /// Files with device code to link with, absolute.
+    pub link: Vec<PathBuf>,
+    /// Whether undefined symbols are left to a linker at run time.
+    pub link_at_load: bool,
+    /// Options for nvcc.
+    pub nvcc_flags: Vec<String>,
+}
+
+impl Options {
+    /// Where the device code is linked with other device code.
+    pub fn linking(&self) -> Linking {
+        match (self.link_at_load, self.link.is_empty()) {
+            (true, _) => Linking::AtLoad,
+            (false, false) => Linking::AtBuild,
+            (false, true) => Linking::None,
+        }
+    }
+}
+
+/// Where device code is linked with other device code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Linking {
+    /// Nowhere: PTX and cubins are whole.
+    #[default]
+    None,
+    /// Here: cubins are linked, and the PTX alone is not whole.
+    AtBuild,
+    /// Where the program runs: cubins are relocatable, and the PTX has undefined symbols.
+    AtLoad,
 }
 
 /// The options of ours that come by `-C link-arg=` and by `[package.metadata.ptx]`.
@@ -162,15 +195,30 @@ pub struct Settings {
     /// A PTX ISA version instead of the lowest that suffices.
     #[arg(long)]
     pub ptx_version: Option<String>,
+    /// CUDA C++, PTX, relocatable objects, archives or LTO-IR to link with; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub link: Vec<PathBuf>,
+    /// Leave undefined symbols to a linker at run time.
+    #[arg(long, alias = "allow-undefined")]
+    pub link_at_load: bool,
+    /// An option for nvcc, where it compiles `.cu` files; may be given several times.
+    #[arg(long = "nvcc-flag", value_name = "FLAG", allow_hyphen_values = true)]
+    pub nvcc_flags: Vec<String>,
     /// Dependencies that only host code uses; read by the device build, not by the linker.
     #[arg(skip)]
     pub host_only: Vec<String>,
 }
 
 impl Settings {
-    /// `self` where it says something, else `other`.
+    /// `self` where it says something, else `other`; files to link with are those of both.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
+        let mut link = Vec::new();
+        for file in self.link.into_iter().chain(other.link) {
+            if !link.contains(&file) {
+                link.push(file);
+            }
+        }
         let list = |a: Vec<_>, b| if a.is_empty() { b } else { a };
         Self {
             arch: list(self.arch, other.arch),
@@ -178,11 +226,21 @@ impl Settings {
             debug_level: self.debug_level.or(other.debug_level),
             ptxas: self.ptxas.or(other.ptxas),
             ptx_version: self.ptx_version.or(other.ptx_version),
+            link,
+            link_at_load: self.link_at_load || other.link_at_load,
+            nvcc_flags: list(self.nvcc_flags, other.nvcc_flags),
             host_only: list(self.host_only, other.host_only),
         }
     }
 
-    /// `[package.metadata.ptx]` of a manifest; empty where there is none.
+    /// The same with files to link with below `folder`, where they are relative.
+    #[must_use]
+    pub fn linking_below(mut self, folder: &Path) -> Self {
+        self.link.iter_mut().for_each(|file| *file = crate::project::normalized(&folder.join(&*file)));
+        self
+    }
+
+    /// `[package.metadata.ptx]` of a manifest; empty where there is none. Paths in it are relative to the manifest.
     pub fn of_manifest(manifest: &Path) -> Result<Self> {
         let bad = |reason: String| {
             Diagnostic::error(Code::Usage, format!("`[package.metadata.ptx]` of {}: {reason}", manifest.display()))
@@ -191,7 +249,11 @@ impl Settings {
         let table: toml::Table = toml::from_str(&text).map_err(|e| bad(e.to_string()))?;
         match table.get("package").and_then(|p| p.get("metadata")).and_then(|m| m.get("ptx")) {
             None => Ok(Self::default()),
-            Some(value) => Ok(value.clone().try_into().map_err(|e: toml::de::Error| bad(e.message().to_string()))?),
+            Some(value) => {
+                let settings: Self =
+                    value.clone().try_into().map_err(|e: toml::de::Error| bad(e.message().to_string()))?;
+                Ok(settings.linking_below(manifest.parent().unwrap_or(Path::new(""))))
+            }
         }
     }
 
@@ -208,6 +270,9 @@ impl Settings {
         args.extend(self.debug_level.map(|level| format!("--debug-level={}", value_name(level))));
         args.extend(self.ptxas.as_ref().map(|ptxas| format!("--ptxas={ptxas}")));
         args.extend(self.ptx_version.as_ref().map(|version| format!("--ptx-version={version}")));
+        args.extend(self.link.iter().map(|file| format!("--link={}", file.display())));
+        args.extend(self.link_at_load.then(|| "--link-at-load".to_string()));
+        args.extend(self.nvcc_flags.iter().map(|flag| format!("--nvcc-flag={flag}")));
         args
     }
 }
@@ -310,7 +375,13 @@ impl Options {
             Some(manifest) => Settings::of_manifest(Path::new(&manifest))?,
             None => Settings::default(),
         };
-        let mut settings = line.settings.or(manifest);
+        let current = std::env::current_dir().unwrap_or_default();
+        let mut settings = line.settings.linking_below(&current).or(manifest.linking_below(&current));
+        if settings.link_at_load && !settings.link.is_empty() {
+            return Err(usage("files to link with and `link-at-load` exclude each other")
+                .help("name the files when the program links, as in `device.linker().file(path)`, or leave `link-at-load` out")
+                .into());
+        }
         if settings.arch.is_empty() {
             settings.arch = vec![line.target_cpu.unwrap_or_else(|| Arch::portable().name().into())];
         }
@@ -338,6 +409,9 @@ impl Options {
             dump_dir: line.dump_dir,
             message_format: line.message_format,
             source_base: line.source_base.unwrap_or_default(),
+            link: settings.link,
+            link_at_load: settings.link_at_load,
+            nvcc_flags: settings.nvcc_flags,
         })))
     }
 }
@@ -455,6 +529,9 @@ mod tests {
             ptxas: Some("off".into()),
             ptx_version: Some("8.0".into()),
             host_only: vec![],
+            link: vec!["/a/twin.cu".into()],
+            link_at_load: false,
+            nvcc_flags: vec!["-I/x".into()],
         };
         let args = settings.to_link_args();
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
@@ -463,6 +540,24 @@ mod tests {
         assert_eq!(options.debug, DebugLevel::LineTables);
         assert_eq!(options.ptxas, Ptxas::Off);
         assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
+        assert_eq!((options.link, options.nvcc_flags), (vec![PathBuf::from("/a/twin.cu")], vec!["-I/x".to_string()]));
+    }
+
+    #[test]
+    fn files_to_link_with_add_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = dir.path().join("Cargo.toml");
+        let text = "[package.metadata.ptx]\nlink = [\"kernels/../twin.cu\", \"b.o\"]\n";
+        std::fs::write(&manifest, text).unwrap();
+        let manifest = Settings::of_manifest(&manifest).unwrap();
+        let ours = Settings { link: vec![dir.path().join("b.o"), "/c.a".into()], ..Settings::default() };
+        assert_eq!(
+            ours.or(manifest).link,
+            [dir.path().join("b.o"), "/c.a".into(), dir.path().join("twin.cu")],
+            "each file once, and those of the manifest below its folder"
+        );
+        let error = parse(&["-o", "k.ptx", "--link=a.cu", "--allow-undefined"]).unwrap_err().to_string();
+        assert!(error.contains("exclude each other"), "{error}");
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! What a run produced, as data: kernels with ABI and resources, files, warnings. Written as `report.json`.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Span};
-use crate::options::Emit;
+use crate::options::{Emit, Linking};
 
 /// File name of the report in the output folder.
 pub const FILE_NAME: &str = "report.json";
@@ -28,6 +29,10 @@ pub struct Report {
     pub outputs: Vec<OutputFile>,
     /// Warnings.
     pub diagnostics: Vec<Diagnostic>,
+    /// Where the code is linked with other device code.
+    pub linking: Linking,
+    /// The files it was linked with, and the headers of those that are source.
+    pub linked: Vec<LinkedFile>,
 }
 
 impl Report {
@@ -51,6 +56,29 @@ pub struct OutputFile {
     pub arch: Option<String>,
     /// Where it is.
     pub path: PathBuf,
+}
+
+/// A file that went into the output by linking.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Of its contents when it was linked.
+    pub digest: u64,
+}
+
+impl LinkedFile {
+    /// The file as it is now; unreadable files have a digest too.
+    pub fn of(path: PathBuf) -> Self {
+        let mut hasher = DefaultHasher::new();
+        std::fs::read(&path).ok().hash(&mut hasher);
+        Self { path, digest: hasher.finish() }
+    }
+
+    /// Whether the file has changed since.
+    pub fn has_changed(&self) -> bool {
+        Self::of(self.path.clone()) != *self
+    }
 }
 
 /// One `.entry`.
@@ -98,8 +126,8 @@ pub struct Resources {
     pub spill_loads: u32,
     /// Static shared memory in bytes a block.
     pub shared: u32,
-    /// Constant memory in bytes, parameters included.
-    pub constant: u32,
+    /// Constant memory in bytes, parameters included; ptxas 13 does not say it for sm_90 and later.
+    pub constant: Option<u32>,
     /// Barriers used.
     pub barriers: u32,
 }

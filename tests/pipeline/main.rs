@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 mod assemble;
+mod atomics;
 mod packages;
 mod signatures;
 mod system_calls;
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
         let mut trials = assemble::trials(&built);
         trials.extend(signatures::trials());
         trials.extend(system_calls::trials());
+        trials.extend(atomics::trials());
         trials
     })
 }

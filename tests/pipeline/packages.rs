@@ -78,6 +78,7 @@ impl Package {
             settings,
             profile: "release".into(),
             features: Features::default(),
+            name: None,
             out_dir: out_dir.clone(),
             target_dir: target.join("pipeline/cargo"),
             cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into(),

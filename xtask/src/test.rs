@@ -17,6 +17,10 @@ pub enum Suite {
     Ui,
     /// The linker on bad input.
     BadInput,
+    /// Layouts and the C++ header against g++ and nvcc.
+    Layout,
+    /// Rust linked with CUDA C++, both ways.
+    Link,
     /// The PTX of kernels against ptxas and nvcc.
     Pipeline,
     /// `cargo ptx new`, and what is rebuilt when.
@@ -44,6 +48,8 @@ impl Suite {
             }
             Self::Ui => test(&["--package", "ui-tests"]),
             Self::BadInput => test(&["--package", "ptx-tests", "--test", "bad_input"]),
+            Self::Layout => test(&["--package", "ptx-tests", "--test", "layout"]),
+            Self::Link => test(&["--package", "ptx-tests", "--test", "link"]),
             Self::Pipeline => test(&["--package", "ptx-tests", "--test", "pipeline"]),
             Self::Project => test(&["--package", "ptx-tests", "--test", "project"]),
             Self::Examples => examples::run(),

@@ -1,6 +1,6 @@
 //! From a type's class, size and alignment to its PTX parameters (PTX Writer's Guide to Interoperability 12.8, §2.3).
 //!
-//! Kernels differ from device functions in one thing: integers under 32 bits keep their size, as nvcc has it.
+//! Kernels differ from device functions in one thing: their integers under 32 bits keep their size, as nvcc has it.
 
 use std::fmt;
 
@@ -75,10 +75,29 @@ pub fn kernel_param(ty: &Type) -> Result<Vec<PtxParam>, String> {
         Class::Float if bits == 32 || bits == 64 => vec![PtxParam::Float { bits }],
         Class::Pointer => vec![PtxParam::Pointer],
         Class::Slice => vec![PtxParam::Pointer, PtxParam::Int { bits: 64, signed: false }],
-        // §2.3: an aggregate of any size; nvcc gives an empty struct one byte.
-        Class::Aggregate => vec![PtxParam::Bytes { size: ty.size.max(1), align: ty.align }],
+        // §2.3: an aggregate of any size. C++ gives an empty struct its alignment as size.
+        Class::Aggregate => {
+            vec![PtxParam::Bytes { size: if ty.size == 0 { ty.align } else { ty.size }, align: ty.align }]
+        }
         class => return Err(format!("class {class:?} has no size of {} bytes", ty.size)),
     })
+}
+
+/// The same of a device function, whose integers under 32 bits are extended by their sign (§2.3, note A).
+pub fn device_param(ty: &Type) -> Result<Vec<PtxParam>, String> {
+    let extend = |param| match param {
+        PtxParam::Int { bits, signed } => PtxParam::Int { bits: bits.max(32), signed },
+        other => other,
+    };
+    Ok(kernel_param(ty)?.into_iter().map(extend).collect())
+}
+
+/// The result of a device function.
+pub fn device_result(ty: &Type) -> Result<PtxParam, String> {
+    match device_param(ty)?[..] {
+        [one] => Ok(one),
+        _ => Err("a slice is two values, a function returns one".into()),
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +122,17 @@ mod tests {
         assert_eq!(text(Type::aggregate::<u128>()), ".align 16 .b8[16]");
         assert_eq!(text(Type::aggregate::<[u8; 3]>()), ".align 1 .b8[3]");
         assert_eq!(text(Type::aggregate::<[u8; 0]>()), ".align 1 .b8[1]");
+        assert_eq!(text(Type::aggregate::<[u64; 0]>()), ".align 8 .b8[8]");
+    }
+
+    #[test]
+    fn small_integers_of_device_functions_are_extended() {
+        let one = |ty| device_result(&ty).unwrap().to_string();
+        assert_eq!(one(Type::scalar::<u8>(Class::Unsigned)), ".u32");
+        assert_eq!(one(Type::scalar::<i16>(Class::Signed)), ".s32");
+        assert_eq!(one(Type::scalar::<i64>(Class::Signed)), ".s64");
+        assert_eq!(one(Type::aggregate::<[u16; 1]>()), ".align 2 .b8[2]");
+        assert!(device_result(&Type::slice::<u8>(Access::Shared)).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! NVIDIA's device ABI: which parameters a kernel has in PTX, and the rewrite that gives it them.
+//! NVIDIA's device ABI: which parameters kernels and device functions have in PTX, and the rewrite that gives them these.
 
 pub mod classify;
 mod lower;
@@ -6,4 +6,4 @@ mod table;
 
 pub use classify::PtxParam;
 pub use lower::lower;
-pub use table::{KernelAbi, ParamAbi, Signature, Table};
+pub use table::{FunctionAbi, ParamAbi, Signature, Table};

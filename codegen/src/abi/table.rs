@@ -1,40 +1,54 @@
 //! The ABI table: computed once; lowered, verified against the PTX, printed, and embedded for the host.
 
-use crate::abi::classify::{PtxParam, kernel_param};
+use std::collections::BTreeMap;
+
+use ptx_abi::decode::OwnedParam;
+use ptx_abi::owned::OwnedCxx;
+use ptx_abi::{Kind, Mangling};
+
+use crate::abi::classify::{PtxParam, device_param, device_result, kernel_param};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
-use crate::interface::{Interface, Kernel};
+use crate::interface::{Described, Interface};
 use crate::llvm::{AttributeLoc, BasicTypeEnum, FunctionValue, type_align};
 
 /// Every signature that the PTX must have.
 #[derive(Debug)]
 pub struct Table {
-    /// Kernels with a descriptor, in order of name.
-    pub kernels: Vec<KernelAbi>,
+    /// Kernels with a descriptor, in order of symbol.
+    pub kernels: Vec<FunctionAbi>,
+    /// Exported device functions with a descriptor, in order of symbol.
+    pub exports: Vec<FunctionAbi>,
+    /// Imported device functions, in order of symbol.
+    pub imports: Vec<FunctionAbi>,
     /// All `.entry` and exported `.func` symbols.
     pub signatures: Vec<Signature>,
 }
 
-/// A kernel's parameters, at source level and in PTX.
+/// A function's parameters and result, at source level and in PTX.
 #[derive(Debug)]
-pub struct KernelAbi {
+pub struct FunctionAbi {
     /// The symbol.
     pub name: String,
+    /// Kernel, export or import.
+    pub kind: Kind,
     /// The Rust path.
     pub path: String,
-    /// Where it is defined.
+    /// Where it stands in the source.
     pub span: Span,
     /// Compared by the host at launch.
     pub abi_hash: u64,
     /// In order.
     pub params: Vec<ParamAbi>,
+    /// Of a device function that has one.
+    pub result: Option<ParamAbi>,
 }
 
-/// One source-level parameter.
+/// One source-level parameter, or the result.
 #[derive(Debug)]
 pub struct ParamAbi {
     /// What the macro said.
-    pub source: ptx_abi::decode::OwnedParam,
+    pub source: OwnedParam,
     /// What it is in PTX.
     pub ptx: Vec<PtxParam>,
 }
@@ -63,21 +77,28 @@ impl Table {
     /// Computes it.
     pub fn new(interface: &Interface<'_>) -> Result<Self> {
         let mut problems = Vec::new();
-        let mut kernels = Vec::new();
-        for kernel in &interface.kernels {
-            match KernelAbi::new(kernel) {
-                Ok(abi) => kernels.push(abi),
-                Err(problem) => problems.push(problem),
+        let mut compute = |functions: &[Described<'_>]| -> Vec<FunctionAbi> {
+            let mut list = Vec::new();
+            for function in functions {
+                match FunctionAbi::new(function) {
+                    Ok(abi) => list.push(abi),
+                    Err(problem) => problems.push(problem),
+                }
             }
-        }
+            list
+        };
+        let kernels = compute(&interface.kernels);
+        let exports = compute(&interface.exports);
+        let imports = compute(&interface.imports);
+        problems.extend(disagreements(&exports, &imports));
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        let described = kernels.iter().map(KernelAbi::signature);
-        let bare = interface.bare_kernels.iter().map(|f| Signature::of_function(*f, true));
-        let exports = interface.exports.iter().map(|f| Signature::of_function(*f, false));
-        let signatures = described.chain(bare).chain(exports).collect();
-        Ok(Self { kernels, signatures })
+        let described = kernels.iter().chain(&exports).map(FunctionAbi::signature);
+        let bare_kernels = interface.bare_kernels.iter().map(|f| Signature::of_function(*f, true));
+        let bare_exports = interface.bare_exports.iter().map(|f| Signature::of_function(*f, false));
+        let signatures = described.chain(bare_kernels).chain(bare_exports).collect();
+        Ok(Self { kernels, exports, imports, signatures })
     }
 
     /// Whether a kernel has more parameter bytes than PTX before 8.1 takes.
@@ -86,34 +107,73 @@ impl Table {
     }
 }
 
-impl KernelAbi {
-    fn new(kernel: &Kernel<'_>) -> Result<Self, Diagnostic> {
-        let refuse = |param: &str, reason: String| {
+/// Declarations of one symbol that are not alike.
+fn disagreements(exports: &[FunctionAbi], imports: &[FunctionAbi]) -> Vec<Diagnostic> {
+    let mut first: BTreeMap<&str, &FunctionAbi> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for function in exports.iter().chain(imports) {
+        let Some(known) = first.get(function.name.as_str()) else {
+            first.insert(&function.name, function);
+            continue;
+        };
+        if known.signature() != function.signature() {
+            let ours = |f: &FunctionAbi| format!("`{}` has {}", f.path, f.signature().describe());
+            problems.push(
+                Diagnostic::error(Code::DeclarationsDiffer, format!("the declarations of `{}` differ", function.name))
+                    .at(Some(function.span.clone()), ours(function))
+                    .at(Some(known.span.clone()), ours(known))
+                    .help("declare it alike in both places, or give one of them another name"),
+            );
+        }
+    }
+    problems
+}
+
+impl FunctionAbi {
+    fn new(function: &Described<'_>) -> Result<Self, Diagnostic> {
+        let descriptor = &function.descriptor;
+        let is_kernel = descriptor.kind == Kind::Kernel;
+        let refuse = |what: String, reason: String| {
             Diagnostic::error(
                 Code::ParamTooAligned,
-                format!("parameter `{param}` of kernel `{}` cannot be passed: {reason}", kernel.descriptor.name),
+                format!("{what} of {} `{}` cannot be passed: {reason}", function.noun(), function.path()),
             )
-            .at(Some(kernel.span()), "kernel defined here")
+            .at(Some(function.span()), if descriptor.kind == Kind::Import { "declared here" } else { "defined here" })
         };
+        let in_memory = "pass it in memory, through a reference or a slice";
         let mut params = Vec::new();
-        for source in &kernel.descriptor.params {
-            let ptx = kernel_param(&source.ty).map_err(|reason| {
-                refuse(&source.name, reason).help("pass it in memory, through a reference or a slice")
-            })?;
+        for source in &descriptor.params {
+            let ptx = if is_kernel { kernel_param(&source.ty) } else { device_param(&source.ty) };
+            let ptx = ptx.map_err(|reason| refuse(format!("parameter `{}`", source.name), reason).help(in_memory))?;
+            if matches!(source.cxx, OwnedCxx::Array { .. }) && !(is_kernel && descriptor.mangling == Mangling::C) {
+                return Err(array(function, &format!("parameter `{}`", source.name)));
+            }
             params.push(ParamAbi { source: source.clone(), ptx });
         }
+        let mut result = None;
+        if let Some(source) = &descriptor.result {
+            let ptx =
+                device_result(&source.ty).map_err(|reason| refuse("the result".into(), reason).help(in_memory))?;
+            if matches!(source.cxx, OwnedCxx::Array { .. }) {
+                return Err(array(function, "the result"));
+            }
+            result = Some(ParamAbi { source: source.clone(), ptx: vec![ptx] });
+        }
         let abi = Self {
-            name: kernel.descriptor.name.clone(),
-            path: kernel.path(),
-            span: kernel.span(),
-            abi_hash: kernel.descriptor.abi_hash(),
+            name: function.symbol.clone(),
+            kind: descriptor.kind,
+            path: function.path(),
+            span: function.span(),
+            abi_hash: descriptor.abi_hash(),
             params,
+            result,
         };
         let bytes = abi.param_bytes();
-        if bytes > MOST_PARAMS {
+        if is_kernel && bytes > MOST_PARAMS {
             let last = abi.params.last().map(|p| p.source.name.clone()).unwrap_or_default();
             let reason = format!("the parameters take {bytes} bytes, a kernel may have {MOST_PARAMS}");
-            return Err(refuse(&last, reason).help("put large data into device memory and pass a reference"));
+            return Err(refuse(format!("parameter `{last}`"), reason)
+                .help("put large data into device memory and pass a reference"));
         }
         Ok(abi)
     }
@@ -126,13 +186,35 @@ impl KernelAbi {
             .fold(0, |end, param| u64::next_multiple_of(end, param.align()) + param.size())
     }
 
-    fn signature(&self) -> Signature {
-        let params = self.params.iter().flat_map(|param| param.ptx.clone()).collect();
-        Signature { name: self.name.clone(), is_kernel: true, result: None, params }
+    /// What the PTX must say.
+    pub fn signature(&self) -> Signature {
+        Signature {
+            name: self.name.clone(),
+            is_kernel: self.kind == Kind::Kernel,
+            result: self.result.as_ref().and_then(|result| result.ptx.first().copied()),
+            params: self.params.iter().flat_map(|param| param.ptx.clone()).collect(),
+        }
     }
 }
 
+fn array(function: &Described<'_>, what: &str) -> Diagnostic {
+    Diagnostic::error(
+        Code::ArrayByValue,
+        format!("{what} of {} `{}` is an array by value", function.noun(), function.path()),
+    )
+    .at(Some(function.span()), "C and C++ pass no array by value")
+    .help("put it into a `#[repr(C)]` struct, or pass a reference to it")
+}
+
 impl Signature {
+    /// In words.
+    pub fn describe(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(ToString::to_string).collect();
+        let kind = if self.is_kernel { ".entry" } else { ".func" };
+        let result = self.result.map_or(String::new(), |result| format!(" -> {result}"));
+        format!("{kind} ({}){result}", params.join(", "))
+    }
+
     /// Of a function that rustc lowered: its LLVM types say what the PTX will have.
     fn of_function(function: FunctionValue<'_>, is_kernel: bool) -> Self {
         let extend = |param: PtxParam| match param {

@@ -30,6 +30,9 @@ pub enum Verb {
     Build(BuildArgs),
     /// Build and run the host program, as `cargo run` does.
     Run(RunArgs),
+    /// Write the C++ header of the exported functions, the kernels and their types.
+    #[command(mut_arg("out", |out| out.value_name("FILE").help("Where the header goes; it is printed by default")))]
+    Header(BuildArgs),
     /// Show what became of the kernels: ABI, LLVM IR, PTX, machine code, resources.
     Inspect(InspectArgs),
     /// Say what was found on this machine, what is missing, and what to do.
@@ -55,7 +58,7 @@ impl Verb {
     /// How messages are printed.
     pub fn message_format(&self) -> MessageFormat {
         match self {
-            Self::Build(args) => args.message_format,
+            Self::Build(args) | Self::Header(args) => args.message_format,
             Self::Inspect(args) => args.build.message_format,
             Self::Doctor { message_format } => *message_format,
             _ => MessageFormat::Human,
@@ -234,6 +237,13 @@ mod tests {
             assert_eq!(args.arch, arch, "{line}");
             assert_eq!(args.cargo, cargo, "{line}");
         }
+    }
+
+    #[test]
+    fn header_takes_a_file() {
+        let Verb::Header(args) = parse("header -o include/k.h -p k").unwrap() else { panic!() };
+        assert_eq!((args.out, args.package.as_deref()), (Some("include/k.h".into()), Some("k")));
+        assert!(parse("header --help").unwrap_err().contains("--out <FILE>"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub fn run(args: &BuildArgs, progress: &Progress) -> Result<()> {
 /// Builds with `also` among the outputs, and prints warnings.
 pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Built> {
     let selected = select::select(args)?;
-    let mut settings = args.settings.clone();
+    let mut settings = args.settings.clone().linking_below(&super::current_dir());
     if settings.arch.is_empty()
         && let Ok(archs) = std::env::var("RUST_PTX_ARCH")
     {
@@ -40,6 +40,7 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
         settings,
         profile: args.profile().to_string(),
         features: args.features(),
+        name: None,
         out_dir: args.out.clone().unwrap_or_else(|| ptx_dir.join("out").join(args.profile()).join(&selected.name)),
         target_dir: ptx_dir,
         manifest: selected.manifest,

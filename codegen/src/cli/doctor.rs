@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::options::MessageFormat;
 use crate::sysroot::{self, Rustc};
-use crate::tools::{self, Name, Origin, Tools};
+use crate::tools::{self, Name, Origin, Tool, Tools};
 use crate::{LLVM_VERSION, RUSTC_RELEASE, cache};
 
 /// How something stands.
@@ -85,7 +85,9 @@ pub fn examine(rustc: &Path) -> Examination {
         Err(failure) => findings.push(failed("rustc", State::Error, &failure)),
     }
     findings.push(cache);
-    findings.extend(tool_findings(&Tools::find()));
+    let tools = Tools::find();
+    findings.extend(tool_findings(&tools));
+    findings.extend(tools.nvcc().map(host_compiler_finding));
     findings.push(driver_finding());
     findings.push(gpu_finding());
     findings.push(python_finding());
@@ -201,7 +203,8 @@ fn tool_findings(tools: &Tools) -> Vec<Finding> {
                     Name::Ptxas => "not found: PTX is not checked, and no cubins or fatbins can be written",
                     Name::Fatbinary => "not found: no fatbins can be written",
                     Name::Nvdisasm | Name::Cuobjdump => "not found: machine code cannot be shown",
-                    Name::Nvlink | Name::Nvcc => "not found: only tests and benchmarks need it",
+                    Name::Nvlink => "not found: kernels cannot be linked with CUDA C++ when they are built",
+                    Name::Nvcc => "not found: kernels cannot be linked with `.cu` files",
                 };
                 let remedy = "run `cargo ptx setup`, or install the CUDA toolkit and set CUDA_HOME";
                 return Finding::new(name.command(), State::Missing, what).remedy(remedy);
@@ -227,6 +230,29 @@ fn tool_findings(tools: &Tools) -> Vec<Finding> {
         findings.push(Finding::ok("ptxas archs", archs.join(" ")));
     }
     findings
+}
+
+/// nvcc has the host compiler preprocess `.cu` files, so it is asked to.
+fn host_compiler_finding(nvcc: &Tool) -> Finding {
+    let subject = "host compiler";
+    let named = std::env::var_os("NVCC_CCBIN").map(PathBuf::from);
+    let remedy = "to link kernels with `.cu` files, install g++, or name another one by the variable NVCC_CCBIN";
+    let try_it = || {
+        let file = tempfile::Builder::new().suffix(".cu").tempfile()?;
+        Command::new(&nvcc.path).arg("-E").arg(file.path()).output()
+    };
+    match try_it() {
+        Ok(output) if output.status.success() => {
+            let name = named.map_or_else(|| "the default one (g++)".into(), |path| path.display().to_string());
+            Finding::ok(subject, format!("nvcc works with {name}"))
+        }
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            let reason = text.lines().next().unwrap_or("nvcc says nothing").trim();
+            Finding::new(subject, State::Missing, format!("nvcc cannot use it: {reason}")).remedy(remedy)
+        }
+        Err(e) => Finding::new(subject, State::Missing, format!("cannot be tried: {e}")).remedy(remedy),
+    }
 }
 
 fn driver_finding() -> Finding {
@@ -300,6 +326,17 @@ mod tests {
         }
         let text = examination.to_string();
         assert!(text.contains("cannot be compiled") && text.contains("/nonexistent/rustc"), "{text}");
+    }
+
+    #[test]
+    fn a_missing_host_compiler_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let nvcc = dir.path().join("nvcc");
+        std::fs::write(&nvcc, "#!/bin/sh\necho 'gcc: No such file or directory' >&2\nexit 1\n").unwrap();
+        std::fs::set_permissions(&nvcc, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let finding = host_compiler_finding(&Tool::at(Name::Nvcc, nvcc, Origin::Path));
+        assert_eq!(finding.state, State::Missing);
+        assert!(finding.text.contains("gcc: No such file") && finding.remedy.unwrap().contains("g++"));
     }
 
     #[test]

@@ -176,6 +176,8 @@ mod tests {
             kernels: vec![kernel()],
             outputs: vec![],
             diagnostics: vec![],
+            linking: Default::default(),
+            linked: vec![],
         };
         assert_eq!(select(&report, Some("saxpy")).unwrap().len(), 1);
         let error = select(&report, Some("saxy")).unwrap_err().to_string();

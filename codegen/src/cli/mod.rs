@@ -1,10 +1,11 @@
-//! `cargo ptx`: new, build, run, inspect, doctor, setup, explain.
+//! `cargo ptx`: new, build, run, header, inspect, doctor, setup, explain.
 
 mod arguments;
 mod build;
 pub mod doctor;
 mod explain;
 mod extract;
+mod header;
 mod inspect;
 mod new;
 mod output;
@@ -52,6 +53,7 @@ fn dispatch(line: CommandLine) -> Result<ExitCode> {
     match line.verb {
         Verb::New(args) => new::run(&args)?,
         Verb::Build(args) => build::run(&args, &progress)?,
+        Verb::Header(args) => header::run(args, &progress)?,
         Verb::Run(args) => return run::run(&args),
         Verb::Inspect(args) => inspect::run(&args, &progress)?,
         Verb::Doctor { message_format } => {

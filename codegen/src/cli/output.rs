@@ -45,7 +45,9 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         cells.chain([header[column].chars().count()]).max().unwrap_or(0)
     };
     let is_number = |column: usize| {
-        !rows.is_empty() && rows.iter().all(|row| row.get(column).is_some_and(|cell| cell.parse::<u64>().is_ok()))
+        // "-" stands for a number that is not known.
+        let fits = |cell: &String| cell == "-" || cell.parse::<u64>().is_ok();
+        !rows.is_empty() && rows.iter().all(|row| row.get(column).is_some_and(fits))
     };
     let columns: Vec<(usize, bool)> = (0..header.len()).map(|column| (width(column), is_number(column))).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
@@ -70,9 +72,10 @@ pub fn resources<'a>(report: &Report, kernels: impl Iterator<Item = &'a Kernel>)
     let mut rows = Vec::new();
     for kernel in kernels {
         for (arch, used) in &kernel.resources {
-            let figures = [used.registers, used.stack, used.spill_stores, used.spill_loads, used.shared, used.constant];
+            let figures = [used.registers, used.stack, used.spill_stores, used.spill_loads, used.shared];
             let mut row = vec![kernel.name.clone(), arch.clone()];
             row.extend(figures.map(|figure| figure.to_string()));
+            row.push(used.constant.map_or("-".into(), |bytes| bytes.to_string()));
             rows.push(row);
         }
     }
@@ -97,5 +100,7 @@ mod tests {
         let rows = [["saxpy", "8"], ["k", "128"]].map(|row| row.map(str::to_string).to_vec());
         assert_eq!(table(&["kernel", "registers"], &rows), "kernel  registers\nsaxpy           8\nk             128\n");
         assert_eq!(table(&["kernel", "arch"], &[]), "kernel  arch\n");
+        let rows = [["k", "352"], ["k", "-"]].map(|row| row.map(str::to_string).to_vec());
+        assert_eq!(table(&["kernel", "constant"], &rows), "kernel  constant\nk            352\nk              -\n");
     }
 }

@@ -1,33 +1,40 @@
-//! Reads the descriptors that `#[kernel]` left in the module, and takes them out of it.
+//! Reads the descriptors that `#[kernel]` and `#[device]` left in the module, and takes them out of it.
 
 use std::collections::BTreeMap;
 
+use ptx_abi::Kind;
 use ptx_abi::decode::{OwnedDescriptor, decode};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, FunctionValue, Module};
 
-/// What the module offers to the outside.
+/// What the module offers to the outside, and what it asks of it.
 pub struct Interface<'ctx> {
-    /// In order of name.
-    pub kernels: Vec<Kernel<'ctx>>,
+    /// In order of symbol.
+    pub kernels: Vec<Described<'ctx>>,
+    /// Device functions that others call, in order of symbol.
+    pub exports: Vec<Described<'ctx>>,
+    /// Device functions that others define, in order of symbol; one may be declared in several places.
+    pub imports: Vec<Described<'ctx>>,
     /// `extern "ptx-kernel"` functions, which rustc lowered itself; they have no descriptor.
     pub bare_kernels: Vec<FunctionValue<'ctx>>,
-    /// Exported device functions.
-    pub exports: Vec<FunctionValue<'ctx>>,
+    /// Exported device functions that rustc lowered itself.
+    pub bare_exports: Vec<FunctionValue<'ctx>>,
 }
 
-/// A kernel that `#[kernel]` described.
-pub struct Kernel<'ctx> {
+/// A function that a macro described.
+pub struct Described<'ctx> {
     /// What the macro said.
     pub descriptor: OwnedDescriptor,
-    /// The function that takes a pointer for every parameter.
+    /// Its symbol in the PTX.
+    pub symbol: String,
+    /// The function that takes a pointer for the result and every parameter; see [`ptx_abi::Entry`].
     pub shim: FunctionValue<'ctx>,
 }
 
-impl Kernel<'_> {
-    /// Where the kernel is defined.
+impl Described<'_> {
+    /// Where the function stands in the source.
     pub fn span(&self) -> Span {
         let d = &self.descriptor;
         Span { file: d.file.clone().into(), line: d.line, column: d.column }
@@ -37,11 +44,33 @@ impl Kernel<'_> {
     pub fn path(&self) -> String {
         format!("{}::{}", self.descriptor.module_path, self.descriptor.name)
     }
+
+    /// What it is, in words.
+    pub fn noun(&self) -> &'static str {
+        match self.descriptor.kind {
+            Kind::Kernel => "kernel",
+            Kind::Export => "exported function",
+            Kind::Import => "imported function",
+        }
+    }
+}
+
+impl<'ctx> Interface<'ctx> {
+    /// Kernels and exports.
+    pub fn definitions(&self) -> impl Iterator<Item = &Described<'ctx>> {
+        self.kernels.iter().chain(&self.exports)
+    }
+
+    /// Nothing that anyone could call.
+    pub fn is_empty(&self) -> bool {
+        self.definitions().next().is_none() && self.bare_kernels.is_empty() && self.bare_exports.is_empty()
+    }
 }
 
 /// Reads and removes every descriptor; `exports` are the names that rustc exports.
 pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface<'ctx>> {
-    let mut kernels: BTreeMap<String, Kernel<'ctx>> = BTreeMap::new();
+    let mut defined: BTreeMap<String, Described<'ctx>> = BTreeMap::new();
+    let mut imports = Vec::new();
     let mut problems = Vec::new();
     let mut entries = Vec::new();
     for global in llvm::globals(module) {
@@ -59,16 +88,24 @@ pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface
         match decode(&bytes) {
             Err(error) => problems.push(bad_descriptor(&name, &error.to_string())),
             Ok(descriptor) => {
-                let kernel = Kernel { descriptor, shim };
-                problems.extend(bad_name(&kernel));
-                let first = kernels.get(&kernel.descriptor.name);
-                if let Some(first) = first {
-                    problems.push(duplicate(first, &kernel));
+                let function = Described { symbol: descriptor.symbol(), descriptor, shim };
+                problems.extend(bad_name(&function));
+                if function.descriptor.kind == Kind::Import {
+                    imports.push(function);
+                } else if let Some(first) = defined.get(&function.symbol) {
+                    problems.push(duplicate(first, &function));
                 } else {
-                    kernels.insert(kernel.descriptor.name.clone(), kernel);
+                    defined.insert(function.symbol.clone(), function);
                 }
             }
         }
+    }
+    let bare = exports.iter().filter_map(|name| module.get_function(name).filter(|f| f.count_basic_blocks() > 0));
+    let (bare_kernels, bare_exports): (Vec<_>, Vec<_>) =
+        bare.partition(|function| function.get_call_conventions() == llvm::PTX_KERNEL);
+    for function in bare_kernels.iter().chain(&bare_exports) {
+        let name = function.get_name().to_string_lossy();
+        problems.extend(defined.get(name.as_ref()).map(duplicate_of_bare));
     }
     if !problems.is_empty() {
         return Err(problems.into());
@@ -78,32 +115,45 @@ pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface
         module.get_global(used).into_iter().for_each(llvm::delete_global);
     }
     entries.into_iter().for_each(llvm::delete_global);
-    let defined = |name: &String| module.get_function(name).filter(|f| f.count_basic_blocks() > 0);
-    let (bare_kernels, exports) =
-        exports.iter().filter_map(defined).partition(|function| function.get_call_conventions() == llvm::PTX_KERNEL);
-    Ok(Interface { kernels: kernels.into_values().collect(), bare_kernels, exports })
+    imports.sort_by(|a, b| a.symbol.cmp(&b.symbol));
+    let (kernels, exports) = defined.into_values().partition(|f| f.descriptor.kind == Kind::Kernel);
+    Ok(Interface { kernels, exports, imports, bare_kernels, bare_exports })
 }
 
 fn bad_descriptor(symbol: &str, reason: &str) -> Diagnostic {
-    Diagnostic::error(Code::BadDescriptor, format!("cannot read the kernel descriptor `{symbol}`: {reason}"))
+    Diagnostic::error(Code::BadDescriptor, format!("cannot read the descriptor `{symbol}`: {reason}"))
         .help("use the same version of the crate `ptx` and of ptx-codegen")
 }
 
-fn duplicate(first: &Kernel<'_>, second: &Kernel<'_>) -> Diagnostic {
-    Diagnostic::error(Code::DuplicateKernel, format!("two kernels are named `{}`", first.descriptor.name))
+fn duplicate(first: &Described<'_>, second: &Described<'_>) -> Diagnostic {
+    let what = match (first.descriptor.kind, second.descriptor.kind) {
+        (Kind::Kernel, Kind::Kernel) => "two kernels are",
+        (Kind::Export, Kind::Export) => "two exported functions are",
+        _ => "a kernel and an exported function are both",
+    };
+    Diagnostic::error(Code::DuplicateKernel, format!("{what} named `{}`", first.symbol))
         .at(Some(second.span()), format!("`{}` is defined here", second.path()))
         .at(Some(first.span()), format!("`{}` is defined here", first.path()))
-        .help("rename one, or give it another name with `#[kernel(name = \"..\")]`")
+        .help(
+            "rename one, or give it another name with `#[kernel(name = \"..\")]` or `#[device(export, name = \"..\")]`",
+        )
+}
+
+fn duplicate_of_bare(first: &Described<'_>) -> Diagnostic {
+    Diagnostic::error(Code::DuplicateKernel, format!("two functions are named `{}`", first.symbol))
+        .at(Some(first.span()), format!("`{}` is defined here", first.path()))
+        .note("the other is exported with `#[no_mangle]` or `#[export_name]`")
+        .help("rename one of them; a function with `#[kernel]` or `#[device(export)]` needs no `#[no_mangle]`")
 }
 
 /// PTX ISA, "Identifiers": ASCII letters, digits, `_` and `$`.
-fn bad_name(kernel: &Kernel<'_>) -> Option<Diagnostic> {
-    let name = &kernel.descriptor.name;
+fn bad_name(function: &Described<'_>) -> Option<Diagnostic> {
+    let name = &function.symbol;
     let good = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$')
         && name.starts_with(|c: char| !c.is_ascii_digit());
     (!good).then(|| {
         Diagnostic::error(Code::Unsupported, format!("`{name}` cannot be a symbol in PTX"))
-            .at(Some(kernel.span()), "PTX names have ASCII letters, digits, `_` and `$`")
-            .help("give it another name with `#[kernel(name = \"..\")]`")
+            .at(Some(function.span()), "PTX names have ASCII letters, digits, `_` and `$`")
+            .help("give it another name with `#[kernel(name = \"..\")]` or `#[device(export, name = \"..\")]`")
     })
 }

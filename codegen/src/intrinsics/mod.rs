@@ -20,6 +20,14 @@ pub struct Needs {
     pub ptx: Option<PtxVersion>,
 }
 
+impl Needs {
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { ptx: self.ptx.max(other.ptx) }
+    }
+}
+
 /// Defines every intrinsic that the module declares, for one arch.
 pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<Needs> {
     let mut needs = Needs::default();

@@ -1,16 +1,24 @@
 //! The only place with unsafe LLVM: what inkwell lacks, made safe. Stages use inkwell's safe types and this module.
 
+mod atomics;
 mod bitcode;
 mod fatal;
+mod location;
 mod target;
 mod values;
 
+pub use atomics::{
+    Atomicity, Rmw, atomicity, build_atomic_load, build_atomic_store, build_compare_exchange, build_fence, build_rmw,
+    failure_ordering, rmw_operation, scope_id, set_atomicity,
+};
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use fatal::{doing, install as install_fatal_handler};
+pub use location::{copy_metadata, inlined_spans, static_span};
 pub use target::{emit_assembly, run_passes, target_machine, type_align};
 pub use values::{
-    Use, clear_subprogram, constant_bytes, constant_operand, delete_function, delete_global, functions, globals,
-    instructions, source_span, strip_debug_info, uses,
+    Use, address_space, address_space_of, clear_subprogram, constant_bytes, constant_operand, delete_function,
+    delete_global, functions, globals, instructions, is_undefined, param_index, replace_uses, result,
+    set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;
@@ -21,12 +29,15 @@ pub use inkwell::intrinsics::Intrinsic;
 pub use inkwell::memory_buffer::MemoryBuffer;
 pub use inkwell::module::{Linkage, Module};
 pub use inkwell::targets::TargetMachine;
-pub use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
+pub use inkwell::types::{
+    AnyType, AnyTypeEnum, BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FloatType, FunctionType, IntType,
+    PointerType,
+};
 pub use inkwell::values::{
     AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode,
-    InstructionValue, PointerValue,
+    InstructionValue, IntValue, PointerValue,
 };
-pub use inkwell::{GlobalVisibility, OptimizationLevel};
+pub use inkwell::{AtomicOrdering, GlobalVisibility, IntPredicate, OptimizationLevel};
 
 /// LLVM's number of the calling convention `ptx_kernel` (llvm/IR/CallingConv.h).
 pub const PTX_KERNEL: u32 = 71;

@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use inkwell::llvm_sys::core::{
     LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory,
     LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetFirstUse, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMGetUser, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAFunction, LLVMIsAGlobalVariable,
-    LLVMIsAInstruction,
+    LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument,
+    LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAFunction, LLVMIsAGlobalVariable,
+    LLVMIsAInstruction, LLVMIsUndef, LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::LLVMValueRef;
+use inkwell::types::AsTypeRef;
 
-use super::{AsValueRef, FunctionValue, GlobalValue, InstructionValue, Module};
+use super::{
+    AsValueRef, BasicTypeEnum, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, Module, PointerType,
+    PointerValue,
+};
 use crate::diagnostic::Span;
 
 /// The functions of a module, declarations too.
@@ -113,6 +118,59 @@ pub fn clear_subprogram(function: FunctionValue<'_>) {
             LLVMSetSubprogram(function.as_value_ref(), std::ptr::null_mut());
         }
     }
+}
+
+/// LLVM's number of the address space that a pointer points to.
+pub fn address_space(pointer: PointerValue<'_>) -> u32 {
+    address_space_of(pointer.get_type())
+}
+
+/// LLVM's number of the address space that pointers of that type point to.
+pub fn address_space_of(ty: PointerType<'_>) -> u32 {
+    // SAFETY: it is a pointer type.
+    unsafe { LLVMGetPointerAddressSpace(ty.as_type_ref()) }
+}
+
+/// The number of the parameter that a value is.
+pub fn param_index(value: PointerValue<'_>) -> Option<usize> {
+    // SAFETY: LLVM is asked for the parent of parameters alone.
+    let function = unsafe {
+        if LLVMIsAArgument(value.as_value_ref()).is_null() {
+            return None;
+        }
+        FunctionValue::new(LLVMGetParamParent(value.as_value_ref()))?
+    };
+    function.get_param_iter().position(|param| param.as_value_ref() == value.as_value_ref())
+}
+
+/// The value that an instruction computes; it must be one that computes a value.
+pub fn result(instruction: InstructionValue<'_>) -> BasicValueEnum<'_> {
+    // SAFETY: the instruction is live, and the caller says that it has a value.
+    unsafe { BasicValueEnum::new(instruction.as_value_ref()) }
+}
+
+/// Has everything that uses an instruction's result use `by` in its place; both are of one type.
+pub fn replace_uses<'ctx>(instruction: InstructionValue<'ctx>, by: BasicValueEnum<'ctx>) {
+    // SAFETY: both are live; LLVM checks the types.
+    unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), by.as_value_ref()) }
+}
+
+/// Whether all of a constant is undefined.
+pub fn is_undefined(value: &impl AsValueRef) -> bool {
+    // SAFETY: it is a live value.
+    unsafe { LLVMIsUndef(value.as_value_ref()) != 0 }
+}
+
+/// The undefined value of a type.
+pub fn undefined(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
+    // SAFETY: the type is live, and the value is of that type.
+    unsafe { BasicValueEnum::new(LLVMGetUndef(ty.as_type_ref())) }
+}
+
+/// Says that a static holds something when a kernel starts, whatever its initializer: nothing is known of its contents.
+pub fn set_externally_initialized(global: GlobalValue<'_>) {
+    // SAFETY: it is a live global variable.
+    unsafe { LLVMSetExternallyInitialized(global.as_value_ref(), 1) }
 }
 
 /// Removes all debug information.

@@ -6,15 +6,18 @@ use std::process::Command;
 use super::{Artifact, failed};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::options::Emit;
+use crate::options::{Emit, Linking};
 
-/// Packs every cubin, and the PTX of the highest arch for GPUs that come later.
-pub fn fatbin(fatbinary: &Path, artifacts: &[Artifact]) -> Result<Vec<u8>> {
+/// Packs every cubin, and the PTX of the highest arch for GPUs that come later; not if it is only a part of linked code.
+pub fn fatbin(fatbinary: &Path, artifacts: &[Artifact], linking: Linking) -> Result<Vec<u8>> {
     let temp = tempfile::tempdir().map_err(|e| failed(&std::env::temp_dir(), &e))?;
     let output = temp.path().join("kernels.fatbin");
     let mut command = Command::new(fatbinary);
     command.arg("-64").arg(format!("--create={}", output.display()));
-    let last_ptx = artifacts.iter().rposition(|artifact| artifact.kind == Emit::Ptx);
+    if linking == Linking::AtLoad {
+        command.arg("--device-c");
+    }
+    let last_ptx = artifacts.iter().rposition(|artifact| artifact.kind == Emit::Ptx && linking != Linking::AtBuild);
     for (index, artifact) in artifacts.iter().enumerate() {
         let kind = match artifact.kind {
             Emit::Cubin => "elf",

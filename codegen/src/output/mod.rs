@@ -19,7 +19,7 @@ use crate::report::{self, OutputFile, Report};
 pub struct Artifact {
     /// What it is.
     pub kind: Emit,
-    /// None for a fatbin.
+    /// None for a fatbin and a header.
     pub arch: Option<Arch>,
     /// The contents.
     pub bytes: Vec<u8>,
@@ -69,6 +69,11 @@ pub fn write(options: &Options, artifacts: &[Artifact], report: &mut Report) -> 
         }
     }
     pending.into_iter().try_for_each(Pending::publish)
+}
+
+/// Writes one file, whole.
+pub fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
+    Pending::write(path, bytes)?.publish()
 }
 
 /// A whole file under a temporary name beside its own.

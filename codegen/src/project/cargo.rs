@@ -97,8 +97,16 @@ pub fn run(build: &DeviceBuild, package: &Package, args: &[String], step: &Step)
     Ok(Outcome { success: status.success(), messages, stderr })
 }
 
+/// What marks a folder of things that can be made again (bford.info/cachedir).
+const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# Written by rust-ptx, in cargo's stead.\n";
+
 /// Forgets the library that was built, so that the next run links it.
 pub fn forget(build: &DeviceBuild, package: &Package, manifest: &Path) -> Result<()> {
+    // cargo cleans no folder without this file, and does not write it into one that was there, as ours is for the lock.
+    let tag = build.target_dir.join("CACHEDIR.TAG");
+    if !tag.is_file() {
+        std::fs::write(&tag, CACHE_TAG).map_err(|e| super::lock::failure(&tag, "write", &e))?;
+    }
     let mut command = command(build, package);
     command.args(["clean", "--package", &package.name, "--target", TARGET, "--profile", &build.profile]);
     command.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&build.target_dir);

@@ -22,7 +22,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::options::Settings;
 use crate::progress::Progress;
-use crate::report::{self, Report};
+use crate::report::{self, LinkedFile, Report};
 use crate::sysroot::{self, Rustc};
 
 pub use lock::write_if_changed;
@@ -69,6 +69,8 @@ pub struct DeviceBuild {
     pub profile: String,
     /// The package's features.
     pub features: Features,
+    /// Stem of the files, and name of the image; the package's name by default.
+    pub name: Option<String>,
     /// Where PTX and the report go.
     pub out_dir: PathBuf,
     /// Where cargo keeps what it compiles for the device. Not a folder in which cargo builds something else at the
@@ -178,7 +180,7 @@ fn link_args(build: &DeviceBuild, package: &Package, settings: &Settings) -> Vec
     let debug_level = settings.debug_level.unwrap_or_else(|| profile::debug_level(&package.root_table, &build.profile));
     let mut args = Settings { debug_level: Some(debug_level), ..settings.clone() }.to_link_args();
     args.push(format!("--out-dir={}", build.out_dir.display()));
-    args.push(format!("--name={}", package.name.replace('-', "_")));
+    args.push(format!("--name={}", build.name.as_ref().unwrap_or(&package.name).replace('-', "_")));
     args.push(format!("--source-base={}", package.root().display()));
     args.push("--message-format=json".into());
     args.push(format!("--linker-id={}", cargo::linker_id()));
@@ -200,8 +202,11 @@ impl Run<'_> {
         let mut outcome = self.cargo()?;
         let is_fresh = |outcome: &cargo::Outcome| outcome.messages.artifact(self.manifest).is_some_and(|a| a.fresh);
         let mut report = self.read_report();
-        if outcome.success && is_fresh(&outcome) && (report.is_none() || !self.is_of_these_arguments()) {
-            // cargo has the library, but the output folder holds another build's files, or none.
+        let is_current =
+            |report: &Report| self.is_of_these_arguments() && !report.linked.iter().any(LinkedFile::has_changed);
+        if outcome.success && is_fresh(&outcome) && !report.as_ref().is_some_and(is_current) {
+            // cargo has the library, but the output folder holds another build's files, or none, or what the library was
+            // linked with has changed, of which cargo does not know.
             cargo::forget(self.build, self.package, self.manifest)?;
             outcome = self.cargo()?;
             report = self.read_report();
@@ -216,9 +221,10 @@ impl Run<'_> {
         })?;
         write_if_changed(&self.stamp(), &self.args.join("\n"))?;
         self.shorten_paths(&mut report.diagnostics);
+        let sources = sources::of(self.package, self.manifest, &self.build.target_dir, &outcome.messages.artifacts);
         Ok(Built {
+            sources: sources.into_iter().chain(report.linked.iter().map(|file| file.path.clone())).collect(),
             report,
-            sources: sources::of(self.package, self.manifest, &self.build.target_dir, &outcome.messages.artifacts),
             fresh: is_fresh(&outcome),
             source_base: self.package.root().to_path_buf(),
         })

@@ -12,11 +12,12 @@ use crate::progress::Progress;
 
 /// What is installed. Versions are pinned: tools of two CUDA releases do not fit each other. The last two have no
 /// release for 13.0, and read what 13.0 writes.
-pub const PACKAGES: [(&str, &str); 6] = [
+pub const PACKAGES: [(&str, &str); 7] = [
     ("nvidia-cuda-nvcc", "13.0.88"),
     ("nvidia-nvvm", "13.0.88"),
     ("nvidia-cuda-crt", "13.0.88"),
     ("nvidia-cuda-runtime", "13.0.96"),
+    ("nvidia-cuda-cccl", "13.0.85"),
     ("nvidia-cuda-cuobjdump", "13.2.51"),
     ("nvidia-cuda-nvdisasm", "13.2.51"),
 ];

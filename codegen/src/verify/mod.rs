@@ -6,6 +6,6 @@ pub mod ptxas;
 mod resources;
 mod signatures;
 
-pub use module::{supported, undefined_symbols};
+pub use module::{Import, Imports, demangled, supported, undefined_symbols};
 pub use resources::parse as parse_resources;
 pub use signatures::{check as signatures, parse as parse_signatures};

@@ -1,12 +1,30 @@
 //! Refuses what PTX does not have: undefined symbols, thread-locals, global constructors, unwinding
 //! (PTX Writer's Guide to Interoperability, chapters 3 and 7).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::abi::Table;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, AsValueRef, FunctionValue, InstructionOpcode, Module, Use};
+use crate::options::Linking;
 use crate::verify::cxx_rules;
+
+/// Symbols that the module leaves to another linker, by name.
+pub type Imports = BTreeMap<String, Import>;
+
+/// A symbol that the module uses and does not define.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// `function` or `static`.
+    pub kind: &'static str,
+    /// The declaration by `#[device(import)]`, or the first use that has a source line.
+    pub span: Option<Span>,
+    /// What stands there.
+    pub label: &'static str,
+    /// Who uses it, in words.
+    pub users: String,
+}
 
 /// Refuses features that GPUs do not have.
 pub fn supported(module: &Module<'_>) -> Result<()> {
@@ -55,48 +73,70 @@ pub fn supported(module: &Module<'_>) -> Result<()> {
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-/// Refuses calls of functions that nobody defines; the driver's are allowed.
-pub fn undefined_symbols(module: &Module<'_>) -> Result<()> {
-    let mut problems = Vec::new();
+/// The symbols that nobody defines, without the driver's. Refuses them unless another linker comes after this one.
+pub fn undefined_symbols(module: &Module<'_>, table: &Table, linking: Linking) -> Result<Imports> {
+    let mut imports = Imports::new();
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
         if !ptx_abi::SYSTEM_CALLS.contains(&name.as_str()) {
-            problems.extend(undefined(&function, &name, "function"));
+            let declared = table.imports.iter().find(|import| import.name == name);
+            let import = import(&function, "function").map(|import| match declared {
+                Some(abi) => Import { span: Some(abi.span.clone()), label: "declared here", ..import },
+                None => import,
+            });
+            imports.extend(import.map(|import| (name, import)));
         }
     }
     for global in llvm::globals(module).filter(|g| g.is_declaration()) {
         let name = global.get_name().to_string_lossy().into_owned();
-        problems.extend(undefined(&global, &name, "static"));
+        imports.extend(import(&global, "static").map(|import| (name, import)));
     }
-    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+    // Rust's own, such as the allocator's, are nobody else's to define.
+    let refused = |name: &String| linking == Linking::None || name.starts_with("__rust_");
+    let problems: Vec<_> =
+        imports.iter().filter(|(name, _)| refused(name)).map(|(name, i)| undefined(name, i)).collect();
+    if problems.is_empty() { Ok(imports) } else { Err(problems.into()) }
 }
 
 /// `None` if nothing uses the symbol.
-fn undefined(symbol: &impl AsValueRef, name: &str, kind: &str) -> Option<Diagnostic> {
+fn import(symbol: &impl AsValueRef, kind: &'static str) -> Option<Import> {
     if llvm::uses(symbol).is_empty() {
         return None;
     }
-    let (span, user) = first_use(symbol);
-    let located = span.is_some();
-    let rule = cxx_rules::find(name);
-    let mut diagnostic =
-        Diagnostic::error(Code::UndefinedSymbol, format!("undefined symbol: {kind} `{}`", demangled(name)))
-            .at(span, "used here")
-            .note(format!("it is used by {user}"))
-            .note(match rule {
-                Some(rule) => format!("{} (PTX Writer's Guide to Interoperability, chapter 7)", rule.excluded),
-                None => format!("only {} may stay undefined: the driver has them", ptx_abi::SYSTEM_CALLS.join(", ")),
-            });
-    if !located {
-        diagnostic = diagnostic.help("compile with `-C debuginfo=line-tables-only` to see the line");
-    }
-    Some(diagnostic.help(match name {
-        _ if rule.is_some() => rule.map_or("", |rule| rule.instead),
-        "__rust_alloc" | "__rust_dealloc" | "__rust_realloc" | "__rust_alloc_zeroed" => {
-            "the program allocates memory: turn on the feature `allocator` of the crate `ptx`, or give it a `#[global_allocator]`"
+    let (span, users) = first_use(symbol);
+    Some(Import { kind, span, label: "used here", users })
+}
+
+impl Import {
+    /// The error that `name` is not defined, with its place; without advice.
+    pub fn undefined(&self, name: &str) -> Diagnostic {
+        let message = format!("undefined symbol: {} `{}`", self.kind, demangled(name));
+        let diagnostic = Diagnostic::error(Code::UndefinedSymbol, message)
+            .at(self.span.clone(), self.label)
+            .note(format!("it is used by {}", self.users));
+        match self.span {
+            Some(_) => diagnostic,
+            None => diagnostic.help("compile with `-C debuginfo=line-tables-only` to see the line"),
         }
-        _ => "define it in Rust, or remove the `extern` declaration; C and CUDA libraries are not linked here",
-    }))
+    }
+}
+
+fn undefined(name: &str, import: &Import) -> Diagnostic {
+    if let Some(rule) = cxx_rules::find(name) {
+        let excluded = format!("{} (PTX Writer's Guide to Interoperability, chapter 7)", rule.excluded);
+        return import.undefined(name).note(excluded).help(rule.instead);
+    }
+    let diagnostic = import
+        .undefined(name)
+        .note(format!("only {} may stay undefined: the driver has them", ptx_abi::SYSTEM_CALLS.join(", ")));
+    match name {
+        "__rust_alloc" | "__rust_dealloc" | "__rust_realloc" | "__rust_alloc_zeroed" => {
+            diagnostic.help("the program allocates memory: turn on the feature `allocator` of the crate `ptx`, or give it a `#[global_allocator]`")
+        }
+        _ => diagnostic
+            .help("define it in Rust, or remove the `extern` declaration")
+            .help("if CUDA C++ defines it, name its file: `link = [\"kernels/twin.cu\"]` in `[package.metadata.ptx]`, or `--link FILE`"),
+    }
 }
 
 /// The source line of the first use that has one, and who uses the symbol in words.
@@ -122,6 +162,13 @@ fn name_of(function: FunctionValue<'_>) -> String {
     format!("`{}`", demangled(&function.get_name().to_string_lossy()))
 }
 
-fn demangled(symbol: &str) -> String {
-    format!("{:#}", rustc_demangle::demangle(symbol))
+/// A symbol as Rust or C++ writes it, or as it is.
+pub fn demangled(symbol: &str) -> String {
+    match rustc_demangle::try_demangle(symbol) {
+        Ok(name) => format!("{name:#}"),
+        Err(_) => cpp_demangle::Symbol::new(symbol)
+            .ok()
+            .and_then(|name| name.demangle().ok())
+            .unwrap_or_else(|| symbol.to_string()),
+    }
 }

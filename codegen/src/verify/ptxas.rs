@@ -43,6 +43,8 @@ pub struct Job<'a> {
     pub level: OptLevel,
     /// For messages.
     pub table: &'a Table,
+    /// Whether another linker comes after: `-c`.
+    pub relocatable: bool,
 }
 
 impl Assembler {
@@ -77,7 +79,7 @@ impl Assembler {
             (DebugLevel::Full, OptLevel::O0) => &["-g", "--dont-merge-basicblocks", "--return-at-end"],
             _ => &["-lineinfo"],
         };
-        command.args(flags);
+        command.args(flags).args(job.relocatable.then_some("-c"));
         let run = command.output().map_err(|e| self.cannot_run(&e))?;
         let log = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
         if !run.status.success() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::abi::{PtxParam, Signature, Table};
+use crate::abi::{FunctionAbi, PtxParam, Signature, Table};
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -11,18 +11,20 @@ use crate::diagnostic::{Diagnostic, Result};
 pub fn check(ptx: &str, table: &Table, arch: Arch) -> Result<()> {
     let emitted: BTreeMap<String, Signature> = parse(ptx).into_iter().map(|s| (s.name.clone(), s)).collect();
     let mut problems = Vec::new();
-    for expected in &table.signatures {
+    // An import that nothing uses is not declared.
+    let imports = table.imports.iter().map(FunctionAbi::signature).filter(|import| emitted.contains_key(&import.name));
+    for expected in table.signatures.iter().cloned().chain(imports) {
         let found = emitted.get(&expected.name);
-        if found.is_none_or(|found| !same(expected, found)) {
+        if found.is_none_or(|found| !same(&expected, found)) {
             problems.push(
                 Diagnostic::error(
                     Code::PtxMismatch,
                     format!("`{}` has another signature in the PTX for {arch}", expected.name),
                 )
-                .note(format!("the ABI asks for {}", describe(expected)))
+                .note(format!("the ABI asks for {}", expected.describe()))
                 .note(
                     found.map_or("the PTX has no such function".into(), |found| {
-                        format!("the PTX has {}", describe(found))
+                        format!("the PTX has {}", found.describe())
                     }),
                 )
                 .help("this is a bug of rust-ptx: please report it"),
@@ -30,13 +32,6 @@ pub fn check(ptx: &str, table: &Table, arch: Arch) -> Result<()> {
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
-}
-
-fn describe(signature: &Signature) -> String {
-    let params: Vec<String> = signature.params.iter().map(ToString::to_string).collect();
-    let kind = if signature.is_kernel { ".entry" } else { ".func" };
-    let result = signature.result.map_or(String::new(), |result| format!(" -> {result}"));
-    format!("{kind} ({}){result}", params.join(", "))
 }
 
 fn same(a: &Signature, b: &Signature) -> bool {
@@ -199,7 +194,7 @@ mod tests {
 
     #[test]
     fn signatures_are_read() {
-        let text: Vec<String> = parse(PTX).iter().map(|s| format!("{} {}", s.name, describe(s))).collect();
+        let text: Vec<String> = parse(PTX).iter().map(|s| format!("{} {}", s.name, s.describe())).collect();
         assert_eq!(
             text,
             [
@@ -215,7 +210,12 @@ mod tests {
     fn differences_are_found() {
         let signature =
             |params: &[PtxParam]| Signature { name: "k".into(), is_kernel: true, result: None, params: params.into() };
-        let table = |params: &[PtxParam]| Table { kernels: vec![], signatures: vec![signature(params)] };
+        let table = |params: &[PtxParam]| Table {
+            kernels: vec![],
+            exports: vec![],
+            imports: vec![],
+            signatures: vec![signature(params)],
+        };
         let struct_of = |size, align| PtxParam::Bytes { size, align };
         let float = PtxParam::Float { bits: 32 };
         let check = |params: &[PtxParam]| check(PTX, &table(params), Arch::portable());

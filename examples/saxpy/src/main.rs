@@ -104,9 +104,10 @@ fn describe(image: &ptx::Image) -> Vec<String> {
     ));
     for kernel in image.kernels {
         for r in kernel.resources {
+            let constant = r.constant.map_or("-".to_string(), |bytes| bytes.to_string());
             lines.push(format!(
                 "{:<10} {:<8} {:>9} {:>6} {:>13} {:>12} {:>7} {:>9}",
-                kernel.name, r.arch, r.registers, r.stack, r.spill_stores, r.spill_loads, r.shared, r.constant
+                kernel.name, r.arch, r.registers, r.stack, r.spill_stores, r.spill_loads, r.shared, constant
             ));
         }
         if kernel.resources.is_empty() {

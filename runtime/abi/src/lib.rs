@@ -9,6 +9,8 @@
 #[cfg(any(feature = "decode", test))]
 extern crate alloc;
 
+pub mod atomic;
+pub mod bits;
 pub mod cxx;
 #[cfg(any(feature = "decode", test))]
 pub mod decode;
@@ -19,13 +21,20 @@ pub mod mangle;
 #[cfg(any(feature = "decode", test))]
 pub mod owned;
 mod types;
+mod wrappers;
 
 pub use descriptor::{Access, Class, Descriptor, Entry, Kind, LaunchBounds, Mangling, Param, Pointee, Type};
 pub use encode::{Encoder, encode, encoded_len};
-pub use types::{AbiType, CxxType, DeviceParam, KernelParam, RawSlice, RawSliceMut, TemplateParameter};
+pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, TemplateParameter};
 
 /// The section that holds every [`Entry`]; the compiler removes it from the output.
 pub const SECTION: &str = ".ptx.interface";
+
+/// The section of statics that lie in a block's shared memory.
+pub const SHARED_SECTION: &str = ".ptx.shared";
+
+/// The section of statics that lie in constant memory.
+pub const CONSTANT_SECTION: &str = ".ptx.constant";
 
 /// First bytes of every encoded descriptor.
 pub const MAGIC: [u8; 4] = *b"PTXI";

@@ -17,6 +17,9 @@ pub trait CxxType {
     const CXX: Cxx<'static>;
     /// What it holds, for the header.
     const DEFINITION: &'static Definition<'static> = &Definition::OPAQUE;
+    /// What a member that points to it must know of it: only of an enum, which C++ declares with its integer type.
+    #[doc(hidden)]
+    const POINTED: &'static Definition<'static> = &Definition::OPAQUE;
 }
 
 /// A type with a defined device layout: it may be passed by value, and stand in memory that both sides read.
@@ -33,19 +36,26 @@ pub trait CxxType {
 pub unsafe trait AbiType: CxxType + Copy + 'static {
     /// Class, size and alignment.
     const TYPE: Type;
-    /// What it holds by value: nothing for pointers, so that a type may point to itself.
+    /// What it holds by value: of pointers at most an enum, so that a type may point to itself.
     const HELD: &'static Definition<'static> = &Definition::OPAQUE;
+    /// [`CxxType::CXX`], named through this trait so that a type that lacks both is one error.
+    #[doc(hidden)]
+    const NAME: Cxx<'static> = <Self as CxxType>::CXX;
+    /// Evaluated for every field.
+    #[doc(hidden)]
+    const FIELD: () =
+        assert!(size_of::<Self>() > 0, "a field of size 0 has no device layout: in C++ it would take one byte");
 }
 
-/// A type that a device function's parameter or result may have.
+/// A type that a parameter of a kernel, or a parameter or result of a device function, may have.
 ///
 /// # Safety
 /// `TYPE` must describe what crosses the boundary, and `Raw` must be laid out so: a scalar or aggregate as itself, a
 /// slice as pointer then length.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot cross the device boundary",
-    label = "this type has no defined layout in the device ABI",
-    note = "device functions take and return scalars, pointers, references, and types that derive `ptx::AbiType`; they also take slices"
+    message = "`{Self}` has no place in the device ABI",
+    label = "this type has no defined layout at the boundary",
+    note = "kernels take scalars, raw pointers, `&T`, `&[T]`, `DisjointSlice<T>`, and types that derive `ptx::AbiType`; device functions take `&mut T` and `&mut [T]` too"
 )]
 pub unsafe trait DeviceParam {
     /// What the other side passes.
@@ -56,6 +66,8 @@ pub unsafe trait DeviceParam {
     const CXX: Cxx<'static>;
     /// What the value, or what it points to, holds.
     const DEFINITION: &'static Definition<'static>;
+    /// Whether a kernel may have it: all threads of the grid get the same.
+    const IN_KERNELS: bool = true;
 
     /// The parameter as the function's author sees it.
     ///
@@ -66,17 +78,6 @@ pub unsafe trait DeviceParam {
     /// What the callee gets.
     fn into_raw(self) -> Self::Raw;
 }
-
-/// A type that a kernel's parameter may have.
-///
-/// # Safety
-/// As [`DeviceParam`]; and every thread of the grid may have the value.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a kernel parameter",
-    label = "this type has no defined layout at the kernel boundary",
-    note = "kernels take scalars, raw pointers, `&T`, `&[T]`, `DisjointSlice<T>`, and types that derive `ptx::AbiType`"
-)]
-pub unsafe trait KernelParam: DeviceParam {}
 
 /// A shared slice at the boundary.
 #[derive(Debug)]
@@ -111,27 +112,31 @@ impl<T> Clone for RawSliceMut<T> {
 }
 impl<T> Copy for RawSliceMut<T> {}
 
-/// Implements the traits for a type that is passed as itself.
+/// Implements the traits for a type that is passed as itself. The attribute goes to every impl:
+/// `diagnostic::do_not_recommend` keeps a type out of rustc's lists of types that would do.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! abi_by_value {
-    ($ty:ty, $class:ident, $cxx:expr) => {
+    ($ty:ty, $class:ident, $cxx:expr $(, $attribute:meta)?) => {
+        $(#[$attribute])?
         impl $crate::CxxType for $ty {
             const CXX: $crate::cxx::Cxx<'static> = $cxx;
         }
+        $(#[$attribute])?
         // SAFETY: a type of one layout on both sides (guide §1.1, §1.2).
         unsafe impl $crate::AbiType for $ty {
             const TYPE: $crate::Type = $crate::Type::scalar::<$ty>($crate::Class::$class);
         }
-        $crate::abi_passed_as_itself!([] $ty);
+        $crate::abi_passed_as_itself!([] $ty $(, $attribute)?);
     };
 }
 
-/// Implements [`DeviceParam`] and [`KernelParam`] for an [`AbiType`].
+/// Implements [`DeviceParam`] for an [`AbiType`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! abi_passed_as_itself {
-    ([$($generics:tt)*] $ty:ty) => {
+    ([$($generics:tt)*] $ty:ty $(, $attribute:meta)?) => {
+        $(#[$attribute])?
         // SAFETY: passed as itself.
         unsafe impl<$($generics)*> $crate::DeviceParam for $ty {
             type Raw = $ty;
@@ -147,8 +152,6 @@ macro_rules! abi_passed_as_itself {
                 self
             }
         }
-        // SAFETY: a plain value.
-        unsafe impl<$($generics)*> $crate::KernelParam for $ty {}
     };
 }
 
@@ -178,6 +181,7 @@ impl CxxType for () {
 impl<T: CxxType, const N: usize> CxxType for [T; N] {
     const CXX: Cxx<'static> = Cxx::Array { element: &T::CXX, len: N as u64 };
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: an array is its elements in a row (guide §1.2).
 unsafe impl<T: AbiType, const N: usize> AbiType for [T; N] {
@@ -189,18 +193,22 @@ abi_passed_as_itself!([T: AbiType, const N: usize] [T; N]);
 impl<T: CxxType + 'static> CxxType for *const T {
     const CXX: Cxx<'static> = Cxx::Pointer(&Cxx::Const(&T::CXX));
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 impl<T: CxxType + 'static> CxxType for *mut T {
     const CXX: Cxx<'static> = Cxx::Pointer(&T::CXX);
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const POINTED: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: a thin pointer is a 64-bit generic address (guide §2.3, note B).
 unsafe impl<T: CxxType + 'static> AbiType for *const T {
     const TYPE: Type = Type::pointer::<T>(Access::Raw);
+    const HELD: &'static Definition<'static> = T::POINTED;
 }
 // SAFETY: as above.
 unsafe impl<T: CxxType + 'static> AbiType for *mut T {
     const TYPE: Type = Type::pointer::<T>(Access::Raw);
+    const HELD: &'static Definition<'static> = T::POINTED;
 }
 abi_passed_as_itself!([T: CxxType + 'static] *const T);
 abi_passed_as_itself!([T: CxxType + 'static] *mut T);
@@ -211,24 +219,28 @@ macro_rules! function_pointer {
         function_pointer!(unsafe extern "C" fn($($param),*) -> R, $($param)*);
     };
     ($ty:ty, $($param:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl<R: CxxType + 'static, $($param: CxxType + 'static),*> CxxType for $ty {
             const CXX: Cxx<'static> =
                 Cxx::Pointer(&Cxx::Function { result: &R::CXX, params: &[$($param::CXX),*] });
         }
+        #[diagnostic::do_not_recommend]
         // SAFETY: a pointer to code is a 64-bit generic address.
         unsafe impl<R: CxxType + 'static, $($param: CxxType + 'static),*> AbiType for $ty {
             const TYPE: Type = Type::pointer::<u8>(Access::Raw);
         }
-        abi_passed_as_itself!([R: CxxType + 'static, $($param: CxxType + 'static),*] $ty);
+        abi_passed_as_itself!([R: CxxType + 'static, $($param: CxxType + 'static),*] $ty, diagnostic::do_not_recommend);
 
+        #[diagnostic::do_not_recommend]
         impl<R: CxxType + 'static, $($param: CxxType + 'static),*> CxxType for Option<$ty> {
             const CXX: Cxx<'static> = <$ty as CxxType>::CXX;
         }
+        #[diagnostic::do_not_recommend]
         // SAFETY: `None` is the null pointer.
         unsafe impl<R: CxxType + 'static, $($param: CxxType + 'static),*> AbiType for Option<$ty> {
             const TYPE: Type = Type::pointer::<u8>(Access::Raw);
         }
-        abi_passed_as_itself!([R: CxxType + 'static, $($param: CxxType + 'static),*] Option<$ty>);
+        abi_passed_as_itself!([R: CxxType + 'static, $($param: CxxType + 'static),*] Option<$ty>, diagnostic::do_not_recommend);
     };
 }
 function_pointer!();
@@ -257,15 +269,13 @@ unsafe impl<T: AbiType> DeviceParam for &T {
         self
     }
 }
-// SAFETY: shared by all threads, as a shared reference may be.
-unsafe impl<T: AbiType> KernelParam for &T {}
-
 // SAFETY: as above, to a value that nobody else reaches. No kernel takes it: all threads would have it.
 unsafe impl<T: AbiType> DeviceParam for &mut T {
     type Raw = *mut T;
     const TYPE: Type = Type::pointer::<T>(Access::Exclusive);
     const CXX: Cxx<'static> = Cxx::Reference(&T::CXX);
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const IN_KERNELS: bool = false;
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         // SAFETY: the caller passes on what the other side gave for a reference.
@@ -293,15 +303,13 @@ unsafe impl<T: AbiType> DeviceParam for &[T] {
         RawSlice { ptr: self.as_ptr(), len: self.len() }
     }
 }
-// SAFETY: shared by all threads, as a shared reference may be.
-unsafe impl<T: AbiType> KernelParam for &[T] {}
-
 // SAFETY: pointer, then length.
 unsafe impl<T: AbiType> DeviceParam for &mut [T] {
     type Raw = RawSliceMut<T>;
     const TYPE: Type = Type::slice::<T>(Access::Exclusive);
     const CXX: Cxx<'static> = <*mut T as CxxType>::CXX;
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const IN_KERNELS: bool = false;
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         // SAFETY: the caller passes on what the other side gave for a slice.

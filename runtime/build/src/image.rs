@@ -14,6 +14,7 @@ pub fn expression(report: &Report) -> String {
         let _ = writeln!(text, "{:1$}{content}", "", indent * 4);
     };
     line(1, &format!("name: {:?},", report.name));
+    line(1, &format!("linking: ::ptx::Linking::{:?},", report.linking));
     line(1, "objects: &[");
     for ptx in report.outputs.iter().filter(|output| output.kind == Emit::Ptx) {
         line(2, &object(ptx, report));
@@ -59,10 +60,14 @@ fn signature(kernel: &Kernel) -> String {
 }
 
 fn resource(arch: &str, used: &Resources) -> String {
+    let constant = match used.constant {
+        Some(bytes) => format!("::core::option::Option::Some({bytes})"),
+        None => "::core::option::Option::None".into(),
+    };
     format!(
         "::ptx::ResourceRecord {{ arch: {arch:?}, registers: {}, stack: {}, spill_stores: {}, spill_loads: {}, shared: {}, \
-         constant: {} }}",
-        used.registers, used.stack, used.spill_stores, used.spill_loads, used.shared, used.constant,
+         constant: {constant} }}",
+        used.registers, used.stack, used.spill_stores, used.spill_loads, used.shared,
     )
 }
 
@@ -72,6 +77,7 @@ mod tests {
 
     use super::*;
     use ptx_codegen::Span;
+    use ptx_codegen::options::Linking;
     use ptx_codegen::report::Param;
 
     fn report(dir: &std::path::Path) -> Report {
@@ -94,7 +100,11 @@ mod tests {
                 span: Span { file: "src/lib.rs".into(), line: 1, column: 1 },
                 params: vec![param("a", "f32"), param("x", "&[f32]")],
                 abi_hash: 0xdead_beef,
-                resources: [("sm_80".to_string(), Resources { registers: 12, ..Resources::default() })].into(),
+                resources: [(
+                    "sm_80".to_string(),
+                    Resources { registers: 12, constant: Some(352), ..Resources::default() },
+                )]
+                .into(),
             }],
             outputs: vec![
                 output(Emit::Ptx, "sm_80", "a \"b\".ptx"),
@@ -102,16 +112,19 @@ mod tests {
                 output(Emit::Ptx, "sm_75", "k.ptx"),
             ],
             diagnostics: vec![],
+            linking: Linking::AtBuild,
+            linked: vec![],
         }
     }
 
     /// The types of the contract, as ptx-host has them.
     const TYPES: &str = r#"
         mod ptx {
-            pub struct Image { pub name: &'static str, pub objects: &'static [Object], pub kernels: &'static [KernelRecord] }
+            #[derive(Clone, Copy, Debug, PartialEq)] pub enum Linking { None, AtBuild, AtLoad }
+            pub struct Image { pub name: &'static str, pub linking: Linking, pub objects: &'static [Object], pub kernels: &'static [KernelRecord] }
             pub struct Object { pub arch: &'static str, pub ptx: &'static str, pub ptx_path: &'static str, pub cubin: Option<&'static [u8]> }
             pub struct KernelRecord { pub name: &'static str, pub path: &'static str, pub signature: &'static str, pub abi_hash: u64, pub resources: &'static [ResourceRecord] }
-            pub struct ResourceRecord { pub arch: &'static str, pub registers: u32, pub stack: u32, pub spill_stores: u32, pub spill_loads: u32, pub shared: u32, pub constant: u32 }
+            pub struct ResourceRecord { pub arch: &'static str, pub registers: u32, pub stack: u32, pub spill_stores: u32, pub spill_loads: u32, pub shared: u32, pub constant: Option<u32> }
         }
     "#;
 
@@ -133,6 +146,7 @@ mod tests {
                 assert_eq!((kernel.name, kernel.path, kernel.abi_hash), ("saxpy", "saxpy::kernels", 0xdead_beef));
                 assert_eq!(kernel.signature, "saxpy(a: f32, x: &[f32])");
                 assert_eq!((kernel.resources[0].arch, kernel.resources[0].registers), ("sm_80", 12));
+                assert_eq!((kernel.resources[0].constant, IMAGE.linking), (Some(352), ptx::Linking::AtBuild));
             }
         "#;
         let source = format!("#![allow(dead_code)]{TYPES}\nstatic IMAGE: ptx::Image = {image};\n{checks}");

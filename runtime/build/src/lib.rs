@@ -25,7 +25,7 @@
 mod environment;
 mod image;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ptx_codegen::options::{Emit, Settings};
 use ptx_codegen::progress::Progress;
@@ -49,6 +49,7 @@ pub struct Builder {
     settings: Settings,
     features: Option<Features>,
     profile: Option<String>,
+    name: Option<String>,
     install_tools: bool,
 }
 
@@ -63,7 +64,14 @@ impl Builder {
     pub fn new() -> Self {
         // This program is also what rustc calls as the linker; then it does not come back from here.
         ptx_codegen::become_linker_if_asked();
-        Self { kernels: None, settings: Settings::default(), features: None, profile: None, install_tools: false }
+        Self {
+            kernels: None,
+            settings: Settings::default(),
+            features: None,
+            profile: None,
+            name: None,
+            install_tools: false,
+        }
     }
 
     /// Kernels in another package: its folder, relative to this package's.
@@ -108,6 +116,29 @@ impl Builder {
         self
     }
 
+    /// One more file to link with: CUDA C++ (`.cu`), PTX, a relocatable object (`.cubin`, `.o`), an archive (`.a`), a fatbin
+    /// or LTO-IR (`.ltoir`), relative to this package's folder. The image then holds linked machine code, which runs on
+    /// GPUs of the architectures' major versions; PTX cannot be linked, so there is nothing for later ones.
+    #[must_use]
+    pub fn link(mut self, file: impl Into<PathBuf>) -> Self {
+        self.settings.link.push(file.into());
+        self
+    }
+
+    /// Leaves undefined symbols to `Device::linker`, which links when the program runs.
+    #[must_use]
+    pub fn link_at_load(mut self) -> Self {
+        self.settings.link_at_load = true;
+        self
+    }
+
+    /// One more option for nvcc, where it compiles `.cu` files, as in `-std=c++20`.
+    #[must_use]
+    pub fn nvcc_flag(mut self, flag: impl Into<String>) -> Self {
+        self.settings.nvcc_flags.push(flag.into());
+        self
+    }
+
     /// One more dependency that only the host uses.
     #[must_use]
     pub fn host_only(mut self, dependency: impl Into<String>) -> Self {
@@ -135,6 +166,14 @@ impl Builder {
     #[must_use]
     pub fn profile(mut self, profile: impl Into<String>) -> Self {
         self.profile = Some(profile.into());
+        self
+    }
+
+    /// A name for the image instead of the package's, as in `ptx::image!("name")`: for kernels that are compiled several
+    /// times, each in another way.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
         self
     }
 
@@ -179,7 +218,7 @@ impl Builder {
         let built = project::run(&build, &Progress::quiet())?;
         let image = environment.out_dir.join(format!("{}.image.rs", built.report.name));
         project::write_if_changed(&image, &image::expression(&built.report))?;
-        announce(&built);
+        announce(&built, &environment.out_dir);
         Ok(())
     }
 
@@ -195,7 +234,7 @@ impl Builder {
             None => Features::default(),
         };
         let metadata = Settings::of_manifest(&manifest).unwrap_or_default();
-        let settings = self.settings;
+        let settings = self.settings.linking_below(&environment.manifest_dir);
         let emit = if settings.emit.is_empty() { metadata.emit.clone() } else { settings.emit.clone() };
         let effective = settings.clone().or(metadata);
         DeviceBuild {
@@ -203,7 +242,8 @@ impl Builder {
             profile: self.profile.unwrap_or_else(|| environment.profile.clone()),
             features,
             // Below the script's own folder: two packages, or two profiles, do not meet there.
-            out_dir: environment.out_dir.join("ptx"),
+            out_dir: environment.out_dir.join(self.name.as_ref().map_or("ptx".into(), |name| format!("ptx-{name}"))),
+            name: self.name,
             target_dir: environment.target_dir.join("ptx"),
             cargo: environment.cargo.clone(),
             rustc: environment.rustc.clone(),
@@ -231,12 +271,13 @@ fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
     emit
 }
 
-/// Tells cargo when to run the script again, and passes the linker's warnings on.
-fn announce(built: &Built) {
+/// Tells cargo when to run the script again, and passes the linker's warnings on. What the script itself makes in `out_dir`
+/// is always newer than the script's last run.
+fn announce(built: &Built, out_dir: &Path) {
     for variable in environment::variables() {
         println!("cargo::rerun-if-env-changed={variable}");
     }
-    for source in &built.sources {
+    for source in built.sources.iter().filter(|source| !source.starts_with(out_dir)) {
         println!("cargo::rerun-if-changed={}", source.display());
     }
     for diagnostic in &built.report.diagnostics {

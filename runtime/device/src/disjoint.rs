@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use ptx_abi::cxx::{Cxx, Definition};
-use ptx_abi::{AbiType, Access, CxxType, DeviceParam, KernelParam, RawSliceMut, Type};
+use ptx_abi::{AbiType, Access, CxxType, DeviceParam, RawSliceMut, Type};
 
 use crate::thread::{Index2d, ThreadIndex};
 
@@ -109,6 +109,8 @@ unsafe impl<T: AbiType> DeviceParam for DisjointSlice<'_, T> {
     const TYPE: Type = Type::slice::<T>(Access::Exclusive);
     const CXX: Cxx<'static> = <*mut T as CxxType>::CXX;
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    // Each thread's index is its own, so all may have the slice.
+    const IN_KERNELS: bool = true;
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         // SAFETY: the host gave the launch, and so every thread, this memory alone.
@@ -119,8 +121,6 @@ unsafe impl<T: AbiType> DeviceParam for DisjointSlice<'_, T> {
         RawSliceMut { ptr: self.ptr, len: self.len }
     }
 }
-// SAFETY: every thread may have it: an index is one thread's own.
-unsafe impl<T: AbiType> KernelParam for DisjointSlice<'_, T> {}
 
 #[cfg(test)]
 mod tests {

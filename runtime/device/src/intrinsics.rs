@@ -52,6 +52,8 @@ intrinsics! {
     clock64 = __ptx_clock64 -> u64;
     /// `%globaltimer`
     globaltimer = __ptx_globaltimer -> u64;
+    /// The arch times ten.
+    arch = __ptx_arch -> u32;
     /// `barrier.sync 0`
     barrier_sync = __ptx_barrier_sync -> ();
     /// `barrier.sync.aligned 0`
@@ -73,6 +75,6 @@ pub(crate) fn trap() -> ! {
 #[cfg(not(target_arch = "nvptx64"))]
 #[cold]
 #[track_caller]
-fn only_on_the_gpu() -> ! {
+pub(crate) fn only_on_the_gpu() -> ! {
     panic!("this function only runs on the GPU: call it in a `#[kernel]`, and launch that from the host")
 }

@@ -1,25 +1,37 @@
-//! What kernels call: thread indices, disjoint slices, barriers, printing, the allocator and the panic handler.
+//! What kernels call: thread indices, disjoint slices, atomics, shared memory, barriers, printing, the allocator and the
+//! panic handler.
 //!
 //! On `nvptx64` the functions here are the real ones. On the host the same items exist, so that a crate that is
 //! compiled for both sides type-checks; those that only make sense in a kernel panic there.
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
 #[cfg(all(target_arch = "nvptx64", feature = "allocator"))]
 mod allocator;
+mod arch;
+pub mod atomic;
 mod dim;
 mod disjoint;
+pub mod ffi;
 mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 #[doc(hidden)]
 pub mod print;
+#[doc(hidden)]
+pub mod shared;
 pub mod sync;
 #[cfg(target_arch = "nvptx64")]
 mod syscalls;
 #[doc(hidden)]
 pub mod text;
 pub mod thread;
+pub mod vec;
 
+pub use arch::arch;
 pub use dim::Dim3;
 pub use disjoint::DisjointSlice;
+pub use shared::{Shared, SharedAtomics};
 pub use sync::sync_threads;

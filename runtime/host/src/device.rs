@@ -10,6 +10,7 @@ use ptx_device::Dim3;
 use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
 use crate::image::Image;
+use crate::linker::Linker;
 use crate::module::Module;
 
 /// See [`Device::set_stack_size`].
@@ -220,6 +221,11 @@ impl Device {
     /// Loads embedded device code: `device.load(&ptx::image!())`.
     pub fn load(&self, image: &Image) -> Result<Module> {
         Module::load(self, image)
+    }
+
+    /// Links device code when the program runs: Rust kernels with CUDA C++.
+    pub fn linker<'a>(&self) -> Linker<'a> {
+        Linker::new(self)
     }
 
     /// Copies `data` to the device.

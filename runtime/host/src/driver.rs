@@ -117,7 +117,7 @@ pub(crate) unsafe fn load(code: &Code<'_>) -> Result<sys::CUmodule, (DriverError
 }
 
 /// A copy at an address that eight divides.
-fn aligned(bytes: &[u8]) -> Vec<u64> {
+pub(crate) fn aligned(bytes: &[u8]) -> Vec<u64> {
     let word = |chunk: &[u8]| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);

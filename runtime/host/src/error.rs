@@ -40,7 +40,7 @@ pub enum Error {
     /// Nothing in the image runs on the device.
     #[error(
         "the device code `{image}` has nothing for {device} ({arch}): it was compiled for {compiled}. Compile it for \
-         {arch} or older, as in `ptx_build::Builder::new().arch(\"{arch}\")`"
+         {arch}{older}, as in `ptx_build::Builder::new().arch(\"{arch}\")`"
     )]
     NoObject {
         /// The image.
@@ -51,6 +51,8 @@ pub enum Error {
         arch: String,
         /// What the image has.
         compiled: String,
+        /// What else would do.
+        older: &'static str,
     },
     /// The driver refused the code.
     #[error("the driver refused the device code {object} on {device}: {reason}{log}{remedy}")]
@@ -66,6 +68,50 @@ pub enum Error {
         /// What to do, on a line of its own; may be empty.
         remedy: String,
     },
+    /// Device code could not be linked.
+    #[error("{linker} could not link for {target}: {reason}{log}{remedy}")]
+    Link {
+        /// Who linked.
+        linker: &'static str,
+        /// The device's name, or the arch.
+        target: String,
+        /// Why not.
+        reason: String,
+        /// The symbols that nothing defines, if that is why.
+        undefined: Box<[String]>,
+        /// The linker's log, on lines of its own; may be empty.
+        log: String,
+        /// What to do, on a line of its own; may be empty.
+        remedy: &'static str,
+    },
+    /// A file cannot be linked.
+    #[error("cannot link with {}: {reason}", path.display())]
+    LinkInput {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// nvJitLink is not there.
+    #[error(
+        "NVIDIA's nvJitLink was not found ({library} cannot be loaded), and only it links LTO-IR: install the CUDA toolkit, \
+         or name the library's file in {variable}; or give code that nvcc made without `-dlto`, which the driver links"
+    )]
+    NoNvJitLink {
+        /// Its file name.
+        library: &'static str,
+        /// The variable that names its file.
+        variable: &'static str,
+    },
+    /// The image waits to be linked.
+    #[error(
+        "the device code `{image}` was built to be linked when it is loaded: load it by \
+         `device.linker().image(&image).file(…).link()`"
+    )]
+    NotLinked {
+        /// The image.
+        image: &'static str,
+    },
     /// The image has no such kernel.
     #[error(
         "the device code `{image}` has no kernel `{name}` ({known}): is it `image!(\"…\")` of the crate that has it?"
@@ -74,7 +120,7 @@ pub enum Error {
         /// What was launched.
         name: String,
         /// The image.
-        image: &'static str,
+        image: String,
         /// What it has.
         known: String,
     },

@@ -1,16 +1,31 @@
 //! Embedded device code, as `ptx-build` writes it, and which of its objects fits a device.
 
+use crate::device::Device;
 use crate::driver::Code;
+use crate::error::Error;
 
 /// The device code of one crate.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
     /// The crate.
     pub name: &'static str,
+    /// Whether the code is whole.
+    pub linking: Linking,
     /// The code, once for every architecture.
     pub objects: &'static [Object],
     /// The kernels.
     pub kernels: &'static [KernelRecord],
+}
+
+/// Where device code is linked with other device code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linking {
+    /// Nowhere: PTX and cubins are whole.
+    None,
+    /// When the program was built: the cubins are linked, and the PTX alone is not whole.
+    AtBuild,
+    /// When the program runs, by [`Device::linker`](crate::Device::linker): neither is whole.
+    AtLoad,
 }
 
 /// The code for one architecture.
@@ -56,20 +71,20 @@ pub struct ResourceRecord {
     pub spill_loads: u32,
     /// Bytes of static shared memory a block.
     pub shared: u32,
-    /// Bytes of constant memory.
-    pub constant: u32,
+    /// Bytes of constant memory; ptxas 13 does not say it for sm_90 and later.
+    pub constant: Option<u32>,
 }
 
 /// A compute capability, with the letter that limits where code for it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Arch {
-    major: u32,
+pub(crate) struct Arch {
+    pub(crate) major: u32,
     minor: u32,
     feature: Option<char>,
 }
 
 impl Arch {
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"))?;
         let number = digits.trim_end_matches(['a', 'f']);
         let feature = digits[number.len()..].chars().next();
@@ -98,21 +113,51 @@ impl Arch {
 impl Image {
     /// What to load on a device of this compute capability: the cubin that fits best, else the PTX that does.
     pub(crate) fn pick(&self, device: (u32, u32)) -> Option<(&'static Object, Code<'static>)> {
-        let best = |fits: &dyn Fn(&Object, Arch) -> bool| {
-            self.objects
-                .iter()
-                .filter_map(|object| Arch::parse(object.arch).map(|arch| (arch, object)))
-                .filter(|(arch, object)| fits(object, *arch))
-                .max_by_key(|(arch, _)| *arch)
-                .map(|(_, object)| object)
-        };
-        let cubin = best(&|object, arch| object.cubin.is_some() && arch.cubin_runs_on(device));
+        let cubin = self.best(&|object, arch| object.cubin.is_some() && arch.cubin_runs_on(device));
         if let Some(object) = cubin
             && let Some(bytes) = object.cubin
         {
             return Some((object, Code::Cubin(bytes)));
         }
-        best(&|_, arch| arch.ptx_compiles_on(device)).map(|object| (object, Code::Ptx(object.ptx)))
+        if self.linking == Linking::AtBuild {
+            return None;
+        }
+        self.best(&|_, arch| arch.ptx_compiles_on(device)).map(|object| (object, Code::Ptx(object.ptx)))
+    }
+
+    /// What to link on such a device: cubins only if they are relocatable.
+    pub(crate) fn pick_to_link(&self, device: (u32, u32)) -> Option<(&'static Object, Code<'static>)> {
+        match self.linking {
+            Linking::AtLoad => self.pick(device),
+            Linking::AtBuild => None,
+            Linking::None => self.best(&|_, arch| arch.ptx_compiles_on(device)).map(|o| (o, Code::Ptx(o.ptx))),
+        }
+    }
+
+    /// The error that nothing fits.
+    pub(crate) fn nothing_for(&self, device: &Device) -> Error {
+        let compiled: Vec<_> = self.objects.iter().map(|o| o.arch).collect();
+        Error::NoObject {
+            image: self.name,
+            device: device.name().to_owned(),
+            arch: device.arch(),
+            compiled: if compiled.is_empty() { "nothing".to_owned() } else { compiled.join(", ") },
+            older: match self.linking {
+                Linking::AtBuild => {
+                    " (it is linked with other code, so only machine code of the same major version fits)"
+                }
+                _ => " or older",
+            },
+        }
+    }
+
+    fn best(&self, fits: &dyn Fn(&Object, Arch) -> bool) -> Option<&'static Object> {
+        self.objects
+            .iter()
+            .filter_map(|object| Arch::parse(object.arch).map(|arch| (arch, object)))
+            .filter(|(arch, object)| fits(object, *arch))
+            .max_by_key(|(arch, _)| *arch)
+            .map(|(_, object)| object)
     }
 
     /// The record of a kernel.
@@ -130,7 +175,7 @@ mod tests {
     }
 
     fn pick(objects: &'static [Object], device: (u32, u32)) -> Option<(&'static str, bool)> {
-        let image = Image { name: "test", objects, kernels: &[] };
+        let image = Image { name: "test", linking: Linking::None, objects, kernels: &[] };
         image.pick(device).map(|(object, code)| (object.arch, matches!(code, Code::Cubin(_))))
     }
 
@@ -154,5 +199,8 @@ mod tests {
         // sm_90a runs on nothing but 9.0.
         assert_eq!(pick(&OBJECTS, (10, 0)), Some(("sm_86", false)));
         assert_eq!(pick(&OBJECTS, (6, 1)), None);
+        // PTX of linked code lacks what it was linked with.
+        let linked = Image { name: "test", linking: Linking::AtBuild, objects: &OBJECTS, kernels: &[] };
+        assert!(linked.pick((8, 9)).is_some() && linked.pick((10, 0)).is_none() && linked.pick((7, 5)).is_none());
     }
 }

@@ -9,6 +9,7 @@ mod error;
 mod grid;
 mod image;
 mod launch;
+mod linker;
 mod memory;
 mod module;
 mod param;
@@ -18,8 +19,9 @@ pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewM
 pub use device::{Device, Limits};
 pub use error::{Error, GridError, Lost, Result};
 pub use grid::Grid;
-pub use image::{Image, KernelRecord, Object, ResourceRecord};
+pub use image::{Image, KernelRecord, Linking, Object, ResourceRecord};
 pub use launch::Launch;
+pub use linker::{LinkInput, LinkKind, LinkWith, Linker, link_without_device, nvjitlink_version};
 pub use memory::{DeviceMemory, DeviceMemoryMut, DevicePointer, DeviceRead, DeviceWrite};
 pub use module::{Attributes, Module};
 pub use param::HostParam;

@@ -13,12 +13,13 @@ use crate::device::{Device, Limits};
 use crate::driver::{self, Code, Doing};
 use crate::error::{Error, GridError, Result};
 use crate::grid::Grid;
-use crate::image::{Image, KernelRecord};
+use crate::image::{Image, KernelRecord, Linking};
 
 /// Device code that is loaded on a device.
 pub struct Module {
     device: Device,
-    image: Image,
+    /// Where its kernels are described; several if they were linked.
+    images: Vec<Image>,
     object: String,
     // Before `loaded`: functions are of no use without their module.
     kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
@@ -66,6 +67,16 @@ unsafe impl Send for Loaded {}
 // SAFETY: as above; the driver locks for itself.
 unsafe impl Sync for Loaded {}
 
+impl Loaded {
+    fn function(&self, name: &str) -> Result<CUfunction> {
+        let doing = || format!("looking for kernel `{name}` in the loaded code");
+        self.context.bind_to_thread().doing(doing)?;
+        let symbol = CString::new(name).map_err(|_| DriverError(CUresult::CUDA_ERROR_NOT_FOUND)).doing(doing)?;
+        // SAFETY: the module is loaded, and its context current.
+        unsafe { result::module::get_function(self.module, symbol) }.doing(doing)
+    }
+}
+
 impl Drop for Loaded {
     fn drop(&mut self) {
         // Its kernels may still run. Errors are for later calls: a lost context must not end the program here.
@@ -77,28 +88,33 @@ impl Drop for Loaded {
 
 impl Module {
     pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
-        let Some((object, code)) = image.pick(device.capability()) else {
-            let compiled: Vec<_> = image.objects.iter().map(|o| o.arch).collect();
-            return Err(Error::NoObject {
-                image: image.name,
-                device: device.name().to_owned(),
-                arch: device.arch(),
-                compiled: if compiled.is_empty() { "nothing".to_owned() } else { compiled.join(", ") },
-            });
-        };
-        let context = device.context();
+        if image.linking == Linking::AtLoad {
+            return Err(Error::NotLinked { image: image.name });
+        }
+        let (object, code) = image.pick(device.capability()).ok_or_else(|| image.nothing_for(device))?;
         let description = match code {
             Code::Cubin(_) => format!("`{}` (cubin for {})", image.name, object.arch),
             Code::Ptx(_) => format!("`{}` (PTX for {}, compiled by the driver)", image.name, object.arch),
         };
-        context.bind_to_thread().doing(|| format!("loading {description}"))?;
-        // SAFETY: the context is current. What `ptx-build` embeds is whole; `Image` is made by nobody else.
-        let module = unsafe { driver::load(&code) }
-            .map_err(|(error, log)| load_error(error, &log, &description, object.ptx_path, device))?;
+        Self::load_code(device, vec![*image], &code, description, object.ptx_path)
+    }
+
+    /// What a linker made: `cubin` is whole.
+    pub(crate) fn load_linked(device: &Device, images: Vec<Image>, cubin: &[u8], description: String) -> Result<Self> {
+        Self::load_code(device, images, &Code::Cubin(cubin), description, "")
+    }
+
+    fn load_code(device: &Device, images: Vec<Image>, code: &Code<'_>, object: String, path: &str) -> Result<Self> {
+        let context = device.context();
+        context.bind_to_thread().doing(|| format!("loading {object}"))?;
+        // SAFETY: the context is current. What `ptx-build` embeds is whole, `Image` is made by nobody else; and so is what
+        // a linker made.
+        let module =
+            unsafe { driver::load(code) }.map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
         Ok(Self {
             device: device.clone(),
-            image: *image,
-            object: description,
+            images,
+            object,
             kernels: Mutex::default(),
             loaded: Loaded { module, context: context.clone() },
         })
@@ -114,9 +130,15 @@ impl Module {
         &self.object
     }
 
-    /// The kernels in it.
-    pub fn kernels(&self) -> &'static [KernelRecord] {
-        self.image.kernels
+    /// The Rust kernels in it.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static KernelRecord> {
+        self.images.iter().flat_map(|image| image.kernels)
+    }
+
+    /// A kernel that Rust knows nothing of, such as one of CUDA C++ that was linked in: for
+    /// `cudarc::driver::result::launch_kernel`, which checks nothing. It is of use as long as the module lives.
+    pub fn function(&self, name: &str) -> Result<CUfunction> {
+        self.loaded.function(name)
     }
 
     /// What a kernel uses.
@@ -143,11 +165,11 @@ impl Module {
     }
 
     fn record(&self, name: &str) -> Result<&'static KernelRecord> {
-        self.image.kernel(name).ok_or_else(|| {
-            let known: Vec<_> = self.image.kernels.iter().map(|k| format!("`{}`", k.name)).collect();
+        self.images.iter().find_map(|image| image.kernel(name)).ok_or_else(|| {
+            let known: Vec<_> = self.kernels().map(|k| format!("`{}`", k.name)).collect();
             Error::UnknownKernel {
                 name: name.to_owned(),
-                image: self.image.name,
+                image: self.images.iter().map(|image| image.name).collect::<Vec<_>>().join("` + `"),
                 known: if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) },
             }
         })
@@ -174,10 +196,7 @@ impl fmt::Debug for Module {
 impl Kernel {
     fn find(name: &'static str, loaded: &Loaded, limits: Limits) -> Result<Self> {
         let doing = || format!("looking for kernel `{name}` in the loaded code");
-        loaded.context.bind_to_thread().doing(doing)?;
-        let symbol = CString::new(name).map_err(|_| DriverError(CUresult::CUDA_ERROR_NOT_FOUND)).doing(doing)?;
-        // SAFETY: the module is loaded, and its context current.
-        let function = unsafe { result::module::get_function(loaded.module, symbol) }.doing(doing)?;
+        let function = loaded.function(name)?;
         let read = |attribute| -> Result<u32> {
             // SAFETY: a function of the current context.
             let value = unsafe { result::function::get_function_attribute(function, attribute) }.doing(doing)?;

@@ -1,7 +1,11 @@
 //! The host's side of every type that a kernel's parameter may have.
 
-use ptx_abi::{AbiType, CxxType, KernelParam};
-use ptx_device::DisjointSlice;
+use ptx_abi::{AbiType, CxxType, DeviceParam};
+use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
+use ptx_device::ffi::{
+    CChar, Char8, Char16, LongLong, Restrict, SamplerObject, SurfaceObject, TextureObject, ULongLong, WChar,
+};
+use ptx_device::{DisjointSlice, native_vectors, vec};
 
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
@@ -13,10 +17,10 @@ use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 /// that the type says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
-    label = "this type has no defined layout at the kernel boundary",
+    label = "the host cannot pass this to a kernel",
     note = "kernels take scalars, raw pointers, `&T`, `&[T]`, `DisjointSlice<T>`, and types that derive `ptx::AbiType`"
 )]
-pub unsafe trait HostParam: KernelParam {
+pub unsafe trait HostParam: DeviceParam {
     /// What the host passes.
     type Host<'a>;
 
@@ -25,7 +29,10 @@ pub unsafe trait HostParam: KernelParam {
 }
 
 macro_rules! by_value {
-    ($($ty:ty),*) => {$(
+    // Not in rustc's lists of types that would do: they are too many.
+    (@hidden $($ty:ty),*) => {$( by_value!(@one $ty, diagnostic::do_not_recommend); )*};
+    (@one $ty:ty $(, $attribute:meta)?) => {
+        $(#[$attribute])?
         // SAFETY: the value itself.
         unsafe impl HostParam for $ty {
             type Host<'a> = Self;
@@ -34,9 +41,20 @@ macro_rules! by_value {
                 launch.push_value(host);
             }
         }
-    )*};
+    };
+    ($($ty:ty),*) => {$( by_value!(@one $ty); )*};
 }
 by_value!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, f32, f64);
+#[cfg(feature = "half")]
+by_value!(@hidden half::f16, half::bf16);
+
+macro_rules! vectors {
+    ($($name:ident, $make:ident, $cuda:literal, $lane:ident, $kind:ident, $fields:tt, $align:tt;)*) => {
+        by_value!(@hidden $(vec::$name),*);
+    };
+}
+native_vectors!(vectors);
+by_value!(@hidden CChar, LongLong, ULongLong, WChar, Char8, Char16, TextureObject, SurfaceObject, SamplerObject);
 
 // SAFETY: the value itself.
 unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
@@ -62,6 +80,24 @@ unsafe impl<T: CxxType + 'static> HostParam for *mut T {
     }
 }
 
+#[diagnostic::do_not_recommend]
+// SAFETY: an address.
+unsafe impl<T: CxxType + 'static> HostParam for Restrict<*const T> {
+    type Host<'a> = DevicePointer<T>;
+    fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
+        launch.push_value(host.address());
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: an address.
+unsafe impl<T: CxxType + 'static> HostParam for Restrict<*mut T> {
+    type Host<'a> = DevicePointer<T>;
+    fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
+        launch.push_value(host.address());
+    }
+}
+
 // SAFETY: the address of at least one `T`, which `Launch` checks.
 unsafe impl<T: AbiType> HostParam for &T {
     type Host<'a> = &'a dyn DeviceRead<T>;
@@ -80,6 +116,14 @@ unsafe impl<T: AbiType> HostParam for &[T] {
 
 // SAFETY: address and length of memory that is borrowed exclusively.
 unsafe impl<T: AbiType> HostParam for DisjointSlice<'_, T> {
+    type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
+        launch.push_slice_mut(host);
+    }
+}
+
+// SAFETY: address and length of memory that is borrowed exclusively.
+unsafe impl<T: AtomicValue + AbiType, S: Scope> HostParam for AtomicSlice<'_, T, S> {
     type Host<'a> = &'a mut dyn DeviceWrite<T>;
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);

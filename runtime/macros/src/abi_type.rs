@@ -51,13 +51,15 @@ pub fn expand_name(item: TokenStream) -> syn::Result<TokenStream> {
 }
 
 /// The values of the traits' constants.
-struct Layout {
+pub struct Layout {
     /// `AbiType::TYPE`
-    ty: TokenStream,
+    pub ty: TokenStream,
     /// `CxxType::CXX`
-    cxx: TokenStream,
+    pub cxx: TokenStream,
     /// `CxxType::DEFINITION`
-    definition: TokenStream,
+    pub definition: TokenStream,
+    /// `CxxType::POINTED`, if it is not the default.
+    pub pointed: Option<TokenStream>,
 }
 
 fn record(
@@ -77,29 +79,20 @@ fn record(
     let mut errors = Errors::default();
     real.iter().for_each(|(_, field)| refuse_dyn(&field.ty, &mut errors));
     errors.finish()?;
+    // One trait, named in one way: then rustc reports a field's wrong type once.
     let checks = real.iter().map(|(_, field)| {
         let ty = &field.ty;
-        quote_spanned!(ty.span()=> field::<#ty>();)
+        quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::FIELD)
     });
-    let checked = |value: TokenStream| {
-        quote!({
-            const fn field<T: ::ptx::__private::AbiType>() {
-                ::core::assert!(
-                    ::core::mem::size_of::<T>() > 0,
-                    "a field of size 0 has no device layout: in C++ it would take one byte"
-                );
-            }
-            #(#checks)*
-            #value
-        })
-    };
+    let checked = |value: TokenStream| quote!({ #(let () = #checks;)* #value });
     if let ([(_, only)], true) = (&real[..], repr.transparent) {
         // As its only field: that is what `transparent` promises.
         let only = &only.ty;
         return Ok(Layout {
-            ty: checked(quote!(<#only as ::ptx::__private::AbiType>::TYPE)),
-            cxx: quote!(<#only as ::ptx::__private::CxxType>::CXX),
-            definition: quote!(<#only as ::ptx::__private::CxxType>::DEFINITION),
+            ty: checked(quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::TYPE)),
+            cxx: quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::NAME),
+            definition: quote_spanned!(only.span()=> <#only as ::ptx::__private::AbiType>::HELD),
+            pointed: Some(quote!(<#only as ::ptx::__private::CxxType>::POINTED)),
         });
     }
     let named = cxx.tokens(input, &keyword);
@@ -109,12 +102,14 @@ fn record(
             Member::Named(ident) => ident.to_string().trim_start_matches("r#").to_owned(),
             Member::Unnamed(index) => format!("_{}", index.index),
         };
+        let cxx = quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::NAME);
+        let held = quote_spanned!(ty.span()=> <#ty as ::ptx::__private::AbiType>::HELD);
         quote!(::ptx::__private::cxx::Field {
             name: #name,
-            cxx: <#ty as ::ptx::__private::CxxType>::CXX,
+            cxx: #cxx,
             offset: ::core::mem::offset_of!(Self, #member) as u64,
             bits: ::core::option::Option::None,
-            definition: <#ty as ::ptx::__private::AbiType>::HELD,
+            definition: #held,
         })
     });
     let packed = repr.packed;
@@ -124,11 +119,12 @@ fn record(
         definition: definition(
             &quote!(::ptx::__private::cxx::Body::Record { fields: &[#(#entries),*], packed: #packed }),
         ),
+        pointed: None,
     })
 }
 
 /// C++ gives an empty struct a size: its alignment.
-fn definition(body: &TokenStream) -> TokenStream {
+pub fn definition(body: &TokenStream) -> TokenStream {
     quote!(&::ptx::__private::cxx::Definition {
         cxx: <Self as ::ptx::__private::CxxType>::CXX,
         size: if ::core::mem::size_of::<Self>() == 0 {
@@ -171,6 +167,7 @@ fn enumeration(input: &DeriveInput, repr: &Repr, cxx: &CxxName, data: &DataEnum)
             underlying: ::ptx::__private::cxx::Builtin::#builtin,
             variants: &[#(#variants),*],
         })),
+        pointed: Some(quote!(<Self as ::ptx::__private::CxxType>::DEFINITION)),
     })
 }
 
@@ -193,18 +190,23 @@ pub fn builtin(ty: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
-fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
+/// The impls of all traits that a type crossing the boundary has.
+pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
     let name = &input.ident;
     for parameter in input.generics.type_params_mut() {
         parameter.bounds.push(parse_quote!(::ptx::__private::AbiType));
     }
     let (generics, arguments, where_clause) = input.generics.split_for_impl();
-    let Layout { ty, cxx, definition } = layout;
+    let Layout { ty, cxx, definition, pointed } = layout;
+    let pointed = pointed
+        .as_ref()
+        .map(|pointed| quote!(const POINTED: &'static ::ptx::__private::cxx::Definition<'static> = #pointed;));
     quote! {
         #[automatically_derived]
         impl #generics ::ptx::__private::CxxType for #name #arguments #where_clause {
             const CXX: ::ptx::__private::cxx::Cxx<'static> = #cxx;
             const DEFINITION: &'static ::ptx::__private::cxx::Definition<'static> = #definition;
+            #pointed
         }
         // SAFETY: `repr` fixes the layout, and every field is checked to have one.
         #[automatically_derived]
@@ -230,10 +232,7 @@ fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
                 self
             }
         }
-        // SAFETY: a plain value.
-        #[automatically_derived]
-        unsafe impl #generics ::ptx::__private::KernelParam for #name #arguments #where_clause {}
-        // SAFETY: pushes the value, as `KernelParam` says.
+        // SAFETY: pushes the value, as `DeviceParam` says.
         #[cfg(not(target_arch = "nvptx64"))]
         #[automatically_derived]
         unsafe impl #generics ::ptx::__private::HostParam for #name #arguments #where_clause {
@@ -250,13 +249,14 @@ fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
 }
 
 /// What `#[ptx(name = "..", namespace = "..")]` says of the type in C++.
-struct CxxName {
+pub struct CxxName {
     name: String,
     namespace: String,
 }
 
 impl CxxName {
-    fn of(input: &DeriveInput) -> syn::Result<Self> {
+    /// The type's own name, unless the attribute gives another.
+    pub fn of(input: &DeriveInput) -> syn::Result<Self> {
         let mut this =
             Self { name: input.ident.to_string().trim_start_matches("r#").to_owned(), namespace: String::new() };
         for attribute in input.attrs.iter().filter(|a| a.path().is_ident("ptx")) {
@@ -277,7 +277,8 @@ impl CxxName {
         Ok(this)
     }
 
-    fn tokens(&self, input: &DeriveInput, keyword: &TokenStream) -> TokenStream {
+    /// A `Cxx`.
+    pub fn tokens(&self, input: &DeriveInput, keyword: &TokenStream) -> TokenStream {
         let Self { name, namespace } = self;
         let arguments = input.generics.params.iter().filter_map(|parameter| match parameter {
             GenericParam::Lifetime(_) => None,
@@ -340,17 +341,22 @@ fn is_phantom(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "PhantomData"))
 }
 
+/// What the `repr` attributes say.
 #[derive(Default)]
-struct Repr {
-    c: bool,
+pub struct Repr {
+    /// `repr(C)`
+    pub c: bool,
     transparent: bool,
     integer: Option<Ident>,
     /// 0 if it is not packed.
-    packed: u64,
+    pub packed: u64,
+    /// Of `repr(align(N))`; 0 if there is none.
+    pub align: u64,
 }
 
 impl Repr {
-    fn of(input: &DeriveInput) -> syn::Result<Self> {
+    /// Those of that type.
+    pub fn of(input: &DeriveInput) -> syn::Result<Self> {
         let mut this = Self::default();
         for attribute in input.attrs.iter().filter(|a| a.path().is_ident("repr")) {
             attribute.parse_nested_meta(|meta| {
@@ -369,6 +375,8 @@ impl Repr {
                     }
                     if meta.path.is_ident("packed") {
                         this.packed = value;
+                    } else {
+                        this.align = value;
                     }
                 } else if let Some(ident) = meta.path.get_ident() {
                     match ident.to_string().as_str() {

@@ -91,17 +91,19 @@ impl Function<'_> {
             // A template parameter has a name and no layout.
             Some(named) => quote_spanned!(span=> <#named as #private::CxxType>::CXX),
         };
+        let definition = quote_spanned!(span=> <#static_ty as #private::DeviceParam>::DEFINITION);
         quote!(#private::Param {
             name: #name,
             rust_type: #rust_type,
             ty: #layout,
             cxx: #cxx,
-            definition: <#static_ty as #private::DeviceParam>::DEFINITION,
+            definition: #definition,
         })
     }
 }
 
 /// The shim that the compiler calls: a pointer to the result's place, if there is a result, and one to each parameter.
+/// They are untyped: a wrong type would be reported again for each place that names it.
 pub fn shim(
     private: &TokenStream,
     shim: &Ident,
@@ -112,22 +114,23 @@ pub fn shim(
     let name = &signature.ident;
     let (lifetimes, _, where_clause) = signature.generics.split_for_impl();
     let pointers = pointers(params);
-    let types = raw_pointers(private, params);
     let values = params.iter().zip(&pointers).map(|(Param { ty, .. }, pointer)| {
-        quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::from_raw(#pointer.read()))
+        quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::from_raw(::core::ptr::read(#pointer.cast())))
     });
     let call = quote!(#name(#(#values),*));
     let (first, body) = match result {
         None => (None, quote!({ #call; })),
         Some(ty) => (
-            Some(quote_spanned!(ty.span()=> __ptx_result: *mut <#ty as #private::DeviceParam>::Raw,)),
-            quote_spanned!(ty.span()=> { __ptx_result.write(<#ty as #private::DeviceParam>::into_raw(#call)) }),
+            Some(quote!(__ptx_result: *mut (),)),
+            quote_spanned!(ty.span()=> {
+                ::core::ptr::write(__ptx_result.cast(), <#ty as #private::DeviceParam>::into_raw(#call))
+            }),
         ),
     };
     let allow = allow(&quote!(improper_ctypes_definitions, unused_unsafe, clippy::too_many_arguments));
     quote! {
         #allow
-        unsafe extern "C" fn #shim #lifetimes (#first #(#pointers: #types),*) #where_clause {
+        unsafe extern "C" fn #shim #lifetimes (#first #(#pointers: *const ()),*) #where_clause {
             // SAFETY: the compiler calls this with one pointer for each parameter, as `Entry` asks.
             unsafe #body
         }
@@ -138,11 +141,6 @@ pub fn shim(
 /// the pointer.
 pub fn pointers(params: &[Param]) -> Vec<Ident> {
     params.iter().enumerate().map(|(i, param)| format_ident!("__ptx_{i}", span = param.ty.span())).collect()
-}
-
-/// The shim's parameters' types.
-pub fn raw_pointers<'a>(private: &'a TokenStream, params: &'a [Param]) -> impl Iterator<Item = TokenStream> + use<'a> {
-    params.iter().map(move |Param { ty, .. }| quote_spanned!(ty.span()=> *const <#ty as #private::DeviceParam>::Raw))
 }
 
 /// The static that the compiler finds: `shim` is the function, `__PTX_DESCRIPTOR` what is said of it.

@@ -215,19 +215,20 @@ fn import_one(
     let entry = descriptor::entry(private, &shim);
     let check = no_slice(private, result);
     let pointers = descriptor::pointers(&params);
-    let raw = descriptor::raw_pointers(private, &params);
+    let place = ident.span().resolved_at(Span::call_site());
     let values = params.iter().zip(&pointers).map(|(Param { name, ty, .. }, pointer)| {
         quote_spanned!(ty.span()=> let #pointer = <#ty as #private::DeviceParam>::into_raw(#name);)
     });
     let (shim_result, call) = match result {
-        None => (None, quote!(unsafe { #shim(#(&raw const #pointers),*) })),
+        // With the declaration's place, which messages about an undefined function name.
+        None => (None, quote_spanned!(place=> unsafe { #shim(#((&raw const #pointers).cast()),*) })),
         Some(ty) => (
-            Some(quote_spanned!(ty.span()=> __ptx_result: *mut <#ty as #private::DeviceParam>::Raw,)),
-            quote_spanned! {ty.span()=>
-                let mut __ptx_result = ::core::mem::MaybeUninit::uninit();
+            Some(quote!(__ptx_result: *mut (),)),
+            quote_spanned! {place=>
+                let mut __ptx_result = ::core::mem::MaybeUninit::<<#ty as #private::DeviceParam>::Raw>::uninit();
                 // SAFETY: the caller promises what the imported function asks; the shim writes the result.
                 unsafe {
-                    #shim(__ptx_result.as_mut_ptr(), #(&raw const #pointers),*);
+                    #shim(__ptx_result.as_mut_ptr().cast(), #((&raw const #pointers).cast()),*);
                     <#ty as #private::DeviceParam>::from_raw(__ptx_result.assume_init())
                 }
             },
@@ -262,7 +263,7 @@ fn import_one(
                 #lints
                 unsafe extern "C" {
                     #[link_name = #symbol]
-                    fn #shim(#shim_result #(#pointers: #raw),*);
+                    fn #shim(#shim_result #(#pointers: *const ()),*);
                 }
                 #entry
                 #(#values)*
@@ -345,7 +346,9 @@ mod tests {
         let text = expansion("export = \"C++\", namespace = \"a\"", "pub fn f(a: u8, s: &S) -> R { g(a) }");
         assert!(text.contains("pub fn f (a : u8 , s : & S) -> R { g (a) }"), "{text}");
         assert!(text.contains("Kind :: Export") && text.contains("Mangling :: Cxx"));
-        assert!(text.contains("__ptx_result : * mut < R as :: ptx :: __private :: DeviceParam > :: Raw"));
+        assert!(text.contains(
+            ":: core :: ptr :: write (__ptx_result . cast () , < R as :: ptx :: __private :: DeviceParam > :: into_raw"
+        ));
         assert!(expansion("export, name = \"g\"", "fn f() {}").contains("name : \"g\""));
     }
 

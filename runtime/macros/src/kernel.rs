@@ -57,10 +57,14 @@ impl Kernel {
         let shim = Ident::new("__ptx_shim", Span::call_site());
         let shim_function = descriptor::shim(private, &shim, &function.sig, params, None);
         let entry = descriptor::entry(private, &shim);
-        // A type that may stand in a device function's signature may still be wrong for a kernel's.
-        let checks = params
-            .iter()
-            .map(|Param { static_ty, .. }| quote_spanned!(static_ty.span()=> __ptx_kernel_param::<#static_ty>();));
+        let checks = params.iter().map(|Param { static_ty, .. }| {
+            quote_spanned! {static_ty.span()=>
+                const _: () = ::core::assert!(
+                    <#static_ty as #private::DeviceParam>::IN_KERNELS,
+                    "every thread of the grid would have this exclusive reference: take a `DisjointSlice`"
+                );
+            }
+        });
         quote! {
             #[cfg(target_arch = "nvptx64")]
             #function
@@ -68,7 +72,6 @@ impl Kernel {
             #(#cfgs)*
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
-                const fn __ptx_kernel_param<T: #private::KernelParam>() {}
                 #(#checks)*
                 #shim_function
                 #descriptor
@@ -178,7 +181,7 @@ mod tests {
         assert!(text.contains("pub unsafe fn k < '__ptx , 'a >"));
         assert!(text.contains("\".ptx.interface\""));
         assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: DeviceParam > :: TYPE"));
-        assert!(text.contains("__ptx_kernel_param :: < & 'static [f32] >"));
+        assert!(text.contains("IN_KERNELS"));
     }
 
     #[test]

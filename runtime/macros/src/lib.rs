@@ -1,14 +1,16 @@
-//! `#[kernel]`, `#[device]`, `#[derive(AbiType)]` and `image!()`.
+//! `#[kernel]`, `#[device]`, `#[shared]`, `#[constant]`, `#[derive(AbiType)]` and `image!()`.
 //!
 //! They emit descriptors and thin shims, nothing else: whatever needs knowledge of PTX is the compiler's business.
 
 mod abi_type;
 mod arguments;
+mod bitfields;
 mod descriptor;
 mod device;
 mod function;
 mod image;
 mod kernel;
+mod place;
 mod print;
 mod template;
 mod text;
@@ -85,11 +87,58 @@ pub fn derive_cxx_type(item: TokenStream) -> TokenStream {
     abi_type::expand_name(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
+/// Makes a `#[repr(C)]` struct or union one with C's bit-fields, laid out as nvcc lays them out (PTX Writer's Guide to
+/// Interoperability 12.8, §1.3).
+///
+/// ```ignore
+/// #[ptx::bitfields]
+/// #[repr(C)]
+/// pub struct Flags {
+///     #[bits(3)]
+///     pub kind: u32,  // unsigned int kind : 3;
+///     #[bits(5)]
+///     pub shift: i8,  // signed char shift : 5;
+///     #[bits(0)]
+///     _end: u32,      // unsigned int : 0;
+///     pub size: u16,  // unsigned short size;
+/// }
+/// ```
+/// A bit-field has an integer type, `bool`, or `CChar`, `LongLong`, `ULongLong` of `ptx::ffi`, and at most that type's bits. One
+/// whose name begins with `_` is unnamed in C++: it takes place and does not affect the alignment; `#[bits(0)]` moves what
+/// follows to the next boundary of its type. Other members share storage units with bit-fields; their types are numbers,
+/// raw pointers, vectors, arrays of these and types with bit-fields ([`Plain`](../ptx/trait.Plain.html)).
+///
+/// In Rust the type is opaque bytes. `new()` has zero everywhere; `kind()` reads a member, `set_kind(v)` writes it and
+/// `with_kind(v)` returns the value with it written. As in C++, a bit-field keeps the lowest bits of what is written. The type is
+/// `Clone`, `Copy`, `Debug`, `Default`; other derives, such as `PartialEq`, see its bytes, unnamed bits and all. It has what `#[derive(AbiType)]` gives, with `#[ptx(name = "…", namespace = "…")]`.
+#[proc_macro_attribute]
+pub fn bitfields(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    bitfields::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
 /// The device code that `ptx_build` made in this package's build script: `image!()` for the package's own kernels,
 /// `image!("kernels")` for those of the crate `kernels`.
 #[proc_macro]
 pub fn image(arguments: TokenStream) -> TokenStream {
     image::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Puts a static into the shared memory of a block: `#[ptx::shared] static TILE: Shared<[f32; 256]>;`.
+///
+/// It has no value to begin with. See [`Shared`](../ptx/struct.Shared.html).
+#[proc_macro_attribute]
+pub fn shared(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    place::shared(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Puts a static into constant memory, which is fast where all threads of a warp read the same address:
+/// `#[ptx::constant] static TABLE: [f32; 4] = [1.0, 2.0, 3.0, 4.0];`. CUDA's `__constant__`, but the host cannot change it.
+///
+/// Its type must have a defined device layout ([`AbiType`](../ptx/trait.AbiType.html)), and all of a module's take up at
+/// most 64 KiB.
+#[proc_macro_attribute]
+pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    place::constant(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// What `ptx::println!` and `ptx::print!` expand to on the device. No part of the interface.

@@ -27,13 +27,17 @@
 //! ```
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
-pub use ptx_abi::{AbiType, CxxType, DeviceParam, KernelParam, MAX_PARAM_ALIGN};
-pub use ptx_device::{Dim3, DisjointSlice, sync, sync_threads, thread};
+#[cfg(feature = "half")]
+pub use half::{bf16, f16};
+pub use ptx_abi::bits::Plain;
+pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
+pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
+pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, sync, sync_threads, thread, vec};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, CxxType, device, kernel};
+pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, kernel, shared};
 
 /// Prints a line, on the device: what `std::println!` prints, by one call of the driver's `vprintf`, so that the lines of
 /// threads do not mix. On the host this is `std::println!`.
@@ -77,12 +81,13 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use ptx_abi::{
-        AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, KernelParam, Kind, LaunchBounds, Mangling, Param,
-        TemplateParameter, Type, cxx, encode, encoded_len,
+        AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
+        TemplateParameter, Type, bits, cxx, encode, encoded_len,
     };
     pub use ptx_device::print;
+    pub use ptx_device::shared::{SharedStatic, may_be_constant};
     #[cfg(not(target_arch = "nvptx64"))]
-    pub use ptx_host::cudarc::driver::DeviceRepr;
+    pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::{HostParam, Launch};
     pub use ptx_macros::__print;

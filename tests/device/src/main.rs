@@ -7,18 +7,22 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
+mod atomics;
 mod examples;
 mod failures;
 mod gpu;
 mod heap;
 mod language;
 mod layouts;
+mod linking;
+mod litmus;
 mod memory;
 mod options;
 mod print;
 mod record;
 mod scalars;
 mod threads;
+mod types;
 
 fn main() -> ExitCode {
     let (options, rest) = match options::parse(std::env::args().skip(1)) {
@@ -39,8 +43,12 @@ fn main() -> ExitCode {
         layouts::tests(),
         memory::tests(),
         threads::tests(),
+        types::tests(),
         language::tests(),
+        atomics::tests(),
+        litmus::tests(),
         failures::tests(),
+        linking::tests(),
         print::tests(),
         heap::tests(),
     ]

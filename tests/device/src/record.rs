@@ -15,8 +15,8 @@ use crate::gpu::{Gpu, Missing, gpu};
 pub struct Test {
     /// Its name.
     pub name: String,
-    /// What it does, and what is to be recorded of it; null for nothing.
-    pub body: Arc<dyn Fn(&Gpu) -> Value + Send + Sync>,
+    /// What it does, and what is to be recorded of it, null for nothing; or why it cannot run here.
+    pub body: Arc<dyn Fn(&Gpu) -> Result<Value, String> + Send + Sync>,
 }
 
 /// A test that is a function.
@@ -29,7 +29,12 @@ pub fn test(name: &str, body: impl Fn(&Gpu) + Send + Sync + 'static) -> Test {
 
 /// A test whose results are recorded.
 pub fn recorded(name: &str, body: impl Fn(&Gpu) -> Value + Send + Sync + 'static) -> Test {
-    Test { name: name.into(), body: Arc::new(body) }
+    Test { name: name.into(), body: Arc::new(move |gpu| Ok(body(gpu))) }
+}
+
+/// A test that may say why it cannot run here.
+pub fn skippable(name: &str, body: impl Fn(&Gpu) -> Result<(), String> + Send + Sync + 'static) -> Test {
+    Test { name: name.into(), body: Arc::new(move |gpu| body(gpu).map(|()| Value::Null)) }
 }
 
 /// Results so far.
@@ -86,7 +91,10 @@ fn run(test: &Test) -> Result<(Completion, Value), Failed> {
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Failed::from(text.unwrap_or_else(|| "it panicked".into()))
     })?;
-    Ok((Completion::Completed, results))
+    Ok(match results {
+        Ok(results) => (Completion::Completed, results),
+        Err(reason) => (Completion::ignored_with(reason), Value::Null),
+    })
 }
 
 /// As in `580.65.06`, where the driver tells.

@@ -2,9 +2,12 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![expect(missing_docs, reason = "the names say it")]
 
+pub mod atomics;
 pub mod failures;
 pub mod language;
 pub mod layouts;
+pub mod litmus;
 pub mod memory;
 pub mod scalars;
 pub mod threads;
+pub mod types;

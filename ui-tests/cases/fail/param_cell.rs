@@ -3,6 +3,6 @@
 use core::cell::Cell;
 use ptx::prelude::*;
 
-#[kernel] //~ ERROR: has no defined device layout
+#[kernel]
 pub fn run(counter: &Cell<u32>) {} //~ ERROR: has no defined device layout
-//~^ ERROR: cannot be a kernel parameter
+//~^ ERROR: has no place in the device ABI

@@ -2,5 +2,5 @@
 #![no_std]
 use ptx::prelude::*;
 
-#[kernel] //~ ERROR: cannot be a kernel parameter
-pub fn run(values: &mut [f32]) {} //~ ERROR: cannot be a kernel parameter
+#[kernel]
+pub fn run(values: &mut [f32]) {} //~ ERROR: DisjointSlice

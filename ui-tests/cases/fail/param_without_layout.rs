@@ -8,5 +8,5 @@ pub struct Settings {
     pub factor: f32,
 }
 
-#[kernel] //~ ERROR: cannot be a kernel parameter
-pub fn run(settings: Settings) {} //~ ERROR: cannot be a kernel parameter
+#[kernel]
+pub fn run(settings: Settings) {} //~ ERROR: has no place in the device ABI

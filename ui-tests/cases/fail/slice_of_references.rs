@@ -2,5 +2,5 @@
 #![no_std]
 use ptx::prelude::*;
 
-#[kernel] //~ ERROR: cannot be a kernel parameter
-pub fn run(rows: &[&[f32]]) {} //~ ERROR: cannot be a kernel parameter
+#[kernel]
+pub fn run(rows: &[&[f32]]) {} //~ ERROR: has no place in the device ABI

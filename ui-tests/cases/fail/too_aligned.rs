@@ -8,8 +8,8 @@ pub struct Page {
     pub bytes: [u8; 256],
 }
 
-#[kernel] //~ ERROR: cannot be a kernel parameter
-pub fn run(page: Page, mut out: DisjointSlice<u8>) { //~ ERROR: cannot be a kernel parameter
+#[kernel]
+pub fn run(page: Page, mut out: DisjointSlice<u8>) { //~ ERROR: has no place in the device ABI
     let i = thread::index_1d();
     if let Some(out) = out.get_mut(i) {
         *out = page.bytes[i.get() % 256];

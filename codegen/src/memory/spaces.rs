@@ -1,0 +1,153 @@
+//! Puts statics into the address space that their section asks for, and holds shared ones to what a block has.
+//!
+//! ```text
+//! before: @TILE = internal global [1024 x i8] undef, section ".ptx.shared", align 4
+//!         … ptr @TILE …
+//! after:  @TILE = internal addrspace(3) externally_initialized global [1024 x i8] undef, align 4
+//!         … ptr addrspacecast (ptr addrspace(3) @TILE to ptr) …
+//! ```
+//!
+//! `externally_initialized` because shared memory holds something when a block starts, if nothing in particular: a
+//! read before the first write is no licence to assume whatever suits.
+
+use std::collections::BTreeMap;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, AddressSpace, AnyTypeEnum, BasicType, BasicTypeEnum, Context, FunctionValue, GlobalValue, Linkage, Module,
+    Use,
+};
+
+/// What the static shared memory of a kernel may take up (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability": more only if the launch asks for it).
+const MAX_SHARED: u64 = 48 * 1024;
+
+/// LLVM's number of shared memory.
+const SHARED: u16 = 3;
+
+/// LLVM's number of constant memory.
+const CONSTANT: u16 = 4;
+
+/// Moves the statics of our sections.
+pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    let mut problems = Vec::new();
+    for old in llvm::globals(module).collect::<Vec<_>>() {
+        let space = match old.get_section().and_then(|section| section.to_str().ok()) {
+            Some(ptx_abi::SHARED_SECTION) => SHARED,
+            Some(ptx_abi::CONSTANT_SECTION) => CONSTANT,
+            _ => continue,
+        };
+        let Some(ty) = value_type(old) else { continue };
+        if space == SHARED && !old.get_initializer().is_some_and(|value| llvm::is_undefined(&value)) && size(ty) > 0 {
+            problems.push(initialized(old));
+            continue;
+        }
+        let name = old.get_name().to_string_lossy().into_owned();
+        let new = module.add_global(ty, Some(AddressSpace::from(space)), "");
+        new.set_alignment(old.get_alignment());
+        new.set_linkage(Linkage::Internal);
+        llvm::copy_metadata(old, new);
+        match (space, old.get_initializer()) {
+            (CONSTANT, Some(value)) => {
+                new.set_initializer(&value);
+                new.set_constant(true);
+            }
+            _ => {
+                new.set_initializer(&llvm::undefined(ty));
+                llvm::set_externally_initialized(new);
+            }
+        }
+        let generic = context.ptr_type(AddressSpace::from(0));
+        old.as_pointer_value().replace_all_uses_with(new.as_pointer_value().const_address_space_cast(generic));
+        llvm::delete_global(old);
+        new.set_name(&name);
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+/// Refuses kernels that reach more shared memory than a block has; after optimising, when what is unused has gone.
+pub fn check(module: &Module<'_>) -> Result<()> {
+    let mut kernels: BTreeMap<String, Vec<(u64, GlobalValue<'_>)>> = BTreeMap::new();
+    let shared = |global: &GlobalValue<'_>| {
+        llvm::address_space(global.as_pointer_value()) == u32::from(SHARED) && !global.is_declaration()
+    };
+    for global in llvm::globals(module).filter(shared) {
+        let Some(size) = value_type(global).map(size) else { continue };
+        for kernel in kernels_that_reach(global) {
+            kernels.entry(kernel.get_name().to_string_lossy().into_owned()).or_default().push((size, global));
+        }
+    }
+    let mut problems = Vec::new();
+    for (kernel, mut statics) in kernels {
+        let total: u64 = statics.iter().map(|(size, _)| size).sum();
+        if total <= MAX_SHARED {
+            continue;
+        }
+        statics.sort_by_key(|(size, global)| (std::cmp::Reverse(*size), global.get_name().to_owned()));
+        let message =
+            format!("the kernel `{kernel}` has {total} bytes of shared statics, and a block has {MAX_SHARED}");
+        let mut problem = Diagnostic::error(Code::SharedStatic, message);
+        for (size, global) in statics.iter().take(3) {
+            problem = match llvm::static_span(*global) {
+                span @ Some(_) => problem.at(span, format!("{size} bytes")),
+                None => problem.note(format!("`{}` has {size} bytes", path(*global))),
+            };
+        }
+        problems.push(problem.help("make the arrays smaller, or keep part of the data in global memory"));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+fn value_type(global: GlobalValue<'_>) -> Option<BasicTypeEnum<'_>> {
+    Some(match global.get_value_type() {
+        AnyTypeEnum::ArrayType(ty) => ty.into(),
+        AnyTypeEnum::StructType(ty) => ty.into(),
+        AnyTypeEnum::IntType(ty) => ty.into(),
+        AnyTypeEnum::FloatType(ty) => ty.into(),
+        AnyTypeEnum::PointerType(ty) => ty.into(),
+        AnyTypeEnum::VectorType(ty) => ty.as_basic_type_enum(),
+        _ => return None,
+    })
+}
+
+fn size(ty: BasicTypeEnum<'_>) -> u64 {
+    llvm::type_align(ty).0
+}
+
+fn initialized(global: GlobalValue<'_>) -> Diagnostic {
+    Diagnostic::error(Code::SharedStatic, format!("the shared static `{}` has a value to begin with", path(global)))
+        .at(llvm::static_span(global), "shared memory holds nothing in particular when a block starts")
+        .help("declare it with `#[ptx::shared]`, which gives it no value, and write the first values in the kernel")
+}
+
+fn path(global: GlobalValue<'_>) -> String {
+    format!("{:#}", rustc_demangle::demangle(&global.get_name().to_string_lossy()))
+}
+
+/// Kernels that use the static, through whatever functions and tables.
+fn kernels_that_reach(global: GlobalValue<'_>) -> Vec<FunctionValue<'_>> {
+    let mut kernels = Vec::new();
+    let mut seen_functions: Vec<FunctionValue<'_>> = Vec::new();
+    let mut seen_globals = vec![global];
+    let mut pending = llvm::uses(&global);
+    while let Some(user) = pending.pop() {
+        match user {
+            Use::Global(global) if !seen_globals.contains(&global) => {
+                seen_globals.push(global);
+                pending.extend(llvm::uses(&global));
+            }
+            Use::Instruction(instruction) => {
+                let function = instruction.get_parent().and_then(|block| block.get_parent());
+                let Some(function) = function.filter(|function| !seen_functions.contains(function)) else { continue };
+                seen_functions.push(function);
+                if function.get_call_conventions() == llvm::PTX_KERNEL {
+                    kernels.push(function);
+                }
+                pending.extend(llvm::uses(&function));
+            }
+            Use::Global(_) => {}
+        }
+    }
+    kernels
+}

@@ -1,0 +1,120 @@
+//! Orderings and scopes as types, so that every call of the compiler's intrinsics has constants, optimised or not.
+
+use ptx_abi::atomic as abi;
+
+use super::Ordering;
+
+/// Which threads an operation orders; see [the table](crate::atomic).
+pub trait Scope: sealed::Scope + 'static {}
+
+pub(crate) mod sealed {
+    /// The compiler's name of a scope.
+    pub trait Scope {
+        /// It.
+        const SCOPE: ptx_abi::atomic::Scope;
+    }
+}
+
+macro_rules! scopes {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+        impl sealed::Scope for $name {
+            const SCOPE: abi::Scope = abi::Scope::$name;
+        }
+        impl Scope for $name {}
+    )*};
+}
+
+scopes! {
+    /// The threads of a block.
+    Block;
+    /// The threads of a cluster of blocks; on sm_90 and later.
+    Cluster;
+    /// The threads of a GPU.
+    Device;
+    /// All threads: the host's and other GPUs', too. What `core::sync::atomic` has.
+    System;
+}
+
+/// An ordering as a type.
+pub trait Order {
+    /// It.
+    const ORDER: abi::Order;
+}
+
+macro_rules! orders {
+    ($($name:ident)*) => {
+        /// The orderings.
+        pub mod orders {
+            $(
+                #[doc = concat!("`Ordering::", stringify!($name), "`")]
+                #[derive(Debug)]
+                pub struct $name;
+                impl super::Order for $name {
+                    const ORDER: ptx_abi::atomic::Order = ptx_abi::atomic::Order::$name;
+                }
+            )*
+        }
+    };
+}
+orders!(Relaxed Acquire Release AcqRel SeqCst);
+
+/// `body` with the type `O` for the ordering `order`.
+macro_rules! by_order {
+    (@ $order:expr, $body:expr, $O:ident, [$($name:ident)*], $other:literal) => {
+        match $order {
+            $($crate::atomic::Ordering::$name => {
+                type $O = $crate::atomic::order::orders::$name;
+                $body
+            })*
+            _ => panic!($other),
+        }
+    };
+    ($order:expr, |$O:ident| $body:expr) => {
+        by_order!(@ $order, $body, $O, [Relaxed Acquire Release AcqRel SeqCst], "an ordering that this crate does not know")
+    };
+}
+/// The same for loads.
+macro_rules! by_load_order {
+    ($order:expr, |$O:ident| $body:expr) => {
+        $crate::atomic::order::by_order!(
+            @ $order, $body, $O, [Relaxed Acquire SeqCst],
+            "there is no such thing as a load with a release ordering"
+        )
+    };
+}
+/// The same for stores.
+macro_rules! by_store_order {
+    ($order:expr, |$O:ident| $body:expr) => {
+        $crate::atomic::order::by_order!(
+            @ $order, $body, $O, [Relaxed Release SeqCst],
+            "there is no such thing as a store with an acquire ordering"
+        )
+    };
+}
+/// The same for fences.
+macro_rules! by_fence_order {
+    ($order:expr, |$O:ident| $body:expr) => {
+        $crate::atomic::order::by_order!(
+            @ $order, $body, $O, [Acquire Release AcqRel SeqCst],
+            "there is no such thing as a relaxed fence"
+        )
+    };
+}
+pub(crate) use {by_fence_order, by_load_order, by_order, by_store_order};
+
+/// The weakest ordering that has all that both ask for.
+#[inline(always)]
+#[track_caller]
+pub fn merged(success: Ordering, failure: Ordering) -> Ordering {
+    use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+    match (success, failure) {
+        (_, Release | AcqRel) => panic!("there is no such thing as a failure with a release ordering"),
+        (SeqCst, _) | (_, SeqCst) => SeqCst,
+        (success, Relaxed) => success,
+        (Relaxed | Acquire, _) => Acquire,
+        _ => AcqRel,
+    }
+}

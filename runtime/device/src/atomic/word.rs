@@ -1,0 +1,118 @@
+//! Atomic operations on bits: the compiler's intrinsics in kernels, the host's own atomics elsewhere.
+
+use core::fmt::Debug;
+
+use ptx_abi::atomic::Op;
+#[cfg(target_arch = "nvptx64")]
+use ptx_abi::atomic::{Code, Order as AbiOrder};
+
+use super::order::{Order, Scope};
+
+/// What a read-modify-write does, as a type.
+pub trait Operation {
+    /// It.
+    const OP: Op;
+}
+
+macro_rules! operations {
+    ($($name:ident)*) => {
+        /// The operations.
+        pub mod op {
+            $(
+                #[doc = concat!("`ptx_abi::atomic::Op::", stringify!($name), "`")]
+                #[derive(Debug)]
+                pub struct $name;
+                impl super::Operation for $name {
+                    const OP: ptx_abi::atomic::Op = ptx_abi::atomic::Op::$name;
+                }
+            )*
+        }
+    };
+}
+operations!(Xchg Add Sub And Nand Or Xor Max Min UMax UMin Inc Dec FAdd FSub AddF16x2 AddBf16x2);
+
+/// Unsigned integers, as what every value travels.
+///
+/// All functions need an address that is aligned to the size, of memory that lives and is only accessed atomically.
+pub trait Word: Copy + Eq + Debug + 'static {
+    /// What is there.
+    unsafe fn load<O: Order, S: Scope>(ptr: *mut Self) -> Self;
+    /// Puts `value` there.
+    unsafe fn store<O: Order, S: Scope>(ptr: *mut Self, value: Self);
+    /// Combines `value` with what is there; the result is what was there.
+    unsafe fn rmw<P: Operation, O: Order, S: Scope>(ptr: *mut Self, value: Self) -> Self;
+    /// Puts `new` there if `expected` is there; the result is what was there.
+    unsafe fn cas<O: Order, S: Scope>(ptr: *mut Self, expected: Self, new: Self) -> Self;
+}
+
+/// All that the compiler must know.
+#[cfg(target_arch = "nvptx64")]
+const fn code(op: Op, order: AbiOrder, scope: ptx_abi::atomic::Scope) -> u32 {
+    // A compare-exchange that fails is ordered as one that succeeds: PTX has one instruction for both.
+    let failure = match order {
+        AbiOrder::AcqRel => AbiOrder::Acquire,
+        AbiOrder::Release => AbiOrder::Relaxed,
+        order => order,
+    };
+    Code { op, order, scope, failure }.encode()
+}
+
+#[cfg(target_arch = "nvptx64")]
+macro_rules! words {
+    ($($word:ident: $load:ident $store:ident $rmw:ident $cas:ident;)*) => {
+        unsafe extern "C" {
+            $(
+                fn $load(ptr: *mut $word, code: u32) -> $word;
+                fn $store(ptr: *mut $word, value: $word, code: u32);
+                fn $rmw(ptr: *mut $word, value: $word, code: u32) -> $word;
+                fn $cas(ptr: *mut $word, expected: $word, new: $word, code: u32) -> $word;
+            )*
+        }
+        $(
+            impl Word for $word {
+                #[inline(always)]
+                unsafe fn load<O: Order, S: Scope>(ptr: *mut Self) -> Self {
+                    // SAFETY: the caller's promise.
+                    unsafe { $load(ptr, const { code(Op::Xchg, O::ORDER, S::SCOPE) }) }
+                }
+                #[inline(always)]
+                unsafe fn store<O: Order, S: Scope>(ptr: *mut Self, value: Self) {
+                    // SAFETY: the caller's promise.
+                    unsafe { $store(ptr, value, const { code(Op::Xchg, O::ORDER, S::SCOPE) }) }
+                }
+                #[inline(always)]
+                unsafe fn rmw<P: Operation, O: Order, S: Scope>(ptr: *mut Self, value: Self) -> Self {
+                    // SAFETY: the caller's promise.
+                    unsafe { $rmw(ptr, value, const { code(P::OP, O::ORDER, S::SCOPE) }) }
+                }
+                #[inline(always)]
+                unsafe fn cas<O: Order, S: Scope>(ptr: *mut Self, expected: Self, new: Self) -> Self {
+                    // SAFETY: the caller's promise.
+                    unsafe { $cas(ptr, expected, new, const { code(Op::Xchg, O::ORDER, S::SCOPE) }) }
+                }
+            }
+        )*
+    };
+}
+
+#[cfg(target_arch = "nvptx64")]
+words! {
+    u8: __ptx_atomic_load_8 __ptx_atomic_store_8 __ptx_atomic_rmw_8 __ptx_atomic_cas_8;
+    u16: __ptx_atomic_load_16 __ptx_atomic_store_16 __ptx_atomic_rmw_16 __ptx_atomic_cas_16;
+    u32: __ptx_atomic_load_32 __ptx_atomic_store_32 __ptx_atomic_rmw_32 __ptx_atomic_cas_32;
+    u64: __ptx_atomic_load_64 __ptx_atomic_store_64 __ptx_atomic_rmw_64 __ptx_atomic_cas_64;
+    u128: __ptx_atomic_load_128 __ptx_atomic_store_128 __ptx_atomic_rmw_128 __ptx_atomic_cas_128;
+}
+
+/// A fence.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub fn fence<O: Order, S: Scope>() {
+    unsafe extern "C" {
+        safe fn __ptx_atomic_fence(code: u32);
+    }
+    __ptx_atomic_fence(const { code(Op::Xchg, O::ORDER, S::SCOPE) });
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use super::host::fence;
