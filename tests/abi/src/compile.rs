@@ -73,6 +73,7 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<
         Settings { arch: vec![arch.into()], ptxas: Some("off".into()), link_at_load: true, ..Settings::default() };
     let build = DeviceBuild {
         manifest: krate.join("Cargo.toml"),
+        name: None,
         settings,
         profile: "release".into(),
         features: Features::default(),

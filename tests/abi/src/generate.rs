@@ -1,6 +1,7 @@
 //! Random cases.
 
-use crate::model::{Arg, Body, Case, Def, Foreign, Generic, Len, Linkage, Scalar, Ty};
+use crate::foreign::FOREIGN;
+use crate::model::{Arg, Body, Case, Def, Generic, Len, Linkage, Scalar, Ty};
 use crate::random::Random;
 
 /// The most bytes of one value: two dozen of them fit into a kernel's parameters.
@@ -76,7 +77,7 @@ impl Generator {
             0..=39 => self.scalar(),
             40..=49 => self.pointer(),
             50..=53 => self.function(),
-            54..=61 if !FOREIGN.is_empty() => Ty::Foreign(self.random.pick(FOREIGN)),
+            54..=61 => Ty::Foreign(self.random.pick(FOREIGN)),
             62..=65 => self.empty(),
             _ => self.named(depth),
         }
@@ -112,7 +113,7 @@ impl Generator {
                 let element = if self.random.chance(70) || depth >= DEPTH { self.scalar() } else { self.named(depth) };
                 Ty::Array(Box::new(element), Len::Fixed(1 + self.random.below(7)))
             }
-            80..=85 if !FOREIGN.is_empty() => Ty::Foreign(self.random.pick(FOREIGN)),
+            80..=85 => Ty::Foreign(self.random.pick(FOREIGN)),
             _ if depth < DEPTH => self.named(depth),
             _ => self.scalar(),
         };
@@ -268,6 +269,3 @@ impl Generator {
         }
     }
 }
-
-/// Types of the runtime crates.
-pub const FOREIGN: &[Foreign] = &[];

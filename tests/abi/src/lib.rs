@@ -8,6 +8,7 @@ pub mod compare;
 pub mod compile;
 pub mod cxx;
 pub mod extension;
+pub mod foreign;
 pub mod generate;
 pub mod model;
 pub mod pattern;

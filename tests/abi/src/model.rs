@@ -128,8 +128,6 @@ pub struct Foreign {
     pub extended: Option<bool>,
     /// Rust's type has an `align` of its own, so that it cannot stand in a packed struct.
     pub is_aligned: bool,
-    /// Which bytes are values; the others are padding. In pairs of offset and length.
-    pub bytes: &'static [(u64, u64)],
 }
 
 /// A type.
@@ -350,6 +348,34 @@ impl Case {
             _ => None,
         };
         sign.map(|sign| (self.layout(ty).size * 8, sign))
+    }
+
+    /// Whether nvcc passes such a value by stores that the hardware refuses: it stores a scalar of a packed struct, inside
+    /// a struct that is not packed, whole, wherever it lies (see `compare::DEVIATIONS`).
+    pub fn has_misaligned(&self, ty: &Ty) -> bool {
+        let Ty::Named { def, args } = ty else { return false };
+        let align = self.layout(ty).align;
+        let is_packed = self.defs[*def].packed > 0;
+        self.record(*def, args).1.iter().any(|(field, offset)| {
+            let is_record = !matches!(field, Ty::Scalar(_));
+            (is_record || !is_packed) && self.lies_badly(field, *offset, align)
+        })
+    }
+
+    fn lies_badly(&self, ty: &Ty, at: u64, align: u64) -> bool {
+        match ty {
+            Ty::Array(element, _) => {
+                let stride = self.layout(element).size.max(1);
+                (0..self.layout(ty).size / stride).any(|index| self.lies_badly(element, at + index * stride, align))
+            }
+            Ty::Named { def, args } if !matches!(self.defs[*def].body, Body::Enum(..)) => {
+                self.record(*def, args).1.iter().any(|(field, offset)| self.lies_badly(field, at + offset, align))
+            }
+            other => {
+                let own = self.layout(other).align;
+                own > align || !at.is_multiple_of(own)
+            }
+        }
     }
 
     /// Without the definitions that nothing names.

@@ -3,6 +3,7 @@
 //! Both languages compute a byte from a key and its index; `bool`, `char`, enums and function pointers get one of their
 //! valid values, which is computed here. Padding is left out.
 
+use crate::foreign::used;
 use crate::model::{Body, Case, Scalar, Ty};
 use crate::random::Random;
 
@@ -49,7 +50,7 @@ fn collect(case: &Case, ty: &Ty, at: u64, all: &mut Vec<Leaf>) {
         Ty::Scalar(_) | Ty::Pointer { .. } => push(None),
         Ty::Function { .. } => push(Some(Values::Address)),
         Ty::Foreign(foreign) => {
-            all.extend(foreign.bytes.iter().map(|(offset, len)| Leaf { at: at + offset, len: *len, values: None }));
+            all.push(Leaf { at, len: used(foreign), values: None });
         }
         Ty::Array(element, _) => {
             let stride = case.layout(element).size;

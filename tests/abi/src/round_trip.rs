@@ -18,6 +18,11 @@ use crate::{pattern, rust};
 /// The GPU for which the round trips are linked; the driver's linker takes the PTX on later ones too.
 pub const ARCH: &str = "sm_90";
 
+/// Whether nvcc passes the case's values by code that runs; see `compare::DEVIATIONS`.
+pub fn can_run(case: &Case) -> bool {
+    !case.params.iter().chain(&case.result).any(|ty| case.has_misaligned(ty))
+}
+
 /// Compiles and links the cases into `folder`.
 pub fn build(cases: &[Case], folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;

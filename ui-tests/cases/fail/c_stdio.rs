@@ -17,6 +17,6 @@ pub fn run(mut out: DisjointSlice<usize>) {
         if *out == 2 {
             unsafe { __cxa_throw(core::ptr::null_mut(), core::ptr::null(), core::ptr::null()) } //~ ERROR: __cxa_throw
         }
-        *out = unsafe { _ZTV4Base[2] }; //~ ERROR: _ZTV4Base
+        *out = unsafe { _ZTV4Base[2] }; //~ ERROR: vtable(Base)
     }
 }

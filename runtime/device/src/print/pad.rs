@@ -3,7 +3,11 @@
 use super::arena::Writer;
 
 /// Where a value stands in its field.
+///
+/// Four bytes: with one, LLVM makes the default by `max.u16` before a comparison, of which ptxas 13.0.88 makes the smaller of
+/// the two for sm_90 at -O3 (**measured** on an H200; right at -O0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Align {
     /// Not said: numbers at the right, everything else at the left.
     Unknown,

@@ -9,7 +9,7 @@
 //!     struct Values<A0, A1>(A0::Slot, A1::Slot);                 // repr(C): the valist
 //!     impl Values { const FORMAT: &[u8; N] = &print::format(PIECES, &[A0::CONVERSION, A1::CONVERSION]); }
 //!     fn send(…) { print::print(Values::FORMAT, &Values(p0.slot(…), p1.slot(…))) }
-//!     send(&arena, (p0, l0), (p1, l1))
+//!     send(&arena, (p0, p1), [&l0, &l1])
 //! } }
 //! ```
 //! Types that print by printf themselves never call the closure with `write!`, so that it stays out of the program.
@@ -228,7 +228,8 @@ impl Expansion {
                     #[inline(always)]
                     fn send<#(#types: #print::Printed),*>(
                         arena: &#print::Arena,
-                        #(#printed: #types, #layouts: &#print::Layout,)*
+                        (#(#printed,)*): (#(#types,)*),
+                        [#(#layouts),*]: [&#print::Layout; #count],
                     ) {
                         let mut format = Values::<#(#types),*>::FORMAT;
                         #rewritten
@@ -238,7 +239,7 @@ impl Expansion {
                     }
                     let arena = #print::Arena::new();
                     #(#make)*
-                    send(&arena, #(#printed, &#layouts,)*);
+                    send(&arena, (#(#printed,)*), [#(&#layouts),*]);
                 }
             }
         }
