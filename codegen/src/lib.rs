@@ -27,6 +27,7 @@ pub mod report;
 pub mod sysroot;
 pub mod tools;
 pub mod verify;
+pub mod workarounds;
 
 pub use diagnostic::{Diagnostic, Failure, Level, Span};
 pub use driver::{become_linker_if_asked, link, linker_main};

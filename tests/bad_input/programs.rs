@@ -50,6 +50,40 @@ pub fn trials() -> Vec<Trial> {
                 &["COUNTER", "thread-local"],
             );
         }),
+        test("shared static with a value", || {
+            let body = "store i32 1, ptr @TILE\nret void";
+            let rest = "@TILE = internal global [4 x i8] zeroinitializer, section \".ptx.shared\", align 4";
+            refused(&[&ir::kernel("k", body, rest)], &[], &["PTX0024", "TILE", "value to begin with"]);
+        }),
+        test("shared statics over what a block has", || {
+            let body = "call void @f(ptr @SMALL)\nret void";
+            let rest = "@SMALL = internal global [4 x i8] undef, section \".ptx.shared\", align 4\n\
+                @LARGE = internal global [49152 x i8] undef, section \".ptx.shared\", align 4\n\
+                define internal void @f(ptr %p) noinline {\nstore volatile i32 1, ptr %p\n\
+                store volatile i32 1, ptr @LARGE\nret void\n}";
+            let wanted = ["PTX0024", "kernel `k` has 49156 bytes", "`LARGE` has 49152 bytes"];
+            refused(&[&ir::kernel("k", body, rest)], &[], &wanted);
+        }),
+        test("scoped atomics with an ordering that is no constant", || {
+            let body = "%c = load i32, ptr %p\n%o = call i32 @__ptx_atomic_rmw_32(ptr %p, i32 1, i32 %c)\nret void";
+            let rest = "declare i32 @__ptx_atomic_rmw_32(ptr, i32, i32)";
+            refused(&[&ir::kernel("k", body, rest)], &[], &["PTX0021", "__ptx_atomic_rmw_32", "same version"]);
+        }),
+        test("scoped atomics that are not there", || {
+            for (name, code) in [("frob_32", 0), ("rmw_32", 255), ("load_32", 2 << 8), ("rmw_64", 15)] {
+                let ty = if name.ends_with("64") { "i64" } else { "i32" };
+                let (operand, params) = if name.starts_with("load") { ("", "") } else { (", TY 1", ", TY") };
+                let [operand, params] = [operand, params].map(|text| text.replace("TY", ty));
+                let body = format!("%o = call {ty} @__ptx_atomic_{name}(ptr %p{operand}, i32 {code})\nret void");
+                let rest = format!("declare {ty} @__ptx_atomic_{name}(ptr{params}, i32)");
+                refused(&[&ir::kernel("k", &body, &rest)], &[], &["PTX0021", name]);
+            }
+        }),
+        test("a scoped atomic as a function's address", || {
+            let body = "store ptr @__ptx_atomic_fence, ptr %p\nret void";
+            let rest = "declare void @__ptx_atomic_fence(i32)";
+            refused(&[&ir::kernel("k", body, rest)], &[], &["PTX0021", "__ptx_atomic_fence"]);
+        }),
         test("unwinding", || {
             let ir = ir::module(
                 "define ptx_kernel void @k() personality ptr @rust_eh_personality {\n\

@@ -6,6 +6,7 @@ mod assemble;
 mod atomics;
 mod packages;
 mod signatures;
+mod system_calls;
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
         let mut trials = assemble::trials(&built);
         trials.extend(signatures::trials());
         trials.extend(atomics::trials());
+        trials.extend(system_calls::trials());
         trials
     })
 }

@@ -1,5 +1,7 @@
 // The kernels of src/lib.rs in CUDA C++: nvcc's signatures are the ones to have.
 #include <stddef.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 struct Pair { unsigned a; float b; };
 struct Nested { bool flag; Pair pair; double value; };
@@ -47,3 +49,11 @@ extern "C" __global__ void one_byte(OneByte a, OneByte b) {}
 extern "C" __global__ void three_bytes(ThreeBytes a, unsigned b) {}
 extern "C" __global__ void newtype(Meters a) {}
 extern "C" __global__ void large(Large a) {}
+
+struct Fields { unsigned a : 3; long b : 40; unsigned short : 0; unsigned char c; };
+extern "C" __global__ void bitfields(Fields a, unsigned char b) {}
+extern "C" __global__ void vectors(float4 a, double3 b, uchar4 c, long4_32a d, short2 e) {}
+extern "C" __global__ void half_floats(__half a, __nv_bfloat16 b) {}
+extern "C" __global__ void handles(cudaTextureObject_t a, cudaSurfaceObject_t b) {}
+extern "C" __global__ void c_integers(char a, long long b, unsigned long long c, wchar_t d, char16_t e) {}
+extern "C" __global__ void c_pointers(float *__restrict__ a, volatile unsigned *b) {}

@@ -8,6 +8,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, AsValueRef, FunctionValue, InstructionOpcode, Module, Use};
 use crate::options::Linking;
+use crate::verify::cxx_rules;
 
 /// Symbols that the module leaves to another linker, by name.
 pub type Imports = BTreeMap<String, Import>;
@@ -121,12 +122,18 @@ impl Import {
 }
 
 fn undefined(name: &str, import: &Import) -> Diagnostic {
+    if let Some(rule) = cxx_rules::find(name) {
+        let note = format!("{} (PTX Writer's Guide to Interoperability, chapter 7)", rule.excluded);
+        return import.undefined(name).note(note).help(rule.instead);
+    }
     let diagnostic = import
         .undefined(name)
         .note(format!("only {} may stay undefined: the driver has them", ptx_abi::SYSTEM_CALLS.join(", ")));
     match name {
         "__rust_alloc" | "__rust_dealloc" | "__rust_realloc" | "__rust_alloc_zeroed" => {
-            diagnostic.help("the program allocates memory: give it a `#[global_allocator]`")
+            diagnostic.help(
+                "the program allocates memory: turn on the feature `allocator` of the crate `ptx`, or give it a `#[global_allocator]`",
+            )
         }
         _ => diagnostic
             .help("define it in Rust, or remove the `extern` declaration")

@@ -43,7 +43,7 @@ pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, kernel, shar
 /// threads do not mix. On the host this is `std::println!`.
 ///
 /// The host prints the line on its standard output when it next waits for the device. See the book's page
-/// [Printing](https://docs.rs/ptx) for what is exact, and what is not.
+/// "Printing" for what is exact, and what is not.
 ///
 /// ```
 /// use ptx::prelude::*;

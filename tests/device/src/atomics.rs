@@ -107,14 +107,14 @@ pub fn tests() -> Vec<Test> {
             let threads = 79 * 128;
             let mut single = gpu.device.zeroed::<f32>(2).unwrap();
             let mut double = gpu.device.zeroed::<f64>(2).unwrap();
-            gpu.run(kernels::floats(&mut single, &mut double), threads);
+            gpu.run(kernels::atomic_floats(&mut single, &mut double), threads);
             let sum: i32 = (0..threads as u64).map(small).sum();
             same(&gpu.device.download(&single).unwrap(), [sum as f32, -sum as f32]);
             same(&gpu.device.download(&double).unwrap(), [f64::from(sum) / 1024.0, f64::from(-sum)]);
         }),
         test("atomic sums of pairs of halves", |gpu| {
             let mut sums = gpu.device.zeroed::<u32>(2).unwrap();
-            gpu.run_as(kernels::halves(&mut sums), Grid::new(4, 32));
+            gpu.run_as(kernels::atomic_halves(&mut sums), Grid::new(4, 32));
             let found = gpu.device.download(&sums).unwrap();
             // 128 and 256, in both formats.
             assert_eq!(found[0], 0x5c00_5800, "f16: {:#010x}", found[0]);
@@ -128,7 +128,7 @@ pub fn tests() -> Vec<Test> {
             let stream = gpu.device.stream();
             let pointers = (DevicePointer::of_mut(&mut lock, stream), DevicePointer::of_mut(&mut count, stream));
             // SAFETY: the lock is free and the count is only this kernel's.
-            gpu.run_as(unsafe { kernels::locked(pointers.0, pointers.1) }, Grid::new(64, 64));
+            gpu.run_as(unsafe { kernels::atomic_lock(pointers.0, pointers.1) }, Grid::new(64, 64));
             same(&gpu.device.download(&count).unwrap(), [64 * 64]);
         }),
         test("a list of blocks", |gpu| {
@@ -138,7 +138,7 @@ pub fn tests() -> Vec<Test> {
             let stream = gpu.device.stream();
             let pointers = (DevicePointer::of_mut(&mut head, stream), DevicePointer::of_mut(&mut next, stream));
             // SAFETY: an element for every block.
-            gpu.run_as(unsafe { kernels::list(pointers.0, pointers.1) }, Grid::new(blocks as u32, 32));
+            gpu.run_as(unsafe { kernels::atomic_list(pointers.0, pointers.1) }, Grid::new(blocks as u32, 32));
             let next = gpu.device.download(&next).unwrap();
             let mut at = gpu.device.download(&head).unwrap()[0];
             let mut found = Vec::new();

@@ -18,6 +18,9 @@ pub struct Gpu {
 /// The kernels, as the build script compiled them.
 pub static IMAGE: Image = ptx::image!("ptx-test-kernels");
 
+/// Bytes that all kernels may allocate together.
+const HEAP: usize = 256 << 20;
+
 /// The kernels that print and allocate, a module of their own.
 static SYSCALLS: Image = ptx::image!("ptx-test-syscalls");
 
@@ -43,6 +46,8 @@ pub fn gpu() -> Result<&'static Gpu, &'static Missing> {
             Error::NoDriver { .. } | Error::NoDevice { .. } => Missing::Gpu(error.to_string()),
             other => Missing::Kernels(other.to_string()),
         })?;
+        // For thousands of threads with collections at once; before the first kernel that allocates.
+        device.set_heap_size(HEAP).map_err(|error| Missing::Kernels(error.to_string()))?;
         let module = device.load(&IMAGE).map_err(|error| Missing::Kernels(error.to_string()))?;
         Ok(Gpu { device, module })
     };

@@ -108,44 +108,41 @@ macro_rules! passed {
         }
 
         #[device(export)]
-        pub fn $by_pointer(to: *mut $ty, from: *const $ty) {
-            // SAFETY: the caller's pointers.
-            unsafe { to.write(from.read()) }
-        }
+        pub fn $by_pointer(to: *mut $ty, from: *const $ty) {}
     )*};
 }
 
 passed! {
-    pass_empty copy_empty Empty;
-    pass_pair copy_pair Pair;
-    pass_nested copy_nested Nested;
-    pass_aligned copy_aligned Aligned;
-    pass_packed copy_packed Packed;
-    pass_half_packed copy_half_packed HalfPacked;
-    pass_number copy_number Number;
-    pass_vectors copy_vectors Vectors;
-    pass_halves copy_halves Halves;
-    pass_keywords copy_keywords Keywords;
-    pass_node copy_node Node;
-    pass_circle copy_circle Circle;
-    pass_callbacks copy_callbacks Callbacks;
-    pass_foreign copy_foreign Foreign;
-    pass_tuple copy_tuple Tuple;
-    pass_meters copy_meters Meters;
-    pass_array copy_array Array<f32, 4>;
-    pass_array_of_pairs copy_array_of_pairs Array<Pair, 2>;
-    pass_mode copy_mode Mode;
-    pass_level copy_level Level;
-    pass_flags copy_flags Flags;
-    pass_flag_union copy_flag_union FlagUnion;
-    pass_float4 copy_float4 Float4;
-    pass_double2 copy_double2 Double2;
-    pass_half copy_half f16;
-    pass_bfloat copy_bfloat bf16;
-    pass_char copy_char CChar;
-    pass_texture copy_texture TextureObject;
-    pass_wide copy_wide u128;
-    pass_bool copy_bool bool;
+    pass_empty point_to_empty Empty;
+    pass_pair point_to_pair Pair;
+    pass_nested point_to_nested Nested;
+    pass_aligned point_to_aligned Aligned;
+    pass_packed point_to_packed Packed;
+    pass_half_packed point_to_half_packed HalfPacked;
+    pass_number point_to_number Number;
+    pass_vectors point_to_vectors Vectors;
+    pass_halves point_to_halves Halves;
+    pass_keywords point_to_keywords Keywords;
+    pass_node point_to_node Node;
+    pass_circle point_to_circle Circle;
+    pass_callbacks point_to_callbacks Callbacks;
+    pass_foreign point_to_foreign Foreign;
+    pass_tuple point_to_tuple Tuple;
+    pass_meters point_to_meters Meters;
+    pass_array point_to_array Array<f32, 4>;
+    pass_array_of_pairs point_to_array_of_pairs Array<Pair, 2>;
+    pass_mode point_to_mode Mode;
+    pass_level point_to_level Level;
+    pass_flags point_to_flags Flags;
+    pass_flag_union point_to_flag_union FlagUnion;
+    pass_float4 point_to_float4 Float4;
+    pass_double2 point_to_double2 Double2;
+    pass_half point_to_half f16;
+    pass_bfloat point_to_bfloat bf16;
+    pass_char point_to_char CChar;
+    pass_texture point_to_texture TextureObject;
+    pass_wide point_to_wide u128;
+    pass_bool point_to_bool bool;
 }
 
 #[device(export = "C++", namespace = "geo::lib")]

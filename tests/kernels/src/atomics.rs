@@ -155,7 +155,7 @@ pub fn small(i: u64) -> i32 {
 }
 
 #[kernel]
-pub fn floats(single: AtomicSlice<f32, Device>, double: AtomicSlice<f64>) {
+pub fn atomic_floats(single: AtomicSlice<f32, Device>, double: AtomicSlice<f64>) {
     let value = small(number() as u64);
     let ([a, b], [c, d]) = (single.as_slice(), double.as_slice()) else { return };
     a.fetch_add(value as f32, Ordering::Relaxed);
@@ -168,7 +168,7 @@ pub fn floats(single: AtomicSlice<f32, Device>, double: AtomicSlice<f64>) {
 pub const ONE_AND_TWO: [u32; 2] = [0x4000_3c00, 0x4000_3f80];
 
 #[kernel]
-pub fn halves(sums: AtomicSlice<u32, Device>) {
+pub fn atomic_halves(sums: AtomicSlice<u32, Device>) {
     let [a, b] = sums.as_slice() else { return };
     a.fetch_add_f16x2(ONE_AND_TWO[0], Ordering::Relaxed);
     if ptx::arch() >= 900 {
@@ -181,7 +181,7 @@ pub fn halves(sums: AtomicSlice<u32, Device>) {
 /// # Safety
 /// `lock` holds `false`, and nobody else uses `count`.
 #[kernel]
-pub unsafe fn locked(lock: *mut bool, count: *mut u64) {
+pub unsafe fn atomic_lock(lock: *mut bool, count: *mut u64) {
     // SAFETY: the caller's promise.
     let lock = unsafe { Atomic::<bool, Device>::from_ptr(lock) };
     let mut done = false;
@@ -200,7 +200,7 @@ pub unsafe fn locked(lock: *mut bool, count: *mut u64) {
 /// # Safety
 /// `head` holds 0, and `next` has an element for every block; nobody else uses either.
 #[kernel]
-pub unsafe fn list(head: *mut usize, next: *mut usize) {
+pub unsafe fn atomic_list(head: *mut usize, next: *mut usize) {
     if thread::thread_idx_x() == 0 {
         let block = thread::block_idx_x() as usize;
         // SAFETY: the caller's promise.

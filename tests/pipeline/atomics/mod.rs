@@ -56,20 +56,22 @@ fn none(differences: &[String]) {
 }
 
 fn guide(arch: &str, sm: u32, level: &str) -> Option<String> {
-    let cases = cases::all(sm);
+    let mut cases = cases::all(sm);
     assert!(cases.len() > 3000, "{}", cases.len());
-    let text_of_all = ours::compile(&cases, arch, level);
+    if level == "-O0" {
+        // Address spaces are only looked for where there is optimisation: the others would be the same again.
+        cases.retain(|case| case.space == Space::Generic);
+    }
+    let ptx = ours::compile(&cases, arch, level);
     let mut differences = Vec::new();
-    for (case, found) in cases.iter().zip(by_case(&text_of_all, cases.len())) {
-        // Address spaces are only looked for where there is optimisation.
-        let known = Case { space: if level == "-O0" { Space::Generic } else { case.space }, ..*case };
-        let expected = known.expected();
+    for (case, found) in cases.iter().zip(by_case(&ptx, cases.len())) {
+        let expected = case.expected();
         if found != expected {
             differences.push(format!("{case:?}: {}, not {}", text(&found), text(&expected)));
         }
     }
     none(&differences);
-    accepted_by_ptxas(arch, &text_of_all)
+    accepted_by_ptxas(arch, &ptx)
 }
 
 fn accepted_by_ptxas(arch: &str, ptx: &str) -> Option<String> {

@@ -2,7 +2,10 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![expect(unused_variables, reason = "a signature is all that these kernels are")]
 #![expect(missing_docs, reason = "the names say it")]
+use ptx::ffi::{CChar, Char16, LongLong, Restrict, ULongLong, Volatile, WChar};
 use ptx::prelude::*;
+use ptx::vec::{Double3, Float4, Long4_32a, Short2, UChar4};
+use ptx::{SurfaceObject, TextureObject, bf16, f16};
 
 macro_rules! layouts {
     ($($(#[$attribute:meta])* $kind:ident $name:ident { $($field:ident: $ty:ty),* })*) => {$(
@@ -119,3 +122,33 @@ pub fn newtype(a: Meters) {}
 
 #[kernel]
 pub fn large(a: Large) {}
+
+#[ptx::bitfields]
+#[repr(C)]
+pub struct Fields {
+    #[bits(3)]
+    pub a: u32,
+    #[bits(40)]
+    pub b: i64,
+    #[bits(0)]
+    _end: u16,
+    pub c: u8,
+}
+
+#[kernel]
+pub fn bitfields(a: Fields, b: u8) {}
+
+#[kernel]
+pub fn vectors(a: Float4, b: Double3, c: UChar4, d: Long4_32a, e: Short2) {}
+
+#[kernel]
+pub fn half_floats(a: f16, b: bf16) {}
+
+#[kernel]
+pub fn handles(a: TextureObject, b: SurfaceObject) {}
+
+#[kernel]
+pub fn c_integers(a: CChar, b: LongLong, c: ULongLong, d: WChar, e: Char16) {}
+
+#[kernel]
+pub fn c_pointers(a: Restrict<*mut f32>, b: *mut Volatile<u32>) {}

@@ -5,8 +5,10 @@
 
 extern crate alloc;
 
+#[macro_use]
+mod rows;
+
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod capture;
 pub mod heap;
 pub mod print;
-mod rows;

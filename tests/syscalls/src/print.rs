@@ -49,7 +49,7 @@ pub fn print_rows() {
             apart(|| ptx::println!($($row)*))
         };
     }
-    crate::rows!(row);
+    rows!(row);
 }
 
 /// Every thread prints one line in two pieces' worth of values.
@@ -59,6 +59,12 @@ pub fn print_threads(x: &[f32]) {
     if let Some(x) = x.get(i.get()) {
         ptx::println!("thread {} has {x:.3} and {:#06x}", i.get(), i.get() * 3);
     }
+}
+
+/// Values of every size, in the order in which syscalls.cu has them.
+#[kernel]
+pub fn packs(a: i32, b: u64, c: u8, d: i16, e: i64, f: i8, g: u32) {
+    ptx::println!("{a} {b} {c} {d} {e} {f} {g}");
 }
 
 /// What [`print_threads`] prints for a thread.
@@ -76,7 +82,7 @@ pub fn expected() -> Vec<String> {
             rows.push(format!($($row)*))
         };
     }
-    crate::rows!(row);
+    rows!(row);
     rows
 }
 
@@ -95,13 +101,13 @@ mod tests {
 
     #[test]
     fn printf_prints_what_std_does() {
-        crate::rows!(both);
+        rows!(both);
         assert!(expected().len() > 100);
     }
 
     #[test]
     fn printf_prints_what_std_does_by_core_fmt() {
-        crate::host_rows!(both);
+        host_rows!(both);
     }
 
     /// Digits, exponents and the switch between styles, over numbers that no table would have.

@@ -2,6 +2,10 @@
 #![no_std]
 use ptx::prelude::*;
 
+// A crate that does not allocate gets nothing of the allocator.
+// CHECK-NOT: malloc
+// "x[%llu] = %8.3f "
+// CHECK: {120, 91, 37, 108, 108, 117, 93, 32, 61, 32, 37, 56, 46, 51, 102, 32,
 // CHECK-LABEL: .visible .entry show(
 // CHECK: call.uni (retval0), vprintf
 // CHECK-NOT: vprintf

@@ -100,6 +100,7 @@ impl Writer<'_> {
     }
 
     /// Appends `text` so many times.
+    #[inline(never)]
     pub fn repeat(&mut self, text: &str, count: usize) {
         for _ in 0..count {
             if self.arena.full.get() {

@@ -127,10 +127,14 @@ macro_rules! text {
             const CONVERSION: Conversion = Conversion::Text;
             type Star = ();
             type Slot = *const u8;
-            #[inline]
-            fn slot(&self, arena: &Arena, $layout: &Layout) -> *const u8 {
-                let $value = self;
-                arena.text(|$out| $write)
+            #[inline(always)]
+            fn slot(&self, arena: &Arena, layout: &Layout) -> *const u8 {
+                /// Not inlined, because ptxas compiles it for every placeholder otherwise.
+                #[inline(never)]
+                fn slot($value: &$type, arena: &Arena, $layout: &Layout) -> *const u8 {
+                    arena.text(|$out| $write)
+                }
+                slot(self, arena, layout)
             }
         }
     )*};
@@ -146,17 +150,24 @@ text! {
 
 macro_rules! floats {
     ($($float:ident),*) => {$(
-        text! {
-            [const D: bool, const P: bool, const S: bool] Decimal<D, P, false, S>, $float:
-                |value, out, layout| {
-                    let style = if D { Style::Debug } else { Style::Display };
-                    Number::from(*value).write(out, style, layout)
-                };
-            [const UPPER: bool] Exponent<UPPER>, $float:
-                |value, out, layout| {
-                    let style = if UPPER { Style::UpperExp } else { Style::LowerExp };
-                    Number::from(*value).write(out, style, layout)
-                };
+        impl<const D: bool, const P: bool, const S: bool> Arg<Decimal<D, P, false, S>> for $float {
+            const CONVERSION: Conversion = Conversion::Text;
+            type Star = ();
+            type Slot = *const u8;
+            #[inline(always)]
+            fn slot(&self, arena: &Arena, layout: &Layout) -> *const u8 {
+                shortest(&Number::from(*self), if D { Style::Debug } else { Style::Display }, arena, layout)
+            }
+        }
+
+        impl<const UPPER: bool> Arg<Exponent<UPPER>> for $float {
+            const CONVERSION: Conversion = Conversion::Text;
+            type Star = ();
+            type Slot = *const u8;
+            #[inline(always)]
+            fn slot(&self, arena: &Arena, layout: &Layout) -> *const u8 {
+                shortest(&Number::from(*self), if UPPER { Style::UpperExp } else { Style::LowerExp }, arena, layout)
+            }
         }
 
         impl<const D: bool, const P: bool> Arg<Decimal<D, P, true, true>> for $float {
@@ -188,10 +199,15 @@ macro_rules! floats {
 }
 floats!(f32, f64);
 
+#[inline(never)]
+fn shortest(number: &Number, style: Style, arena: &Arena, layout: &Layout) -> *const u8 {
+    arena.text(|out| number.write(out, style, layout))
+}
+
 #[cold]
 #[inline(never)]
 fn not_finite(value: f64, arena: &Arena, layout: &Layout) -> u64 {
-    arena.text(|out| Number::not_finite(value).write(out, Style::Display, layout)).expose_provenance() as u64
+    shortest(&Number::not_finite(value), Style::Display, arena, layout).expose_provenance() as u64
 }
 
 macro_rules! pointer {

@@ -45,6 +45,7 @@ struct Digits {
 macro_rules! number {
     ($float:ident, $bits:ident, $format:path) => {
         impl From<$float> for Number {
+            #[inline(never)]
             fn from(value: $float) -> Self {
                 let magnitude = value.abs();
                 let kind = if value.is_nan() {
@@ -201,21 +202,21 @@ impl Number {
             Zeros(count) => count,
         };
         let missing = layout.width.saturating_sub(sign.len() + parts.iter().map(length).sum::<usize>());
-        let write = |out: &mut Writer<'_>, zeros: usize| {
-            out.push(sign);
-            out.repeat("0", zeros);
-            for part in parts {
-                match part {
-                    Text(text) => out.push(text),
-                    Zeros(count) => out.repeat("0", count),
-                }
-            }
-        };
+        let before = if layout.zero { 0 } else { layout.before(missing, Align::Right) };
+        layout.fill(out, before);
+        out.push(sign);
         if layout.zero {
-            return write(out, missing);
+            out.repeat("0", missing);
         }
-        let align = if layout.align == Align::Unknown { Align::Right } else { layout.align };
-        layout.fill(out, missing, align, |out| write(out, 0));
+        for part in parts {
+            match part {
+                Text(text) => out.push(text),
+                Zeros(count) => out.repeat("0", count),
+            }
+        }
+        if !layout.zero {
+            layout.fill(out, missing - before);
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //!     struct Values<A0, A1>(A0::Slot, A1::Slot);                 // repr(C): the valist
 //!     impl Values { const FORMAT: &[u8; N] = &print::format(PIECES, &[A0::CONVERSION, A1::CONVERSION]); }
 //!     fn send(…) { print::print(Values::FORMAT, &Values(p0.slot(…), p1.slot(…))) }
-//!     send(&arena, (p0, l0), (p1, l1))
+//!     send(&arena, (p0, p1), [&l0, &l1])
 //! } }
 //! ```
 //! Types that print by printf themselves never call the closure with `write!`, so that it stays out of the program.
@@ -173,7 +173,7 @@ impl Expansion {
         let printed: Vec<_> = (0..count).map(|i| Ident::new(&format!("printed{i}"), Span::mixed_site())).collect();
         let layouts: Vec<_> = (0..count).map(|i| Ident::new(&format!("layout{i}"), Span::mixed_site())).collect();
         let make = translated.iter().zip(&printed).zip(&layouts).map(|((t, printed), layout)| {
-            let (value, layout_value) = (t.printed(&print), t.layout(&print));
+            let (value, layout_value) = (t.printed(&print, layout), t.layout(&print));
             quote!(let #layout = #layout_value; let #printed = #value;)
         });
         let mut number = 0;
@@ -228,7 +228,8 @@ impl Expansion {
                     #[inline(always)]
                     fn send<#(#types: #print::Printed),*>(
                         arena: &#print::Arena,
-                        #(#printed: #types, #layouts: &#print::Layout,)*
+                        (#(#printed,)*): (#(#types,)*),
+                        [#(#layouts),*]: [&#print::Layout; #count],
                     ) {
                         let mut format = Values::<#(#types),*>::FORMAT;
                         #rewritten
@@ -238,7 +239,7 @@ impl Expansion {
                     }
                     let arena = #print::Arena::new();
                     #(#make)*
-                    send(&arena, #(#printed, &#layouts,)*);
+                    send(&arena, (#(#printed,)*), [#(&#layouts),*]);
                 }
             }
         }
@@ -328,7 +329,7 @@ impl<'a> Translated<'a> {
     }
 
     /// As a `print::Printed`.
-    fn printed(&self, print: &TokenStream) -> TokenStream {
+    fn printed(&self, print: &TokenStream, layout: &Ident) -> TokenStream {
         let class = &self.class.name;
         let argument = &self.placeholder.argument;
         let arguments = &self.expansion.arguments;
@@ -337,7 +338,7 @@ impl<'a> Translated<'a> {
         // Where rustc points to if the type cannot be printed like that.
         let mut user = variable.clone();
         user.set_span(variable.span().located_at(expression.span()));
-        let (text, counts) = self.format_text();
+        let (text, counts) = self.format_text(layout);
         let mut literal = proc_macro2::Literal::string(&text);
         literal.set_span(Span::mixed_site().located_at(self.expansion.format_span));
         quote! {{
@@ -352,7 +353,7 @@ impl<'a> Translated<'a> {
     }
 
     /// The placeholder as a format string of its own, and the arguments behind the value.
-    fn format_text(&self) -> (String, TokenStream) {
+    fn format_text(&self, layout: &Ident) -> (String, TokenStream) {
         let spec = &self.placeholder.spec;
         let mut text = String::from("{:");
         if let Some(align) = spec.align {
@@ -364,19 +365,19 @@ impl<'a> Translated<'a> {
         }
         let mut counts = quote!();
         let mut index = 0;
-        let mut count = |count: &Option<Count>, variable: &Option<Ident>| match (count, variable) {
-            (_, Some(variable)) => {
+        let mut count = |count: &Option<Count>, value: TokenStream| match count {
+            Some(Count::Argument(_)) => {
                 index += 1;
-                counts.extend(quote!(, *#variable));
+                counts.extend(quote!(, #value));
                 format!("{index}$")
             }
-            (Some(Count::Literal(count)), None) => count.to_string(),
-            _ => String::new(),
+            Some(Count::Literal(count)) => count.to_string(),
+            None => String::new(),
         };
-        text += &count(&spec.width, &self.width);
+        text += &count(&spec.width, quote!(#layout.width));
         if spec.precision.is_some() {
             text.push('.');
-            text += &count(&spec.precision, &self.precision);
+            text += &count(&spec.precision, quote!(#layout.precision.unwrap_or_default()));
         }
         text += &spec.letter;
         text.push('}');

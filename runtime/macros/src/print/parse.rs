@@ -201,10 +201,10 @@ impl Parser<'_> {
     #[expect(clippy::option_option, reason = "nothing there, and something wrong there")]
     fn width(&mut self) -> Option<Option<Count>> {
         let before = self.rest;
-        if let Some(argument) = self.argument()? {
-            if self.eat('$') {
-                return Some(Some(Count::Argument(argument)));
-            }
+        if let Some(argument) = self.argument()?
+            && self.eat('$')
+        {
+            return Some(Some(Count::Argument(argument)));
         }
         self.rest = before;
         if before.starts_with(|c: char| c.is_ascii_digit()) {
