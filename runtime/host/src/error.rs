@@ -64,7 +64,7 @@ pub enum Error {
         /// The driver's words.
         reason: String,
         /// The just-in-time compiler's log, on lines of its own; may be empty.
-        log: String,
+        log: Box<str>,
         /// What to do, on a line of its own; may be empty.
         remedy: String,
     },
@@ -80,7 +80,7 @@ pub enum Error {
         /// The symbols that nothing defines, if that is why.
         undefined: Box<[String]>,
         /// The linker's log, on lines of its own; may be empty.
-        log: String,
+        log: Box<str>,
         /// What to do, on a line of its own; may be empty.
         remedy: &'static str,
     },

@@ -10,13 +10,16 @@ use serde_json::{Value, json};
 
 use crate::gpu::{Gpu, Missing, gpu};
 
+/// What a test does, and what is to be recorded of it, null for nothing; or why it cannot run here.
+type Body = Arc<dyn Fn(&Gpu) -> Result<Value, String> + Send + Sync>;
+
 /// A test on a GPU; it fails by panicking.
 #[derive(Clone)]
 pub struct Test {
     /// Its name.
     pub name: String,
-    /// What it does, and what is to be recorded of it, null for nothing; or why it cannot run here.
-    pub body: Arc<dyn Fn(&Gpu) -> Result<Value, String> + Send + Sync>,
+    /// What it does.
+    pub body: Body,
 }
 
 /// A test that is a function.
