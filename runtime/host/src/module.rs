@@ -274,7 +274,7 @@ fn load_error(error: DriverError, log: &str, object: &str, path: &str, device: &
         object: object.to_owned(),
         device: device.name().to_owned(),
         reason: format!("{} ({})", driver::text(&error), driver::name(&error)),
-        log,
+        log: log.into(),
         remedy,
     }
 }

@@ -179,7 +179,7 @@ impl Generator {
         };
         let mut values = vec![least, most];
         for _ in 0..self.random.below(4) {
-            let value = least + i128::from(self.random.next()) % (most - least);
+            let value = least + i128::from(self.random.number()) % (most - least);
             if !values.contains(&value) {
                 values.push(value);
             }

@@ -114,7 +114,7 @@ pub fn calls(case: &Case, ty: &Ty, key: u32, first: &str, place: &str, last: &st
 }
 
 fn value(values: &Values, len: u64, key: u32, at: u64) -> u64 {
-    let random = Random::of_item(u64::from(key), at).next();
+    let random = Random::of_item(u64::from(key), at).number();
     match values {
         Values::OneOf(values) => {
             let value = values[(random % values.len() as u64) as usize] as u64;
@@ -147,7 +147,7 @@ pub const RESULT: u32 = 255;
 
 /// What the bytes of a value are computed from.
 pub fn key(case: &Case, role: Role, param: u32) -> u32 {
-    let mixed = Random::of_item(u64::from(case.id) << 16 | u64::from(param) << 4, role as u64).next();
+    let mixed = Random::of_item(u64::from(case.id) << 16 | u64::from(param) << 4, role as u64).number();
     mixed as u32
 }
 

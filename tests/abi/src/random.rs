@@ -13,11 +13,11 @@ impl Random {
     /// The stream of item `index` of that seed: items do not depend on each other's lengths.
     pub fn of_item(seed: u64, index: u64) -> Self {
         let mut first = Self(seed);
-        Self(first.next() ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Self(first.number() ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -26,7 +26,7 @@ impl Random {
 
     /// One of 0 to `end` - 1.
     pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
+        self.number() % end
     }
 
     /// True `percent` times of a hundred.

@@ -182,7 +182,7 @@ fn refused(device: &Device, linker: &'static str, reason: &str, remedy: &'static
         target: device.name().to_owned(),
         reason: reason.to_owned(),
         undefined: Box::default(),
-        log: String::new(),
+        log: Box::default(),
         remedy,
     }
 }
@@ -300,7 +300,7 @@ fn failure(linker: &'static str, target: &str, reason: String, log: &str) -> Err
         format!("nothing defines {}", names.join(", "))
     };
     let log = if log.trim().is_empty() { String::new() } else { format!("\n{}", log.trim()) };
-    Error::Link { linker, target: target.to_owned(), reason, undefined: undefined.into(), log, remedy }
+    Error::Link { linker, target: target.to_owned(), reason, undefined: undefined.into(), log: log.into(), remedy }
 }
 
 #[cfg(test)]
