@@ -15,7 +15,7 @@ use crate::interface::{self, Interface};
 use crate::llvm::{self, Context, Module};
 use crate::options::{Emit, Linking, MessageFormat, Options, Ptxas, Request};
 use crate::output::{self, Artifact};
-use crate::report::{Kernel, Param, Report};
+use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
 use crate::{emit, header, intrinsics, memory, optimize, verify, workarounds};
@@ -180,6 +180,14 @@ impl Report {
             align: param.source.ty.align,
             ptx: param.ptx.iter().map(ToString::to_string).collect(),
         };
+        let function = |function: &abi::FunctionAbi| DeviceFunction {
+            name: function.name.clone(),
+            is_import: function.kind == ptx_abi::Kind::Import,
+            path: function.path.clone(),
+            span: function.span.clone(),
+            params: function.params.iter().map(param).collect(),
+            result: function.result.as_ref().map(|result| Param { name: "result".into(), ..param(result) }),
+        };
         let kernel = |kernel: &abi::FunctionAbi| Kernel {
             name: kernel.name.clone(),
             path: kernel.path.clone(),
@@ -194,6 +202,7 @@ impl Report {
             llvm: crate::LLVM_VERSION.into(),
             ptxas: assembler.map(|assembler| assembler.version.clone()),
             kernels: table.kernels.iter().map(kernel).collect(),
+            functions: table.exports.iter().chain(&table.imports).map(function).collect(),
             outputs: Vec::new(),
             diagnostics: Vec::new(),
             linking: options.linking(),

@@ -25,6 +25,9 @@ pub struct Report {
     pub ptxas: Option<String>,
     /// In order of name.
     pub kernels: Vec<Kernel>,
+    /// Device functions that cross the boundary: exports, then imports, each in order of symbol.
+    #[serde(default)]
+    pub functions: Vec<DeviceFunction>,
     /// In order of arch, then kind.
     pub outputs: Vec<OutputFile>,
     /// Warnings.
@@ -96,6 +99,23 @@ pub struct Kernel {
     pub abi_hash: u64,
     /// By arch; empty where ptxas was not run.
     pub resources: BTreeMap<String, Resources>,
+}
+
+/// One exported or imported `.func`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceFunction {
+    /// The symbol.
+    pub name: String,
+    /// Other device code defines it.
+    pub is_import: bool,
+    /// The Rust path.
+    pub path: String,
+    /// Where it stands in the source.
+    pub span: Span,
+    /// Source-level parameters.
+    pub params: Vec<Param>,
+    /// What it returns, if anything; its name is `result`.
+    pub result: Option<Param>,
 }
 
 /// One source-level parameter and what it is in PTX.

@@ -8,7 +8,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::options::{Emit, MessageFormat};
 use crate::progress::Progress;
-use crate::report::{Kernel, Report};
+use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 
 use super::arguments::{InspectArgs, What};
@@ -27,15 +27,20 @@ pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
     };
     let report = build::build(&args.build, emit, progress)?.report;
     let kernels = select(&report, args.kernel.as_deref())?;
+    let functions = if args.kernel.is_none() { report.functions.as_slice() } else { &[] };
     let format = args.build.message_format;
     match args.what {
         What::Abi if format == MessageFormat::Json => {
-            kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k))
+            kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k));
+            functions.iter().for_each(|f| output::json("ptx-function", "function", f));
         }
         What::Resources if format == MessageFormat::Json => {
             kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k));
         }
-        What::Abi => kernels.iter().for_each(|kernel| println!("{}", abi(kernel))),
+        What::Abi => {
+            kernels.iter().for_each(|kernel| println!("{}", abi(kernel)));
+            functions.iter().for_each(|function| println!("{}", function_abi(function)));
+        }
         What::Resources => print!("{}", output::resources(&report, kernels.into_iter())),
         What::Llvm => texts(&report, Emit::LlvmIr, args, &read, extract::llvm)?,
         What::Ptx => texts(&report, Emit::Ptx, args, &read, extract::ptx)?,
@@ -64,16 +69,25 @@ fn select<'a>(report: &'a Report, name: Option<&str>) -> Result<Vec<&'a Kernel>>
 
 /// A kernel's parameters.
 fn abi(kernel: &Kernel) -> String {
-    let rows: Vec<Vec<String>> = kernel
-        .params
-        .iter()
+    let title = format!("{}  {} at {}\n", kernel.name, kernel.path, kernel.span);
+    title + &params(kernel.params.iter())
+}
+
+/// A device function's parameters and result.
+fn function_abi(function: &DeviceFunction) -> String {
+    let kind = if function.is_import { "import" } else { "export" };
+    let title = format!("{}  {} at {} ({kind})\n", function.name, function.path, function.span);
+    title + &params(function.params.iter().chain(&function.result))
+}
+
+fn params<'a>(params: impl Iterator<Item = &'a Param>) -> String {
+    let rows: Vec<Vec<String>> = params
         .map(|p| vec![p.name.clone(), p.rust_type.clone(), p.size.to_string(), p.align.to_string(), p.ptx.join(", ")])
         .collect();
-    let title = format!("{}  {} at {}\n", kernel.name, kernel.path, kernel.span);
     if rows.is_empty() {
-        return title + "no parameters\n";
+        return "no parameters\n".into();
     }
-    title + &output::table(&["parameter", "Rust type", "size", "align", "PTX parameters"], &rows)
+    output::table(&["parameter", "Rust type", "size", "align", "PTX parameters"], &rows)
 }
 
 /// Prints the files of one kind, or one kernel's part of them, as text.
@@ -175,6 +189,20 @@ mod tests {
              x          &[f64]       16      8  .u64, .u64\n"
         );
         assert!(abi(&Kernel { params: vec![], ..kernel() }).ends_with("no parameters\n"));
+        let function = DeviceFunction {
+            name: "_Z3foox".into(),
+            is_import: true,
+            path: "demo::foo".into(),
+            span: kernel().span,
+            params: vec![],
+            result: Some(Param { name: "result".into(), ..kernel().params.remove(0) }),
+        };
+        assert_eq!(
+            function_abi(&function),
+            "_Z3foox  demo::foo at src/lib.rs:7:1 (import)\n\
+             parameter  Rust type  size  align  PTX parameters\n\
+             result     f64           8      8  .f64\n"
+        );
     }
 
     #[test]
@@ -185,6 +213,7 @@ mod tests {
             llvm: String::new(),
             ptxas: None,
             kernels: vec![kernel()],
+            functions: vec![],
             outputs: vec![],
             diagnostics: vec![],
             linking: Default::default(),

@@ -106,6 +106,7 @@ mod tests {
                 )]
                 .into(),
             }],
+            functions: Vec::new(),
             outputs: vec![
                 output(Emit::Ptx, "sm_80", "a \"b\".ptx"),
                 output(Emit::Cubin, "sm_80", "k.cubin"),
