@@ -29,6 +29,9 @@ fn ptxas() -> Option<&'static (std::path::PathBuf, Vec<String>)> {
 }
 
 fn assemble(package: &Package, arch: &str) -> Option<String> {
+    if package.links() && Tools::find().nvcc().is_none() {
+        return Some("nvcc was not found, and this package is linked with CUDA C++".into());
+    }
     let ptx = package.ptx(arch);
     let Some((ptxas, known)) = ptxas() else {
         return Some("the PTX was written but not checked: ptxas was not found".into());
@@ -36,7 +39,11 @@ fn assemble(package: &Package, arch: &str) -> Option<String> {
     if !known.iter().any(|name| name == arch) {
         return Some("the PTX was written but not checked: this ptxas does not know the arch".into());
     }
-    let output = Command::new(ptxas)
+    let mut command = Command::new(ptxas);
+    if package.links() {
+        command.arg("--compile-only");
+    }
+    let output = command
         .args(["--gpu-name", arch, "--output-file"])
         .arg(ptx.with_extension("cubin"))
         .arg(&ptx)

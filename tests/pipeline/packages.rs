@@ -54,7 +54,20 @@ fn find_kernels(folder: &Path, found: &mut Vec<String>) {
 impl Package {
     /// The GPUs for which ptxas is asked.
     pub fn archs(&self) -> &'static [&'static str] {
-        if self.folder == "tests/kernels" { &FEW } else { &ARCHS }
+        if self.folder == "tests/kernels" {
+            &FEW
+        } else if self.links() {
+            // What is linked goes through ptxas, which does not know the first.
+            &ARCHS[1..]
+        } else {
+            &ARCHS
+        }
+    }
+
+    /// Whether CUDA C++ is linked in.
+    pub fn links(&self) -> bool {
+        let manifest = fs::read_to_string(root().join(&self.folder).join("Cargo.toml")).unwrap_or_default();
+        manifest.lines().any(|line| line.starts_with("link = "))
     }
 
     /// The PTX for one GPU.
@@ -70,9 +83,14 @@ impl Package {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
         let out_dir = target.join("pipeline").join(self.folder.replace('/', "-"));
         // The system calls are the same on every GPU.
-        let archs = if self.folder == "tests/syscalls" { &["sm_90"][..] } else { &ARCHS };
+        let archs = match self.folder.as_str() {
+            "tests/syscalls" => &["sm_90"],
+            _ if self.links() => self.archs(),
+            _ => &ARCHS[..],
+        };
         let arch = archs.iter().map(ToString::to_string).collect();
-        let settings = Settings { arch, ptxas: Some("off".into()), ..Settings::default() };
+        let ptxas = if self.links() { None } else { Some("off".into()) };
+        let settings = Settings { arch, ptxas, ..Settings::default() };
         let build = DeviceBuild {
             manifest: root().join(&self.folder).join("Cargo.toml"),
             settings,

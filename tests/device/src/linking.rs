@@ -156,6 +156,14 @@ mod linked {
         kernels::scalars(&uploaded_numbers, 12_345, &mut products).launch(module, grid).unwrap();
         same(&device.download(&products).unwrap(), numbers.iter().map(|a| twin::cpp_scale(*a, 12_345)));
 
+        let mut pairs = device.upload(&vec![[0_i16; 2]; N]).unwrap();
+        kernels::pointers(&uploaded_numbers, &mut pairs).launch(module, grid).unwrap();
+        let both = |a: &i32| {
+            let (small, wide) = (*a as i8, (*a >> 8) as u16);
+            [twin::apply_here(kernels::add, small, wide), twin::through_pointer(small, wide)]
+        };
+        same(&device.download(&pairs).unwrap(), numbers.iter().map(both));
+
         // The kernel of CUDA C++.
         let function = module.function("cuda_kernel").unwrap();
         {

@@ -17,6 +17,22 @@ __device__ Mixed through_rust(Mixed mixed, int times) {
     for (int time = 0; time < times; ++time) mixed = rusty::step(mixed, static_cast<signed char>(time));
     return mixed;
 }
+// Rust gives the pointer.
+__device__ short apply_here(Combine combine, signed char a, unsigned short b) {
+    Pair pair;
+    pair.wide = 300;
+    pair.small = 200;
+    return combine(a, b, pair);
+}
+
+__device__ short subtract(signed char a, unsigned short b, Pair pair) {
+    return static_cast<short>(a * 3 - b - pair.wide + pair.small);
+}
+
+// Rust gets the pointer.
+__device__ short through_pointer(signed char a, unsigned short b) {
+    return rusty::apply(subtract, a, b);
+}
 }  // namespace twin
 
 extern "C" __device__ int cpp_scale(int a, int b) { return a * b + rust_twice(a); }
