@@ -12,6 +12,7 @@ pub mod device_link;
 pub mod diagnostic;
 pub mod driver;
 pub mod emit;
+pub mod float;
 pub mod header;
 pub mod input;
 pub mod interface;

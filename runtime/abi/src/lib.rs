@@ -16,6 +16,8 @@ pub mod cxx;
 pub mod decode;
 mod descriptor;
 mod encode;
+pub mod float;
+
 #[cfg(any(feature = "decode", test))]
 pub mod mangle;
 #[cfg(any(feature = "decode", test))]
