@@ -16,6 +16,7 @@ mod dim;
 mod disjoint;
 pub mod ffi;
 mod intrinsics;
+pub mod math;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 #[doc(hidden)]

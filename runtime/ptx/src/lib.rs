@@ -32,7 +32,7 @@ pub use half::{bf16, f16};
 pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
-pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, sync, sync_threads, thread, vec};
+pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, math, sync, sync_threads, thread, vec};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
@@ -72,6 +72,7 @@ pub use std::{print, println};
 
 /// What most kernels and host programs name: `use ptx::prelude::*;`.
 pub mod prelude {
+    pub use crate::math::Math as _;
     pub use crate::{AbiType, DisjointSlice, device, kernel, sync_threads, thread};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use crate::{CudaSlice, Device, Grid, Module};
