@@ -1,0 +1,4 @@
+//! Floating point: modes of functions and blocks.
+
+#[doc(hidden)]
+pub mod scope;
