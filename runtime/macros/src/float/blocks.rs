@@ -11,9 +11,9 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, Expr, ImplItem, Item, Label, Lifetime, TraitItem};
+use syn::{Attribute, Block, Expr, ExprBlock, ExprUnsafe, ImplItem, Item, Label, Lifetime, TraitItem};
 
-use super::modes::{Modes, is_float};
+use super::modes::{Modes, is_float, names_modes};
 use crate::function::Errors;
 
 /// Gives the blocks in a function's body the modes that their attributes name.
@@ -36,9 +36,15 @@ impl VisitMut for Blocks<'_> {
             Expr::Unsafe(block) => Modes::take(&mut block.attrs, &mut self.errors),
             _ => None,
         };
+        let bits = modes.and_then(|modes| modes.bits());
+        // Before the blocks in it are no blocks any more.
+        let stays = bits.map(|_| Leaving::check(expr));
         visit_mut::visit_expr_mut(self, expr);
-        if let Some(bits) = modes.and_then(|modes| modes.bits()) {
-            self.scope(expr, bits);
+        match (bits, stays) {
+            (Some(bits), Some(Ok(()))) => self.scope(expr, bits),
+            // It stays a block, so that rustc does not report it again.
+            (_, Some(Err(error))) => self.errors.combine(error),
+            _ => {}
         }
     }
 
@@ -82,18 +88,15 @@ impl VisitMut for Blocks<'_> {
 }
 
 impl Blocks<'_> {
-    fn scope(&mut self, expr: &mut Expr, bits: u32) {
-        let mut leaving = Leaving { loops: 0, labels: Vec::new(), errors: &mut self.errors };
+    fn scope(&self, expr: &mut Expr, bits: u32) {
         let private = self.private;
         let (attrs, body) = match expr {
             Expr::Block(block) => {
-                leaving.labelled(block.label.as_ref(), |leaving| leaving.visit_block(&block.block));
                 // Braces of ours around the user's statements: rustc would call theirs unnecessary.
                 let (label, statements) = (&block.label, &block.block.stmts);
                 (&block.attrs, quote!(#label { #(#statements)* }))
             }
             Expr::Unsafe(block) => {
-                leaving.visit_block(&block.block);
                 let body = &block.block;
                 (&block.attrs, quote!(unsafe #body))
             }
@@ -104,15 +107,22 @@ impl Blocks<'_> {
 }
 
 /// Finds what would leave a block that is a function.
-struct Leaving<'a> {
+#[derive(Default)]
+struct Leaving {
     /// How many loops of the block stand around.
     loops: usize,
     /// Labels within the block.
     labels: Vec<Ident>,
-    errors: &'a mut Errors,
+    errors: Errors,
 }
 
-impl Leaving<'_> {
+impl Leaving {
+    fn check(block: &Expr) -> syn::Result<()> {
+        let mut this = Self::default();
+        this.visit_expr(block);
+        this.errors.finish()
+    }
+
     fn labelled(&mut self, label: Option<&Label>, inside: impl FnOnce(&mut Self)) {
         self.labels.extend(label.map(|label| label.name.ident.clone()));
         inside(self);
@@ -147,7 +157,7 @@ impl Leaving<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Leaving<'_> {
+impl<'ast> Visit<'ast> for Leaving {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
             Expr::Return(expr) => {
@@ -179,6 +189,10 @@ impl<'ast> Visit<'ast> for Leaving<'_> {
             Expr::ForLoop(expr) => {
                 self.visit_expr(&expr.expr);
                 return self.looped(expr.label.as_ref(), |this| this.visit_block(&expr.body));
+            }
+            // They have modes, too, and are checked for themselves.
+            Expr::Block(ExprBlock { attrs, .. }) | Expr::Unsafe(ExprUnsafe { attrs, .. }) if names_modes(attrs) => {
+                return;
             }
             Expr::Block(expr) => {
                 return self.labelled(expr.label.as_ref(), |this| this.visit_block(&expr.block));

@@ -13,7 +13,7 @@
 mod blocks;
 mod modes;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Block, Expr, ImplItem, Item, Signature, Stmt, TraitItem, parse_quote};
 
@@ -24,6 +24,9 @@ use crate::function::Errors;
 
 const STANDS: &str = "`#[ptx::float(..)]` stands before a function with a body, or before an `impl` block, a trait or a module \
     with such functions, or before a block within a function";
+
+const ALONE: &str = "a block gets modes through the function that it stands in: give that `#[ptx::float()]`, which alone \
+    changes no modes, if it has neither `#[ptx::kernel]` nor `#[ptx::device(export)]` nor modes of its own";
 
 /// Said of functions that are compiled elsewhere.
 pub const IMPORTED: &str =
@@ -42,15 +45,10 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             Float { private: modes.private(), bits: modes.bits(), errors: &mut errors }.top(modes, &mut parsed);
             parsed.into_token_stream()
         }
-        // A block without a function whose attribute would have seen it; or no Rust, which rustc says better.
+        // A block without a function whose attribute would have seen it.
+        Err(_) if syn::parse2::<Expr>(item.clone()).is_ok() => return quote!({ ::core::compile_error!(#ALONE); #item }),
         Err(_) => {
-            errors.combine(syn::Error::new(
-                proc_macro2::Span::call_site(),
-                format!(
-                    "{STANDS} that has `#[ptx::kernel]`, `#[ptx::device(export)]` or `#[ptx::float()]`; the last one alone \
-                     changes no modes"
-                ),
-            ));
+            errors.combine(syn::Error::new(Span::call_site(), STANDS));
             item
         }
     };

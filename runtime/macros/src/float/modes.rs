@@ -138,6 +138,11 @@ pub fn is_float(attribute: &Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|last| last.ident == "float")
 }
 
+/// Whether one of the attributes is `#[ptx::float(..)]` with something in it.
+pub fn names_modes(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|a| is_float(a) && matches!(&a.meta, Meta::List(list) if !list.tokens.is_empty()))
+}
+
 fn of_attribute(attribute: &Attribute) -> syn::Result<Modes> {
     match &attribute.meta {
         Meta::Path(_) => Ok(Modes::default()),
