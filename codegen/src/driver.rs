@@ -54,6 +54,7 @@ pub fn link(options: &Options) -> Result<Report> {
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
+        intrinsics::check(&module, arch)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;

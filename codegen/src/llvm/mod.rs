@@ -13,7 +13,7 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use fatal::{doing, install as install_fatal_handler};
-pub use location::{copy_metadata, inlined_spans, static_span};
+pub use location::{copy_metadata, static_span, user_span};
 pub use target::{emit_assembly, run_passes, target_machine, type_align};
 pub use values::{
     Use, address_space, address_space_of, clear_subprogram, constant_bytes, constant_operand, delete_function,
