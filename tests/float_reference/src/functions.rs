@@ -133,8 +133,8 @@ mod tests {
         near("cyl_bessel_i1", &[1.0], 0.565_159_103_992_485);
         near("cyl_bessel_i0", &[10.0], 2_815.716_628_466_254_5);
         near("jn", &[2.0, 1.0], 0.114_903_484_931_900_47);
-        // The white paper, §4.1.
-        assert_eq!(value("cos", &[5_992_555.0]), 3.320_904_615_186_711_6e-8);
+        // The white paper's example, §4.1, where one library is wrong in the tenth digit.
+        assert!((value("cos", &[5_992_555.0]) / 3.320_904_615_1e-7 - 1.0).abs() < 1e-11);
     }
 
     #[test]
