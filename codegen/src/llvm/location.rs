@@ -38,7 +38,9 @@ pub fn user_span(instruction: InstructionValue<'_>) -> Option<Span> {
     let spans = inlined_spans(instruction);
     let is_library = |span: &Span| {
         let path = span.file.to_string_lossy().replace('\\', "/");
-        ["/library/core/", "runtime/device/src/", "/ptx-device-"].iter().any(|part| path.contains(part))
+        ["/library/core/", "/library/alloc/", "runtime/device/src/", "/ptx-device-"]
+            .iter()
+            .any(|part| path.contains(part))
     };
     spans.iter().find(|span| !is_library(span)).or_else(|| spans.last()).cloned()
 }

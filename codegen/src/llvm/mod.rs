@@ -3,6 +3,7 @@
 mod atomics;
 mod bitcode;
 mod fatal;
+mod float;
 mod location;
 mod target;
 mod values;
@@ -13,16 +14,21 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use fatal::{doing, install as install_fatal_handler};
+pub use float::{
+    FloatFlags, allow_inlining, called_function, copy_functions, float_flags, function_operands, has_float_flags,
+    set_float_flags, set_function_operand,
+};
 pub use location::{copy_metadata, static_span, user_span};
 pub use target::{emit_assembly, run_passes, set_target, target_machine, type_align};
 pub use values::{
-    Use, address_space, address_space_of, clear_subprogram, constant_bytes, constant_operand, constant_string,
-    delete_function, delete_global, functions, globals, has_wide_float, instructions, is_undefined, param_index,
-    replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
+    Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
+    constant_string, delete_function, delete_global, functions, globals, has_wide_float, instructions, is_undefined,
+    param_index, replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;
 pub use inkwell::attributes::{Attribute, AttributeLoc};
+pub use inkwell::basic_block::BasicBlock;
 pub use inkwell::builder::{Builder, BuilderError};
 pub use inkwell::context::Context;
 pub use inkwell::intrinsics::Intrinsic;
