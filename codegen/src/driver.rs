@@ -47,7 +47,7 @@ pub fn link(options: &Options) -> Result<Report> {
     float::assign(&context, &module, &interface, options.float)?;
     dump.module("modes", &module)?;
 
-    let mut report = Report::new(options, &table, assembler.as_ref());
+    let mut report = Report::new(options, &table, &module, assembler.as_ref());
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
@@ -176,7 +176,7 @@ fn llvm_artifacts(options: &Options, module: &Module<'_>, arch: Arch) -> Vec<Art
 }
 
 impl Report {
-    fn new(options: &Options, table: &Table, assembler: Option<&Assembler>) -> Self {
+    fn new(options: &Options, table: &Table, module: &Module<'_>, assembler: Option<&Assembler>) -> Self {
         let param = |param: &abi::ParamAbi| Param {
             name: param.source.name.clone(),
             rust_type: param.source.rust_type.clone(),
@@ -199,6 +199,7 @@ impl Report {
             params: kernel.params.iter().map(param).collect(),
             abi_hash: kernel.abi_hash,
             resources: Default::default(),
+            float: module.get_function(&kernel.name).map_or(options.float, float::modes_of).into(),
         };
         Self {
             name: options.name.clone(),
