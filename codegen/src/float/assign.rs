@@ -111,6 +111,8 @@ struct Program {
     marked: HashMap<String, Overrides>,
     /// Who calls whom, directly.
     calls: BTreeMap<String, BTreeSet<String>>,
+    /// Modes make a difference to an instruction of its own.
+    computes: HashSet<String>,
     /// Modes make a difference to what it, or something it calls, computes.
     affected: HashSet<String>,
     /// Called from outside, or through a pointer.
@@ -125,6 +127,7 @@ impl Program {
             build,
             marked,
             calls: BTreeMap::new(),
+            computes: HashSet::new(),
             affected: HashSet::new(),
             entered: BTreeSet::new(),
             instances: BTreeMap::new(),
@@ -136,7 +139,7 @@ impl Program {
                     calls.insert(name(callee));
                 }
                 if is_affected(instruction) {
-                    program.affected.insert(name(function));
+                    program.computes.insert(name(function));
                 }
             }
             program.calls.insert(name(function), calls);
@@ -145,6 +148,7 @@ impl Program {
                 program.entered.insert(name(function));
             }
         }
+        program.affected = program.computes.clone();
         program.affect_callers();
         program
     }
@@ -183,7 +187,8 @@ impl Program {
             let at_path = |callee: &&String| {
                 self.marked.contains_key(*callee) && format!("{:#}", rustc_demangle::demangle(callee)) == path
             };
-            let only = callees.first().filter(|_| callees.len() == 1);
+            // One that computes something itself is no shim, but what was written.
+            let only = callees.first().filter(|_| callees.len() == 1 && !self.computes.contains(caller));
             caller = callees.iter().find(at_path).or(only)?;
             if let Some(overrides) = self.marked.get(caller) {
                 return Some(*overrides);
