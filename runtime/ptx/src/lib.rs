@@ -39,7 +39,7 @@ pub use ptx_device::{
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, kernel, shared};
+pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, float, kernel, shared};
 
 /// Prints a line, on the device: what `std::println!` prints, by one call of the driver's `vprintf`, so that the lines of
 /// threads do not mix. On the host this is `std::println!`.
