@@ -87,10 +87,15 @@ fn opcode(line: &str) -> Option<&str> {
     (is_instruction && !skipped.iter().any(|prefix| word.starts_with(prefix))).then_some(word)
 }
 
-/// A plain `mul` is one that rounds to nearest and may be fused; here is nothing to fuse it with.
+/// Without a rounding, an addition or multiplication rounds to nearest, and may be fused; here is nothing to fuse it with.
 fn rounded(opcode: &str) -> String {
-    match opcode {
-        "mul.f32" => "mul.rn.f32".into(),
-        opcode => opcode.into(),
+    let mut parts = opcode.split('.');
+    match (parts.next(), parts.next(), opcode.rsplit('.').next()) {
+        (Some(operation @ ("add" | "sub" | "mul")), Some(next), Some(ty))
+            if !matches!(next, "rn" | "rz" | "rp" | "rm") && (ty.starts_with('f') || ty.starts_with("bf")) =>
+        {
+            opcode.replacen(operation, &format!("{operation}.rn"), 1)
+        }
+        _ => opcode.into(),
     }
 }
