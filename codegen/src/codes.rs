@@ -97,6 +97,8 @@ codes! {
         "In C and C++ a parameter that is declared as an array is a pointer, and no function returns an array, so an array by value has no counterpart there. Put it into a `#[repr(C)]` struct, or pass a reference to it.";
     HeaderName = 33, "name or type that the C++ header cannot have",
         "`cargo ptx header` declares exported functions, kernels and their types under their C++ names. A keyword of C++ cannot be one, and two types cannot share one. `name = \"…\"` on a function, `#[ptx(name = \"…\", namespace = \"…\")]` on a type give another. (Members and parameters need nothing: a keyword gets an underscore behind it.)";
+    FloatModes = 34, "contradictory floating-point modes",
+        "`use-fast-math=true` stands for `fmad=true`, `ftz=true`, `prec-div=false`, `prec-sqrt=false` and the fast forms of the functions of single precision, so none of these modes can be named otherwise beside it.\n\nLeave one of the two out: the mode, or `use-fast-math`, whose parts can be named one by one. A function or a block can have other modes than the build, by `#[ptx::float(..)]`.";
 }
 
 impl fmt::Display for Code {
