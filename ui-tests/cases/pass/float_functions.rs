@@ -40,7 +40,7 @@ pub unsafe fn attributes_below(out: *mut f32, a: f32, b: f32) {
 pub unsafe fn calls(out: *mut f32, a: f32, b: f32) {
     unsafe {
         out.write_volatile(exact(a, b));
-        out.write_volatile(step(b, a));
+        out.write_volatile(step(b, 3.0));
     }
 }
 
