@@ -12,7 +12,7 @@ fn step(a: f32, b: f32) -> f32 {
 // CHECK: mul.ftz.f32
 // CHECK: .func {{.*}}kinds
 // CHECK: rcp.approx.ftz.f32
-// CHECK-NEXT: div.approx.ftz.f32
+// CHECK: div.approx.ftz.f32
 // CHECK-LABEL: .visible .entry block(
 // CHECK: mul.rn.f32
 // CHECK: add.rn.f32

@@ -61,7 +61,7 @@ pub unsafe fn generics(out: *mut f32, wide: *mut f64, a: f32, b: f32) {
     unsafe {
         out.write_volatile(ratio(a, b));
         wide.write_volatile(ratio(f64::from(a), f64::from(b)));
-        out.write_volatile(a / b);
+        out.write_volatile(b / a);
     }
 }
 
