@@ -18,11 +18,11 @@ pub use float::{
     FloatFlags, allow_inlining, called_function, copy_functions, float_flags, function_operands, has_float_flags,
     set_float_flags, set_function_operand,
 };
-pub use location::{copy_metadata, inlined_spans, static_span};
+pub use location::{copy_metadata, static_span, user_span};
 pub use target::{emit_assembly, run_passes, target_machine, type_align};
 pub use values::{
-    Use, address_space, address_space_of, clear_subprogram, constant_bytes, constant_operand, delete_function,
-    delete_global, functions, globals, instructions, is_undefined, param_index, replace_uses, result,
+    Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
+    delete_function, delete_global, functions, globals, instructions, is_undefined, param_index, replace_uses, result,
     set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
@@ -40,8 +40,8 @@ pub use inkwell::types::{
     PointerType,
 };
 pub use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FloatValue, FunctionValue, GlobalValue,
-    InstructionOpcode, InstructionValue, IntValue, PointerValue,
+    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FloatValue, FunctionValue,
+    GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 pub use inkwell::{AtomicOrdering, GlobalVisibility, IntPredicate, OptimizationLevel};
 
