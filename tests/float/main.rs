@@ -4,14 +4,16 @@
 
 use std::process::ExitCode;
 
+mod attributes;
 mod compare;
 mod compile;
 mod deviations;
 mod generate;
 mod instructions;
 mod modes;
+mod sass;
 mod table;
 
 fn main() -> ExitCode {
-    ptx_tests::run(compare::trials)
+    ptx_tests::run(|| [compare::trials(), attributes::trials(), sass::trials()].into_iter().flatten().collect())
 }
