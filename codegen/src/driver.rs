@@ -53,7 +53,7 @@ pub fn link(options: &Options) -> Result<Report> {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
-        float::stamp(&context, &module);
+        float::stamp(&context, &module)?;
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
@@ -62,6 +62,7 @@ pub fn link(options: &Options) -> Result<Report> {
         intrinsics::check(&module, arch)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
+        float::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         emit::limit_debug_info(&module, &machine, options.debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
