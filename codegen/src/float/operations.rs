@@ -21,12 +21,12 @@ fn is_affected_call(call: InstructionValue<'_>) -> bool {
     if name.starts_with(b"__ptx_") || name.starts_with(b"llvm.nvvm.") {
         return false;
     }
-    name.starts_with(b"__nv") || is_float(call.get_type()) || parameters_are_float(callee)
+    name.starts_with(b"__nv") || is_float(call.get_type()) || takes_float(callee)
 }
 
-/// By the parameters' types: an operand may be metadata, of which inkwell makes no value.
-fn parameters_are_float(callee: FunctionValue<'_>) -> bool {
-    callee.get_type().get_param_types().into_iter().any(|ty| match ty {
+/// By the signature: an operand may be metadata, which is no value.
+fn takes_float(callee: FunctionValue<'_>) -> bool {
+    callee.get_type().get_param_types().into_iter().any(|param| match param {
         BasicMetadataTypeEnum::FloatType(_) => true,
         BasicMetadataTypeEnum::VectorType(vector) => vector.get_element_type().is_float_type(),
         _ => false,
