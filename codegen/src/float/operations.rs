@@ -1,6 +1,6 @@
 //! Which instructions the modes make a difference to.
 
-use crate::llvm::{self, AnyTypeEnum, BasicTypeEnum, BasicValueEnum, InstructionOpcode, InstructionValue};
+use crate::llvm::{self, AnyTypeEnum, BasicMetadataTypeEnum, FunctionValue, InstructionOpcode, InstructionValue};
 
 /// Whether a mode can change what the instruction computes.
 pub fn is_affected(instruction: InstructionValue<'_>) -> bool {
@@ -21,19 +21,16 @@ fn is_affected_call(call: InstructionValue<'_>) -> bool {
     if name.starts_with(b"__ptx_") || name.starts_with(b"llvm.nvvm.") {
         return false;
     }
-    name.starts_with(b"__nv") || is_float(call.get_type()) || operands_are_float(call)
+    name.starts_with(b"__nv") || is_float(call.get_type()) || takes_float(callee)
 }
 
-fn operands_are_float(call: InstructionValue<'_>) -> bool {
-    call.get_operands().flatten().filter_map(|operand| operand.value()).any(|value| is_float_value(&value))
-}
-
-fn is_float_value(value: &BasicValueEnum<'_>) -> bool {
-    match value.get_type() {
-        BasicTypeEnum::FloatType(_) => true,
-        BasicTypeEnum::VectorType(vector) => vector.get_element_type().is_float_type(),
+/// By the signature: an operand may be metadata, which is no value.
+fn takes_float(callee: FunctionValue<'_>) -> bool {
+    callee.get_type().get_param_types().into_iter().any(|param| match param {
+        BasicMetadataTypeEnum::FloatType(_) => true,
+        BasicMetadataTypeEnum::VectorType(vector) => vector.get_element_type().is_float_type(),
         _ => false,
-    }
+    })
 }
 
 fn is_float(ty: AnyTypeEnum<'_>) -> bool {
@@ -41,5 +38,33 @@ fn is_float(ty: AnyTypeEnum<'_>) -> bool {
         AnyTypeEnum::FloatType(_) => true,
         AnyTypeEnum::VectorType(vector) => vector.get_element_type().is_float_type(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, parse_ir};
+
+    #[test]
+    fn operands_may_be_metadata() {
+        // inkwell panicked, and with it the build.
+        let context = Context::create();
+        let text = r#"
+            declare void @llvm.experimental.noalias.scope.decl(metadata)
+            declare void @takes(i32, <2 x float>)
+            define void @f(<2 x float> %x) {
+              call void @llvm.experimental.noalias.scope.decl(metadata !0)
+              call void @takes(i32 1, <2 x float> %x)
+              ret void
+            }
+            !0 = !{!1}
+            !1 = distinct !{!1, !2}
+            !2 = distinct !{!2}
+        "#;
+        let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+        let function = module.get_function("f").expect("it defines `f`");
+        let affected: Vec<bool> = llvm::instructions(function).map(is_affected).collect();
+        assert_eq!(affected, [false, true, false]);
     }
 }
