@@ -1,6 +1,7 @@
 //! Every expression under every set of modes: our instructions are nvcc's.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
 
@@ -10,17 +11,17 @@ use ptx_tests::trial;
 
 use crate::compile::{self, Crate};
 use crate::deviations::{self, Difference};
-use crate::generate;
+use crate::generate::{self, Place};
 use crate::instructions::{self, Instructions, Kernels};
 use crate::modes::SETS;
-use crate::table::{ROWS, Row};
+use crate::table::{Row, rows};
 
 /// The kernels under every set of modes, in the order of [`SETS`].
 pub type Compiled = Vec<Kernels>;
 
 /// A test for every row, and one for every deviation.
 pub fn trials() -> Vec<Trial> {
-    let rows = ROWS.iter().map(|row| with_nvcc(format!("{} is nvcc's", row.name), move || check(row)));
+    let rows = rows().map(|row| with_nvcc(format!("{} is nvcc's", row.name), move || check(row)));
     let deviations = deviations::ALL.iter().enumerate();
     rows.chain(deviations.map(|(index, one)| {
         with_nvcc(format!("deviation {index} is still there: {}", one.reason), move || one.persists(both()))
@@ -39,6 +40,13 @@ pub fn with_nvcc(name: impl Into<String>, body: impl FnOnce() + Send + 'static) 
     })
 }
 
+/// The file with our PTX under a set of modes.
+pub fn ours_ptx(set: &str) -> Result<PathBuf, String> {
+    try_ours()?;
+    let path = compile::folder().join("rows").join(format!("{set}.ptx"));
+    if path.exists() { Ok(path) } else { Err(format!("there is no set {set}")) }
+}
+
 /// Ours.
 pub fn ours() -> &'static Compiled {
     try_ours().unwrap_or_else(|error| panic!("{error}"))
@@ -47,7 +55,7 @@ pub fn ours() -> &'static Compiled {
 fn try_ours() -> Result<&'static Compiled, &'static String> {
     static OURS: OnceLock<Result<Compiled, String>> = OnceLock::new();
     let compile = || {
-        let krate = Crate::new("rows", &format!("{}{}", generate::PREAMBLE, generate::rust("", "")))?;
+        let krate = Crate::new("rows", &format!("{}{}", generate::PREAMBLE, generate::rust("", Place::Function, "")))?;
         let kernels = |ptx: String| instructions::of_ptx(&ptx);
         SETS.iter().map(|set| krate.link(set.name, set.ours).map(kernels)).collect()
     };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::compare::{Compiled, differences};
 use crate::instructions::Instructions;
-use crate::table::ROWS;
+use crate::table::rows;
 
 /// What one kernel has and the other has not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Deviation {
     /// Whether every row that it names has it under some set of modes.
     pub fn persists(&self, both: (&Compiled, &Compiled)) {
         for name in self.rows {
-            let row = ROWS.iter().find(|row| row.name == *name).unwrap_or_else(|| panic!("there is no row {name}"));
+            let row = rows().find(|row| row.name == *name).unwrap_or_else(|| panic!("there is no row {name}"));
             let found = differences(row, both);
             assert!(
                 found.iter().any(|(set, difference)| self.explains(name, set, difference)),

@@ -8,21 +8,30 @@ pub type Instructions = BTreeMap<String, usize>;
 /// Kernels by name.
 pub type Kernels = BTreeMap<String, Instructions>;
 
-/// The floating-point instructions of every kernel.
+/// The floating-point instructions of every kernel, and of every function that is not inlined.
 pub fn of_ptx(ptx: &str) -> Kernels {
     let mut kernels = Kernels::new();
     let mut current: Option<&mut Instructions> = None;
     for line in ptx.lines() {
-        if let Some((_, rest)) = line.split_once(".entry ") {
-            let name = rest.split(['(', ' ']).next().unwrap_or_default();
+        if let Some(name) = header(line) {
             current = Some(kernels.entry(name.to_string()).or_default());
-        } else if line.starts_with(".func") || line.starts_with(".visible .func") || line.starts_with(".weak .func") {
-            current = None;
         } else if let (Some(kernel), Some(instruction)) = (&mut current, instruction(line)) {
             *kernel.entry(instruction).or_default() += 1;
         }
     }
     kernels
+}
+
+/// The name in `.visible .entry NAME(` or `.func  (.param .b32 result) NAME(`.
+fn header(line: &str) -> Option<&str> {
+    let rest = match line.split_once(".entry ") {
+        Some((_, rest)) => rest,
+        None => {
+            let rest = line.split_once(".func")?.1.trim_start();
+            if rest.starts_with('(') { rest.split_once(')')?.1 } else { rest }
+        }
+    };
+    rest.trim_start().split(['(', ' ', ';']).next()
 }
 
 /// What computes, compares, chooses or converts floating-point numbers, without operands.

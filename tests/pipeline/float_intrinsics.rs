@@ -247,6 +247,6 @@ fn quadruple() -> Option<String> {
         "target triple = \"nvptx64-nvidia-cuda\"\ndefine ptx_kernel void @k(ptr %p) {{\n{body}\n}}\ndeclare fp128 @llvm.sin.f128(fp128)\n"
     );
     let linked = scratch.link([scratch.write("k.ll", text)]);
-    scratch.refused(&linked, &["PTX0037", "`k` computes with floats of more than 64 bits", "f64"]);
+    scratch.refused(&linked, &["PTX0037", "floats of more than 64 bits", "in `k`", "f64"]);
     None
 }

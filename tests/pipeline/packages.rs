@@ -89,6 +89,8 @@ impl Package {
         let archs = match self.folder.as_str() {
             "tests/syscalls" => &["sm_90"],
             "tests/math" => self.archs(),
+            // The lowest that has every operation.
+            "tests/operations" => &["sm_100"],
             _ if self.links() => self.archs(),
             _ => &ARCHS[..],
         };

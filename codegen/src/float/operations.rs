@@ -40,3 +40,31 @@ fn is_float(ty: AnyTypeEnum<'_>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, parse_ir};
+
+    #[test]
+    fn operands_may_be_metadata() {
+        // inkwell panicked, and with it the build.
+        let context = Context::create();
+        let text = r#"
+            declare void @llvm.experimental.noalias.scope.decl(metadata)
+            declare void @takes(i32, <2 x float>)
+            define void @f(<2 x float> %x) {
+              call void @llvm.experimental.noalias.scope.decl(metadata !0)
+              call void @takes(i32 1, <2 x float> %x)
+              ret void
+            }
+            !0 = !{!1}
+            !1 = distinct !{!1, !2}
+            !2 = distinct !{!2}
+        "#;
+        let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+        let function = module.get_function("f").expect("it defines `f`");
+        let affected: Vec<bool> = llvm::instructions(function).map(is_affected).collect();
+        assert_eq!(affected, [false, true, false]);
+    }
+}
