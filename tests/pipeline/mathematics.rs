@@ -23,6 +23,7 @@ pub fn trials() -> Vec<Trial> {
         trial("only what is called is linked", || with_libdevice(lazily)),
         trial("libdevice follows the build's modes", || with_libdevice(modes_of_the_build)),
         trial("libdevice follows the function's modes", || with_libdevice(modes_of_functions)),
+        trial("divisions in libdevice are no user's", || with_libdevice(divisions)),
         trial("libdevice follows the arch", || with_libdevice(arch)),
         trial("names of C and of the crate libm are one function", || with_libdevice(names)),
         trial("without libdevice the crate libm serves", fallback),
@@ -122,6 +123,12 @@ fn modes_of_functions() {
     assert!(plain.contains("fma.rn.f32") && !plain.contains(".ftz"), "{plain}");
     assert!(flushing.contains("fma.rn.ftz.f32") && !flushing.contains("fma.rn.f32"), "{flushing}");
     assert!(fast.contains("lg2.approx.ftz.f32") && !fast.contains("fma.rn"), "{fast}");
+}
+
+/// nvcc's `--use_fast_math` makes `__fdividef` of the divisions that a user writes alone.
+fn divisions() {
+    let text = ptx(&(caller("k", "y1f", "") + "declare float @y1f(float)\n"), &["--use-fast-math=true"]);
+    assert!(text.contains("div.full.ftz.f32") && !text.contains("div.approx"), "{text}");
 }
 
 /// `tanh.approx` came with sm_75.

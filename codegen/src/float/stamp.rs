@@ -13,6 +13,7 @@
 use super::operations::is_affected;
 use super::{has_modes, lower, modes_of};
 use crate::diagnostic::Result;
+use crate::libdevice;
 use crate::llvm::{
     self, AnyTypeEnum, AttributeLoc, Context, FloatFlags, FunctionValue, InstructionOpcode, InstructionValue, Module,
 };
@@ -41,7 +42,7 @@ pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
         if flushing {
             set_denormals(context, function, modes.ftz, affected);
         }
-        if modes.fast_functions && !modes.prec_div {
+        if modes.fast_functions && !modes.prec_div && !libdevice::is_of_libdevice(function) {
             lower::divide_fast(context, module, function)?;
         }
     }
