@@ -160,8 +160,8 @@ fn names() {
 fn fallback() -> Option<String> {
     let settings = Settings { libdevice: Some("off".into()), ..settings() };
     let out = build("tests/math", "math-without-libdevice", settings, &["without-libdevice"]).expect("it compiles");
-    let entries = fs::read_dir(out).expect("the build made it").flatten().map(|entry| entry.path());
-    let file = entries.filter(|path| path.extension().is_some_and(|end| end == "ptx")).next().expect("PTX");
+    let mut entries = fs::read_dir(out).expect("the build made it").flatten().map(|entry| entry.path());
+    let file = entries.find(|path| path.extension().is_some_and(|end| end == "ptx")).expect("PTX");
     let text = fs::read_to_string(file).expect("just written");
     assert_eq!(text.matches(".visible .entry").count(), 2 * (84 - 7) + 3);
     assert!(
