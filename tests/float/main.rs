@@ -10,10 +10,13 @@ mod compile;
 mod deviations;
 mod generate;
 mod instructions;
+mod isolation;
 mod modes;
 mod sass;
 mod table;
 
 fn main() -> ExitCode {
-    ptx_tests::run(|| [compare::trials(), attributes::trials(), sass::trials()].into_iter().flatten().collect())
+    ptx_tests::run(|| {
+        [compare::trials(), attributes::trials(), isolation::trials(), sass::trials()].into_iter().flatten().collect()
+    })
 }

@@ -46,12 +46,12 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -
             continue;
         }
         if let Some(instruction) = find_instruction(&name) {
-            if arch.number() < instruction.row.min_sm {
+            let Some(assembly) = instruction.assembly(arch) else {
                 set_pure(context, function);
                 continue;
-            }
-            needs.ptx = needs.ptx.max(Some(instruction.row.min_ptx));
-            match write_instruction(context, function, instruction) {
+            };
+            needs.ptx = needs.ptx.max(Some(instruction.min_ptx(arch)));
+            match write_instruction(context, function, instruction, assembly) {
                 Ok(true) => {}
                 Ok(false) => problems.push(unknown(&name, function, "it is declared with another signature")),
                 Err(error) => problems.push(unknown(&name, function, &error.to_string())),
@@ -152,6 +152,7 @@ fn write_instruction<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
     instruction: &Instruction,
+    (text, constraints): (String, String),
 ) -> Result<bool, BuilderError> {
     let register = |letter| -> BasicTypeEnum<'ctx> {
         match letter {
@@ -171,7 +172,6 @@ fn write_instruction<'ctx>(
     }
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
-    let (text, constraints) = instruction.assembly();
     let assembly = context.create_inline_asm(ty, text, constraints, false, false, None, false);
     let arguments: Vec<_> = function.get_param_iter().map(BasicMetadataValueEnum::from).collect();
     let call = builder.build_indirect_call(ty, assembly, &arguments, "")?;
@@ -196,7 +196,7 @@ fn missing(instruction: &Instruction, arch: Arch) -> Diagnostic {
     } else {
         problem.note(format!("{arch} has `{}`", alternatives.join("`, `")))
     };
-    let other = if alternatives.is_empty() { "compute it in `f32`" } else { "use one of the others" };
+    let other = if alternatives.is_empty() { "use another operation" } else { "use one of the others" };
     problem
         .help(format!("compile for sm_{needed} or later (`--arch sm_{needed}`), or {other}"))
         .help(format!("`if ptx::arch() >= {}0` keeps it to the GPUs that have it", needed))

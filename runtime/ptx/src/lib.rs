@@ -92,7 +92,14 @@ pub mod __private {
     pub use ptx_device::float::scope::{Scoped, scope};
     pub use ptx_device::print;
     pub use ptx_device::shared::{SharedStatic, may_be_constant};
-    pub use ptx_device::{rounding_operations, single_operations};
+    #[cfg(feature = "half")]
+    pub use ptx_device::{
+        half_forms, half_operations, half_to_integer_conversions, half_to_integral_conversions, to_half_conversions,
+    };
+    pub use ptx_device::{
+        rounding_operations, single_operations, to_float_conversions, to_integer_conversions,
+        to_integer_flushing_conversions, to_integral_conversions, to_single_conversions,
+    };
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
     #[cfg(not(target_arch = "nvptx64"))]

@@ -1,4 +1,4 @@
-//! Modes of blocks: the inner ones win, and what stands around keeps its own.
+//! Modes of blocks: the inner ones win, and what stands around keeps its own. What is to be flushed stays a function.
 #![no_std]
 use ptx::prelude::*;
 
@@ -6,6 +6,13 @@ fn step(a: f32, b: f32) -> f32 {
     a * b + a
 }
 
+// CHECK: .func {{.*}}nested
+// CHECK: sub.f32
+// CHECK: .func {{.*}}nested
+// CHECK: mul.ftz.f32
+// CHECK: .func {{.*}}kinds
+// CHECK: rcp.approx.ftz.f32
+// CHECK: div.approx.ftz.f32
 // CHECK-LABEL: .visible .entry block(
 // CHECK: mul.rn.f32
 // CHECK: add.rn.f32
@@ -19,35 +26,32 @@ pub unsafe fn block(out: *mut f32, a: f32, b: f32) {
     };
     unsafe {
         out.write_volatile(exact);
-        out.write_volatile(step(a, b));
+        out.write_volatile(step(b, 3.0));
     }
 }
 
-// CHECK-LABEL: .visible .entry nested(
-// CHECK: add.ftz.f32
-// CHECK: sub.f32
-// CHECK: mul.ftz.f32
+// The attribute alone lets blocks have modes, where no other attribute does.
+// CHECK-LABEL: .visible .entry calls(
+// CHECK: mul.rn.f32
+// CHECK: add.rn.f32
 // CHECK: ret;
 #[kernel]
-#[ptx::float(ftz = true)]
-pub unsafe fn nested(out: *mut f32, a: f32, b: f32) {
-    let mut values = [a + b, 0.0, 0.0];
-    #[ptx::float(ftz = false)]
+pub unsafe fn calls(out: *mut f32, a: f32, b: f32) {
+    unsafe { *out = has_a_block(a, b) }
+}
+
+#[ptx::float()]
+fn has_a_block(a: f32, b: f32) -> f32 {
+    #[ptx::float(fmad = false)]
     {
-        values[1] = a - b;
-        #[ptx::float(ftz = true)]
-        {
-            values[2] = a * b;
-        }
-    }
-    for value in values {
-        unsafe { out.write_volatile(value) };
+        step(a, b)
     }
 }
 
 // Within a closure, with a label, unsafe, and changing what stands outside.
 // CHECK-LABEL: .visible .entry kinds(
-// CHECK: div.approx.ftz.f32
+// CHECK: mul.rn.f32
+// CHECK-NEXT: add.rn.f32
 // CHECK: ret;
 #[kernel]
 pub unsafe fn kinds(out: *mut f32, x: &[f32]) {
@@ -74,20 +78,22 @@ pub unsafe fn kinds(out: *mut f32, x: &[f32]) {
     unsafe { *out = sum }
 }
 
-// The attribute alone lets blocks have modes, where no other attribute does.
-// CHECK-LABEL: .visible .entry calls(
-// CHECK: mul.rn.f32
-// CHECK: add.rn.f32
+// CHECK-LABEL: .visible .entry nested(
+// CHECK: add.ftz.f32
 // CHECK: ret;
 #[kernel]
-pub unsafe fn calls(out: *mut f32, a: f32, b: f32) {
-    unsafe { *out = has_a_block(a, b) }
-}
-
-#[ptx::float()]
-fn has_a_block(a: f32, b: f32) -> f32 {
-    #[ptx::float(fmad = false)]
+#[ptx::float(ftz = true)]
+pub unsafe fn nested(out: *mut f32, a: f32, b: f32) {
+    let mut values = [a + b, 0.0, 0.0];
+    #[ptx::float(ftz = false)]
     {
-        step(a, b)
+        values[1] = a - b;
+        #[ptx::float(ftz = true)]
+        {
+            values[2] = a * b;
+        }
+    }
+    for value in values {
+        unsafe { out.write_volatile(value) };
     }
 }

@@ -7,12 +7,6 @@
 use super::exact::{self, Form, Round};
 use crate::{rounding_operations, single_operations};
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
-
 macro_rules! rounding {
     ($($method:ident, $op:ident, $round:ident, [$($operand:ident),*], $cuda32:literal, $cuda64:literal,
        $symbol32:literal, $symbol64:literal;)*) => {
@@ -28,7 +22,7 @@ macro_rules! rounding {
         /// assert_eq!(1.0_f32.add_ru(1e-30), 1.0 + f32::EPSILON);
         /// assert_eq!(1.0_f64.div_rd(3.0), 0.333_333_333_333_333_31);
         /// ```
-        pub trait Rounding: Copy + sealed::Sealed {
+        pub trait Rounding: Copy + super::sealed::Sealed {
             $(
                 #[doc = concat!("CUDA's `", $cuda32, "`, `", $cuda64, "`.")]
                 #[must_use]
@@ -44,16 +38,10 @@ macro_rules! rounding {
             $(
                 #[inline(always)]
                 fn $method(self $(, $operand: Self)*) -> Self {
-                    #[cfg(target_arch = "nvptx64")]
-                    {
-                        unsafe extern "C" {
-                            #[link_name = $symbol]
-                            safe fn instruction(a: $ty $(, $operand: $ty)*) -> $ty;
-                        }
-                        instruction(self $(, $operand)*)
-                    }
-                    #[cfg(not(target_arch = "nvptx64"))]
-                    exact::$op(self $(, $operand)*, Round::$round)
+                    instruction!(
+                        $symbol, (self: $ty $(, $operand: $ty)*) -> $ty,
+                        exact::$op(self $(, $operand)*, Round::$round)
+                    )
                 }
             )*
         }
@@ -77,19 +65,10 @@ macro_rules! single {
             $(
                 #[inline(always)]
                 fn $method(self $(, $operand: Self)*) -> Self {
-                    #[cfg(target_arch = "nvptx64")]
-                    {
-                        unsafe extern "C" {
-                            #[link_name = $symbol]
-                            safe fn instruction(a: f32 $(, $operand: f32)*) -> f32;
-                        }
-                        instruction(self $(, $operand)*)
-                    }
-                    #[cfg(not(target_arch = "nvptx64"))]
-                    {
+                    instruction!($symbol, (self: f32 $(, $operand: f32)*) -> f32, {
                         let form = Form::$form;
                         form.result(exact::$op(form.operand(self) $(, form.operand($operand))*, Round::$round))
-                    }
+                    })
                 }
             )*
         }
