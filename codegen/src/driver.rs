@@ -65,7 +65,6 @@ pub fn link(options: &Options) -> Result<Report> {
         intrinsics::check(&module, arch)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
-        copies::widen(&context, &module, &machine, options.opt_level)?;
         float::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         emit::limit_debug_info(&module, &machine, options.debug)?;
