@@ -3,7 +3,7 @@
 use anyhow::Result;
 use float_paper::{
     OPERATIONS, four_roundings, product, product_double, product_ftz, quotients, quotients_fast, roundings,
-    roundings_double,
+    roundings_double, square_roots, square_roots_fast,
 };
 use ptx::compare::ulp_distance;
 
@@ -80,10 +80,15 @@ pub fn flags(gpu: Option<&Gpu>) -> Result<Section> {
     let divided: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a / b).collect();
     let exact = gpu.pairs(&a, &b, |a, b, r| quotients(a, b, r))?;
     let fast = gpu.pairs(&a, &b, |a, b, r| quotients_fast(a, b, r))?;
+    let roots: Vec<f32> = a.iter().map(|a| a.sqrt()).collect();
+    let exact_roots = gpu.pairs(&a, &b, |a, _, r| square_roots(a, r))?;
+    let fast_roots = gpu.pairs(&a, &b, |a, _, r| square_roots_fast(a, r))?;
     Ok([
         ("quotients, -prec-div=true", &divided, exact, 0),
         // CUDA C++ Programming Guide, "Single-Precision Floating-Point Functions".
         ("quotients, -prec-div=false", &divided, fast, 2),
+        ("square roots, -prec-sqrt=true", &roots, exact_roots, 0),
+        ("square roots, -prec-sqrt=false", &roots, fast_roots, 1),
     ]
     .into_iter()
     .fold(section, |section, (what, wanted, found, allowed)| {

@@ -156,6 +156,36 @@ pub fn quotients_fast(a: &[f32], b: &[f32], mut r: DisjointSlice<f32>) {
     }
 }
 
+/// Correctly rounded square roots.
+#[kernel]
+#[ptx::float(prec_sqrt = true)]
+pub fn square_roots(x: &[f32], mut r: DisjointSlice<f32>) {
+    if let Some(x) = x.get(thread::index_1d().get()) {
+        put(&mut r, x.sqrt());
+    }
+}
+
+/// Square roots of §3.4's fast mode.
+#[kernel]
+#[ptx::float(prec_sqrt = false)]
+pub fn square_roots_fast(x: &[f32], mut r: DisjointSlice<f32>) {
+    if let Some(x) = x.get(thread::index_1d().get()) {
+        put(&mut r, x.sqrt());
+    }
+}
+
+/// Figure 6 in double precision.
+#[kernel]
+pub fn cosine(x: f64, mut r: DisjointSlice<f64>) {
+    put(&mut r, x.cos());
+}
+
+/// Figure 6 in single precision.
+#[kernel]
+pub fn cosine_single(x: f32, mut r: DisjointSlice<f32>) {
+    put(&mut r, x.cos());
+}
+
 /// How many operations §3.2's tables have.
 pub const OPERATIONS: usize = 6;
 

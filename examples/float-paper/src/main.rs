@@ -6,6 +6,7 @@
 mod arithmetic;
 mod cuda;
 mod dot;
+mod functions;
 mod gpu;
 mod instructions;
 mod table;
@@ -65,6 +66,7 @@ fn sections(gpu: Option<&Gpu>) -> Result<Vec<Section>> {
         cuda::rounding_modes(gpu)?,
         instructions::table(&IMAGE),
         cuda::flags(gpu)?,
+        functions::accuracy(gpu)?,
     ])
 }
 
