@@ -312,3 +312,7 @@ fn is_address_taken(function: FunctionValue<'_>) -> bool {
         Use::Global(_) => true,
     })
 }
+
+#[cfg(test)]
+#[path = "assign_tests.rs"]
+mod tests;

@@ -2,45 +2,36 @@
 #![no_std]
 use ptx::prelude::*;
 
-unsafe extern "C" {
-    safe fn __ptx_float_modes(modes: u32);
-}
-
-const NOT_FUSED: u32 = 0b01;
-const FLUSHED: u32 = 0b1100;
-
 /// Called under three sets of modes, and by itself.
 #[inline(never)]
 fn power(x: f32, n: u32) -> f32 {
     if n == 0 { x * x + 1.0 } else { power(x + x * x, n - 1) }
 }
 
-#[inline(never)]
+#[ptx::float(fmad = false)]
 fn strict(x: f32, n: u32) -> f32 {
-    __ptx_float_modes(NOT_FUSED);
     power(x, n)
 }
 
-#[inline(never)]
+#[ptx::float(ftz = true)]
 fn flushed(x: f32, n: u32) -> f32 {
-    __ptx_float_modes(FLUSHED);
     power(x, n) + x * x
 }
 
 /// A leaf, which LLVM inlines.
-#[inline(never)]
+#[ptx::float(fmad = false)]
 fn leaf(x: f32, y: f32) -> f32 {
-    __ptx_float_modes(NOT_FUSED);
     x * y + x
 }
 
-// The kernel and `power` as it calls it have the build's modes.
-// CHECK-LABEL: .visible .entry plain(
-// CHECK-NOT: ftz
-// CHECK: fma.rn.f32
+// CHECK-LABEL: .visible .entry all(
+// CHECK: power_$_float_ds,
+// CHECK: flushed,
+/// # Safety
+/// `out` must point to a value of the kernel's own.
 #[kernel]
-pub fn plain(x: f32, n: u32, out: &mut f32) {
-    *out = power(x, n) + x * x;
+pub unsafe fn all(x: f32, n: u32, out: *mut f32) {
+    unsafe { *out = strict(x, n) + flushed(x, n) }
 }
 
 // Inlined, and as it was written; what stands around it is fused.
@@ -50,36 +41,41 @@ pub fn plain(x: f32, n: u32, out: &mut f32) {
 // CHECK: add.rn.f32
 // CHECK: fma.rn.f32
 // CHECK: ret;
+/// # Safety
+/// `out` must point to a value of the kernel's own.
 #[kernel]
-pub fn around(x: f32, y: f32, out: &mut f32) {
-    *out = leaf(x, y) * y + x;
+pub unsafe fn around(x: f32, y: f32, out: *mut f32) {
+    unsafe { *out = leaf(x, y) * y + x }
 }
 
-// A whole kernel: its shim takes over the modes.
+// The kernel, and `power` as it calls it, have the build's modes.
+// CHECK-LABEL: .visible .entry plain(
+// CHECK-NOT: ftz
+// CHECK: fma.rn.f32
+/// # Safety
+/// `out` must point to a value of the kernel's own.
+#[kernel]
+pub unsafe fn plain(x: f32, n: u32, out: *mut f32) {
+    unsafe { *out = power(x, n) + x * x }
+}
+
+// A whole kernel: its entry takes over the modes.
 // CHECK-LABEL: .visible .entry whole(
 // CHECK-NOT: call
 // CHECK: fma.rn.ftz.f32
 // CHECK: ret;
+/// # Safety
+/// `out` must point to a value of the kernel's own.
 #[kernel]
-pub fn whole(x: f32, y: f32, out: &mut f32) {
-    body(x, y, out)
+#[ptx::float(ftz = true)]
+pub unsafe fn whole(x: f32, y: f32, out: *mut f32) {
+    unsafe { *out = x * y + x }
 }
 
-#[inline(never)]
-fn body(x: f32, y: f32, out: &mut f32) {
-    __ptx_float_modes(FLUSHED);
-    *out = x * y + x;
-}
-
-// CHECK-LABEL: .visible .entry all(
-#[kernel]
-pub fn all(x: f32, n: u32, out: &mut f32) {
-    *out = strict(x, n) + flushed(x, n);
-}
-
+// The copies of `power`.
 // CHECK-LABEL: power_$_float_ds(
 // CHECK-NOT: fma
 // CHECK-NOT: ftz
-// CHECK: ret;
+// CHECK: add.rn.f32
 // CHECK-LABEL: power_$_float_mzds(
 // CHECK: fma.rn.ftz.f32
