@@ -8,11 +8,12 @@ use std::sync::{LazyLock, OnceLock};
 
 use libtest_mimic::Trial;
 use ptx_codegen::arch::{Arch, PtxVersion};
+use ptx_codegen::float::FloatSettings;
 use ptx_codegen::intrinsics::instruction::{self, Instruction};
 use ptx_codegen::tools::{Tool, Tools};
 use ptx_tests::trial;
 
-use crate::packages::{Package, one, root};
+use crate::packages::{Package, one, root, with};
 
 /// The GPU for which both compile: it has everything.
 const ARCH: &str = "sm_100";
@@ -35,6 +36,7 @@ pub fn trials() -> Vec<Trial> {
     }));
     let archs = ["sm_75", "sm_80", "sm_89", "sm_90", "sm_100"];
     trials.extend(archs.map(|arch| trial(format!("operations of {arch}"), move || instructions_of(arch))));
+    trials.push(trial("operations in other modes", no_mode_matters));
     trials.push(trial("operations do not fuse in machine code", separate_in_machine_code));
     trials
 }
@@ -43,6 +45,25 @@ fn compare(name: &str) -> Option<String> {
     let Some(theirs) = theirs() else { return Some("nvcc was not found".into()) };
     assert!(!theirs[name].is_empty(), "nvcc computes nothing");
     assert_eq!(ours().get(name), theirs.get(name), "ours, nvcc's");
+    None
+}
+
+/// With `--use_fast_math` every operation is what it was, but for the approximate ones, which are nvcc's then too.
+fn no_mode_matters() -> Option<String> {
+    let fast = FloatSettings { use_fast_math: Some(true), ..FloatSettings::default() };
+    let fast = parse(&fs::read_to_string(with("tests/operations", fast).ptx(ARCH)).expect("just written"));
+    let Some(theirs) = nvcc(&["--use_fast_math"]) else { return Some("nvcc was not found".into()) };
+    let mut followed = 0;
+    for (name, ours) in ours() {
+        // Square roots and reciprocals of `f16` name their `.ftz`.
+        if name.contains("approx") && !name.starts_with("f16") || name == "saturate" {
+            assert_eq!(fast[name], theirs[name], "{name}: ours, nvcc's");
+            followed += usize::from(&fast[name] != ours);
+        } else {
+            assert_eq!(&fast[name], ours, "{name}: in fast mode, without");
+        }
+    }
+    assert!(followed >= 12, "{followed} followed the mode");
     None
 }
 
@@ -158,22 +179,21 @@ fn ours() -> &'static Kernels {
 }
 
 fn theirs() -> Option<&'static Kernels> {
-    static THEIRS: OnceLock<Option<Kernels>> = OnceLock::new();
-    let compile = || {
-        let tools = Tools::find();
-        let nvcc = tools.nvcc()?;
-        let scratch = tempfile::tempdir().expect("a temporary folder");
-        let output = scratch.path().join("operations.ptx");
-        let mut command = Command::new(&nvcc.path);
-        command
-            .args(["-ptx", &format!("-arch={ARCH}"), "-o"])
-            .arg(&output)
-            .arg(root().join("tests/operations/operations.cu"));
-        let run = command.output().expect("nvcc starts");
-        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-        Some(parse(&fs::read_to_string(output).expect("just written")))
-    };
-    THEIRS.get_or_init(compile).as_ref()
+    static THEIRS: LazyLock<Option<Kernels>> = LazyLock::new(|| nvcc(&[]));
+    THEIRS.as_ref()
+}
+
+/// What nvcc makes of them.
+fn nvcc(options: &[&str]) -> Option<Kernels> {
+    let tools = Tools::find();
+    let nvcc = tools.nvcc()?;
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let output = scratch.path().join("operations.ptx");
+    let mut command = Command::new(&nvcc.path);
+    command.args(options).args(["-ptx", &format!("-arch={ARCH}"), "-o"]).arg(&output);
+    let run = command.arg(root().join("tests/operations/operations.cu")).output().expect("nvcc starts");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    Some(parse(&fs::read_to_string(output).expect("just written")))
 }
 
 /// The opcodes of every `.entry`, sorted. Nothing but entries stands in either file.

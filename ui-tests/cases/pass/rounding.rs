@@ -6,21 +6,6 @@ use ptx::prelude::*;
 
 /// # Safety
 /// `out` must point to a value.
-// CHECK-LABEL: .visible .entry separate(
-// CHECK: mul.rn.f32
-// CHECK-NOT: fma
-// CHECK: add.rn.f32
-// CHECK-NOT: rcp
-// CHECK: ret;
-#[kernel]
-pub unsafe fn separate(out: *mut f32, a: f32, b: f32, c: f32) {
-    let _unused = a.rcp_ru();
-    // SAFETY: the caller's promise.
-    unsafe { *out = a.mul_rn(b).add_rn(c) };
-}
-
-/// # Safety
-/// `out` must point to a value.
 // CHECK-LABEL: .visible .entry forms(
 // CHECK: div.rp.ftz.f32
 // CHECK: sub.rm.ftz.sat.f32
@@ -52,4 +37,19 @@ pub unsafe fn once(out: *mut f64, a: f64) {
 pub unsafe fn packed(out: *mut F16x2, a: F16x2) {
     // SAFETY: the caller's promise.
     unsafe { *out = a.fma_rn_relu(a, a).mul_rn_ftz(a) };
+}
+
+/// # Safety
+/// `out` must point to a value.
+// CHECK-LABEL: .visible .entry separate(
+// CHECK: mul.rn.f32
+// CHECK-NOT: fma
+// CHECK: add.rn.f32
+// CHECK-NOT: rcp
+// CHECK: ret;
+#[kernel]
+pub unsafe fn separate(out: *mut f32, a: f32, b: f32, c: f32) {
+    let _unused = a.rcp_ru();
+    // SAFETY: the caller's promise.
+    unsafe { *out = a.mul_rn(b).add_rn(c) };
 }
