@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use ptx_codegen::float::FloatSettings;
 use ptx_codegen::options::Settings;
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, DeviceBuild, Features, Show};
@@ -18,6 +19,7 @@ const FEW: [&str; 4] = ["sm_70", "sm_75", "sm_90a", "sm_120"];
 pub struct Package {
     /// Its folder, relative to the repository.
     pub folder: String,
+    float: FloatSettings,
     out: OnceLock<Result<PathBuf, String>>,
 }
 
@@ -26,12 +28,20 @@ pub fn all() -> Vec<Arc<Package>> {
     let examples = root().join("examples");
     let mut folders = vec!["tests/kernels".to_string(), "tests/signatures".to_string()];
     find_kernels(&examples, &mut folders);
-    folders.into_iter().map(|folder| Arc::new(Package { folder, out: OnceLock::new() })).collect()
+    folders
+        .into_iter()
+        .map(|folder| Arc::new(Package { folder, float: FloatSettings::default(), out: OnceLock::new() }))
+        .collect()
 }
 
 /// The package of that folder.
 pub fn one(folder: &str) -> Package {
-    Package { folder: folder.into(), out: OnceLock::new() }
+    with(folder, FloatSettings::default())
+}
+
+/// The same, compiled with floating-point modes.
+pub fn with(folder: &str, float: FloatSettings) -> Package {
+    Package { folder: folder.into(), float, out: OnceLock::new() }
 }
 
 /// The repository.
@@ -82,6 +92,7 @@ impl Package {
     fn build(&self) -> Result<PathBuf, String> {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
         let out_dir = target.join("pipeline").join(self.folder.replace('/', "-"));
+        let out_dir = if self.float == FloatSettings::default() { out_dir } else { out_dir.join("modes") };
         // The system calls are the same on every GPU.
         let archs = match self.folder.as_str() {
             "tests/syscalls" => &["sm_90"],
@@ -92,7 +103,7 @@ impl Package {
         };
         let arch = archs.iter().map(ToString::to_string).collect();
         let ptxas = if self.links() { None } else { Some("off".into()) };
-        let settings = Settings { arch, ptxas, ..Settings::default() };
+        let settings = Settings { arch, ptxas, float: self.float, ..Settings::default() };
         let build = DeviceBuild {
             manifest: root().join(&self.folder).join("Cargo.toml"),
             settings,
