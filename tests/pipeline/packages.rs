@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use ptx_codegen::float::FloatSettings;
 use ptx_codegen::options::Settings;
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, DeviceBuild, Features, Show};
@@ -21,6 +22,7 @@ const OF_MATHEMATICS: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_120"];
 pub struct Package {
     /// Its folder, relative to the repository.
     pub folder: String,
+    float: FloatSettings,
     out: OnceLock<Result<PathBuf, String>>,
 }
 
@@ -29,12 +31,20 @@ pub fn all() -> Vec<Arc<Package>> {
     let examples = root().join("examples");
     let mut folders = vec!["tests/kernels".to_string(), "tests/math".to_string(), "tests/signatures".to_string()];
     find_kernels(&examples, &mut folders);
-    folders.into_iter().map(|folder| Arc::new(Package { folder, out: OnceLock::new() })).collect()
+    folders
+        .into_iter()
+        .map(|folder| Arc::new(Package { folder, float: FloatSettings::default(), out: OnceLock::new() }))
+        .collect()
 }
 
 /// The package of that folder.
 pub fn one(folder: &str) -> Package {
-    Package { folder: folder.into(), out: OnceLock::new() }
+    with(folder, FloatSettings::default())
+}
+
+/// The same, compiled with floating-point modes.
+pub fn with(folder: &str, float: FloatSettings) -> Package {
+    Package { folder: folder.into(), float, out: OnceLock::new() }
 }
 
 /// The repository.
@@ -96,8 +106,10 @@ impl Package {
         };
         let arch = archs.iter().map(ToString::to_string).collect();
         let ptxas = if self.links() { None } else { Some("off".into()) };
-        let settings = Settings { arch, ptxas, ..Settings::default() };
-        build(&self.folder, &self.folder.replace('/', "-"), settings, &[])
+        let settings = Settings { arch, ptxas, float: self.float, ..Settings::default() };
+        let name = self.folder.replace('/', "-");
+        let name = if self.float == FloatSettings::default() { name } else { format!("{name}/modes") };
+        build(&self.folder, &name, settings, &[])
     }
 }
 
