@@ -18,10 +18,11 @@ fn is_affected_call(call: InstructionValue<'_>) -> bool {
         return false;
     };
     let name = callee.get_name().to_bytes();
-    if name.starts_with(b"__ptx_") || name.starts_with(b"llvm.nvvm.") {
+    let asks = name == b"llvm.nvvm.reflect";
+    if name.starts_with(b"__ptx_") || (name.starts_with(b"llvm.nvvm.") && !asks) {
         return false;
     }
-    name.starts_with(b"__nv") || is_float(call.get_type()) || takes_float(callee)
+    asks || name.starts_with(b"__nv") || is_float(call.get_type()) || takes_float(callee)
 }
 
 /// By the signature: an operand may be metadata, which is no value.

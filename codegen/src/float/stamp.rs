@@ -41,7 +41,9 @@ pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
         if flushing {
             set_denormals(context, function, modes.ftz, affected);
         }
-        if modes.fast_functions && !modes.prec_div {
+        // Those that libdevice itself writes stay divisions, of which `prec-div` makes `div.full`; so has nvcc it.
+        let of_libdevice = function.get_name().to_bytes().starts_with(b"__nv_");
+        if modes.fast_functions && !modes.prec_div && !of_libdevice {
             lower::divide_fast(context, module, function)?;
         }
     }

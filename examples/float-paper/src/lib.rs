@@ -36,6 +36,13 @@ pub fn figure_1_named(a: f32, b: f32, mut r: DisjointSlice<f32>) {
     put(&mut r, a.fma_rn(a, b));
 }
 
+/// §3.3: operations by name stay apart, whatever the modes are.
+#[kernel]
+#[ptx::float(fmad = true)]
+pub fn figure_1_never(a: f32, b: f32, mut r: DisjointSlice<f32>) {
+    put(&mut r, a.mul_rn(a).add_rn(b));
+}
+
 /// §2.1, the short loop.
 #[inline]
 pub fn serial(a: &Vector, b: &Vector) -> f32 {
@@ -87,6 +94,34 @@ pub fn dot_fma_named(a: Vector, b: Vector, mut r: DisjointSlice<f32>) {
 #[ptx::float(fmad = false)]
 pub fn dot_parallel(a: Vector, b: Vector, mut r: DisjointSlice<f32>) {
     put(&mut r, parallel(&a, &b));
+}
+
+/// §4.4: the serial method in double precision, its result rounded to single.
+#[inline]
+pub fn in_double(a: &Vector, b: &Vector) -> f32 {
+    let mut sum = 0.0;
+    for i in 0..4 {
+        sum += f64::from(a[i]) * f64::from(b[i]);
+    }
+    sum as f32
+}
+
+/// The same on the GPU.
+#[kernel]
+pub fn dot_in_double(a: Vector, b: Vector, mut r: DisjointSlice<f32>) {
+    put(&mut r, in_double(&a, &b));
+}
+
+/// §4.3: the part of a sum that one of `threads` threads adds up.
+#[inline]
+pub fn part(x: &[f32], thread: usize, threads: usize) -> f32 {
+    x.iter().skip(thread).step_by(threads).sum()
+}
+
+/// The parts of all threads.
+#[kernel]
+pub fn parts(x: &[f32], threads: usize, mut r: DisjointSlice<f32>) {
+    put(&mut r, part(x, thread::index_1d().get(), threads));
 }
 
 /// §1.2: `(a + b) + c`
@@ -154,6 +189,36 @@ pub fn quotients_fast(a: &[f32], b: &[f32], mut r: DisjointSlice<f32>) {
     if i < a.len().min(b.len()) {
         put(&mut r, a[i] / b[i]);
     }
+}
+
+/// Correctly rounded square roots.
+#[kernel]
+#[ptx::float(prec_sqrt = true)]
+pub fn square_roots(x: &[f32], mut r: DisjointSlice<f32>) {
+    if let Some(x) = x.get(thread::index_1d().get()) {
+        put(&mut r, x.sqrt());
+    }
+}
+
+/// Square roots of §3.4's fast mode.
+#[kernel]
+#[ptx::float(prec_sqrt = false)]
+pub fn square_roots_fast(x: &[f32], mut r: DisjointSlice<f32>) {
+    if let Some(x) = x.get(thread::index_1d().get()) {
+        put(&mut r, x.sqrt());
+    }
+}
+
+/// Figure 6 in double precision.
+#[kernel]
+pub fn cosine(x: f64, mut r: DisjointSlice<f64>) {
+    put(&mut r, x.cos());
+}
+
+/// Figure 6 in single precision.
+#[kernel]
+pub fn cosine_single(x: f32, mut r: DisjointSlice<f32>) {
+    put(&mut r, x.cos());
 }
 
 /// How many operations §3.2's tables have.

@@ -51,6 +51,19 @@ impl Number {
         format!("2^{} x 1{}", exponent - bias, fields.rsplit(' ').next().unwrap_or_default())
     }
 
+    /// As C's `%.10g` prints small numbers.
+    pub fn ten_digits(self) -> String {
+        let value = match self {
+            Self::Single(value) => value.into(),
+            Self::Double(value) => value,
+        };
+        let text = format!("{value:.9e}");
+        match text.split_once("e-") {
+            Some((digits, exponent)) => format!("{digits}e-{exponent:0>2}"),
+            None => text,
+        }
+    }
+
     /// All bits, and the number.
     pub fn hex(self) -> String {
         match self {
