@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use float_paper::{
-    figure_1, figure_1_apart, figure_1_named, product, product_double, quotient, quotient_double, sum_from_left,
-    sum_from_right,
+    figure_1, figure_1_apart, figure_1_named, figure_1_never, product, product_double, quotient, quotient_double,
+    sum_from_left, sum_from_right,
 };
 use ptx::float::Rounding;
 
@@ -97,6 +97,9 @@ pub fn contraction(gpu: Option<&Gpu>) -> Result<Section> {
         Row::new("x86-64 output", "0", nothing).cpu(a * a + b),
         Row::new("NVIDIA output", "1.4210855e-14", exact).gpu(Gpu::one(gpu, |r| figure_1(a, b, r))?),
         Row::new("rn(rn(A * A) + B)", "0", nothing).cpu(a * a + b).gpu(Gpu::one(gpu, |r| figure_1_apart(a, b, r))?),
+        Row::new("the same by name", "0", nothing)
+            .cpu(a.mul_rn(a).add_rn(b))
+            .gpu(Gpu::one(gpu, |r| figure_1_never(a, b, r))?),
         Row::new("rn(A * A + B)", "1.4210855e-14", exact)
             .cpu(a.mul_add(a, b))
             .gpu(Gpu::one(gpu, |r| figure_1_named(a, b, r))?),

@@ -1,8 +1,10 @@
 //! Chapter 3: rounding modes, and what the compiler's flags do.
 
+use std::hint::black_box;
+
 use anyhow::Result;
 use float_paper::{
-    OPERATIONS, four_roundings, product, product_double, product_ftz, quotients, quotients_fast, roundings,
+    OPERATIONS, four_roundings, product, product_double, product_ftz, quotient, quotients, quotients_fast, roundings,
     roundings_double, square_roots, square_roots_fast,
 };
 use ptx::compare::ulp_distance;
@@ -99,4 +101,28 @@ pub fn flags(gpu: Option<&Gpu>) -> Result<Section> {
             format!("{what}: {wrong} of {COUNT} are not the nearest number; {most} ULP at most, {allowed} allowed");
         section.note(text, most <= allowed)
     }))
+}
+
+/// §3.5: overflow, division by zero and invalid operations neither trap nor leave a flag; there are only their results.
+pub fn exceptions(gpu: Option<&Gpu>) -> Result<Section> {
+    let (one, zero) = (black_box(1.0_f32), black_box(0.0_f32));
+    let rows = vec![
+        Row::new("overflow: MAX * 2", "", f32::INFINITY)
+            .cpu(f32::MAX * (one + one))
+            .gpu(Gpu::one(gpu, |r| product(f32::MAX, 2.0, r))?),
+        Row::new("division by zero: -1 / 0", "", f32::NEG_INFINITY)
+            .cpu(-one / zero)
+            .gpu(Gpu::one(gpu, |r| quotient(-1.0, 0.0, r))?),
+        Row::new("underflow: 1e-30 * 1e-30", "", 0.0_f32)
+            .cpu(1e-30 * (1e-30 * one))
+            .gpu(Gpu::one(gpu, |r| product(1e-30, 1e-30, r))?),
+    ];
+    let section = Section::new("3.5 Differences from x86", rows);
+    let section = section.note("0 / 0 is not a number on the CPU", (zero / black_box(0.0)).is_nan());
+    Ok(match Gpu::one(gpu, |r| quotient(0.0, 0.0, r))? {
+        Some(value) => {
+            section.note(format!("0 / 0 on the GPU is 0x{:08X}, not a number either", value.to_bits()), value.is_nan())
+        }
+        None => section,
+    })
 }

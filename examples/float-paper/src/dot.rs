@@ -14,7 +14,7 @@ const B: [&str; 4] = ["-.9355000", "-.6915108", "1.724470", "-.7097529"];
 const EXACT: &str = "0.0559587528435";
 
 /// The only vectors of those that print as the paper's whose dot product is the paper's; see [`search`].
-const FOUND: (Vector, Vector) = (
+pub const FOUND: (Vector, Vector) = (
     [
         f32::from_bits(0x3FF4_2C76),
         f32::from_bits(0xBF49_4494),

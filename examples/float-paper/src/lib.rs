@@ -36,6 +36,13 @@ pub fn figure_1_named(a: f32, b: f32, mut r: DisjointSlice<f32>) {
     put(&mut r, a.fma_rn(a, b));
 }
 
+/// §3.3: operations by name stay apart, whatever the modes are.
+#[kernel]
+#[ptx::float(fmad = true)]
+pub fn figure_1_never(a: f32, b: f32, mut r: DisjointSlice<f32>) {
+    put(&mut r, a.mul_rn(a).add_rn(b));
+}
+
 /// §2.1, the short loop.
 #[inline]
 pub fn serial(a: &Vector, b: &Vector) -> f32 {
@@ -87,6 +94,34 @@ pub fn dot_fma_named(a: Vector, b: Vector, mut r: DisjointSlice<f32>) {
 #[ptx::float(fmad = false)]
 pub fn dot_parallel(a: Vector, b: Vector, mut r: DisjointSlice<f32>) {
     put(&mut r, parallel(&a, &b));
+}
+
+/// §4.4: the serial method in double precision, its result rounded to single.
+#[inline]
+pub fn in_double(a: &Vector, b: &Vector) -> f32 {
+    let mut sum = 0.0;
+    for i in 0..4 {
+        sum += f64::from(a[i]) * f64::from(b[i]);
+    }
+    sum as f32
+}
+
+/// The same on the GPU.
+#[kernel]
+pub fn dot_in_double(a: Vector, b: Vector, mut r: DisjointSlice<f32>) {
+    put(&mut r, in_double(&a, &b));
+}
+
+/// §4.3: the part of a sum that one of `threads` threads adds up.
+#[inline]
+pub fn part(x: &[f32], thread: usize, threads: usize) -> f32 {
+    x.iter().skip(thread).step_by(threads).sum()
+}
+
+/// The parts of all threads.
+#[kernel]
+pub fn parts(x: &[f32], threads: usize, mut r: DisjointSlice<f32>) {
+    put(&mut r, part(x, thread::index_1d().get(), threads));
 }
 
 /// §1.2: `(a + b) + c`

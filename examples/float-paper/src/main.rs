@@ -10,6 +10,7 @@ mod functions;
 mod gpu;
 mod instructions;
 mod table;
+mod verifying;
 
 use std::process::ExitCode;
 
@@ -66,7 +67,10 @@ fn sections(gpu: Option<&Gpu>) -> Result<Vec<Section>> {
         cuda::rounding_modes(gpu)?,
         instructions::table(&IMAGE),
         cuda::flags(gpu)?,
+        cuda::exceptions(gpu)?,
         functions::accuracy(gpu)?,
+        verifying::core_counts(gpu)?,
+        verifying::precision(gpu)?,
     ])
 }
 
