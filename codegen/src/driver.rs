@@ -60,9 +60,9 @@ pub fn link(options: &Options) -> Result<Report> {
         libdevice::specialize(&context, &module, &machine, arch)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
+        intrinsics::check(&module, &machine, arch)?;
         // Before all that LLVM's optimiser must not see.
         copies::widen(&context, &module, &machine, options.opt_level)?;
-        intrinsics::check(&module, arch)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
         float::lower(&context, &module, options.opt_level)?;

@@ -31,14 +31,14 @@ pub enum Place {
 }
 
 /// Kernels in Rust with these modes, their names with this suffix.
-pub fn rust(modes: &str, place: Place, suffix: &str) -> String {
+pub fn rust(rows: impl Iterator<Item = &'static Row>, modes: &str, place: Place, suffix: &str) -> String {
     let attribute = if modes.is_empty() { String::new() } else { format!("#[ptx::float({modes})]") };
     let (function, block) = match place {
         Place::Function => (attribute.as_str(), ""),
         Place::Block => ("", attribute.as_str()),
     };
     let mut text = String::new();
-    for row in rows() {
+    for row in rows {
         let shape = Shape::of(row);
         let operands: String = shape.operands.iter().map(|(name, (ty, _))| format!(", {name}: {ty}")).collect();
         let expression = if block.is_empty() { row.rust.to_string() } else { format!("{block} {{ {} }}", row.rust) };

@@ -8,6 +8,7 @@ mod attributes;
 mod compare;
 mod compile;
 mod deviations;
+mod functions;
 mod generate;
 mod instructions;
 mod isolation;

@@ -1,6 +1,7 @@
 //! The machine code: ptxas makes of our instructions what the modes say.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -39,6 +40,13 @@ const CHECKS: &[Check] = &[
     Check { kernel: "div_f32", set: "default", has: &["MUFU.RCP", "FCHK"], lacks: &[] },
     Check { kernel: "div_f32", set: "prec_div_off", has: &["MUFU.RCP"], lacks: &["FCHK", "CALL"] },
     Check { kernel: "div_f32", set: "fast_math", has: &["MUFU.RCP", "FMUL.FTZ"], lacks: &["FCHK", "CALL", "FFMA"] },
+    Check { kernel: "sqrt_f32", set: "default", has: &["MUFU.RSQ", "FFMA"], lacks: &["MUFU.SQRT"] },
+    Check { kernel: "sqrt_f32", set: "prec_sqrt_off", has: &["MUFU.SQRT"], lacks: &["CALL", "FFMA"] },
+    Check { kernel: "rsqrt_f32", set: "fast_math", has: &["MUFU.RSQ"], lacks: &["CALL", "FFMA", "FMUL"] },
+    Check { kernel: "exp2_f32", set: "fast_math", has: &["MUFU.EX2"], lacks: &["CALL", "FMUL"] },
+    Check { kernel: "log2_f32", set: "fast_math", has: &["MUFU.LG2"], lacks: &["CALL", "FFMA"] },
+    Check { kernel: "sin_f32", set: "fast_math", has: &["MUFU.SIN"], lacks: &["CALL", "FFMA"] },
+    Check { kernel: "sin_f32", set: "default", has: &["FFMA", "DMUL"], lacks: &["MUFU.SIN"] },
     Check { kernel: "rcp_f32", set: "fast_math", has: &["MUFU.RCP"], lacks: &["CALL", "FFMA"] },
 ];
 
@@ -75,17 +83,26 @@ fn disassembled(set: &'static str) -> Result<Option<&'static Code>, String> {
     if let Some(found) = code.get(set) {
         return Ok(*found);
     }
-    let found = disassemble(set)?.map(|code| &*Box::leak(Box::new(code)));
+    let found = disassemble(&compare::ours_ptx(set)?)?.map(|code| &*Box::leak(Box::new(code)));
     code.insert(set, found);
     Ok(found)
 }
 
-fn disassemble(set: &str) -> Result<Option<Code>, String> {
+/// ptxas makes the same of both compilers' kernels under a set of modes.
+pub fn agree(kernel: &str, set: &str) {
+    let code = |ptx: &Path| {
+        let code = disassemble(ptx).unwrap_or_else(|error| panic!("{error}"));
+        code.map(|code| code.get(kernel).unwrap_or_else(|| panic!("no kernel {kernel}")).clone())
+    };
+    let ours = code(&compare::ours_ptx(set).unwrap_or_else(|error| panic!("{error}")));
+    assert_eq!(ours, code(&compare::nvcc_ptx(set)), "machine code of {kernel} under {set}");
+}
+
+fn disassemble(ptx: &Path) -> Result<Option<Code>, String> {
     let tools = Tools::find();
     let (Some(ptxas), Some(nvdisasm)) = (tools.ptxas(), tools.nvdisasm()) else { return Ok(None) };
-    let ptx = compare::ours_ptx(set)?;
     let cubin = ptx.with_extension("cubin");
-    run(Command::new(&ptxas.path).args(["--gpu-name", ARCH, "--output-file"]).arg(&cubin).arg(&ptx))?;
+    run(Command::new(&ptxas.path).args(["--gpu-name", ARCH, "--output-file"]).arg(&cubin).arg(ptx))?;
     Ok(Some(opcodes(&run(Command::new(&nvdisasm.path).arg("--print-code").arg(&cubin))?)))
 }
 

@@ -51,7 +51,7 @@ pub const fn looped(name: &'static str, shape: &'static str, rust: &'static str,
 
 /// All of them.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    ARITHMETIC.iter()
+    ARITHMETIC.iter().chain(crate::functions::ROWS)
 }
 
 /// What the languages themselves have.

@@ -279,3 +279,6 @@ K(f32_to_e5m2x2, __nv_fp8x2_storage_t, float, __nv_cvt_float2_to_fp8x2(make_floa
 K(f16x2_to_e5m2x2, __nv_fp8x2_storage_t, __half2, __nv_cvt_halfraw2_to_fp8x2(a, __NV_SATFINITE, __NV_E5M2))
 K(e5m2x2_to_f16x2, __half2_raw, __nv_fp8x2_storage_t, __nv_cvt_fp8x2_to_halfraw2(a, __NV_E5M2))
 K(f32_to_tf32_rna, float, float, nvcuda::wmma::__float_to_tf32(a))
+K(f32_mul_then_add, float, float, __fadd_rn(__fmul_rn(a, b), c))
+K(f64_mul_then_add, double, double, __dadd_rn(__dmul_rn(a, b), c))
+K(f16x2_mul_then_add, __half2, __half2, __hadd2_rn(__hmul2_rn(a, b), c))

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 mod assemble;
 mod atomics;
 mod float_intrinsics;
+mod mathematics;
 mod operations;
 mod packages;
 mod signatures;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
         trials.extend(atomics::trials());
         trials.extend(operations::trials());
         trials.extend(system_calls::trials());
+        trials.extend(mathematics::trials());
         trials.extend(float_intrinsics::trials());
         trials
     })

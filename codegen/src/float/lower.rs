@@ -23,6 +23,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AnyTypeEnum, BasicMetadataValueEnum, BasicType, BasicTypeEnum, BasicValueEnum, Builder, BuilderError,
     Context, FloatFlags, FloatType, FloatValue, FunctionValue, InstructionOpcode, InstructionValue, Intrinsic, Module,
+    Use,
 };
 use crate::options::OptLevel;
 
@@ -114,9 +115,10 @@ impl<'ctx> Lowering<'_, 'ctx> {
             InstructionOpcode::FSub if may_meet_product(instruction) => {
                 self.for_lanes(instruction, |builder, operands| self.leave_to_ptxas("sub", builder, operands))
             }
-            InstructionOpcode::FAdd if self.level == OptLevel::O0 && may_meet_product(instruction) => {
-                self.for_lanes(instruction, |builder, operands| self.leave_to_ptxas("add", builder, operands))
-            }
+            InstructionOpcode::FAdd if may_meet_product(instruction) => match fusible_product(instruction) {
+                Some((product, other)) if self.level != OptLevel::O0 => self.fuse(instruction, product, other),
+                _ => self.for_lanes(instruction, |builder, operands| self.leave_to_ptxas("add", builder, operands)),
+            },
             InstructionOpcode::Call if operation(instruction) == Some(Operation::SquareRoot) => {
                 if llvm::float_flags(instruction).approximate {
                     self.for_lanes(instruction, |builder, operands| {
@@ -136,6 +138,27 @@ impl<'ctx> Lowering<'_, 'ctx> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Replaces a sum by one operation; the product goes if nothing else uses it.
+    fn fuse(
+        &self,
+        sum: InstructionValue<'ctx>,
+        product: InstructionValue<'ctx>,
+        other: BasicValueEnum<'ctx>,
+    ) -> Result<(), BuilderError> {
+        let factor = |index| product.get_operand(index).and_then(|operand| operand.value());
+        let (Some(a), Some(b)) = (factor(0), factor(1)) else { return Ok(()) };
+        let fma = Intrinsic::find("llvm.fma").and_then(|fma| fma.get_declaration(self.module, &[other.get_type()]));
+        let Some(fma) = fma else { return Ok(()) };
+        let builder = self.context.create_builder();
+        builder.position_before(&sum);
+        let call = builder.build_call(fma, &[a.into(), b.into(), other.into()], "")?;
+        if let Some(fused) = call.try_as_basic_value().basic() {
+            llvm::replace_uses(sum, fused);
+            sum.erase_from_basic_block();
+        }
+        Ok(())
     }
 
     fn leave_to_ptxas(
@@ -225,6 +248,35 @@ impl<'ctx> Lowering<'_, 'ctx> {
     }
 }
 
+/// The operand of a sum that nvcc fuses with it, and the other operand. nvcc does not fuse a product that is needed anyway,
+/// because something other than a sum uses it, nor one with five uses (`NVPTXISelLowering.cpp`, which libNVVM has too).
+/// Those are ptxas's to decide about.
+fn fusible_product<'ctx>(sum: InstructionValue<'ctx>) -> Option<(InstructionValue<'ctx>, BasicValueEnum<'ctx>)> {
+    let operand = |index| sum.get_operand(index).and_then(|operand| operand.value());
+    let operands = [operand(0)?, operand(1)?];
+    [(0, 1), (1, 0)].into_iter().find_map(|(index, other)| {
+        let product = product(operands[index]).filter(|product| product.get_parent() == sum.get_parent())?;
+        let uses = llvm::uses(&product);
+        let is_sum = |user: &Use<'_>| match user {
+            Use::Instruction(user) => {
+                user.get_opcode() == InstructionOpcode::FAdd && user.get_parent() == sum.get_parent()
+            }
+            Use::Global(_) => false,
+        };
+        (uses.len() < 5 && uses.iter().all(is_sum)).then_some((product, operands[other]))
+    })
+}
+
+/// The product that may be fused which a value is.
+fn product(value: BasicValueEnum<'_>) -> Option<InstructionValue<'_>> {
+    let instruction = match value {
+        BasicValueEnum::FloatValue(value) => value.as_instruction(),
+        BasicValueEnum::VectorValue(value) => value.as_instruction(),
+        _ => None,
+    };
+    instruction.filter(|i| i.get_opcode() == InstructionOpcode::FMul && llvm::float_flags(*i).contract)
+}
+
 fn is_one(value: FloatValue<'_>) -> bool {
     value.get_constant().is_some_and(|(value, _)| value == 1.0)
 }
@@ -243,7 +295,6 @@ fn approximated_root(value: FloatValue<'_>) -> Option<FloatValue<'_>> {
 
 /// A sum or difference of single or double precision that may be fused with a product.
 fn may_meet_product(instruction: InstructionValue<'_>) -> bool {
-    let fusible = |instruction: InstructionValue<'_>| llvm::float_flags(instruction).contract;
     let width = |ty: FloatType<'_>| matches!(ty.get_bit_width(), 32 | 64);
     let wide = match instruction.get_type() {
         AnyTypeEnum::FloatType(ty) => width(ty),
@@ -253,13 +304,6 @@ fn may_meet_product(instruction: InstructionValue<'_>) -> bool {
         },
         _ => false,
     };
-    wide && fusible(instruction)
-        && (0..2).filter_map(|index| instruction.get_operand(index)?.value()).any(|operand| {
-            let product = match operand {
-                BasicValueEnum::FloatValue(value) => value.as_instruction(),
-                BasicValueEnum::VectorValue(value) => value.as_instruction(),
-                _ => None,
-            };
-            product.is_some_and(|product| product.get_opcode() == InstructionOpcode::FMul && fusible(product))
-        })
+    wide && llvm::float_flags(instruction).contract
+        && (0..2).filter_map(|index| instruction.get_operand(index)?.value()).any(|operand| product(operand).is_some())
 }

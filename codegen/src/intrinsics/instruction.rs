@@ -84,7 +84,8 @@ impl Instruction {
         if arch.number() >= self.row.min_sm { self.row.min_ptx } else { arch.min_ptx() }
     }
 
-    fn newest(&self) -> (String, String) {
+    /// The same on a GPU that has the instruction.
+    pub fn newest(&self) -> (String, String) {
         let (_, operands) = self.row.registers.split_once('=').expect("rows have a result");
         let places: Vec<String> = (0..=operands.len()).map(|place| format!("${place}")).collect();
         let constraints: Vec<String> = operands.chars().map(String::from).collect();
@@ -138,6 +139,23 @@ mod tests {
         assert_eq!(expand("tanh.approx.f32"), ["tanh.approx.f32"]);
         let patterns = || super::super::float::ROWS.iter().map(|row| expand(row.pattern).len());
         assert_eq!(patterns().sum::<usize>(), INSTRUCTIONS.len(), "an instruction stands in two rows");
+    }
+
+    /// Messages name what is in the table as alternatives, so that each must be there to call.
+    #[test]
+    fn the_crate_has_a_name_for_each() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/device/src/float");
+        let mut called = std::collections::BTreeSet::new();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let symbols = text.split("\"__ptx_").skip(1).filter_map(|rest| rest.split('"').next());
+            for symbol in symbols.map(|symbol| symbol.replace("_float_modes", "")).filter(|symbol| symbol.contains('.'))
+            {
+                called.extend([symbol.replace(MODE, ""), symbol.replace(MODE, ".ftz")]);
+            }
+        }
+        let known = all().map(|instruction| instruction.text.clone()).collect();
+        assert_eq!(called.symmetric_difference(&known).collect::<Vec<_>>(), [&String::new(); 0]);
     }
 
     #[test]

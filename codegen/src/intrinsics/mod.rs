@@ -17,7 +17,8 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::float::modes_of;
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicType, BasicTypeEnum,
-    BasicValueEnum, BuilderError, Context, FunctionValue, InstructionValue, Intrinsic, Linkage, Module, Use,
+    BasicValueEnum, BuilderError, Context, FunctionValue, InstructionValue, Intrinsic, Linkage, Module, TargetMachine,
+    Use,
 };
 
 /// What the intrinsics that the module uses ask of arch and PTX ISA version.
@@ -77,7 +78,18 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -
 }
 
 /// Reports the instructions that the arch lacks. After optimising, which removes what `ptx::arch()` leaves out.
-pub fn check(module: &Module<'_>, arch: Arch) -> Result<()> {
+pub fn check(module: &Module<'_>, machine: &TargetMachine, arch: Arch) -> Result<()> {
+    if missing_instructions(module, arch).is_empty() {
+        return Ok(());
+    }
+    // At the level 0 branches on constants are still there.
+    llvm::run_passes(module, machine, "function(sccp,simplifycfg),globaldce")
+        .map_err(|error| Diagnostic::error(Code::LlvmFailed, error))?;
+    let problems = missing_instructions(module, arch);
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+fn missing_instructions(module: &Module<'_>, arch: Arch) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
     for (function, name) in declared(module) {
@@ -93,7 +105,7 @@ pub fn check(module: &Module<'_>, arch: Arch) -> Result<()> {
         }
     }
     problems.sort_by(|a, b| a.spans.cmp(&b.spans));
-    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+    problems
 }
 
 /// The intrinsics that the module declares and does not define.

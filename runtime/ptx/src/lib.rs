@@ -95,6 +95,7 @@ pub mod __private {
     #[cfg(feature = "half")]
     pub use ptx_device::{
         half_forms, half_operations, half_to_integer_conversions, half_to_integral_conversions, to_half_conversions,
+        to_half_forms, to_packed_conversions,
     };
     pub use ptx_device::{
         rounding_operations, single_operations, to_float_conversions, to_integer_conversions,

@@ -9,6 +9,7 @@ use ptx::{bf16, f16};
 
 macro_rules! operations {
     ($($name:ident: $from:ty => $to:ty, |$($operand:ident),*| $value:expr;)*) => {$(
+        /// Stores what the name says.
         #[kernel]
         pub unsafe fn $name(out: *mut $to, $($operand: $from),*) {
             // SAFETY: the caller's promise.
@@ -290,4 +291,7 @@ operations! {
     f16x2_to_e5m2x2: F16x2 => F8E5M2x2, |a| F8E5M2x2::from_f16x2(a);
     e5m2x2_to_f16x2: F8E5M2x2 => F16x2, |a| a.to_f16x2();
     f32_to_tf32_rna: f32 => f32, |a| a.to_tf32_rna();
+    f32_mul_then_add: f32 => f32, |a, b, c| a.mul_rn(b).add_rn(c);
+    f64_mul_then_add: f64 => f64, |a, b, c| a.mul_rn(b).add_rn(c);
+    f16x2_mul_then_add: F16x2 => F16x2, |a, b, c| a.mul_rn(b).add_rn(c);
 }

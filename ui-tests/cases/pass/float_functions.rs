@@ -112,7 +112,7 @@ pub unsafe fn iterators(out: *mut f32, x: &[f32], y: &[f32]) {
 // CHECK: add.rn.f32
 // CHECK: fma.rn.f32
 // CHECK: mul.rn.f32
-// CHECK: sub.rn.f32
+// CHECK: add.rn.f32
 // CHECK: ret;
 #[kernel]
 pub unsafe fn methods(out: *mut f32, a: f32, b: f32) {
@@ -135,7 +135,7 @@ trait At {
 
     #[ptx::float(fmad = false)]
     fn before(&self, x: f32) -> f32 {
-        3.0 * x - 1.0
+        3.0 * x + 1.0
     }
 }
 

@@ -5,16 +5,21 @@ use ptx::float::{Bf16x2, HalfArithmetic};
 use ptx::prelude::*;
 
 /// # Safety
-/// Both must point to a value.
-// CHECK-LABEL: .visible .entry run(
-// CHECK-DAG: mov.b16 c, 0x3f80; fma.rn.bf16
-// CHECK-DAG: mov.b32 c, 0x80008000; fma.rn.bf16x2
-// CHECK: ret;
+/// `out` must point to a value.
+// CHECK-LABEL: .visible .entry product(
+// CHECK: mov.b32 c, 0x80008000; fma.rn.bf16x2
 #[kernel]
-pub unsafe fn run(out: *mut bf16, pair: *mut Bf16x2, a: bf16, b: bf16, c: Bf16x2) {
+pub unsafe fn product(out: *mut Bf16x2, a: Bf16x2) {
     // SAFETY: the caller's promise.
-    unsafe {
-        *out = a.add_rn(b);
-        *pair = c * c;
-    }
+    unsafe { *out = a * a };
+}
+
+/// # Safety
+/// `out` must point to a value.
+// CHECK-LABEL: .visible .entry sum(
+// CHECK: mov.b16 c, 0x3f80; fma.rn.bf16
+#[kernel]
+pub unsafe fn sum(out: *mut bf16, a: bf16, b: bf16) {
+    // SAFETY: the caller's promise.
+    unsafe { *out = a.add_rn(b) };
 }

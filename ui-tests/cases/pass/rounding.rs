@@ -1,44 +1,55 @@
-//! Operations with their rounding are the instruction of that name: nothing fuses them, and equal ones are computed once.
+//! Operations with their rounding are the instruction of that name: nothing fuses them, equal ones are computed once, and
+//! unused ones not at all.
 #![no_std]
 use ptx::float::*;
 use ptx::prelude::*;
 
 /// # Safety
-/// `out` must have five elements.
-// CHECK-LABEL: .visible .entry run(
-// CHECK-NOT: fma
-// CHECK-DAG: mul.rn.f32
-// CHECK-DAG: add.rn.f32
-// CHECK-DAG: div.rp.ftz.f32
-// CHECK-DAG: sub.rm.ftz.sat.f32
-// CHECK-DAG: cvt.rni.s32.f32
-// CHECK-DAG: rcp.rz.f32
-// CHECK-NOT: rcp
-// CHECK: ret;
+/// `out` must point to a value.
+// CHECK-LABEL: .visible .entry forms(
+// CHECK: div.rp.ftz.f32
+// CHECK: sub.rm.ftz.sat.f32
+// CHECK: cvt.rni.s32.f32
 #[kernel]
-pub unsafe fn run(out: *mut f32, a: f32, b: f32, c: f32) {
+pub unsafe fn forms(out: *mut i32, a: f32, b: f32) {
     // SAFETY: the caller's promise.
-    unsafe {
-        *out = a.mul_rn(b).add_rn(c);
-        *out.add(1) = a.div_ru_ftz(c);
-        *out.add(2) = a.sub_rd_ftz_sat(b);
-        *out.add(3) = f32::from_bits(b.to_i32_rn().cast_unsigned());
-        let (first, second) = (c.rcp_rz(), c.rcp_rz());
-        *out.add(4) = if first == second { first } else { 0.0 };
-        let _unused = a.rcp_ru();
-    }
+    unsafe { *out = a.div_ru_ftz(b).sub_rd_ftz_sat(b).to_i32_rn() };
 }
 
 /// # Safety
-/// Both must point to a value.
+/// `out` must point to a value.
+// CHECK-LABEL: .visible .entry once(
+// CHECK: rcp.rz.f64
+// CHECK-NOT: rcp
+// CHECK: ret;
+#[kernel]
+pub unsafe fn once(out: *mut f64, a: f64) {
+    // SAFETY: the caller's promise.
+    unsafe { *out = a.rcp_rz().add_rz(a.rcp_rz()) };
+}
+
+/// # Safety
+/// `out` must point to a value.
 // CHECK-LABEL: .visible .entry packed(
 // CHECK: fma.rn.relu.f16x2
-// CHECK: cvt.rn.bf16x2.f32
+// CHECK: mul.rn.ftz.f16x2
 #[kernel]
-pub unsafe fn packed(a: F16x2, x: f32, out: *mut F16x2, pairs: *mut Bf16x2) {
-    // SAFETY: as above.
-    unsafe {
-        *out = a.fma_rn_relu(a, a);
-        *pairs = Bf16x2::from_f32_rn(x, -x);
-    }
+pub unsafe fn packed(out: *mut F16x2, a: F16x2) {
+    // SAFETY: the caller's promise.
+    unsafe { *out = a.fma_rn_relu(a, a).mul_rn_ftz(a) };
+}
+
+/// # Safety
+/// `out` must point to a value.
+// CHECK-LABEL: .visible .entry separate(
+// CHECK: mul.rn.f32
+// CHECK-NOT: fma
+// CHECK: add.rn.f32
+// CHECK-NOT: rcp
+// CHECK: ret;
+#[kernel]
+pub unsafe fn separate(out: *mut f32, a: f32, b: f32, c: f32) {
+    let _unused = a.rcp_ru();
+    // SAFETY: the caller's promise.
+    unsafe { *out = a.mul_rn(b).add_rn(c) };
 }

@@ -20,6 +20,7 @@ pub enum Round {
 pub struct Form {
     flush: bool,
     clamp: Clamp,
+    finite: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +34,24 @@ enum Clamp {
 
 impl Form {
     /// Nothing.
-    pub const PLAIN: Self = Self { flush: false, clamp: Clamp::None };
+    pub const PLAIN: Self = Self { flush: false, clamp: Clamp::None, finite: false };
     /// `.ftz`
-    pub const FLUSH: Self = Self { flush: true, clamp: Clamp::None };
+    pub const FLUSH: Self = Self { flush: true, clamp: Clamp::None, finite: false };
     /// `.sat`
-    pub const SATURATE: Self = Self { flush: false, clamp: Clamp::Saturate };
+    pub const SATURATE: Self = Self { flush: false, clamp: Clamp::Saturate, finite: false };
     /// `.ftz.sat`
-    pub const FLUSH_SATURATE: Self = Self { flush: true, clamp: Clamp::Saturate };
+    pub const FLUSH_SATURATE: Self = Self { flush: true, clamp: Clamp::Saturate, finite: false };
     /// `.relu`
-    pub const RELU: Self = Self { flush: false, clamp: Clamp::Relu };
+    pub const RELU: Self = Self { flush: false, clamp: Clamp::Relu, finite: false };
     /// `.ftz.relu`
     #[cfg_attr(not(feature = "half"), expect(dead_code, reason = "the crate half is left out"))]
-    pub const FLUSH_RELU: Self = Self { flush: true, clamp: Clamp::Relu };
+    pub const FLUSH_RELU: Self = Self { flush: true, clamp: Clamp::Relu, finite: false };
+
+    /// `.satfinite`
+    pub const FINITE: Self = Self { flush: false, clamp: Clamp::None, finite: true };
+    /// `.relu.satfinite`
+    #[cfg_attr(not(feature = "half"), expect(dead_code, reason = "the crate half is left out"))]
+    pub const RELU_FINITE: Self = Self { flush: false, clamp: Clamp::Relu, finite: true };
 
     /// What the operation sees of an operand.
     pub fn operand<T: Format>(self, value: T) -> T {
@@ -57,6 +64,10 @@ impl Form {
     pub fn result<T: Format>(self, result: T) -> T {
         let result = self.operand(result);
         let nan = matches!(value(result), Value::Nan);
+        let result = match value(result) {
+            Value::Infinite(negative) if self.finite => largest(negative),
+            _ => result,
+        };
         match self.clamp {
             Clamp::Saturate if nan || is_negative(result) => T::of(0),
             Clamp::Saturate => T::of(result.bits().min(one::<T>().bits())),
@@ -191,6 +202,10 @@ fn infinite<T: Format>(negative: bool) -> T {
     signed(negative, ((1 << T::EXPONENT) - 1) << T::FRACTION)
 }
 
+fn largest<T: Format>(negative: bool) -> T {
+    signed(negative, (((1 << T::EXPONENT) - 1) << T::FRACTION) - 1)
+}
+
 fn zero(negative: bool) -> Number {
     Number { negative, exponent: 0, mantissa: 0, inexact: false }
 }
@@ -233,7 +248,7 @@ pub fn round<T: Format>(number: Number, round: Round) -> T {
             Round::Nearest | Round::Away => infinite(negative),
             Round::Up if !negative => infinite(false),
             Round::Down if negative => infinite(true),
-            _ => signed(negative, infinity - 1),
+            _ => largest(negative),
         },
     }
 }

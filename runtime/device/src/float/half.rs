@@ -9,6 +9,7 @@ use super::convert::{ToInteger, ToIntegral};
 use super::exact::{self, Brain, Form, Half, Round};
 use crate::{
     half_forms, half_operations, half_to_integer_conversions, half_to_integral_conversions, to_half_conversions,
+    to_half_forms,
 };
 
 macro_rules! arithmetic {
@@ -247,6 +248,34 @@ macro_rules! to_half {
     (@integer $value:expr, $to:ty, $round:expr) => { exact::from_integer::<$to>($value.into(), $round) };
 }
 to_half_conversions!(to_half);
+
+macro_rules! converted {
+    ($($method:ident, $to:ident, $round:ident, $form:ident, $symbol:literal;)*) => {
+        /// Further forms of the conversions of `f32`. `ftz`: subnormal operands and results are zeros. `sat`: the result is
+        /// clamped to 0.0 to 1.0, and NaN becomes 0.0. `relu`: a negative result is zero. `satfinite`: what is beyond the
+        /// largest number becomes that number. `relu`, `satfinite` and `bf16` need sm_80.
+        pub trait ToHalfForms: ToHalf {
+            $(
+                /// `cvt`
+                #[must_use]
+                fn $method(self) -> $to;
+            )*
+        }
+
+        impl ToHalfForms for f32 {
+            $(
+                #[inline(always)]
+                fn $method(self) -> $to {
+                    $to::from_bits(instruction!($symbol, (self: f32) -> u16, {
+                        let form = Form::$form;
+                        form.result(exact::convert::<_, to_half!(@bits $to)>(form.operand(self), Round::$round)).0
+                    }))
+                }
+            )*
+        }
+    };
+}
+to_half_forms!(converted);
 
 /// From 16 bits, exactly: half's own conversions take many instructions on the GPU, these one.
 pub trait Widen: Copy + super::sealed::Sealed {

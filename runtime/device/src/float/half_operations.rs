@@ -101,3 +101,55 @@ macro_rules! half_to_integral_conversions {
         }
     };
 }
+
+/// Further conversions of `f32` to 16 bits: method, result, rounding, form, symbol.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! to_half_forms {
+    ($callback:path) => {
+        $callback! {
+            to_f16_rn_ftz, f16, Nearest, FLUSH, "__ptx_cvt.rn.ftz.f16.f32";
+            to_f16_rn_sat, f16, Nearest, SATURATE, "__ptx_cvt.rn.sat.f16.f32";
+            to_f16_rn_ftz_sat, f16, Nearest, FLUSH_SATURATE, "__ptx_cvt.rn.ftz.sat.f16.f32";
+            to_f16_rz_ftz, f16, Zero, FLUSH, "__ptx_cvt.rz.ftz.f16.f32";
+            to_f16_rz_sat, f16, Zero, SATURATE, "__ptx_cvt.rz.sat.f16.f32";
+            to_f16_rz_ftz_sat, f16, Zero, FLUSH_SATURATE, "__ptx_cvt.rz.ftz.sat.f16.f32";
+            to_f16_ru_ftz, f16, Up, FLUSH, "__ptx_cvt.rp.ftz.f16.f32";
+            to_f16_ru_sat, f16, Up, SATURATE, "__ptx_cvt.rp.sat.f16.f32";
+            to_f16_ru_ftz_sat, f16, Up, FLUSH_SATURATE, "__ptx_cvt.rp.ftz.sat.f16.f32";
+            to_f16_rd_ftz, f16, Down, FLUSH, "__ptx_cvt.rm.ftz.f16.f32";
+            to_f16_rd_sat, f16, Down, SATURATE, "__ptx_cvt.rm.sat.f16.f32";
+            to_f16_rd_ftz_sat, f16, Down, FLUSH_SATURATE, "__ptx_cvt.rm.ftz.sat.f16.f32";
+            to_f16_rn_relu, f16, Nearest, RELU, "__ptx_cvt.rn.relu.f16.f32";
+            to_f16_rn_satfinite, f16, Nearest, FINITE, "__ptx_cvt.rn.satfinite.f16.f32";
+            to_f16_rn_relu_satfinite, f16, Nearest, RELU_FINITE, "__ptx_cvt.rn.relu.satfinite.f16.f32";
+            to_bf16_rn_relu, bf16, Nearest, RELU, "__ptx_cvt.rn.relu.bf16.f32";
+            to_bf16_rn_satfinite, bf16, Nearest, FINITE, "__ptx_cvt.rn.satfinite.bf16.f32";
+            to_bf16_rn_relu_satfinite, bf16, Nearest, RELU_FINITE, "__ptx_cvt.rn.relu.satfinite.bf16.f32";
+            to_f16_rz_relu, f16, Zero, RELU, "__ptx_cvt.rz.relu.f16.f32";
+            to_f16_rz_satfinite, f16, Zero, FINITE, "__ptx_cvt.rz.satfinite.f16.f32";
+            to_f16_rz_relu_satfinite, f16, Zero, RELU_FINITE, "__ptx_cvt.rz.relu.satfinite.f16.f32";
+            to_bf16_rz_relu, bf16, Zero, RELU, "__ptx_cvt.rz.relu.bf16.f32";
+            to_bf16_rz_satfinite, bf16, Zero, FINITE, "__ptx_cvt.rz.satfinite.bf16.f32";
+            to_bf16_rz_relu_satfinite, bf16, Zero, RELU_FINITE, "__ptx_cvt.rz.relu.satfinite.bf16.f32";
+        }
+    };
+}
+
+/// Conversions of two `f32` to a pair: function, rounding, form, symbols of `F16x2` and `Bf16x2`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! to_packed_conversions {
+    ($callback:path) => {
+        $callback! {
+            from_f32_rn, Nearest, PLAIN, "__ptx_cvt.rn.f16x2.f32", "__ptx_cvt.rn.bf16x2.f32";
+            from_f32_rz, Zero, PLAIN, "__ptx_cvt.rz.f16x2.f32", "__ptx_cvt.rz.bf16x2.f32";
+            from_f32_rn_relu, Nearest, RELU, "__ptx_cvt.rn.relu.f16x2.f32", "__ptx_cvt.rn.relu.bf16x2.f32";
+            from_f32_rz_relu, Zero, RELU, "__ptx_cvt.rz.relu.f16x2.f32", "__ptx_cvt.rz.relu.bf16x2.f32";
+            from_f32_rn_satfinite, Nearest, FINITE, "__ptx_cvt.rn.satfinite.f16x2.f32", "__ptx_cvt.rn.satfinite.bf16x2.f32";
+            from_f32_rz_satfinite, Zero, FINITE, "__ptx_cvt.rz.satfinite.f16x2.f32", "__ptx_cvt.rz.satfinite.bf16x2.f32";
+            from_f32_rn_relu_satfinite, Nearest, RELU_FINITE, "__ptx_cvt.rn.relu.satfinite.f16x2.f32", "__ptx_cvt.rn.relu.satfinite.bf16x2.f32";
+            from_f32_rz_relu_satfinite, Zero, RELU_FINITE, "__ptx_cvt.rz.relu.satfinite.f16x2.f32", "__ptx_cvt.rz.relu.satfinite.bf16x2.f32";
+        }
+    };
+}

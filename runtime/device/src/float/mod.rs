@@ -40,7 +40,7 @@ pub use convert::{FlushingToInteger, ToFloat, ToInteger, ToIntegral, ToSingle};
 #[cfg(feature = "half")]
 pub use eight::{F8E4M3, F8E4M3x2, F8E5M2, F8E5M2x2};
 #[cfg(feature = "half")]
-pub use half::{HalfArithmetic, HalfForms, ToHalf, Widen};
+pub use half::{HalfArithmetic, HalfForms, ToHalf, ToHalfForms, Widen};
 #[cfg(feature = "half")]
 pub use packed::{Bf16x2, F16x2};
 pub use rounding::{Rounding, SingleRounding};

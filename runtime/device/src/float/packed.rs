@@ -12,10 +12,10 @@ use ptx_abi::cxx::{Builtin, Cxx};
 use super::exact::{self, Brain, Form, Half, Round};
 #[cfg(not(target_arch = "nvptx64"))]
 use super::half::host;
-use crate::{half_forms, half_operations};
+use crate::{half_forms, half_operations, to_packed_conversions};
 
 macro_rules! packed {
-    ($($(#[$doc:meta])* $name:ident, $lane:ident, $bits:ident, $rn:literal, $rz:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $lane:ident, $bits:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
         #[repr(transparent)]
@@ -65,26 +65,6 @@ macro_rules! packed {
             #[must_use]
             pub const fn swap(self) -> Self {
                 Self(self.0.rotate_left(16))
-            }
-
-            /// Two numbers, each rounded to nearest with ties to even.
-            #[inline(always)]
-            #[must_use]
-            pub fn from_f32_rn(low: f32, high: f32) -> Self {
-                Self(instruction!($rn, (high: f32, low: f32) -> u32, Self::from_f32(low, high, Round::Nearest).0))
-            }
-
-            /// Two numbers, each rounded towards zero. From sm_80.
-            #[inline(always)]
-            #[must_use]
-            pub fn from_f32_rz(low: f32, high: f32) -> Self {
-                Self(instruction!($rz, (high: f32, low: f32) -> u32, Self::from_f32(low, high, Round::Zero).0))
-            }
-
-            #[cfg(not(target_arch = "nvptx64"))]
-            fn from_f32(low: f32, high: f32, round: Round) -> Self {
-                let lane = |value| $lane::from_bits(exact::convert::<_, $bits>(value, round).0);
-                Self::new(lane(low), lane(high))
             }
 
             #[cfg(not(target_arch = "nvptx64"))]
@@ -147,9 +127,9 @@ macro_rules! packed {
 
 packed! {
     /// Two `f16`.
-    F16x2, f16, Half, "__ptx_cvt.rn.f16x2.f32", "__ptx_cvt.rz.f16x2.f32";
+    F16x2, f16, Half;
     /// Two `bf16`; from sm_80.
-    Bf16x2, bf16, Brain, "__ptx_cvt.rn.bf16x2.f32", "__ptx_cvt.rz.bf16x2.f32";
+    Bf16x2, bf16, Brain;
 }
 
 macro_rules! arithmetic {
@@ -203,3 +183,55 @@ macro_rules! forms {
     };
 }
 half_forms!(forms);
+
+macro_rules! conversions {
+    ($($function:ident, $round:ident, $form:ident, $half:literal, $brain:literal;)*) => {
+        conversions!(@implement F16x2, f16, Half, $($function, $round, $form, $half;)*);
+        conversions!(@implement Bf16x2, bf16, Brain, $($function, $round, $form, $brain;)*);
+    };
+    (@implement $ty:ident, $lane:ident, $bits:ident, $($function:ident, $round:ident, $form:ident, $symbol:literal;)*) => {
+        /// Of two `f32`, the lower lane first. All but `from_f32_rn` need sm_80. `relu`: a negative result is zero.
+        /// `satfinite`: what is beyond the largest number becomes that number.
+        impl $ty {
+            $(
+                /// Rounded as the name says.
+                #[inline(always)]
+                #[must_use]
+                pub fn $function(low: f32, high: f32) -> Self {
+                    Self(instruction!($symbol, (high: f32, low: f32) -> u32, {
+                        let lane = |value: f32| {
+                            $lane::from_bits(Form::$form.result(exact::convert::<_, $bits>(value, Round::$round)).0)
+                        };
+                        Self::new(lane(low), lane(high)).0
+                    }))
+                }
+            )*
+        }
+    };
+}
+to_packed_conversions!(conversions);
+
+macro_rules! approximations {
+    ($($(#[$doc:meta])* $method:ident $ty:ident, $symbol:literal, $trait:ident;)*) => {$(
+        impl $ty {
+            $(#[$doc])*
+            #[inline(always)]
+            #[must_use]
+            pub fn $method(self) -> Self {
+                let bits = self.0;
+                Self(instruction!($symbol, (bits: u32) -> u32, {
+                    let [low, high] = Self(bits).to_array().map(super::half::$trait::$method);
+                    Self::new(low, high).0
+                }))
+            }
+        }
+    )*};
+}
+approximations! {
+    /// CUDA's `h2tanh_approx`; from sm_75.
+    tanh_approx F16x2, "__ptx_tanh.approx.f16x2", HalfArithmetic;
+    /// CUDA's `h2tanh_approx`; from sm_90.
+    tanh_approx Bf16x2, "__ptx_tanh.approx.bf16x2", HalfArithmetic;
+    /// PTX `ex2.approx.f16x2`; from sm_75.
+    exp2_approx F16x2, "__ptx_ex2.approx.f16x2", HalfForms;
+}

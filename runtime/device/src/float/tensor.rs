@@ -30,6 +30,8 @@ macro_rules! tensor {
 tensor! {
     /// To nearest, ties away from zero: CUDA's `__float_to_tf32`. From sm_80.
     to_tf32_rna "__ptx_cvt.rna.tf32.f32" Away PLAIN;
+    /// As `to_tf32_rna`, and what is beyond the largest number becomes that number. From sm_80.
+    to_tf32_rna_satfinite "__ptx_cvt.rna.satfinite.tf32.f32" Away FINITE;
     /// To nearest, ties to even. From sm_90.
     to_tf32_rn "__ptx_cvt.rn.tf32.f32" Nearest PLAIN;
     /// Towards zero. From sm_90.
