@@ -95,6 +95,8 @@ codes! {
         "A symbol is imported twice, or imported and exported, with parameters or results that differ in kind, size or alignment. One of the two would read what the other did not write. Write the declarations alike; a header that both sides include, as `cargo ptx header` writes it, keeps them so.";
     ArrayByValue = 31, "array passed by value",
         "In C and C++ a parameter that is declared as an array is a pointer, and no function returns an array, so an array by value has no counterpart there. Put it into a `#[repr(C)]` struct, or pass a reference to it.";
+    FloatUnsupported = 32, "floating-point operation that the GPU does not have",
+        "Some explicit operations and roundings of `ptx::float` are younger than others: `bf16` needs sm_80, most of its arithmetic and conversions sm_90; 8-bit floats (`F8E4M3`, `F8E5M2`) need sm_89; rounding to `tf32` needs sm_80, and sm_90 for another rounding than to nearest with ties away.\n\nCompile for a GPU that has it, or use one of the roundings and forms that the message lists. Code for several GPUs asks `ptx::arch()` first: what the answer leaves out need not exist.";
     HeaderName = 33, "name or type that the C++ header cannot have",
         "`cargo ptx header` declares exported functions, kernels and their types under their C++ names. A keyword of C++ cannot be one, and two types cannot share one. `name = \"…\"` on a function, `#[ptx(name = \"…\", namespace = \"…\")]` on a type give another. (Members and parameters need nothing: a keyword gets an underscore behind it.)";
 }

@@ -18,7 +18,7 @@ use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{emit, header, intrinsics, memory, optimize, verify, workarounds};
+use crate::{copies, emit, header, intrinsics, memory, optimize, verify, workarounds};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -54,8 +54,10 @@ pub fn link(options: &Options) -> Result<Report> {
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
+        intrinsics::check(&module, arch)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
+        copies::widen(&context, &module, &machine, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         emit::limit_debug_info(&module, &machine, options.debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;

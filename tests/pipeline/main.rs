@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 mod assemble;
 mod atomics;
+mod operations;
 mod packages;
 mod signatures;
 mod system_calls;
@@ -14,6 +15,7 @@ fn main() -> ExitCode {
         let mut trials = assemble::trials(&built);
         trials.extend(signatures::trials());
         trials.extend(atomics::trials());
+        trials.extend(operations::trials());
         trials.extend(system_calls::trials());
         trials
     })

@@ -13,11 +13,11 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use fatal::{doing, install as install_fatal_handler};
-pub use location::{copy_metadata, inlined_spans, static_span};
+pub use location::{copy_metadata, static_span, user_span};
 pub use target::{emit_assembly, run_passes, target_machine, type_align};
 pub use values::{
-    Use, address_space, address_space_of, clear_subprogram, constant_bytes, constant_operand, delete_function,
-    delete_global, functions, globals, instructions, is_undefined, param_index, replace_uses, result,
+    Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
+    delete_function, delete_global, functions, globals, instructions, is_undefined, param_index, replace_uses, result,
     set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
@@ -34,8 +34,8 @@ pub use inkwell::types::{
     PointerType,
 };
 pub use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode,
-    InstructionValue, IntValue, PointerValue,
+    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, GlobalValue,
+    InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 pub use inkwell::{AtomicOrdering, GlobalVisibility, IntPredicate, OptimizationLevel};
 

@@ -14,8 +14,8 @@ use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::types::AsTypeRef;
 
 use super::{
-    AsValueRef, BasicTypeEnum, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, Module, PointerType,
-    PointerValue,
+    AsValueRef, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue,
+    InstructionValue, IntValue, Module, PointerType, PointerValue,
 };
 use crate::diagnostic::Span;
 
@@ -171,6 +171,17 @@ pub fn undefined(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
 pub fn set_externally_initialized(global: GlobalValue<'_>) {
     // SAFETY: it is a live global variable.
     unsafe { LLVMSetExternallyInitialized(global.as_value_ref(), 1) }
+}
+
+/// `pointer + offset`, in bytes; it must stay within what the pointer points into, as the accesses there have to.
+pub fn build_byte_offset<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    pointer: PointerValue<'ctx>,
+    offset: IntValue<'ctx>,
+) -> Result<PointerValue<'ctx>, BuilderError> {
+    // SAFETY: inkwell fears constant indices into structs that do not exist; this indexes bytes.
+    unsafe { builder.build_in_bounds_gep(context.i8_type(), pointer, &[offset], "") }
 }
 
 /// Removes all debug information.

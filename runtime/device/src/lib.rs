@@ -15,6 +15,7 @@ pub mod atomic;
 mod dim;
 mod disjoint;
 pub mod ffi;
+pub mod float;
 mod intrinsics;
 #[cfg(target_arch = "nvptx64")]
 mod panic;

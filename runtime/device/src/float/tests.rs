@@ -1,0 +1,145 @@
+//! The host's results against the processor's, and against exact arithmetic in a wider format.
+
+use std::vec::Vec;
+
+use super::exact::{self, Round};
+use super::*;
+
+/// Some of every kind, and many at random.
+fn samples(count: usize) -> impl Iterator<Item = u64> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    (0..count).map(move |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    })
+}
+
+fn singles() -> Vec<f32> {
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        3.0,
+        f32::MIN_POSITIVE,
+        f32::MAX,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        f32::EPSILON,
+        f32::from_bits(1),
+        f32::from_bits(0x007f_ffff),
+        f32::from_bits(0x8000_0001),
+        16_777_217.0,
+    ];
+    let random = samples(400).map(|bits| f32::from_bits(bits as u32));
+    // Near one another, so that sums cancel and quotients are close to one.
+    let near = samples(200).map(|bits| f32::from_bits(0x3f80_0000 ^ bits as u32 & 0x807f_ffff));
+    special.into_iter().chain(random).chain(near).collect()
+}
+
+fn doubles() -> Vec<f64> {
+    let special = [0.0, -0.0, 1.0, f64::MIN_POSITIVE, f64::MAX, f64::NEG_INFINITY, f64::NAN, f64::from_bits(1)];
+    let random = samples(400).map(f64::from_bits);
+    let near = samples(200).map(|bits| f64::from_bits(0x3ff0_0000_0000_0000 ^ bits & 0x800f_ffff_ffff_ffff));
+    special.into_iter().chain(random).chain(near).collect()
+}
+
+fn same(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
+}
+
+#[test]
+fn to_nearest_as_the_processor() {
+    let values = singles();
+    for &a in &values {
+        assert!(same(a.sqrt_rn().into(), a.sqrt().into()), "{a:e}");
+        assert!(same(a.rcp_rn().into(), (1.0 / a).into()), "{a:e}");
+        for &b in &values {
+            assert!(same(a.add_rn(b).into(), (a + b).into()), "{a:e} + {b:e}");
+            assert!(same(a.sub_rn(b).into(), (a - b).into()), "{a:e} - {b:e}");
+            assert!(same(a.mul_rn(b).into(), (a * b).into()), "{a:e} * {b:e}");
+            assert!(same(a.div_rn(b).into(), (a / b).into()), "{a:e} / {b:e}");
+            let c = f32::from_bits(a.to_bits().rotate_left(7) ^ b.to_bits());
+            for c in [c, -(a * b)] {
+                assert!(same(a.fma_rn(b, c).into(), a.mul_add(b, c).into()), "{a:e} * {b:e} + {c:e}");
+            }
+        }
+    }
+    let values = doubles();
+    for &a in &values {
+        assert!(same(a.sqrt_rn(), a.sqrt()), "{a:e}");
+        for &b in &values {
+            assert!(same(a.add_rn(b), a + b), "{a:e} + {b:e}");
+            assert!(same(a.mul_rn(b), a * b), "{a:e} * {b:e}");
+            assert!(same(a.div_rn(b), a / b), "{a:e} / {b:e}");
+            for c in [-(a * b), b] {
+                assert!(same(a.fma_rn(b, c), a.mul_add(b, c)), "{a:e} * {b:e} + {c:e}");
+            }
+        }
+    }
+}
+
+/// In the other modes the result is one of the two numbers around the exact one, on the right side; of products of `f32`
+/// the exact one is an `f64`.
+#[test]
+fn directed_results_lie_on_their_side() {
+    let values = singles();
+    for &a in &values {
+        for &b in &values {
+            let exact = f64::from(a) * f64::from(b);
+            if exact.is_nan() || exact.abs() > f64::from(f32::MAX) {
+                continue;
+            }
+            let (down, up, zero) = (a.mul_rd(b), a.mul_ru(b), a.mul_rz(b));
+            assert!(f64::from(down) <= exact && exact <= f64::from(up), "{a:e} * {b:e}");
+            assert!(f64::from(down) == exact && f64::from(up) == exact || down.next_up() == up, "{a:e} * {b:e}");
+            assert_eq!(zero, if exact < 0.0 { up } else { down }, "{a:e} * {b:e}");
+            assert_eq!(exact::convert::<f64, f32>(exact, Round::Up), up, "{exact:e}");
+        }
+    }
+    for &a in &values {
+        for &b in &values {
+            let (down, up) = (a.div_rd(b), a.div_ru(b));
+            if !(a / b).is_finite() || !b.is_finite() {
+                continue;
+            }
+            // The products with the divisor are exact.
+            let (a, b) = (f64::from(a), f64::from(b));
+            let (low, high) = if b > 0.0 { (down, up) } else { (up, down) };
+            assert!(f64::from(low) * b <= a && a <= f64::from(high) * b, "{a:e} / {b:e}");
+            assert!(down == up || down.next_up() == up, "{a:e} / {b:e}");
+        }
+    }
+}
+
+#[test]
+fn limits_and_zeros() {
+    assert_eq!(f32::MAX.add_rz(f32::MAX), f32::MAX);
+    assert_eq!(f32::MAX.add_ru(f32::MAX), f32::INFINITY);
+    assert_eq!((-f32::MAX).add_ru(-f32::MAX), -f32::MAX);
+    assert_eq!(1.0_f32.sub_rd(1.0).to_bits(), (-0.0_f32).to_bits());
+    assert_eq!(1.0_f32.sub_ru(1.0).to_bits(), 0);
+    assert_eq!(f64::from_bits(1).mul_ru(0.25), f64::from_bits(1));
+    assert_eq!(f64::from_bits(1).mul_rd(-0.25), -f64::from_bits(1));
+    assert_eq!(1e300_f64.fma_rz(1e300, f64::NEG_INFINITY), f64::NEG_INFINITY);
+    assert_eq!(1.0_f64.fma_rd(1.0, -f64::from_bits(1)), 1.0_f64.next_down());
+    assert_eq!(2.0_f64.sqrt_ru(), 2.0_f64.sqrt_rd().next_up());
+    assert!((-1.0_f32).sqrt_rz().is_nan() && 0.0_f32.div_ru(0.0).is_nan());
+}
+
+#[test]
+fn forms_of_single_precision() {
+    let small = f32::from_bits(0x0040_0000);
+    assert_eq!(small.add_rn_ftz(-0.0).to_bits(), 0);
+    assert_eq!((-small).mul_ru_ftz(1.0).to_bits(), (-0.0_f32).to_bits());
+    assert_eq!(f32::MIN_POSITIVE.mul_rz_ftz(0.5), 0.0);
+    assert_eq!(
+        (2.0_f32.add_rn_sat(3.0), (-2.0_f32).fma_rd_ftz_sat(1.0, 0.5), f32::NAN.mul_rn_sat(1.0)),
+        (1.0, 0.0, 0.0)
+    );
+    assert_eq!(small.rcp_rn_ftz(), f32::INFINITY);
+}
