@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use libtest_mimic::Trial;
 use ptx_codegen::tools::Tools;
 use ptx_tests::trial;
 
-use crate::packages::{one, root};
+use crate::packages::{Package, one, root};
 
 /// The GPU for which both compile: it has everything.
 const ARCH: &str = "sm_100";
@@ -42,10 +42,8 @@ fn compare(name: &str) -> Option<String> {
 
 fn ours() -> &'static Kernels {
     static OURS: OnceLock<Kernels> = OnceLock::new();
-    OURS.get_or_init(|| {
-        let ptx = one("tests/operations").ptx(ARCH);
-        parse(&fs::read_to_string(ptx).expect("just written"))
-    })
+    static PACKAGE: LazyLock<Package> = LazyLock::new(|| one("tests/operations"));
+    OURS.get_or_init(|| parse(&fs::read_to_string(PACKAGE.ptx(ARCH)).expect("just written")))
 }
 
 fn theirs() -> Option<&'static Kernels> {
@@ -73,7 +71,7 @@ fn parse(ptx: &str) -> Kernels {
     for entry in ptx.split(".entry ").skip(1) {
         let (name, rest) = entry.split_once('(').expect("an entry has parameters");
         let body = rest.split_once('{').and_then(|(_, body)| body.split("\n}").next()).expect("an entry has a body");
-        let opcodes = body.split(['\n', ';', '{', '}']).filter_map(opcode).map(str::to_string);
+        let opcodes = body.split(['\n', ';', '{', '}']).filter_map(opcode).map(rounded);
         let mut opcodes: Vec<String> = opcodes.collect();
         opcodes.sort();
         kernels.insert(name.trim().to_string(), opcodes);
@@ -87,4 +85,12 @@ fn opcode(line: &str) -> Option<&str> {
     let skipped = ["//", "ld.", "st.", "cvta.", "mov.", "ret", ".", "%", "$"];
     let is_instruction = word.starts_with(|c: char| c.is_ascii_lowercase());
     (is_instruction && !skipped.iter().any(|prefix| word.starts_with(prefix))).then_some(word)
+}
+
+/// A plain `mul` is one that rounds to nearest and may be fused; here is nothing to fuse it with.
+fn rounded(opcode: &str) -> String {
+    match opcode {
+        "mul.f32" => "mul.rn.f32".into(),
+        opcode => opcode.into(),
+    }
 }

@@ -85,6 +85,8 @@ impl Package {
         // The system calls are the same on every GPU.
         let archs = match self.folder.as_str() {
             "tests/syscalls" => &["sm_90"],
+            // The lowest that has every operation.
+            "tests/operations" => &["sm_100"],
             _ if self.links() => self.archs(),
             _ => &ARCHS[..],
         };

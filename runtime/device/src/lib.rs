@@ -5,7 +5,7 @@
 //! compiled for both sides type-checks; those that only make sense in a kernel panic there.
 #![no_std]
 
-#[cfg(test)]
+#[cfg(any(test, not(target_arch = "nvptx64")))]
 extern crate std;
 
 #[cfg(all(target_arch = "nvptx64", feature = "allocator"))]

@@ -90,7 +90,10 @@ pub mod __private {
     pub use ptx_device::float::scope::__ptx_float_modes;
     pub use ptx_device::float::scope::{Scoped, scope};
     pub use ptx_device::print;
-    pub use ptx_device::{rounding_operations, single_operations};
+    pub use ptx_device::{
+        rounding_operations, single_operations, to_float_conversions, to_integer_conversions,
+        to_integer_flushing_conversions, to_integral_conversions, to_single_conversions,
+    };
     pub use ptx_device::shared::{SharedStatic, may_be_constant};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};

@@ -23,6 +23,8 @@ pub struct Form {
 }
 
 impl Form {
+    /// Nothing.
+    pub const PLAIN: Self = Self { flush: false, saturate: false };
     /// `.ftz`
     pub const FLUSH: Self = Self { flush: true, saturate: false };
     /// `.sat`
@@ -367,5 +369,16 @@ pub fn to_integer<T: Format>(a: T, mode: Round, min: i128, max: i128) -> Option<
             let magnitude = round_mantissa(number, -number.exponent, mode).cast_signed();
             Some(if number.negative { -magnitude } else { magnitude }.clamp(min, max))
         }
+    }
+}
+
+/// To a whole number.
+pub fn integral<T: Format>(a: T, mode: Round) -> T {
+    match value(a) {
+        Value::Nan => nan(),
+        Value::Finite(number) if number.exponent < 0 => {
+            round(Number { mantissa: round_mantissa(number, -number.exponent, mode), exponent: 0, ..number }, mode)
+        }
+        _ => a,
     }
 }

@@ -44,16 +44,10 @@ macro_rules! rounding {
             $(
                 #[inline(always)]
                 fn $method(self $(, $operand: Self)*) -> Self {
-                    #[cfg(target_arch = "nvptx64")]
-                    {
-                        unsafe extern "C" {
-                            #[link_name = $symbol]
-                            safe fn instruction(a: $ty $(, $operand: $ty)*) -> $ty;
-                        }
-                        instruction(self $(, $operand)*)
-                    }
-                    #[cfg(not(target_arch = "nvptx64"))]
-                    exact::$op(self $(, $operand)*, Round::$round)
+                    instruction!(
+                        $symbol, (self: $ty $(, $operand: $ty)*) -> $ty,
+                        exact::$op(self $(, $operand)*, Round::$round)
+                    )
                 }
             )*
         }
@@ -77,19 +71,10 @@ macro_rules! single {
             $(
                 #[inline(always)]
                 fn $method(self $(, $operand: Self)*) -> Self {
-                    #[cfg(target_arch = "nvptx64")]
-                    {
-                        unsafe extern "C" {
-                            #[link_name = $symbol]
-                            safe fn instruction(a: f32 $(, $operand: f32)*) -> f32;
-                        }
-                        instruction(self $(, $operand)*)
-                    }
-                    #[cfg(not(target_arch = "nvptx64"))]
-                    {
+                    instruction!($symbol, (self: f32 $(, $operand: f32)*) -> f32, {
                         let form = Form::$form;
                         form.result(exact::$op(form.operand(self) $(, form.operand($operand))*, Round::$round))
-                    }
+                    })
                 }
             )*
         }

@@ -143,3 +143,35 @@ fn forms_of_single_precision() {
     );
     assert_eq!(small.rcp_rn_ftz(), f32::INFINITY);
 }
+
+#[test]
+fn conversions_as_the_processor() {
+    for a in singles() {
+        assert!(same(a.to_integral_rn().into(), a.round_ties_even().into()), "{a:e}");
+        assert!(same(a.to_integral_rz().into(), a.trunc().into()), "{a:e}");
+        assert!(same(a.to_integral_ru().into(), a.ceil().into()), "{a:e}");
+        assert!(same(a.to_integral_rd().into(), a.floor().into()), "{a:e}");
+        assert_eq!(a.to_i32_rz(), a as i32, "{a:e}");
+        assert_eq!(a.to_u32_rd(), a.floor() as u32, "{a:e}");
+        if !a.is_nan() {
+            assert_eq!(a.to_i64_ru(), a.ceil() as i64, "{a:e}");
+            assert_eq!(a.to_u64_rn(), a.round_ties_even() as u64, "{a:e}");
+        }
+    }
+    assert_eq!((f32::NAN.to_u64_rz(), f64::NAN.to_i32_rn(), f64::NAN.to_u32_rn()), (1 << 63, i32::MIN, 1 << 31));
+    for a in doubles().into_iter().filter(|a| !a.is_nan()) {
+        assert_eq!(a.to_i32_rd(), a.floor() as i32, "{a:e}");
+        assert_eq!(a.to_u64_ru(), a.ceil() as u64, "{a:e}");
+        assert_eq!(a.to_f32_rn(), a as f32, "{a:e}");
+        assert!(f64::from(a.to_f32_rd()) <= a && a <= f64::from(a.to_f32_ru()), "{a:e}");
+    }
+    for bits in samples(2000) {
+        for bits in [bits, bits >> 40, bits >> 10] {
+            assert_eq!((bits.to_f32_rn(), bits.to_f64_rn()), (bits as f32, bits as f64));
+            let signed = bits.cast_signed();
+            assert_eq!((signed.to_f32_rn(), signed.to_f64_rn()), (signed as f32, signed as f64));
+            assert!(signed.to_f64_rd() as i128 <= signed.into() && signed.to_f64_ru() as i128 >= signed.into());
+            assert_eq!((bits as u32).to_f64_rz(), f64::from(bits as u32));
+        }
+    }
+}
