@@ -207,6 +207,19 @@ static __device__ void finish(const Found &found, Outcome *out) {
     static __device__ T sincos_cos##F(T x) { T s, c; sincos##F(x, &s, &c); return c; }                                       \
     static __device__ T sincospi_sin##F(T x) { T s, c; sincospi##F(x, &s, &c); return s; }                                   \
     static __device__ T sincospi_cos##F(T x) { T s, c; sincospi##F(x, &s, &c); return c; }                                   \
+    static __device__ T frexp_fraction##F(T x) { int e; return frexp##F(x, &e); }                                            \
+    static __device__ T frexp_exponent##F(T x) { int e; frexp##F(x, &e); return T(e); }                                      \
+    static __device__ T modf_fraction##F(T x) { T w; return modf##F(x, &w); }                                                \
+    static __device__ T modf_whole##F(T x) { T w; modf##F(x, &w); return w; }                                                \
+    static __device__ T remquo_remainder##F(T x, T y) { int q; return remquo##F(x, y, &q); }                                 \
+    static __device__ T remquo_quotient##F(T x, T y) { int q; remquo##F(x, y, &q); return T(q & 7); }                        \
+    static __device__ T op_ilogb##F(T x) { return T(ilogb##F(x)); }                                                          \
+    static __device__ T op_lround##F(T x) { return T(lround##F(x)); }                                                        \
+    static __device__ T op_lrint##F(T x) { return T(lrint##F(x)); }                                                          \
+    static __device__ T op_llround##F(T x) { return T(llround##F(x)); }                                                      \
+    static __device__ T op_llrint##F(T x) { return T(llrint##F(x)); }                                                        \
+    static __device__ T op_norm##F(T x, T y, T z, T t) { T a[4] = {x, y, z, t}; return norm##F(4, a); }                      \
+    static __device__ T op_rnorm##F(T x, T y, T z, T t) { T a[4] = {x, y, z, t}; return rnorm##F(4, a); }                    \
     static __device__ T op_add##F(T x, T y) { return x + y; }                                                                \
     static __device__ T op_mul##F(T x, T y) { return x * y; }                                                                \
     static __device__ T op_div##F(T x, T y) { return x / y; }                                                                \

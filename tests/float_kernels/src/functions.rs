@@ -1,7 +1,6 @@
 //! One kernel for each function.
 
-#[cfg(target_arch = "nvptx64")]
-use ptx::math::Math as _;
+use ptx::math::Math;
 use ptx::prelude::*;
 
 /// The precision of this build.

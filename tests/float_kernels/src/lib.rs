@@ -6,5 +6,6 @@
 pub mod list;
 
 pub mod equality;
+pub mod explicit;
 #[cfg(feature = "functions")]
 pub mod functions;
