@@ -99,6 +99,8 @@ codes! {
         "Some explicit operations and roundings of `ptx::float` are younger than others: `bf16` needs sm_80, most of its arithmetic and conversions sm_90; 8-bit floats (`F8E4M3`, `F8E5M2`) need sm_89; rounding to `tf32` needs sm_80, and sm_90 for another rounding than to nearest with ties away.\n\nCompile for a GPU that has it, or use one of the roundings and forms that the message lists. Code for several GPUs asks `ptx::arch()` first: what the answer leaves out need not exist.";
     HeaderName = 33, "name or type that the C++ header cannot have",
         "`cargo ptx header` declares exported functions, kernels and their types under their C++ names. A keyword of C++ cannot be one, and two types cannot share one. `name = \"…\"` on a function, `#[ptx(name = \"…\", namespace = \"…\")]` on a type give another. (Members and parameters need nothing: a keyword gets an underscore behind it.)";
+    FloatModes = 34, "contradictory floating-point modes",
+        "`use-fast-math=true` stands for `fmad=true`, `ftz=true`, `prec-div=false`, `prec-sqrt=false` and the fast forms of the functions of single precision, so none of these modes can be named otherwise beside it.\n\nLeave one of the two out: the mode, or `use-fast-math`, whose parts can be named one by one. A function or a block can have other modes than the build, by `#[ptx::float(..)]`.";
 }
 
 impl fmt::Display for Code {

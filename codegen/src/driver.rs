@@ -18,7 +18,7 @@ use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{copies, emit, header, intrinsics, memory, optimize, verify, workarounds};
+use crate::{copies, emit, float, header, intrinsics, memory, optimize, verify, workarounds};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -44,6 +44,8 @@ pub fn link(options: &Options) -> Result<Report> {
     optimize::shrink_panics(&context, &module);
     verify::supported(&module)?;
     dump.module("reachable", &module)?;
+    float::assign(&context, &module, &interface, options.float)?;
+    dump.module("modes", &module)?;
 
     let mut report = Report::new(options, &table, assembler.as_ref());
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
@@ -51,6 +53,7 @@ pub fn link(options: &Options) -> Result<Report> {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
+        float::stamp(&context, &module);
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::float::FloatSettings;
 use crate::options::{MessageFormat, Settings};
 use crate::project::Features;
 
@@ -141,6 +142,9 @@ pub struct RunArgs {
     /// GPU architectures, such as sm_80,sm_90a; the package's own choice by default.
     #[arg(long, value_delimiter = ',')]
     pub arch: Vec<String>,
+    /// Floating-point modes of the kernels.
+    #[command(flatten)]
+    pub float: FloatSettings,
     /// What `cargo run` takes: --release, --bin NAME, …, -- and the program's arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub cargo: Vec<OsString>,
@@ -234,6 +238,7 @@ mod tests {
         for (line, arch, cargo) in [
             ("run --release --bin x -- --flag 1", &[][..], &["--release", "--bin", "x", "--", "--flag", "1"][..]),
             ("run --arch sm_80 -p k", &["sm_80"], &["-p", "k"]),
+            ("run --ftz=true --release", &[], &["--release"]),
             ("run", &[], &[]),
         ] {
             let Verb::Run(args) = parse(line).unwrap() else { panic!("{line}") };

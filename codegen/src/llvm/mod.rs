@@ -3,6 +3,7 @@
 mod atomics;
 mod bitcode;
 mod fatal;
+mod float;
 mod location;
 mod target;
 mod values;
@@ -13,6 +14,10 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use fatal::{doing, install as install_fatal_handler};
+pub use float::{
+    FloatFlags, allow_inlining, called_function, copy_functions, float_flags, function_operands, has_float_flags,
+    set_float_flags, set_function_operand,
+};
 pub use location::{copy_metadata, static_span, user_span};
 pub use target::{emit_assembly, run_passes, target_machine, type_align};
 pub use values::{
@@ -23,6 +28,7 @@ pub use values::{
 
 pub use inkwell::AddressSpace;
 pub use inkwell::attributes::{Attribute, AttributeLoc};
+pub use inkwell::basic_block::BasicBlock;
 pub use inkwell::builder::{Builder, BuilderError};
 pub use inkwell::context::Context;
 pub use inkwell::intrinsics::Intrinsic;
