@@ -18,7 +18,7 @@ use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{copies, emit, float, header, intrinsics, memory, optimize, verify, workarounds};
+use crate::{copies, emit, float, header, intrinsics, libdevice, memory, optimize, verify, workarounds};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -29,6 +29,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut dump = Dump::new(options.dump_dir.as_deref())?;
     let assembler = find_assembler(options)?;
     let linker = Linker::prepare(options)?;
+    let library = libdevice::Library::find(&options.libdevice)?;
 
     let context = Context::create();
     let files = input::read(&options.inputs)?;
@@ -41,6 +42,7 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("abi", &module)?;
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
+    libdevice::link(&context, &module, &library, &files, &table.imported())?;
     optimize::shrink_panics(&context, &module);
     verify::supported(&module)?;
     dump.module("reachable", &module)?;
@@ -55,6 +57,7 @@ pub fn link(options: &Options) -> Result<Report> {
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
         float::stamp(&context, &module);
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
+        libdevice::specialize(&context, &module, &machine, arch)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
         intrinsics::check(&module, arch)?;

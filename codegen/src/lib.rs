@@ -18,6 +18,7 @@ pub mod header;
 pub mod input;
 pub mod interface;
 pub mod intrinsics;
+pub mod libdevice;
 mod llvm;
 pub mod memory;
 pub mod optimize;

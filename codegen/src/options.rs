@@ -104,6 +104,18 @@ pub enum Ptxas {
     Path(PathBuf),
 }
 
+/// Where the bodies of mathematical functions come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Libdevice {
+    /// NVIDIA's libdevice where it is found, else the crate `libm`.
+    #[default]
+    Auto,
+    /// The crate `libm`.
+    Off,
+    /// This libdevice; it must be readable.
+    Path(PathBuf),
+}
+
 /// How messages are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
@@ -137,6 +149,8 @@ pub struct Options {
     pub exports: Vec<String>,
     /// The assembler.
     pub ptxas: Ptxas,
+    /// The maths library.
+    pub libdevice: Libdevice,
     /// A PTX ISA version instead of the lowest that suffices.
     pub ptx_version: Option<PtxVersion>,
     /// Where the IR after every stage goes.
@@ -195,6 +209,9 @@ pub struct Settings {
     /// `auto`, `off` or a path.
     #[arg(long)]
     pub ptxas: Option<String>,
+    /// The maths library: `auto`, `off` (the crate libm serves) or the path of a libdevice.10.bc.
+    #[arg(long)]
+    pub libdevice: Option<String>,
     /// A PTX ISA version instead of the lowest that suffices.
     #[arg(long)]
     pub ptx_version: Option<String>,
@@ -232,6 +249,7 @@ impl Settings {
             emit: if self.emit.is_empty() { other.emit } else { self.emit },
             debug_level: self.debug_level.or(other.debug_level),
             ptxas: self.ptxas.or(other.ptxas),
+            libdevice: self.libdevice.or(other.libdevice),
             ptx_version: self.ptx_version.or(other.ptx_version),
             link,
             link_at_load: self.link_at_load || other.link_at_load,
@@ -241,9 +259,12 @@ impl Settings {
         }
     }
 
-    /// The same with files to link with below `folder`, where they are relative.
+    /// The same with files to link with, libdevice among them, below `folder`, where they are relative.
     #[must_use]
     pub fn linking_below(mut self, folder: &Path) -> Self {
+        if let Some(libdevice) = self.libdevice.as_mut().filter(|name| !["auto", "off"].contains(&name.as_str())) {
+            *libdevice = crate::project::normalized(&folder.join(&*libdevice)).to_string_lossy().into_owned();
+        }
         self.link.iter_mut().for_each(|file| *file = crate::project::normalized(&folder.join(&*file)));
         self
     }
@@ -281,6 +302,7 @@ impl Settings {
         }
         args.extend(self.debug_level.map(|level| format!("--debug-level={}", value_name(level))));
         args.extend(self.ptxas.as_ref().map(|ptxas| format!("--ptxas={ptxas}")));
+        args.extend(self.libdevice.as_ref().map(|libdevice| format!("--libdevice={libdevice}")));
         args.extend(self.ptx_version.as_ref().map(|version| format!("--ptx-version={version}")));
         args.extend(self.link.iter().map(|file| format!("--link={}", file.display())));
         args.extend(self.link_at_load.then(|| "--link-at-load".to_string()));
@@ -431,6 +453,11 @@ impl Options {
                 Some("off") => Ptxas::Off,
                 Some(path) => Ptxas::Path(path.into()),
             },
+            libdevice: match settings.libdevice.as_deref() {
+                None | Some("auto") => Libdevice::Auto,
+                Some("off") => Libdevice::Off,
+                Some(path) => Libdevice::Path(path.into()),
+            },
             ptx_version: settings.ptx_version.map(|text| text.parse().map_err(usage::<String>)).transpose()?,
             dump_dir: line.dump_dir,
             message_format: line.message_format,
@@ -554,6 +581,7 @@ mod tests {
             emit: vec![Emit::Cubin, Emit::LlvmIr],
             debug_level: Some(DebugLevel::LineTables),
             ptxas: Some("off".into()),
+            libdevice: Some("off".into()),
             ptx_version: Some("8.0".into()),
             host_only: vec![],
             link: vec!["/a/twin.cu".into()],
@@ -566,7 +594,7 @@ mod tests {
         let options = parse(&args).unwrap();
         assert_eq!(options.emit, [Emit::Cubin, Emit::LlvmIr]);
         assert_eq!(options.debug, DebugLevel::LineTables);
-        assert_eq!(options.ptxas, Ptxas::Off);
+        assert_eq!((options.ptxas, options.libdevice), (Ptxas::Off, Libdevice::Off));
         assert_eq!(options.float, Modes { fmad: false, prec_sqrt: false, ..Modes::DEFAULT });
         assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
         assert_eq!((options.link, options.nvcc_flags), (vec![PathBuf::from("/a/twin.cu")], vec!["-I/x".to_string()]));

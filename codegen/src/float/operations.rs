@@ -1,6 +1,6 @@
 //! Which instructions the modes make a difference to.
 
-use crate::llvm::{self, AnyTypeEnum, BasicTypeEnum, BasicValueEnum, InstructionOpcode, InstructionValue};
+use crate::llvm::{self, AnyTypeEnum, BasicMetadataTypeEnum, FunctionValue, InstructionOpcode, InstructionValue};
 
 /// Whether a mode can change what the instruction computes.
 pub fn is_affected(instruction: InstructionValue<'_>) -> bool {
@@ -21,19 +21,16 @@ fn is_affected_call(call: InstructionValue<'_>) -> bool {
     if name.starts_with(b"__ptx_") || name.starts_with(b"llvm.nvvm.") {
         return false;
     }
-    name.starts_with(b"__nv") || is_float(call.get_type()) || operands_are_float(call)
+    name.starts_with(b"__nv") || is_float(call.get_type()) || takes_float(callee)
 }
 
-fn operands_are_float(call: InstructionValue<'_>) -> bool {
-    call.get_operands().flatten().filter_map(|operand| operand.value()).any(|value| is_float_value(&value))
-}
-
-fn is_float_value(value: &BasicValueEnum<'_>) -> bool {
-    match value.get_type() {
-        BasicTypeEnum::FloatType(_) => true,
-        BasicTypeEnum::VectorType(vector) => vector.get_element_type().is_float_type(),
+/// By the signature: an operand may be metadata, which is no value.
+fn takes_float(callee: FunctionValue<'_>) -> bool {
+    callee.get_type().get_param_types().into_iter().any(|param| match param {
+        BasicMetadataTypeEnum::FloatType(_) => true,
+        BasicMetadataTypeEnum::VectorType(vector) => vector.get_element_type().is_float_type(),
         _ => false,
-    }
+    })
 }
 
 fn is_float(ty: AnyTypeEnum<'_>) -> bool {

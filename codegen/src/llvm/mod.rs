@@ -19,11 +19,11 @@ pub use float::{
     set_float_flags, set_function_operand,
 };
 pub use location::{copy_metadata, static_span, user_span};
-pub use target::{emit_assembly, run_passes, target_machine, type_align};
+pub use target::{emit_assembly, run_passes, set_target, target_machine, type_align};
 pub use values::{
     Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
-    delete_function, delete_global, functions, globals, instructions, is_undefined, param_index, replace_uses, result,
-    set_externally_initialized, source_span, strip_debug_info, undefined, uses,
+    constant_string, delete_function, delete_global, functions, globals, has_wide_float, instructions, is_undefined,
+    param_index, replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

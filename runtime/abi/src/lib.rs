@@ -51,6 +51,13 @@ pub const INTRINSIC_PREFIX: &str = "__ptx_";
 /// Prefix of the device runtime's functions that the compiler calls by name; they are never exported.
 pub const RUNTIME_PREFIX: &str = "__ptx_rt_";
 
+/// How the crate `ptx` names C's mathematical functions, as in `__ptx_math_sinf`: the compiler puts libdevice's in their
+/// place.
+pub const MATH_PREFIX: &str = "__ptx_math_";
+
+/// What the crate `ptx` defines with the crate `libm` begins with this: it serves where there is no libdevice.
+pub const MATH_FALLBACK_PREFIX: &str = "__ptx_rt_math_";
+
 /// The functions that may stay undefined: the driver supplies them (guide, chapter 3).
 pub const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 

@@ -17,6 +17,7 @@ mod disjoint;
 pub mod ffi;
 pub mod float;
 mod intrinsics;
+pub mod math;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 #[doc(hidden)]

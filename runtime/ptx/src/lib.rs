@@ -33,7 +33,7 @@ pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{
-    Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, float, sync, sync_threads, thread, vec,
+    Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, float, math, sync, sync_threads, thread, vec,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
@@ -74,6 +74,7 @@ pub use std::{print, println};
 
 /// What most kernels and host programs name: `use ptx::prelude::*;`.
 pub mod prelude {
+    pub use crate::math::Math as _;
     pub use crate::{AbiType, DisjointSlice, device, kernel, sync_threads, thread};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use crate::{CudaSlice, Device, Grid, Module};
