@@ -4,7 +4,7 @@
 use core::ops::{Add, Div, Mul, Sub};
 
 #[cfg(target_arch = "nvptx64")]
-use ptx::float::Rounding as _;
+use ptx::math::Math as _;
 use ptx::prelude::*;
 
 /// What both precisions have.
@@ -21,9 +21,6 @@ impl Real for f32 {
     }
 
     fn root(self) -> Self {
-        #[cfg(target_arch = "nvptx64")]
-        return self.sqrt_rn();
-        #[cfg(not(target_arch = "nvptx64"))]
         self.sqrt()
     }
 }
@@ -34,9 +31,6 @@ impl Real for f64 {
     }
 
     fn root(self) -> Self {
-        #[cfg(target_arch = "nvptx64")]
-        return self.sqrt_rn();
-        #[cfg(not(target_arch = "nvptx64"))]
         self.sqrt()
     }
 }

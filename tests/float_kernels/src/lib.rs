@@ -5,7 +5,12 @@
 #[macro_use]
 pub mod list;
 
+// The functions are compiled for many modes, and the rest need not be.
+#[cfg(not(feature = "functions"))]
 pub mod equality;
+#[cfg(not(feature = "functions"))]
 pub mod explicit;
 #[cfg(feature = "functions")]
 pub mod functions;
+#[cfg(not(feature = "functions"))]
+pub mod modes;

@@ -38,8 +38,8 @@ macro_rules! for_each_function {
             k_rsqrt "rsqrt" "x" |x| x.rsqrt();
             k_cbrt "cbrt" "x" |x| x.cbrt();
             k_rcbrt "rcbrt" "x" |x| x.rcbrt();
-            k_erf "erf" "x" |x| x.erf();
-            k_erfc "erfc" "x" |x| x.erfc();
+            k_erf "erf" "x" |x| Math::erf(x);
+            k_erfc "erfc" "x" |x| Math::erfc(x);
             k_erfcx "erfcx" "x" |x| x.erfcx();
             k_erfinv "erfinv" "x" |x| x.erfinv();
             k_erfcinv "erfcinv" "x" |x| x.erfcinv();
