@@ -272,7 +272,7 @@ impl<'ctx> Stage<'ctx, '_> {
         let mut low = ty.const_zero();
         for step in [BLOCK, align.min(WIDEST), 1] {
             let high = builder.build_and(len, ty.const_int(step.wrapping_neg(), true), "")?;
-            ranges.push(Range { step, align: if step == 1 { 1 } else { align }, low, high });
+            ranges.push(Range { step, align: align.min(step), low, high });
             low = high;
         }
         let loops = Loops { stage: self, builder: &builder, function, to, from };
@@ -352,4 +352,32 @@ fn aligned(access: Option<InstructionValue<'_>>, align: u64) {
 
 fn narrow(align: u64) -> u32 {
     u32::try_from(align).expect("at most a block")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+
+    #[test]
+    fn a_word_in_a_loop_is_aligned_to_words_only() {
+        // The loop over words claimed the alignment of the whole, which only every fourth word has.
+        let context = Context::create();
+        let text = "
+            declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+            define void @f(ptr %to, ptr %from, i64 %n) {
+              call void @llvm.memcpy.p0.p0.i64(ptr align 32 %to, ptr align 32 %from, i64 %n, i1 false)
+              ret void
+            }";
+        let module = llvm::parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+        let arch: Arch = "sm_80".parse().expect("it is an arch");
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).expect("LLVM has the arch");
+        widen(&context, &module, &machine, OptLevel::O3).expect("it is widened");
+        let text = module.print_to_string().to_string();
+        let count =
+            |wanted: &str| text.lines().filter(|line| line.contains("= load i64") && line.ends_with(wanted)).count();
+        // A block's eight loads, and one of a word; bytes are loaded as such.
+        assert_eq!([count("align 32"), count("align 16"), count("align 8")], [2, 2, 5], "{text}");
+    }
 }

@@ -49,21 +49,23 @@ pub fn link(options: &Options) -> Result<Report> {
     float::assign(&context, &module, &interface, options.float)?;
     dump.module("modes", &module)?;
 
-    let mut report = Report::new(options, &table, assembler.as_ref());
+    let mut report = Report::new(options, &table, &module, assembler.as_ref());
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
-        float::stamp(&context, &module);
+        float::stamp(&context, &module)?;
         let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
         libdevice::specialize(&context, &module, &machine, arch)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
-        intrinsics::check(&module, arch)?;
+        intrinsics::check(&module, &machine, arch)?;
+        // Before all that LLVM's optimiser must not see.
+        copies::widen(&context, &module, &machine, options.opt_level)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
-        copies::widen(&context, &module, &machine, options.opt_level)?;
+        float::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         emit::limit_debug_info(&module, &machine, options.debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
@@ -180,7 +182,7 @@ fn llvm_artifacts(options: &Options, module: &Module<'_>, arch: Arch) -> Vec<Art
 }
 
 impl Report {
-    fn new(options: &Options, table: &Table, assembler: Option<&Assembler>) -> Self {
+    fn new(options: &Options, table: &Table, module: &Module<'_>, assembler: Option<&Assembler>) -> Self {
         let param = |param: &abi::ParamAbi| Param {
             name: param.source.name.clone(),
             rust_type: param.source.rust_type.clone(),
@@ -203,6 +205,7 @@ impl Report {
             params: kernel.params.iter().map(param).collect(),
             abi_hash: kernel.abi_hash,
             resources: Default::default(),
+            float: module.get_function(&kernel.name).map_or(options.float, float::modes_of).into(),
         };
         Self {
             name: options.name.clone(),

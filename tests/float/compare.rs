@@ -1,6 +1,7 @@
 //! Every expression under every set of modes: our instructions are nvcc's.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
 
@@ -10,17 +11,17 @@ use ptx_tests::trial;
 
 use crate::compile::{self, Crate};
 use crate::deviations::{self, Difference};
-use crate::generate;
+use crate::generate::{self, Place};
 use crate::instructions::{self, Instructions, Kernels};
 use crate::modes::SETS;
-use crate::table::{ROWS, Row};
+use crate::table::{Row, rows};
 
 /// The kernels under every set of modes, in the order of [`SETS`].
 pub type Compiled = Vec<Kernels>;
 
 /// A test for every row, and one for every deviation.
 pub fn trials() -> Vec<Trial> {
-    let rows = ROWS.iter().map(|row| with_nvcc(format!("{} is nvcc's", row.name), move || check(row)));
+    let rows = rows().map(|row| with_nvcc(format!("{} is nvcc's", row.name), move || check(row)));
     let deviations = deviations::ALL.iter().enumerate();
     rows.chain(deviations.map(|(index, one)| {
         with_nvcc(format!("deviation {index} is still there: {}", one.reason), move || one.persists(both()))
@@ -39,6 +40,19 @@ pub fn with_nvcc(name: impl Into<String>, body: impl FnOnce() + Send + 'static) 
     })
 }
 
+/// The file with our PTX under a set of modes.
+pub fn ours_ptx(set: &str) -> Result<PathBuf, String> {
+    try_ours()?;
+    let path = compile::folder().join("rows").join(format!("{set}.ptx"));
+    if path.exists() { Ok(path) } else { Err(format!("there is no set {set}")) }
+}
+
+/// The file with nvcc's PTX under a set of modes.
+pub fn nvcc_ptx(set: &str) -> PathBuf {
+    both();
+    compile::folder().join("nvcc").join(format!("{set}.ptx"))
+}
+
 /// Ours.
 pub fn ours() -> &'static Compiled {
     try_ours().unwrap_or_else(|error| panic!("{error}"))
@@ -47,7 +61,8 @@ pub fn ours() -> &'static Compiled {
 fn try_ours() -> Result<&'static Compiled, &'static String> {
     static OURS: OnceLock<Result<Compiled, String>> = OnceLock::new();
     let compile = || {
-        let krate = Crate::new("rows", &format!("{}{}", generate::PREAMBLE, generate::rust("", "")))?;
+        let krate =
+            Crate::new("rows", &format!("{}{}", generate::PREAMBLE, generate::rust(rows(), "", Place::Function, "")))?;
         let kernels = |ptx: String| instructions::of_ptx(&ptx);
         SETS.iter().map(|set| krate.link(set.name, set.ours).map(kernels)).collect()
     };
@@ -74,7 +89,8 @@ pub fn both() -> (&'static Compiled, &'static Compiled) {
 /// A row's differences by set.
 pub fn differences(row: &Row, (ours, nvcc): (&Compiled, &Compiled)) -> BTreeMap<&'static str, Difference> {
     let kernel = |kernels: &Kernels| -> Instructions {
-        let mut found = kernels.get(row.name).unwrap_or_else(|| panic!("no kernel {}", row.name)).clone();
+        let found = kernels.get(row.name).unwrap_or_else(|| panic!("no kernel {}", row.name));
+        let mut found = instructions::without_names(found);
         if row.repeats {
             found.values_mut().for_each(|count| *count = 1);
         }
@@ -91,7 +107,7 @@ fn check(row: &Row) {
     let found = differences(row, both());
     let unexpected: Vec<_> = found
         .iter()
-        .filter(|(set, difference)| !deviations::ALL.iter().any(|known| known.explains(row.name, set, difference)))
+        .filter(|(_, difference)| !deviations::ALL.iter().any(|known| known.explains(row.name, difference)))
         .map(|(set, difference)| format!("  {set}: {difference}"))
         .collect();
     assert!(unexpected.is_empty(), "`{}`, in CUDA C++ `{}`:\n{}", row.rust, row.cuda, unexpected.join("\n"));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::table::{ROWS, Row, kind};
+use crate::table::{Row, kind, rows};
 
 /// Operands, each with its type in Rust and in CUDA C++, and the result's types.
 struct Shape {
@@ -21,16 +21,31 @@ impl Shape {
 /// The beginning of a crate.
 pub const PREAMBLE: &str = "#![no_std]\nuse ptx::prelude::*;\n";
 
-/// Kernels in Rust under these attributes, their names with this suffix.
-pub fn rust(attribute: &str, suffix: &str) -> String {
+/// Where `#[ptx::float(..)]` stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// On the kernel.
+    Function,
+    /// On the expression, as a block.
+    Block,
+}
+
+/// Kernels in Rust with these modes, their names with this suffix.
+pub fn rust(rows: impl Iterator<Item = &'static Row>, modes: &str, place: Place, suffix: &str) -> String {
+    let attribute = if modes.is_empty() { String::new() } else { format!("#[ptx::float({modes})]") };
+    let (function, block) = match place {
+        Place::Function => (attribute.as_str(), ""),
+        Place::Block => ("", attribute.as_str()),
+    };
     let mut text = String::new();
-    for row in ROWS {
+    for row in rows {
         let shape = Shape::of(row);
         let operands: String = shape.operands.iter().map(|(name, (ty, _))| format!(", {name}: {ty}")).collect();
+        let expression = if block.is_empty() { row.rust.to_string() } else { format!("{block} {{ {} }}", row.rust) };
         writeln!(
             text,
-            "{attribute}\n#[kernel]\npub unsafe fn {}{suffix}(out: *mut {}{operands}) {{\n    unsafe {{ *out = {}; }}\n}}",
-            row.name, shape.result.0, row.rust
+            "{function}\n#[kernel]\npub unsafe fn {}{suffix}(out: *mut {}{operands}) {{\n    unsafe {{ *out = {expression}; }}\n}}",
+            row.name, shape.result.0
         )
         .expect("a string takes everything");
     }
@@ -40,7 +55,7 @@ pub fn rust(attribute: &str, suffix: &str) -> String {
 /// Kernels in CUDA C++.
 pub fn cuda() -> String {
     let mut text = String::new();
-    for row in ROWS {
+    for row in rows() {
         let shape = Shape::of(row);
         let operands: Vec<_> = shape.operands.iter().map(|(name, (_, ty))| format!("{ty} {name}")).collect();
         let names: Vec<_> = shape.operands.iter().map(|(name, _)| name.to_string()).collect();

@@ -4,14 +4,20 @@
 
 use std::process::ExitCode;
 
+mod attributes;
 mod compare;
 mod compile;
 mod deviations;
+mod functions;
 mod generate;
 mod instructions;
+mod isolation;
 mod modes;
+mod sass;
 mod table;
 
 fn main() -> ExitCode {
-    ptx_tests::run(compare::trials)
+    ptx_tests::run(|| {
+        [compare::trials(), attributes::trials(), isolation::trials(), sass::trials()].into_iter().flatten().collect()
+    })
 }

@@ -35,22 +35,27 @@ pub fn kind(letter: char) -> (&'static str, &'static str) {
 }
 
 /// The same text in both languages.
-const fn same(name: &'static str, shape: &'static str, text: &'static str) -> Row {
+pub const fn same(name: &'static str, shape: &'static str, text: &'static str) -> Row {
     row(name, shape, text, text)
 }
 
 /// Rust and CUDA C++.
-const fn row(name: &'static str, shape: &'static str, rust: &'static str, cuda: &'static str) -> Row {
+pub const fn row(name: &'static str, shape: &'static str, rust: &'static str, cuda: &'static str) -> Row {
     Row { name, shape, rust, cuda, repeats: false }
 }
 
 /// With a loop.
-const fn looped(name: &'static str, shape: &'static str, rust: &'static str, cuda: &'static str) -> Row {
+pub const fn looped(name: &'static str, shape: &'static str, rust: &'static str, cuda: &'static str) -> Row {
     Row { name, shape, rust, cuda, repeats: true }
 }
 
 /// All of them.
-pub const ROWS: &[Row] = &[
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    ARITHMETIC.iter().chain(crate::functions::ROWS)
+}
+
+/// What the languages themselves have.
+const ARITHMETIC: &[Row] = &[
     // Sums and products.
     same("add_f32", "ff>f", "a + b"),
     same("sub_f32", "ff>f", "a - b"),

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 mod assemble;
 mod atomics;
+mod float_intrinsics;
+mod mathematics;
 mod operations;
 mod packages;
 mod signatures;
@@ -17,6 +19,8 @@ fn main() -> ExitCode {
         trials.extend(atomics::trials());
         trials.extend(operations::trials());
         trials.extend(system_calls::trials());
+        trials.extend(mathematics::trials());
+        trials.extend(float_intrinsics::trials());
         trials
     })
 }

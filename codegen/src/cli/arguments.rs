@@ -34,7 +34,7 @@ pub enum Verb {
     /// Write the C++ header of the exported functions, the kernels and their types.
     #[command(mut_arg("out", |out| out.value_name("FILE").help("Where the header goes; it is printed by default")))]
     Header(BuildArgs),
-    /// Show what became of the kernels: ABI, LLVM IR, PTX, machine code, resources.
+    /// Show what became of the kernels: ABI, LLVM IR, PTX, machine code, floating-point modes, resources.
     Inspect(InspectArgs),
     /// Say what was found on this machine, what is missing, and what to do.
     Doctor {
@@ -176,6 +176,8 @@ pub enum What {
     Ptx,
     /// Machine code, by NVIDIA's disassembler.
     Sass,
+    /// The floating-point modes of every kernel.
+    Float,
     /// Registers, stack, spills, shared and constant memory, as ptxas reports them.
     Resources,
 }
@@ -258,6 +260,6 @@ mod tests {
     fn inspect_takes_a_kernel_and_builds_options() {
         let Verb::Inspect(args) = parse("inspect ptx saxpy --arch sm_80 --release").unwrap() else { panic!() };
         assert_eq!((args.what, args.kernel.as_deref(), args.build.release), (What::Ptx, Some("saxpy"), true));
-        assert!(parse("inspect elf").unwrap_err().contains("possible values: abi, llvm, ptx, sass, resources"));
+        assert!(parse("inspect elf").unwrap_err().contains("possible values: abi, llvm, ptx, sass, float, resources"));
     }
 }

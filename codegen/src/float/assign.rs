@@ -16,6 +16,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use ptx_abi::SHIM;
+
 use super::operations::is_affected;
 use super::{Modes, Overrides, encode, set_modes};
 use crate::codes::Code;
@@ -164,29 +166,25 @@ impl Program {
         }
     }
 
-    /// Gives the shims of kernels and exported functions the modes of the function that was written: LLVM would not inline
-    /// the one into the other otherwise.
+    /// Gives kernels and exported functions, which the compiler wrote, the modes of the shims that they call, which have
+    /// those of the functions that the user wrote: LLVM would not inline the one into the other otherwise.
     fn take_over(&mut self, interface: &Interface<'_>) {
         for described in interface.definitions() {
-            if let Some(overrides) = self.written(&described.symbol, &described.path()) {
+            if let Some(overrides) = self.of_shim(&described.symbol) {
                 self.marked.entry(described.symbol.clone()).or_insert(overrides);
             }
         }
     }
 
-    /// What the function behind a shim says: the one at `path`, or the only one that is called.
-    fn written(&self, shim: &str, path: &str) -> Option<Overrides> {
-        let mut caller = shim;
-        // The entry, the shim and perhaps a wrapper stand before it.
+    /// What the shim says that an entry calls, perhaps through a wrapper. Not what the shim itself calls: rustc may have
+    /// inlined the user's function into it, and that calls whatever it calls.
+    fn of_shim(&self, entry: &str) -> Option<Overrides> {
+        let mut caller = entry;
         for _ in 0..4 {
             let callees = self.calls.get(caller)?;
-            let at_path = |callee: &&String| {
-                self.marked.contains_key(*callee) && format!("{:#}", rustc_demangle::demangle(callee)) == path
-            };
-            let only = callees.first().filter(|_| callees.len() == 1);
-            caller = callees.iter().find(at_path).or(only)?;
-            if let Some(overrides) = self.marked.get(caller) {
-                return Some(*overrides);
+            caller = callees.iter().find(|callee| is_shim(callee)).or_else(|| callees.first())?;
+            if is_shim(caller) {
+                return self.marked.get(caller).copied();
             }
         }
         None
@@ -300,6 +298,11 @@ fn remove(function: FunctionValue<'_>, attribute: &str) {
 }
 
 /// Whether it is used otherwise than by being called.
+/// The macros' function around the user's.
+fn is_shim(function: &str) -> bool {
+    function.contains(SHIM)
+}
+
 fn is_address_taken(function: FunctionValue<'_>) -> bool {
     llvm::uses(&function).into_iter().any(|user| match user {
         Use::Instruction(instruction) => {
@@ -309,3 +312,7 @@ fn is_address_taken(function: FunctionValue<'_>) -> bool {
         Use::Global(_) => true,
     })
 }
+
+#[cfg(test)]
+#[path = "assign_tests.rs"]
+mod tests;

@@ -4,11 +4,13 @@
 //! written, so that every stage between can ask for them.
 
 mod assign;
+mod lower;
 mod operations;
 mod options;
 mod stamp;
 
 pub use assign::assign;
+pub use lower::lower;
 pub use options::{FloatSettings, VARIABLE, names};
 pub use ptx_abi::float::{Modes, Overrides};
 pub use stamp::stamp;

@@ -18,10 +18,11 @@ fn is_affected_call(call: InstructionValue<'_>) -> bool {
         return false;
     };
     let name = callee.get_name().to_bytes();
-    if name.starts_with(b"__ptx_") || name.starts_with(b"llvm.nvvm.") {
+    let asks = name == b"llvm.nvvm.reflect";
+    if name.starts_with(b"__ptx_") || (name.starts_with(b"llvm.nvvm.") && !asks) {
         return false;
     }
-    name.starts_with(b"__nv") || is_float(call.get_type()) || takes_float(callee)
+    asks || name.starts_with(b"__nv") || is_float(call.get_type()) || takes_float(callee)
 }
 
 /// By the signature: an operand may be metadata, which is no value.
@@ -38,5 +39,33 @@ fn is_float(ty: AnyTypeEnum<'_>) -> bool {
         AnyTypeEnum::FloatType(_) => true,
         AnyTypeEnum::VectorType(vector) => vector.get_element_type().is_float_type(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, parse_ir};
+
+    #[test]
+    fn operands_may_be_metadata() {
+        // inkwell panicked, and with it the build.
+        let context = Context::create();
+        let text = r#"
+            declare void @llvm.experimental.noalias.scope.decl(metadata)
+            declare void @takes(i32, <2 x float>)
+            define void @f(<2 x float> %x) {
+              call void @llvm.experimental.noalias.scope.decl(metadata !0)
+              call void @takes(i32 1, <2 x float> %x)
+              ret void
+            }
+            !0 = !{!1}
+            !1 = distinct !{!1, !2}
+            !2 = distinct !{!2}
+        "#;
+        let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+        let function = module.get_function("f").expect("it defines `f`");
+        let affected: Vec<bool> = llvm::instructions(function).map(is_affected).collect();
+        assert_eq!(affected, [false, true, false]);
     }
 }

@@ -11,16 +11,17 @@
 //! before [`super::lower`] has turned them into what nvcc writes.
 
 use super::operations::is_affected;
-use super::{has_modes, modes_of};
+use super::{has_modes, lower, modes_of};
+use crate::diagnostic::Result;
 use crate::llvm::{
     self, AnyTypeEnum, AttributeLoc, Context, FloatFlags, FunctionValue, InstructionOpcode, InstructionValue, Module,
 };
 
 /// The attribute by which LLVM knows `.ftz`.
-const DENORMAL: &str = "denormal-fp-math-f32";
+pub(super) const DENORMAL: &str = "denormal-fp-math-f32";
 
 /// Stamps every function.
-pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
+pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     let functions = || llvm::functions(module).filter(|f| f.count_basic_blocks() > 0);
     let flushing = functions().any(|function| modes_of(function).ftz);
     for function in functions() {
@@ -40,7 +41,13 @@ pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
         if flushing {
             set_denormals(context, function, modes.ftz, affected);
         }
+        // Those that libdevice itself writes stay divisions, of which `prec-div` makes `div.full`; so has nvcc it.
+        let of_libdevice = function.get_name().to_bytes().starts_with(b"__nv_");
+        if modes.fast_functions && !modes.prec_div && !of_libdevice {
+            lower::divide_fast(context, module, function)?;
+        }
     }
+    Ok(())
 }
 
 /// LLVM inlines one function into another only where both treat subnormal numbers alike, or where the callee does not

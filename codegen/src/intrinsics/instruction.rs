@@ -35,6 +35,22 @@ pub struct Instruction {
 /// operations follow that mode, as nvcc's do.
 pub const MODE: &str = ".mode";
 
+/// What older GPUs do in place of an instruction, to the same result: the instruction, the lowest arch, the text. As nvcc
+/// has them: a sum is `a * 1.0 + b`, a product `a * b + -0.0`.
+const OLDER: &[(&str, u32, &str)] = &[
+    ("add.rn.bf16", 80, "{.reg .b16 c; mov.b16 c, 0x3f80; fma.rn.bf16 $0, $1, c, $2;}"),
+    ("sub.rn.bf16", 80, "{.reg .b16 c; mov.b16 c, 0xbf80; fma.rn.bf16 $0, $2, c, $1;}"),
+    ("mul.rn.bf16", 80, "{.reg .b16 c; mov.b16 c, 0x8000; fma.rn.bf16 $0, $1, $2, c;}"),
+    ("add.rn.bf16x2", 80, "{.reg .b32 c; mov.b32 c, 0x3f803f80; fma.rn.bf16x2 $0, $1, c, $2;}"),
+    ("sub.rn.bf16x2", 80, "{.reg .b32 c; mov.b32 c, 0xbf80bf80; fma.rn.bf16x2 $0, $2, c, $1;}"),
+    ("mul.rn.bf16x2", 80, "{.reg .b32 c; mov.b32 c, 0x80008000; fma.rn.bf16x2 $0, $1, $2, c;}"),
+    (
+        "cvt.rn.f16x2.f32",
+        0,
+        "{.reg .b16 low, high; cvt.rn.f16.f32 high, $1; cvt.rn.f16.f32 low, $2; mov.b32 $0, {low, high};}",
+    ),
+];
+
 static INSTRUCTIONS: LazyLock<BTreeMap<String, Instruction>> = LazyLock::new(|| {
     let expanded =
         super::float::ROWS.iter().flat_map(|row| expand(row.pattern).into_iter().map(move |text| (text, row)));
@@ -52,8 +68,24 @@ pub fn all() -> impl Iterator<Item = &'static Instruction> {
 }
 
 impl Instruction {
-    /// What LLVM's inline assembly takes: the text with operands, and the constraints.
-    pub fn assembly(&self) -> (String, String) {
+    /// What LLVM's inline assembly takes: the text with operands, and the constraints. None if the arch cannot do it.
+    pub fn assembly(&self, arch: Arch) -> Option<(String, String)> {
+        let (text, constraints) = self.newest();
+        if arch.number() >= self.row.min_sm {
+            return Some((text, constraints));
+        }
+        let older = OLDER.iter().find(|(instruction, sm, _)| *instruction == self.text && *sm <= arch.number());
+        older.map(|(_, _, text)| (text.to_string(), constraints))
+    }
+
+    /// The lowest PTX ISA version that knows what is done on that arch.
+    pub fn min_ptx(&self, arch: Arch) -> PtxVersion {
+        // What stands in for a newer instruction is as old as the arch.
+        if arch.number() >= self.row.min_sm { self.row.min_ptx } else { arch.min_ptx() }
+    }
+
+    /// The same on a GPU that has the instruction.
+    pub fn newest(&self) -> (String, String) {
         let (_, operands) = self.row.registers.split_once('=').expect("rows have a result");
         let places: Vec<String> = (0..=operands.len()).map(|place| format!("${place}")).collect();
         let constraints: Vec<String> = operands.chars().map(String::from).collect();
@@ -109,12 +141,40 @@ mod tests {
         assert_eq!(patterns().sum::<usize>(), INSTRUCTIONS.len(), "an instruction stands in two rows");
     }
 
+    /// Messages name what is in the table as alternatives, so that each must be there to call.
+    #[test]
+    fn the_crate_has_a_name_for_each() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/device/src/float");
+        let mut called = std::collections::BTreeSet::new();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let symbols = text.split("\"__ptx_").skip(1).filter_map(|rest| rest.split('"').next());
+            for symbol in symbols.map(|symbol| symbol.replace("_float_modes", "")).filter(|symbol| symbol.contains('.'))
+            {
+                called.extend([symbol.replace(MODE, ""), symbol.replace(MODE, ".ftz")]);
+            }
+        }
+        let known = all().map(|instruction| instruction.text.clone()).collect();
+        assert_eq!(called.symmetric_difference(&known).collect::<Vec<_>>(), [&String::new(); 0]);
+    }
+
     #[test]
     fn text_and_constraints() {
         let fma = find("fma.rz.ftz.sat.f32").unwrap();
-        assert_eq!(fma.assembly(), ("fma.rz.ftz.sat.f32 $0, $1, $2, $3;".into(), "=f,f,f,f".into()));
+        assert_eq!(fma.newest(), ("fma.rz.ftz.sat.f32 $0, $1, $2, $3;".into(), "=f,f,f,f".into()));
         assert_eq!(fma.types(), ".f32");
         assert_eq!(find("cvt.rn.satfinite.e4m3x2.f16x2").unwrap().types(), ".e4m3x2.f16x2");
+    }
+
+    #[test]
+    fn older_archs() {
+        let arch = |name: &str| name.parse::<Arch>().unwrap();
+        let add = find("add.rn.bf16").unwrap();
+        let text = |name| add.assembly(arch(name)).map(|(text, _)| text);
+        assert_eq!(text("sm_90").as_deref(), Some("add.rn.bf16 $0, $1, $2;"));
+        assert!(text("sm_80").unwrap().contains("fma.rn.bf16 "));
+        assert_eq!(text("sm_75"), None);
+        assert!(OLDER.iter().all(|(instruction, sm, _)| find(instruction).unwrap().row.min_sm > *sm));
     }
 
     #[test]

@@ -17,7 +17,8 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::float::modes_of;
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicType, BasicTypeEnum,
-    BasicValueEnum, BuilderError, Context, FunctionValue, InstructionValue, Intrinsic, Linkage, Module, Use,
+    BasicValueEnum, BuilderError, Context, FunctionValue, InstructionValue, Intrinsic, Linkage, Module, TargetMachine,
+    Use,
 };
 
 /// What the intrinsics that the module uses ask of arch and PTX ISA version.
@@ -46,12 +47,12 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -
             continue;
         }
         if let Some(instruction) = find_instruction(&name) {
-            if arch.number() < instruction.row.min_sm {
+            let Some(assembly) = instruction.assembly(arch) else {
                 set_pure(context, function);
                 continue;
-            }
-            needs.ptx = needs.ptx.max(Some(instruction.row.min_ptx));
-            match write_instruction(context, function, instruction) {
+            };
+            needs.ptx = needs.ptx.max(Some(instruction.min_ptx(arch)));
+            match write_instruction(context, function, instruction, assembly) {
                 Ok(true) => {}
                 Ok(false) => problems.push(unknown(&name, function, "it is declared with another signature")),
                 Err(error) => problems.push(unknown(&name, function, &error.to_string())),
@@ -77,7 +78,18 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -
 }
 
 /// Reports the instructions that the arch lacks. After optimising, which removes what `ptx::arch()` leaves out.
-pub fn check(module: &Module<'_>, arch: Arch) -> Result<()> {
+pub fn check(module: &Module<'_>, machine: &TargetMachine, arch: Arch) -> Result<()> {
+    if missing_instructions(module, arch).is_empty() {
+        return Ok(());
+    }
+    // At the level 0 branches on constants are still there.
+    llvm::run_passes(module, machine, "function(sccp,simplifycfg),globaldce")
+        .map_err(|error| Diagnostic::error(Code::LlvmFailed, error))?;
+    let problems = missing_instructions(module, arch);
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+fn missing_instructions(module: &Module<'_>, arch: Arch) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
     for (function, name) in declared(module) {
@@ -93,7 +105,7 @@ pub fn check(module: &Module<'_>, arch: Arch) -> Result<()> {
         }
     }
     problems.sort_by(|a, b| a.spans.cmp(&b.spans));
-    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+    problems
 }
 
 /// The intrinsics that the module declares and does not define.
@@ -152,6 +164,7 @@ fn write_instruction<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
     instruction: &Instruction,
+    (text, constraints): (String, String),
 ) -> Result<bool, BuilderError> {
     let register = |letter| -> BasicTypeEnum<'ctx> {
         match letter {
@@ -171,7 +184,6 @@ fn write_instruction<'ctx>(
     }
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
-    let (text, constraints) = instruction.assembly();
     let assembly = context.create_inline_asm(ty, text, constraints, false, false, None, false);
     let arguments: Vec<_> = function.get_param_iter().map(BasicMetadataValueEnum::from).collect();
     let call = builder.build_indirect_call(ty, assembly, &arguments, "")?;
@@ -196,7 +208,7 @@ fn missing(instruction: &Instruction, arch: Arch) -> Diagnostic {
     } else {
         problem.note(format!("{arch} has `{}`", alternatives.join("`, `")))
     };
-    let other = if alternatives.is_empty() { "compute it in `f32`" } else { "use one of the others" };
+    let other = if alternatives.is_empty() { "use another operation" } else { "use one of the others" };
     problem
         .help(format!("compile for sm_{needed} or later (`--arch sm_{needed}`), or {other}"))
         .help(format!("`if ptx::arch() >= {}0` keeps it to the GPUs that have it", needed))

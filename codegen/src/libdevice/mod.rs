@@ -284,8 +284,9 @@ fn wide_floats(module: &Module<'_>) -> Vec<Diagnostic> {
         }
     }
     let refuse = |(name, span)| {
-        Diagnostic::error(Code::MathUnsupported, format!("`{name}` computes with floats of more than 64 bits"))
+        Diagnostic::error(Code::MathUnsupported, "the program computes with floats of more than 64 bits")
             .at(span, "this needs `f128`")
+            .note(format!("it does so in `{name}`"))
             .note("GPUs compute in `f64` and narrower types")
             .help("use `f64`, or two of them where more than 53 bits are needed")
     };

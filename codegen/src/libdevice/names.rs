@@ -193,6 +193,8 @@ pub const FUNCTIONS: &[Function] = &[
     llvm("nearbyint", "x:x", "llvm.nearbyint"),
     llvm("round", "x:x", "llvm.round"),
     llvm("roundeven", "x:x", "llvm.roundeven"),
+    // No name of C's: NVPTX has it for scalars only, and not for `bf16`.
+    llvm("__canonicalize", "x:x", "llvm.canonicalize"),
 ];
 
 /// The function of C's name, and its precision.
@@ -238,6 +240,7 @@ pub const INTRINSICS: &[(&str, &str)] = &[
     ("llvm.llround", "llround"),
     ("llvm.lrint", "llrint"),
     ("llvm.llrint", "llrint"),
+    ("llvm.canonicalize", "__canonicalize"),
 ];
 
 /// The function that an intrinsic is, by the intrinsic's whole name.

@@ -40,8 +40,8 @@ pub use inkwell::types::{
     PointerType,
 };
 pub use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, GlobalValue,
-    InstructionOpcode, InstructionValue, IntValue, PointerValue,
+    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FloatValue, FunctionValue,
+    GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 pub use inkwell::{AtomicOrdering, GlobalVisibility, IntPredicate, OptimizationLevel};
 

@@ -44,6 +44,9 @@ pub const MAGIC: [u8; 4] = *b"PTXI";
 /// Version of the encoding. The compiler refuses any other.
 pub const VERSION: u16 = 2;
 
+/// The name of the function that the macros put around the user's for the compiler to call.
+pub const SHIM: &str = "__ptx_shim";
+
 /// Prefix of the external functions that the compiler replaces by device intrinsics. What follows it is looked
 /// up in the compiler's intrinsic table.
 pub const INTRINSIC_PREFIX: &str = "__ptx_";

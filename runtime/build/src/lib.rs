@@ -104,6 +104,13 @@ impl Builder {
         self
     }
 
+    /// Which maths library: `auto`, `off` (the crate libm) or the path of a libdevice.10.bc.
+    #[must_use]
+    pub fn libdevice(mut self, libdevice: impl Into<String>) -> Self {
+        self.settings.libdevice = Some(libdevice.into());
+        self
+    }
+
     /// Which ptxas: `auto`, `off` or a path.
     #[must_use]
     pub fn ptxas(mut self, ptxas: impl Into<String>) -> Self {

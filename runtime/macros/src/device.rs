@@ -132,8 +132,8 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
         names: None,
     }
     .constants();
-    let shim = Ident::new("__ptx_shim", Span::call_site());
-    let shim_function = descriptor::shim(private, &shim, &function.sig, &params, result);
+    let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
+    let shim_function = descriptor::shim(private, &shim, &function, &params, result);
     let entry = descriptor::entry(private, &shim);
     let (cfgs, check) = (function::cfgs(&function.attrs), no_slice(private, result));
     Ok(quote! {

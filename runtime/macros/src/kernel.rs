@@ -53,8 +53,8 @@ impl Kernel {
     fn device(&self) -> TokenStream {
         let Self { function, params, private, descriptor } = self;
         let cfgs = function::cfgs(&function.attrs);
-        let shim = Ident::new("__ptx_shim", Span::call_site());
-        let shim_function = descriptor::shim(private, &shim, &function.sig, params, None);
+        let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
+        let shim_function = descriptor::shim(private, &shim, function, params, None);
         let entry = descriptor::entry(private, &shim);
         let checks = params.iter().map(|Param { static_ty, .. }| {
             quote_spanned! {static_ty.span()=>

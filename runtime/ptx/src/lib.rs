@@ -91,11 +91,16 @@ pub mod __private {
     pub use ptx_device::float::scope::__ptx_float_modes;
     pub use ptx_device::float::scope::{Scoped, scope};
     pub use ptx_device::print;
+    pub use ptx_device::shared::{SharedStatic, may_be_constant};
+    #[cfg(feature = "half")]
+    pub use ptx_device::{
+        half_forms, half_operations, half_to_integer_conversions, half_to_integral_conversions, to_half_conversions,
+        to_half_forms, to_packed_conversions,
+    };
     pub use ptx_device::{
         rounding_operations, single_operations, to_float_conversions, to_integer_conversions,
         to_integer_flushing_conversions, to_integral_conversions, to_single_conversions,
     };
-    pub use ptx_device::shared::{SharedStatic, may_be_constant};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
     #[cfg(not(target_arch = "nvptx64"))]

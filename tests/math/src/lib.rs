@@ -1,6 +1,8 @@
 //! Kernels that call every method of `ptx::math::Math`, one a kernel and precision: `sin_f32`, `sin_f64`, and so on.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
+mod crates;
+
 use ptx::math::Math;
 use ptx::prelude::*;
 

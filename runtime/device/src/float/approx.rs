@@ -8,16 +8,10 @@ use core::f32::consts::{LN_2, LOG2_10, LOG2_E, LOG10_2};
 #[cfg(not(target_arch = "nvptx64"))]
 use super::exact::Form;
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
-
 macro_rules! approx {
     ($($(#[$doc:meta])* $method:ident $symbol:literal |$value:ident $(, $operand:ident)*| $host:expr;)*) => {
         /// Approximations of single precision. Errors: CUDA C++ Programming Guide, "Intrinsic Functions".
-        pub trait Approx: Copy + sealed::Sealed {
+        pub trait Approx: Copy + super::sealed::Sealed {
             $(
                 $(#[$doc])*
                 #[must_use]
@@ -128,7 +122,7 @@ approx! {
 }
 
 /// Approximations of double precision.
-pub trait DoubleApprox: Copy + sealed::Sealed {
+pub trait DoubleApprox: Copy + super::sealed::Sealed {
     /// PTX `rsqrt.approx.f64`, which is CUDA's `rsqrt` too.
     #[must_use]
     fn rsqrt_approx(self) -> Self;

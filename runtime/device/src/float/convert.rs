@@ -10,16 +10,6 @@ use crate::{
     to_single_conversions,
 };
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-    impl Sealed for i32 {}
-    impl Sealed for u32 {}
-    impl Sealed for i64 {}
-    impl Sealed for u64 {}
-}
-
 /// What the host has in place of a conversion to an integer.
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! host_to_integer {
@@ -41,7 +31,7 @@ macro_rules! to_integer {
         ///
         /// assert_eq!((2.5_f32.to_i32_rn(), (-2.5_f64).to_i64_rd(), 1e20_f32.to_u32_rz()), (2, -3, u32::MAX));
         /// ```
-        pub trait ToInteger: Copy + sealed::Sealed {
+        pub trait ToInteger: Copy + super::sealed::Sealed {
             $(
                 #[doc = concat!("CUDA's `", $cuda32, "`, `", $cuda64, "`.")]
                 #[must_use]
@@ -104,7 +94,7 @@ macro_rules! to_float {
         ///
         /// assert_eq!((16_777_217_i32.to_f32_rz(), 16_777_217_i32.to_f32_ru()), (16_777_216.0, 16_777_218.0));
         /// ```
-        pub trait ToFloat: Copy + sealed::Sealed {
+        pub trait ToFloat: Copy + super::sealed::Sealed {
             $(
                 #[doc = concat!("PTX `", $ptx, "` from the integer's type.")]
                 #[must_use]
@@ -140,7 +130,7 @@ macro_rules! to_single {
         ///
         /// assert_eq!(0.1_f64.to_f32_ru(), 0.1_f64.to_f32_rd().next_up());
         /// ```
-        pub trait ToSingle: Copy + sealed::Sealed {
+        pub trait ToSingle: Copy + super::sealed::Sealed {
             $(
                 #[doc = concat!("PTX `", $ptx, "`.")]
                 #[must_use]
@@ -165,7 +155,7 @@ to_single_conversions!(to_single);
 macro_rules! to_integral {
     ($($method:ident, $round:ident, $symbol32:literal, $symbol64:literal;)*) => {
         /// To a whole number of the same type; a zero keeps the sign.
-        pub trait ToIntegral: Copy + sealed::Sealed {
+        pub trait ToIntegral: Copy + super::sealed::Sealed {
             $(
                 /// `cvt` to the same type.
                 #[must_use]

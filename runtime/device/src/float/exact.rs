@@ -15,36 +15,64 @@ pub enum Round {
     Down,
 }
 
-/// What happens around an operation on `f32`.
+/// What happens around an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     flush: bool,
-    saturate: bool,
+    clamp: Clamp,
+    finite: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clamp {
+    None,
+    /// To 0 to 1; NaN becomes 0.
+    Saturate,
+    /// To at least 0; NaN stays.
+    Relu,
 }
 
 impl Form {
     /// Nothing.
-    pub const PLAIN: Self = Self { flush: false, saturate: false };
+    pub const PLAIN: Self = Self { flush: false, clamp: Clamp::None, finite: false };
     /// `.ftz`
-    pub const FLUSH: Self = Self { flush: true, saturate: false };
+    pub const FLUSH: Self = Self { flush: true, clamp: Clamp::None, finite: false };
     /// `.sat`
-    pub const SATURATE: Self = Self { flush: false, saturate: true };
+    pub const SATURATE: Self = Self { flush: false, clamp: Clamp::Saturate, finite: false };
     /// `.ftz.sat`
-    pub const FLUSH_SATURATE: Self = Self { flush: true, saturate: true };
+    pub const FLUSH_SATURATE: Self = Self { flush: true, clamp: Clamp::Saturate, finite: false };
+    /// `.relu`
+    pub const RELU: Self = Self { flush: false, clamp: Clamp::Relu, finite: false };
+    /// `.ftz.relu`
+    #[cfg_attr(not(feature = "half"), expect(dead_code, reason = "the crate half is left out"))]
+    pub const FLUSH_RELU: Self = Self { flush: true, clamp: Clamp::Relu, finite: false };
+
+    /// `.satfinite`
+    pub const FINITE: Self = Self { flush: false, clamp: Clamp::None, finite: true };
+    /// `.relu.satfinite`
+    #[cfg_attr(not(feature = "half"), expect(dead_code, reason = "the crate half is left out"))]
+    pub const RELU_FINITE: Self = Self { flush: false, clamp: Clamp::Relu, finite: true };
 
     /// What the operation sees of an operand.
-    pub fn operand(self, value: f32) -> f32 {
-        if self.flush && value.is_subnormal() { 0.0_f32.copysign(value) } else { value }
+    pub fn operand<T: Format>(self, value: T) -> T {
+        let bits = value.bits();
+        let subnormal = bits >> T::FRACTION & ((1 << T::EXPONENT) - 1) == 0;
+        if self.flush && subnormal { signed(is_negative(value), 0) } else { value }
     }
 
     /// What becomes of its result.
-    pub fn result(self, value: f32) -> f32 {
-        let value = self.operand(value);
-        match value {
-            _ if !self.saturate => value,
-            // NaN and minus zero too.
-            _ if value > 0.0 => value.min(1.0),
-            _ => 0.0,
+    pub fn result<T: Format>(self, result: T) -> T {
+        let result = self.operand(result);
+        let nan = matches!(value(result), Value::Nan);
+        let result = match value(result) {
+            Value::Infinite(negative) if self.finite => largest(negative),
+            _ => result,
+        };
+        match self.clamp {
+            Clamp::Saturate if nan || is_negative(result) => T::of(0),
+            Clamp::Saturate => T::of(result.bits().min(one::<T>().bits())),
+            Clamp::Relu if !nan && is_negative(result) => T::of(0),
+            _ => result,
         }
     }
 }
@@ -80,22 +108,29 @@ macro_rules! formats {
 }
 
 /// The bits of a `f16`.
+#[cfg_attr(not(feature = "half"), expect(dead_code, reason = "the crate half is left out"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half(pub u16);
 
 /// The bits of a `bf16`.
+#[cfg_attr(not(feature = "half"), expect(dead_code, reason = "the crate half is left out"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brain(pub u16);
 
+/// The bits of a `tf32`, as those of an `f32` whose lower 13 are zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TensorFloat(pub u32);
+
 #[expect(clippy::cast_possible_truncation, reason = "formats make their own bits only")]
 mod formats {
-    use super::{Brain, Format, Half};
+    use super::{Brain, Format, Half, TensorFloat};
 
     formats! {
         f32: 23 8, |value| value.to_bits(), |bits| Self::from_bits(bits as u32);
         f64: 52 11, |value| value.to_bits(), |bits| Self::from_bits(bits);
         Half: 10 5, |value| value.0, |bits| Self(bits as u16);
         Brain: 7 8, |value| value.0, |bits| Self(bits as u16);
+        TensorFloat: 10 8, |value| value.0 >> 13, |bits| Self((bits as u32) << 13);
     }
 }
 
@@ -126,7 +161,7 @@ pub enum Value {
 /// Reads a value.
 pub fn value<T: Format>(value: T) -> Value {
     let bits = value.bits();
-    let negative = bits >> (T::FRACTION + T::EXPONENT) & 1 != 0;
+    let negative = is_negative(value);
     let fraction = bits & ((1 << T::FRACTION) - 1);
     let exponent = (bits >> T::FRACTION & ((1 << T::EXPONENT) - 1)).cast_signed() as i32;
     match exponent {
@@ -145,8 +180,18 @@ fn lowest<T: Format>() -> i32 {
     2 - (1 << (T::EXPONENT - 1)) - T::FRACTION.cast_signed()
 }
 
-fn nan<T: Format>() -> T {
-    T::of(((1 << (T::EXPONENT + 1)) - 1) << (T::FRACTION - 1))
+fn is_negative<T: Format>(value: T) -> bool {
+    value.bits() >> (T::FRACTION + T::EXPONENT) & 1 != 0
+}
+
+fn one<T: Format>() -> T {
+    T::of(((1 << (T::EXPONENT - 1)) - 1) << T::FRACTION)
+}
+
+/// The GPU's NaN; of `f64` the usual one.
+pub fn nan<T: Format>() -> T {
+    let bits = (1 << (T::EXPONENT + T::FRACTION)) - 1;
+    if T::FRACTION < 52 { T::of(bits) } else { T::of(bits & !((1 << (T::FRACTION - 1)) - 1)) }
 }
 
 fn signed<T: Format>(negative: bool, magnitude: u64) -> T {
@@ -155,6 +200,10 @@ fn signed<T: Format>(negative: bool, magnitude: u64) -> T {
 
 fn infinite<T: Format>(negative: bool) -> T {
     signed(negative, ((1 << T::EXPONENT) - 1) << T::FRACTION)
+}
+
+fn largest<T: Format>(negative: bool) -> T {
+    signed(negative, (((1 << T::EXPONENT) - 1) << T::FRACTION) - 1)
 }
 
 fn zero(negative: bool) -> Number {
@@ -199,7 +248,7 @@ pub fn round<T: Format>(number: Number, round: Round) -> T {
             Round::Nearest | Round::Away => infinite(negative),
             Round::Up if !negative => infinite(false),
             Round::Down if negative => infinite(true),
-            _ => signed(negative, infinity - 1),
+            _ => largest(negative),
         },
     }
 }
@@ -320,8 +369,7 @@ pub fn div<T: Format>(a: T, b: T, mode: Round) -> T {
 
 /// `1 / a`
 pub fn rcp<T: Format>(a: T, mode: Round) -> T {
-    let one = ((1 << (T::EXPONENT - 1)) - 1) << T::FRACTION;
-    div(T::of(one), a, mode)
+    div(one(), a, mode)
 }
 
 /// The square root of `a`

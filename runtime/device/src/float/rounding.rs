@@ -7,12 +7,6 @@
 use super::exact::{self, Form, Round};
 use crate::{rounding_operations, single_operations};
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
-
 macro_rules! rounding {
     ($($method:ident, $op:ident, $round:ident, [$($operand:ident),*], $cuda32:literal, $cuda64:literal,
        $symbol32:literal, $symbol64:literal;)*) => {
@@ -28,7 +22,7 @@ macro_rules! rounding {
         /// assert_eq!(1.0_f32.add_ru(1e-30), 1.0 + f32::EPSILON);
         /// assert_eq!(1.0_f64.div_rd(3.0), 0.333_333_333_333_333_31);
         /// ```
-        pub trait Rounding: Copy + sealed::Sealed {
+        pub trait Rounding: Copy + super::sealed::Sealed {
             $(
                 #[doc = concat!("CUDA's `", $cuda32, "`, `", $cuda64, "`.")]
                 #[must_use]

@@ -175,3 +175,96 @@ fn conversions_as_the_processor() {
         }
     }
 }
+
+#[cfg(feature = "half")]
+mod sixteen {
+    use ::half::{bf16, f16};
+
+    use super::*;
+
+    fn halves() -> impl Iterator<Item = f16> {
+        (0..=u16::MAX).map(f16::from_bits)
+    }
+
+    #[test]
+    fn as_the_crate_half() {
+        for a in halves() {
+            assert!(same(a.widen().into(), a.to_f32().into()), "{a:?}");
+            assert!(a.is_nan() || a.widen().to_f16_rn() == a && a.widen().to_f16_rd() == a);
+            assert_eq!(a.to_i32_rz(), a.to_f32() as i32, "{a:?}");
+        }
+        for bits in (0..u32::MAX).step_by(4099) {
+            let x = f32::from_bits(bits);
+            let (half, brain) = (x.to_f16_rn(), x.to_bf16_rn());
+            assert!(x.is_nan() && half.is_nan() || half.to_bits() == f16::from_f32(x).to_bits(), "{x:e}");
+            assert!(x.is_nan() && brain.is_nan() || brain.to_bits() == bf16::from_f32(x).to_bits(), "{x:e}");
+            assert!(x.is_nan() || x.to_bf16_rd().to_f32() <= x && x <= x.to_bf16_ru().to_f32(), "{x:e}");
+        }
+        let mut near = 0;
+        for bits in samples(20_000) {
+            let [a, b, c] = [bits as u16, (bits >> 16) as u16, (bits >> 32) as u16].map(f16::from_bits);
+            // `f32` has bits enough for a single rounding of sums and products.
+            let sum = f16::from_f32(a.to_f32() + b.to_f32());
+            let product = f16::from_f32(a.to_f32() * b.to_f32());
+            assert!(sum.is_nan() || a.add_rn(b).to_bits() == sum.to_bits(), "{a:?} + {b:?}");
+            assert!(product.is_nan() || a.mul_rn(b).to_bits() == product.to_bits(), "{a:?} * {b:?}");
+            let fused = f64::from(a.to_f32()) * f64::from(b.to_f32()) + f64::from(c.to_f32());
+            // `f64` holds the product, and the sum unless the exponents lie far apart.
+            let result = a.fma_rn(b, c);
+            let distance = |bits: u16| (f16::from_bits(bits).to_f64() - fused).abs();
+            if fused.abs() < 65504.0 {
+                let bits = result.to_bits();
+                let nearest = [bits.wrapping_sub(1), bits.wrapping_add(1)].map(distance).into_iter();
+                assert!(
+                    nearest.filter(|d| !d.is_nan()).all(|d| distance(bits) <= d),
+                    "{a:?} * {b:?} + {c:?} = {result:?}"
+                );
+            }
+            near += u32::from(!fused.is_nan());
+        }
+        assert!(near > 10_000);
+    }
+
+    #[test]
+    fn lanes() {
+        let a = F16x2::new(f16::from_f32(1.5), f16::from_f32(-2.0));
+        let b = F16x2::splat(f16::from_f32(0.25));
+        assert_eq!((a + b).to_array().map(f16::to_f32), [1.75, -1.75]);
+        assert_eq!(a.fma_rn_relu(b, b).to_array().map(f16::to_f32), [0.625, 0.0]);
+        assert_eq!((a * b).swap().high().to_f32(), 0.375);
+        assert_eq!(a.mul_rn_sat(b).high(), f16::ZERO);
+        assert_eq!(Bf16x2::from_f32_rn(1.0, -3.0).negated().to_array().map(bf16::to_f32), [-1.0, 3.0]);
+        assert_eq!(a.minimum_nan(F16x2::splat(f16::NAN)).low().to_bits(), 0x7e00 | 0x1ff);
+        assert_eq!(a.maximum(F16x2::splat(f16::NAN)), a);
+        assert_eq!(F16x2::from_f32_rn(1.0, 2.0).0, 0x4000_3c00);
+    }
+
+    /// Every `f16` to the nearest of all 8-bit numbers, with ties to even.
+    #[test]
+    fn eight_bits() {
+        let values = |to: fn(u8) -> f32| (0..=u8::MAX).map(move |bits| (bits, to(bits))).filter(|(_, x)| x.is_finite());
+        let check = |to: fn(u8) -> f32, from: fn(f32) -> u8, largest: f32| {
+            let all: Vec<_> = values(to).collect();
+            for x in halves().filter(|x| !x.is_nan()).map(f16::to_f32) {
+                let clamped = x.clamp(-largest, largest);
+                let distance = |(bits, value): &(u8, f32)| ((value - clamped).abs(), bits & 1);
+                let same_sign = all.iter().filter(|(bits, _)| (bits >> 7 != 0) == x.is_sign_negative());
+                let best = same_sign.min_by(|a, b| distance(a).partial_cmp(&distance(b)).unwrap()).unwrap();
+                assert_eq!(from(x), best.0, "{x:e}");
+            }
+        };
+        check(|bits| F8E4M3(bits).to_f32(), |x| F8E4M3::from_f32(x).0, 448.0);
+        check(|bits| F8E5M2(bits).to_f32(), |x| F8E5M2::from_f32(x).0, 57344.0);
+        assert_eq!((F8E4M3::from_f32(f32::NAN).0, F8E5M2::from_f32(f32::NAN).0), (0x7f, 0x7f));
+        assert_eq!(F8E4M3x2::from_f32_relu(-1.0, 2.0).to_f16x2().to_array().map(f16::to_f32), [0.0, 2.0]);
+    }
+}
+
+#[test]
+fn tensor_floats() {
+    let tie = 1.0 + f32::EPSILON * 4096.0;
+    assert_eq!(tie.to_tf32_rna(), 1.0 + f32::EPSILON * 8192.0);
+    assert_eq!((tie.to_tf32_rn(), tie.to_tf32_rz()), (1.0, 1.0));
+    assert_eq!((-tie).to_tf32_rz_relu(), 0.0);
+    assert_eq!(1e30_f32.to_tf32_rz().to_bits() & 0x1fff, 0);
+}

@@ -13,9 +13,10 @@
 mod blocks;
 mod modes;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
+use ptx_abi::float::MARKER;
 use quote::{ToTokens, quote};
-use syn::{Attribute, Block, Expr, ImplItem, Item, Signature, Stmt, TraitItem, parse_quote};
+use syn::{Attribute, Block, Expr, ImplItem, Item, ItemFn, Signature, Stmt, TraitItem, parse_quote};
 
 pub use self::blocks::expand as expand_blocks;
 use self::modes::Modes;
@@ -156,13 +157,32 @@ impl Float<'_> {
             *attribute = parse_quote!(#[cfg_attr(not(target_arch = "nvptx64"), #inline)]);
         }
         attrs.push(parse_quote!(#[cfg_attr(target_arch = "nvptx64", inline(never))]));
-        let private = &self.private;
-        let marker = Expr::Verbatim(quote! {
-            #[cfg(target_arch = "nvptx64")]
-            #private::__ptx_float_modes(#bits)
-        });
-        body.stmts.insert(0, Stmt::Expr(marker, Some(parse_quote!(;))));
+        body.stmts.insert(0, Stmt::Expr(Expr::Verbatim(marker(&self.private, bits)), Some(parse_quote!(;))));
     }
+}
+
+/// The call that says which modes a function has.
+fn marker(private: &TokenStream, bits: u32) -> TokenStream {
+    let name = Ident::new(MARKER, Span::call_site());
+    quote! {
+        #[cfg(target_arch = "nvptx64")]
+        #private::#name(#bits)
+    }
+}
+
+/// The marker that a function has, or will have when its `#[ptx::float(..)]` is expanded: the shim that calls it needs the
+/// same modes, or the one could not be inlined into the other.
+pub fn marker_of(function: &ItemFn, private: &TokenStream) -> Option<TokenStream> {
+    if let Some(Stmt::Expr(Expr::Call(call), _)) = function.block.stmts.first()
+        && let Expr::Path(path) = &*call.func
+        && path.path.segments.last().is_some_and(|last| last.ident == MARKER)
+    {
+        return Some(quote!(#call;));
+    }
+    // What is wrong is said when the attribute itself is expanded.
+    let modes = Modes::take(&mut function.attrs.clone(), &mut Errors::default())?;
+    let marker = marker(private, modes.bits()?);
+    Some(quote!(#marker;))
 }
 
 fn has_bodies(item: &syn::ItemTrait) -> bool {
