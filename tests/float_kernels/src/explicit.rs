@@ -20,7 +20,7 @@ pub struct Row {
     pub form: &'static str,
 }
 
-const fn row(method: &'static str, what: &'static str, rounding: &'static str, form: &'static str) -> Row {
+pub(crate) const fn row(method: &'static str, what: &'static str, rounding: &'static str, form: &'static str) -> Row {
     Row { method, what, rounding, form }
 }
 
@@ -33,7 +33,7 @@ macro_rules! apply {
         ];
 
         #[inline]
-        fn $function(which: u32, operands: [$input; 3]) -> $output {
+        pub fn $function(which: u32, operands: [$input; 3]) -> $output {
             let mut number = 0;
             $(
                 if which == number {

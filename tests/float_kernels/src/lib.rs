@@ -9,8 +9,11 @@ pub mod list;
 #[cfg(not(feature = "functions"))]
 pub mod equality;
 #[cfg(not(feature = "functions"))]
+#[macro_use]
 pub mod explicit;
 #[cfg(feature = "functions")]
 pub mod functions;
 #[cfg(not(feature = "functions"))]
 pub mod modes;
+#[cfg(not(feature = "functions"))]
+pub mod narrow;

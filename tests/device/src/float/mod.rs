@@ -5,6 +5,7 @@ mod double;
 mod equality;
 mod launch;
 mod modes;
+mod narrow;
 mod rounding;
 mod single;
 mod table;
@@ -41,7 +42,7 @@ fn flags(modes: &str) -> &str {
 }
 
 pub fn tests() -> Vec<Test> {
-    [equality::tests(), modes::tests(), rounding::tests(), single::tests(), double::tests()].concat()
+    [equality::tests(), modes::tests(), rounding::tests(), narrow::tests(), single::tests(), double::tests()].concat()
 }
 
 /// Loads an image once.
