@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::{abi, examples, setup, shell};
+use crate::{abi, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -20,11 +20,12 @@ const MAX_MIB: f64 = 60.0;
 /// What starts everything on the other machine.
 const RUN: &str = r#"#!/bin/sh
 # Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver and nothing else.
-# Writes device.json into $OUT, or into results/ beside this file. The last line says how it went.
+# Writes device.json into $OUT, or into results/ beside this file. The last line says how it went. An argument is part of the
+# names of the tests that shall run.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
-exec "$here/device-tests" --abi "$here/abi" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json"
+exec "$here/device-tests" --abi "$here/abi" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json" "$@"
 "#;
 
 /// Builds and packs.
@@ -35,6 +36,9 @@ pub fn run() -> Result<()> {
     build.args(["build", "--release", "--package", TESTS]).env("RUST_PTX_ARCH", ARCH);
     for program in &programs {
         build.args(["--package", program]);
+    }
+    if let Some(reason) = reference::add_features(&mut build, &[TESTS]) {
+        eprintln!("the bundle's tests of rounding and accuracy will be skipped: {reason}");
     }
     shell::run(&mut build)?;
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::counts::Counts;
-use crate::{abi, examples, setup, shell};
+use crate::{abi, examples, reference, setup, shell};
 
 /// A group of tests with one runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -44,11 +44,15 @@ impl Suite {
         };
         match self {
             Self::Unit => {
-                let mut args = vec!["--workspace"];
+                let mut command = shell::cargo();
+                command.args(["test", "--no-fail-fast", "--workspace"]);
                 for package in RUNNERS {
-                    args.extend(["--exclude", package]);
+                    command.args(["--exclude", package]);
                 }
-                test(&args)
+                let without = reference::add_features(&mut command, &["ptx-float-reference"]);
+                let mut counts = runner(&mut command)?;
+                counts += without.map(Counts::skip).unwrap_or_default();
+                Ok(counts)
             }
             Self::Ui => test(&["--package", "ui-tests"]),
             Self::BadInput => test(&["--package", "ptx-tests", "--test", "bad_input"]),
@@ -62,6 +66,9 @@ impl Suite {
             Self::Device => {
                 let mut command = shell::cargo();
                 command.args(["run", "--release", "--package", "ptx-device-tests"]);
+                if let Some(reason) = reference::add_features(&mut command, &["ptx-device-tests"]) {
+                    println!("{reason}");
+                }
                 if abi::can_run() {
                     let folder = shell::target_dir()?.join("abi/device");
                     abi::round_trips(&folder)?;

@@ -72,6 +72,15 @@ impl Tolerance {
         Self(Rule::And(Box::new([self.0, other.0])))
     }
 
+    /// How many units in the last place it allows, if it is one of [`Self::ulps`] alone.
+    #[must_use]
+    pub const fn in_ulps(&self) -> Option<u64> {
+        match self.0 {
+            Rule::Ulps(ulps) => Some(ulps),
+            _ => None,
+        }
+    }
+
     /// Whether `actual` is close enough to `expected`.
     #[must_use]
     pub fn allows<T: Float>(&self, actual: T, expected: T) -> bool {
