@@ -53,13 +53,6 @@ pub struct Deviation {
 /// All that are known.
 pub const ALL: &[Deviation] = &[
     Deviation {
-        rows: &["shared_product_f32"],
-        ours: &["fma.f32"],
-        nvcc: Some(&["add.f32"]),
-        same_machine_code: true,
-        reason: "a product with two uses is fused here, where nvcc leaves it to ptxas",
-    },
-    Deviation {
         rows: &["half_f32"],
         ours: &["mul.f32"],
         nvcc: Some(&["div.approx.f32"]),

@@ -36,6 +36,7 @@ pub fn trials() -> Vec<Trial> {
     };
     vec![
         test("each kernel has its own instructions", own_instructions),
+        test("each kernel has its own functions of libdevice", own_libdevice),
         test("what is shared is there once for each set of modes", shared_functions),
         test("the order of kernels makes no difference", order),
         test("the modes of the build are those of no kernel that names its own", build),
@@ -48,7 +49,8 @@ fn compiled() -> &'static [Kernels; 3] {
     let kernel = |(attribute, name): (&str, &str)| {
         format!(
             "{attribute}\n#[kernel]\npub unsafe fn {name}(out: *mut f32, a: f32, b: f32, n: u32) {{\n    \
-             unsafe {{ *out = step(a, b) / b + far(a, n); }}\n}}\n"
+             unsafe {{ *out = step(a, b) / b + far(a, n); }}\n}}\n\
+             {attribute}\n#[kernel]\npub unsafe fn {name}_sine(out: *mut f32, a: f32) {{\n    unsafe {{ *out = a.sin(); }}\n}}\n"
         )
     };
     let compile = || {
@@ -81,6 +83,16 @@ fn own_instructions() {
     assert_eq!(of("fast"), ["add.ftz.f32", "div.approx.ftz.f32", "fma.rn.ftz.f32"]);
 }
 
+fn own_libdevice() {
+    let of = |name: &str| arithmetic(&compiled()[0][name]);
+    let (plain, flushing) = (of("plain_sine"), of("flushing_sine"));
+    assert!(!plain.is_empty() && plain.iter().all(|name| !name.contains(".ftz")), "{plain:?}");
+    assert!(!flushing.is_empty() && flushing.iter().all(|name| name.contains(".ftz")), "{flushing:?}");
+    assert!(of("unfused_sine").contains(&"mul.rn.f32") && !of("unfused_sine").contains(&"mul.f32"));
+    let fast: Vec<_> = compiled()[0]["fast_sine"].keys().collect();
+    assert_eq!(fast, ["sin.approx.ftz.f32"]);
+}
+
 fn shared_functions() {
     let shared = compiled()[0].iter().filter(|(name, _)| name.contains("3far"));
     let mut found: Vec<_> = shared.map(|(_, code)| arithmetic(code)).collect();
@@ -97,7 +109,8 @@ fn shared_functions() {
 fn order() {
     let [forth, back, _] = compiled();
     for (_, name) in KERNELS {
-        assert_eq!(forth[name], back[name], "{name}");
+        let sine = format!("{name}_sine");
+        assert_eq!((&forth[name], &forth[&sine]), (&back[name], &back[&sine]), "{name}");
     }
 }
 

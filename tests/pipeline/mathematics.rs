@@ -23,6 +23,7 @@ pub fn trials() -> Vec<Trial> {
         trial("only what is called is linked", || with_libdevice(lazily)),
         trial("libdevice follows the build's modes", || with_libdevice(modes_of_the_build)),
         trial("libdevice follows the function's modes", || with_libdevice(modes_of_functions)),
+        trial("divisions in libdevice are no user's", || with_libdevice(divisions)),
         trial("libdevice follows the arch", || with_libdevice(arch)),
         trial("names of C and of the crate libm are one function", || with_libdevice(names)),
         trial("without libdevice the crate libm serves", fallback),
@@ -124,6 +125,12 @@ fn modes_of_functions() {
     assert!(fast.contains("lg2.approx.ftz.f32") && !fast.contains("fma.rn"), "{fast}");
 }
 
+/// nvcc's `--use_fast_math` makes `__fdividef` of the divisions that a user writes alone.
+fn divisions() {
+    let text = ptx(&(caller("k", "y1f", "") + "declare float @y1f(float)\n"), &["--use-fast-math=true"]);
+    assert!(text.contains("div.full.ftz.f32") && !text.contains("div.approx"), "{text}");
+}
+
 /// `tanh.approx` came with sm_75.
 fn arch() {
     let ir = caller("k", "tanhf", "") + "declare float @tanhf(float)\n";
@@ -153,8 +160,8 @@ fn names() {
 fn fallback() -> Option<String> {
     let settings = Settings { libdevice: Some("off".into()), ..settings() };
     let out = build("tests/math", "math-without-libdevice", settings, &["without-libdevice"]).expect("it compiles");
-    let entries = fs::read_dir(out).expect("the build made it").flatten().map(|entry| entry.path());
-    let file = entries.filter(|path| path.extension().is_some_and(|end| end == "ptx")).next().expect("PTX");
+    let mut entries = fs::read_dir(out).expect("the build made it").flatten().map(|entry| entry.path());
+    let file = entries.find(|path| path.extension().is_some_and(|end| end == "ptx")).expect("PTX");
     let text = fs::read_to_string(file).expect("just written");
     assert_eq!(text.matches(".visible .entry").count(), 2 * (84 - 7) + 3);
     assert!(

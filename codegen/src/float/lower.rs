@@ -157,6 +157,9 @@ impl<'ctx> Lowering<'_, 'ctx> {
         if let Some(fused) = call.try_as_basic_value().basic() {
             llvm::replace_uses(sum, fused);
             sum.erase_from_basic_block();
+            if llvm::uses(&product).is_empty() {
+                product.erase_from_basic_block();
+            }
         }
         Ok(())
     }

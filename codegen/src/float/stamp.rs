@@ -13,6 +13,7 @@
 use super::operations::is_affected;
 use super::{has_modes, lower, modes_of};
 use crate::diagnostic::Result;
+use crate::libdevice;
 use crate::llvm::{
     self, AnyTypeEnum, AttributeLoc, Context, FloatFlags, FunctionValue, InstructionOpcode, InstructionValue, Module,
 };
@@ -42,8 +43,7 @@ pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
             set_denormals(context, function, modes.ftz, affected);
         }
         // Those that libdevice itself writes stay divisions, of which `prec-div` makes `div.full`; so has nvcc it.
-        let of_libdevice = function.get_name().to_bytes().starts_with(b"__nv_");
-        if modes.fast_functions && !modes.prec_div && !of_libdevice {
+        if modes.fast_functions && !modes.prec_div && !libdevice::is_of_libdevice(function) {
             lower::divide_fast(context, module, function)?;
         }
     }

@@ -12,10 +12,14 @@ mod text;
 
 use std::collections::{BTreeMap, HashSet};
 
+use ptx_abi::{MATH_FALLBACK_PREFIX, MATH_PREFIX};
+
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::input;
-use crate::llvm::{self, CallSiteValue, Context, FunctionValue, InstructionOpcode, Linkage, Module, ParseError, Use};
+use crate::llvm::{
+    self, AttributeLoc, CallSiteValue, Context, FunctionValue, InstructionOpcode, Linkage, Module, ParseError, Use,
+};
 
 use self::library::Bitcode;
 use self::names::{By, Function, Width};
@@ -24,8 +28,8 @@ use self::text::Ir;
 pub use self::library::Library;
 pub use self::reflect::specialize;
 
-/// What stands before the name of a function that the crate `ptx` declares for this stage, or defines with `libm`.
-use ptx_abi::{MATH_FALLBACK_PREFIX, MATH_PREFIX};
+/// The attribute of functions that came from libdevice.
+const ATTRIBUTE: &str = "ptx-libdevice";
 
 /// Calls and links the library. `imported` are the symbols that CUDA C++ is said to define.
 pub fn link<'ctx>(
@@ -60,7 +64,10 @@ pub fn link<'ctx>(
         llvm::Library::new(text, |_| false).link_into(module, context).map_err(failed)?;
     }
     match bitcode {
-        Some(bitcode) => bitcode.link_into(module, context)?,
+        Some(bitcode) => {
+            bitcode.link_into(module, context)?;
+            mark(context, module);
+        }
         None => input::link_wanted(context, files, module)?,
     }
     hide(module);
@@ -249,6 +256,26 @@ fn replace<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>, symbol: &
     let target = module.get_function(symbol).unwrap_or_else(|| module.add_function(symbol, function.get_type(), None));
     function.replace_all_uses_with(target);
     llvm::delete_function(function);
+}
+
+/// Marks libdevice's own functions.
+fn mark(context: &Context, module: &Module<'_>) {
+    let attribute = context.create_string_attribute(ATTRIBUTE, "");
+    llvm::functions(module)
+        .filter(|function| function.count_basic_blocks() > 0)
+        .filter(|function| function.get_name().to_bytes().starts_with(b"__nv_") || is_internal(*function))
+        .for_each(|function| function.add_attribute(AttributeLoc::Function, attribute));
+}
+
+/// `__internal_accurate_pow` and its kin.
+fn is_internal(function: FunctionValue<'_>) -> bool {
+    function.get_name().to_bytes().starts_with(b"__internal_")
+}
+
+/// Whether a function, or what it is a copy of, came from libdevice: its divisions are not what nvcc's `--use_fast_math`
+/// replaces, which are those that a user wrote.
+pub fn is_of_libdevice(function: FunctionValue<'_>) -> bool {
+    function.get_string_attribute(AttributeLoc::Function, ATTRIBUTE).is_some()
 }
 
 /// Hides what was linked: nothing outside may call it.

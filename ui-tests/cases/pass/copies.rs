@@ -66,3 +66,17 @@ pub unsafe fn moved(from: *const [u64; 24], to: *mut [u64; 24]) {
 pub unsafe fn slice(from: &[f32], to: *mut f32) {
     unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
 }
+
+// From a parameter, without a copy of it in local memory.
+// CHECK-LABEL: .visible .entry whole(
+// CHECK-NOT: __local_depot
+// CHECK: ld.param.b64
+// CHECK-NOT: ld.param.b8
+// CHECK: st.global.b64
+// CHECK: ret;
+#[kernel]
+pub fn whole(value: [u64; 100], mut to: DisjointSlice<[u64; 100]>) {
+    if let Some(to) = to.get_mut(thread::index_1d()) {
+        *to = value;
+    }
+}

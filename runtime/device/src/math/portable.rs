@@ -176,3 +176,43 @@ pub(super) mod single {
 pub(super) mod double {
     formulas!(f64 libm::sqrt, libm::cbrt, libm::sin, libm::cos, libm::ilogb, libm::round, libm::rint, libm::scalbn);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::double::{logb, norm, powi, rnorm, scalbln, sincospi};
+    use super::single;
+
+    #[test]
+    fn quarters_of_a_turn_are_exact() {
+        for (x, sine, cosine) in
+            [(0.0, 0.0, 1.0), (0.5, 1.0, 0.0), (1.0, 0.0, -1.0), (-0.5, -1.0, 0.0), (1e16, 0.0, 1.0)]
+        {
+            assert_eq!(sincospi(x), (sine, cosine), "{x}");
+        }
+        assert!(sincospi(-0.0).0.is_sign_negative() && sincospi(f64::INFINITY).0.is_nan());
+        for i in -400..400 {
+            let x = f64::from(i) / 64.0;
+            let (sine, cosine) = sincospi(x);
+            let angle = x * std::f64::consts::PI;
+            assert!((sine - angle.sin()).abs() < 4e-15 && (cosine - angle.cos()).abs() < 4e-15, "{x}");
+            assert!((single::sincospi(x as f32).0 - sine as f32).abs() < 2e-7, "{x}");
+        }
+    }
+
+    #[test]
+    fn lengths_do_not_overflow() {
+        assert_eq!(norm(&[3e200, 4e200]), 5e200);
+        assert_eq!(norm(&[3e-320, 4e-320]), 5e-320);
+        assert_eq!((norm(&[]), rnorm(&[]), norm(&[f64::NAN, f64::INFINITY])), (0.0, f64::INFINITY, f64::INFINITY));
+        assert!(norm(&[f64::NAN, 1.0]).is_nan());
+    }
+
+    #[test]
+    fn powers_and_scales_are_those_of_std() {
+        for n in [-7, -1, 0, 1, 2, 10] {
+            assert_eq!(powi(3.0, n), 3_f64.powi(n), "{n}");
+        }
+        assert_eq!((scalbln(1.0, i64::MAX), scalbln(1.0, i64::MIN)), (f64::INFINITY, 0.0));
+        assert_eq!((logb(10.0), logb(0.0), logb(5e-324)), (3.0, f64::NEG_INFINITY, -1074.0));
+    }
+}
