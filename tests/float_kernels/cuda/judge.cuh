@@ -72,8 +72,12 @@ static __device__ double ulp_error(float got, double exact) {
     if (isinf(exact)) {
         return value == exact ? 0.0 : INFINITY;
     }
+    // Infinity counts as the number after the largest, and so does what is beyond it.
     if (isinf(value)) {
         value = copysign(0x1p128, value);
+    }
+    if (fabs(exact) > 0x1p128) {
+        exact = copysign(0x1p128, exact);
     }
     int exponent = int(__double_as_longlong(exact) >> 52 & 0x7ff) - 1023;
     exponent = min(max(exponent, -126), 127);

@@ -95,8 +95,10 @@ macro_rules! kernels {
         pub fn $kernel(which: u32, operands: &[[$input; $count]], mut results: DisjointSlice<u64>) {
             let i = thread::index_1d();
             if let Some(result) = results.get_mut(i) {
-                let operands = operands[i.get()];
-                *result = $function(which, [operands[0], operands[1 % $count], operands[2 % $count]]);
+                // A conversion looks at the first alone.
+                let mut all = [operands[i.get()][0]; 3];
+                all[..$count].copy_from_slice(&operands[i.get()]);
+                *result = $function(which, all);
             }
         }
     )*};

@@ -52,8 +52,8 @@ impl Exact {
 /// correctly rounded one is off.
 ///
 /// The unit is the distance between the numbers of the format that enclose the exact result, and among subnormal numbers
-/// that of all of them. An infinite result counts as the number that would follow the largest, so that a result that
-/// overflows a little too early has a small error. Two NaNs, and equal infinities, are 0 apart; a NaN and a number,
+/// that of all of them. An infinite result, and an exact one beyond it, count as the number that would follow the largest, so
+/// that a result that overflows a little too early or too late has a small error. Two NaNs, and equal infinities, are 0 apart; a NaN and a number,
 /// or a finite number and an infinite reference, infinitely far.
 ///
 /// ```
@@ -80,9 +80,14 @@ pub fn ulp_error<T: Float>(actual: T, exact: impl Into<Exact>) -> f64 {
     let scale = if high.abs() > 1.0 || value.is_infinite() { 0.25 } else { 1.0 };
     let max_exponent = 1 - T::MIN_EXPONENT;
     let value = if value.is_infinite() { power_of_two(max_exponent - 1).copysign(value) } else { value * scale };
-    let exponent = exponent(high).clamp(T::MIN_EXPONENT, max_exponent);
-    let unit = exponent - (T::PRECISION - 1);
-    let difference = (value - high * scale) - low * scale;
+    let unit = exponent(high).clamp(T::MIN_EXPONENT, max_exponent) - (T::PRECISION - 1);
+    let (mut high, mut low) = (high * scale, low * scale);
+    // Whatever is beyond the number after the largest has infinity for its correctly rounded result.
+    let after_largest = power_of_two(max_exponent - 1);
+    if scale < 1.0 && high.abs() >= after_largest {
+        (high, low) = (after_largest.copysign(high), 0.0);
+    }
+    let difference = (value - high) - low;
     // The unit of subnormal numbers of f64 is no number that one may divide 1 by.
     (difference.abs() / scale) * power_of_two(-unit / 2) * power_of_two(-unit - (-unit / 2))
 }
@@ -147,6 +152,9 @@ mod tests {
         assert_eq!(ulp_error(f32::INFINITY, after_largest - unit), 1.0);
         assert_eq!(ulp_error(f32::MAX, after_largest - unit / 2.0), 0.5);
         assert_eq!(ulp_error(f32::INFINITY, after_largest - unit / 4.0), 0.25);
+        assert_eq!(ulp_error(f32::INFINITY, 1e200), 0.0);
+        assert_eq!(ulp_error(f32::NEG_INFINITY, -after_largest), 0.0);
+        assert_eq!(ulp_error(f32::MAX, 1e200), 1.0);
         assert_eq!(ulp_error(f64::INFINITY, f64::MAX), 1.0);
         assert_eq!(ulp_error(f64::MAX, Exact { high: f64::MAX, low: 2_f64.powi(969) }), 0.25);
         assert_eq!(ulp_error(f64::INFINITY, f64::INFINITY), 0.0);

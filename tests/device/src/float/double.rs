@@ -11,7 +11,7 @@ use super::table::{Function, arguments, functions};
 use super::{DOUBLE, flags, loaded, twins};
 use crate::gpu::Gpu;
 use crate::record::{Test, skippable_recorded};
-use ptx_float_reference::{Format, parallel};
+use ptx_float_reference::Format;
 
 /// Inputs a function.
 const ROWS: usize = 10_000_000;
@@ -109,7 +109,9 @@ mod judging {
     use ptx::compare::cuda::Entry;
     use ptx::compare::{Exact, ulp_distance, ulp_error};
 
-    use super::{Function, parallel};
+    use ptx_float_reference::parallel;
+
+    use super::Function;
 
     /// The most time that MPFR has for one function.
     const LIMIT: Duration = Duration::from_millis(4500);

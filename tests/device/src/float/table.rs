@@ -157,7 +157,7 @@ fn row<T: Format>(function: &Function, random: &mut Random) -> [f64; 4] {
             _ => [spread(random, &domain), 0.0, 0.0, 0.0],
         };
     }
-    if random.bits() % 16 == 0 {
+    if random.bits().is_multiple_of(16) {
         let numbers = [any(random), any(random), any(random), any(random)];
         // Orders of Bessel functions cost as much time as they are large.
         return if matches!(function.cuda, "jn" | "yn") { [3.0, numbers[1], 0.0, 0.0] } else { numbers };
@@ -202,6 +202,9 @@ fn row<T: Format>(function: &Function, random: &mut Random) -> [f64; 4] {
     }
 }
 
+/// A piece of all columns, and its number.
+type Piece<'a, T> = (usize, Vec<&'a mut [T]>);
+
 /// Arguments by columns: special numbers first, then so many random rows in all.
 pub fn arguments<T: Format>(function: &Function, count: usize) -> Vec<Vec<T>> {
     const PIECE: usize = 1 << 16;
@@ -210,7 +213,7 @@ pub fn arguments<T: Format>(function: &Function, count: usize) -> Vec<Vec<T>> {
     let pieces = count.div_ceil(PIECE);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     // Every column is cut into the same pieces; thread n takes each piece whose number leaves n.
-    let mut work: Vec<Vec<(usize, Vec<&mut [T]>)>> = (0..threads).map(|_| Vec::new()).collect();
+    let mut work: Vec<Vec<Piece<'_, T>>> = (0..threads).map(|_| Vec::new()).collect();
     let mut cut: Vec<_> = columns.iter_mut().map(|column| column.chunks_mut(PIECE)).collect();
     for piece in 0..pieces {
         work[piece % threads].push((piece, cut.iter_mut().filter_map(Iterator::next).collect()));
