@@ -1,6 +1,7 @@
 //! `cargo xtask device-bundle`: packs the device tests and the examples for a machine with NVIDIA's driver alone.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
@@ -52,6 +53,7 @@ pub fn run() -> Result<()> {
     for program in &programs {
         fs::copy(built.join(program), bundle.join("examples").join(program))?;
     }
+    strip(&bundle, programs.iter().map(|program| format!("examples/{program}")).chain(["device-tests".into()]))?;
     abi::round_trips(&bundle.join("abi"))?;
     fs::write(bundle.join("commit"), commit()?)?;
     let script = bundle.join("run.sh");
@@ -62,6 +64,19 @@ pub fn run() -> Result<()> {
     ensure!(size <= MAX_MIB, "the bundle is {size:.1} MiB, more than {MAX_MIB} MiB");
     println!("{}: {size:.1} MiB; start run.sh there", bundle.display());
     Ok(())
+}
+
+/// Takes the symbols out of programs. Without `strip` they only stay larger.
+fn strip(bundle: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
+    let mut strip = Command::new("strip");
+    strip.args(programs.map(|program| bundle.join(program)));
+    match strip.status() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        status => {
+            ensure!(status?.success(), "`strip` failed");
+            Ok(())
+        }
+    }
 }
 
 /// What the bundle was built from.
