@@ -16,8 +16,8 @@
 //! At opt-level 0 sums of products are left to ptxas as well: it fuses nothing there, as with `nvcc -G`, but LLVM would.
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
-use super::modes_of;
 use super::stamp::{Operation, operation};
+use super::{modes_of, separate};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -32,7 +32,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
         let lowering = Lowering { context, module, ftz: is_flushing(function), level };
         // Divisions first: they look at the square roots.
-        for step in [Lowering::divide, Lowering::rest] {
+        for step in [Lowering::divide, Lowering::rest, Lowering::round] {
             for instruction in llvm::instructions(function).collect::<Vec<_>>() {
                 step(&lowering, instruction).map_err(failed)?;
             }
@@ -57,7 +57,7 @@ pub(super) fn divide_fast<'ctx>(
     Ok(())
 }
 
-fn failed(error: BuilderError) -> Diagnostic {
+pub(super) fn failed(error: BuilderError) -> Diagnostic {
     Diagnostic::error(Code::LlvmFailed, format!("cannot write a floating-point operation: {error}"))
 }
 
@@ -164,6 +164,29 @@ impl<'ctx> Lowering<'_, 'ctx> {
         Ok(())
     }
 
+    /// Makes of an operation that was kept apart the instruction that rounds to nearest and is not fused.
+    fn round(&self, call: InstructionValue<'ctx>) -> Result<(), BuilderError> {
+        let Some(operation) = separate::hidden(call) else { return Ok(()) };
+        let operand = |index| match call.get_operand(index)?.value()? {
+            BasicValueEnum::FloatValue(value) => Some(value),
+            _ => None,
+        };
+        let (Some(left), Some(right)) = (operand(0), operand(1)) else { return Ok(()) };
+        let builder = self.context.create_builder();
+        builder.position_before(&call);
+        let value = match (operation, left.get_type().get_bit_width()) {
+            // There is no intrinsic. A difference with a product that may be fused is none of LLVM's by now, see `rest`.
+            ("sub", _) => Some(builder.build_float_sub(left, right, "")?),
+            (_, 64) => self.intrinsic(&builder, &format!("llvm.nvvm.{operation}.rn.d"), &[left, right])?,
+            _ => self.call(&builder, &format!("llvm.nvvm.{operation}.rn"), ".f", &[left, right])?,
+        };
+        if let Some(value) = value {
+            llvm::replace_uses(call, value.into());
+            call.erase_from_basic_block();
+        }
+        Ok(())
+    }
+
     fn leave_to_ptxas(
         &self,
         operation: &str,
@@ -224,8 +247,16 @@ impl<'ctx> Lowering<'_, 'ctx> {
         end: &str,
         operands: &[FloatValue<'ctx>],
     ) -> Result<Option<FloatValue<'ctx>>, BuilderError> {
-        let name = format!("{name}{}{end}", if self.ftz { ".ftz" } else { "" });
-        let Some(callee) = Intrinsic::find(&name).and_then(|i| i.get_declaration(self.module, &[])) else {
+        self.intrinsic(builder, &format!("{name}{}{end}", if self.ftz { ".ftz" } else { "" }), operands)
+    }
+
+    fn intrinsic(
+        &self,
+        builder: &Builder<'ctx>,
+        name: &str,
+        operands: &[FloatValue<'ctx>],
+    ) -> Result<Option<FloatValue<'ctx>>, BuilderError> {
+        let Some(callee) = Intrinsic::find(name).and_then(|i| i.get_declaration(self.module, &[])) else {
             return Ok(None);
         };
         let operands: Vec<BasicMetadataValueEnum<'ctx>> = operands.iter().map(|operand| (*operand).into()).collect();

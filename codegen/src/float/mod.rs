@@ -7,6 +7,7 @@ mod assign;
 mod lower;
 mod operations;
 mod options;
+mod separate;
 mod stamp;
 
 pub use assign::assign;

@@ -11,7 +11,7 @@
 //! before [`super::lower`] has turned them into what nvcc writes.
 
 use super::operations::is_affected;
-use super::{has_modes, lower, modes_of};
+use super::{has_modes, lower, modes_of, separate};
 use crate::diagnostic::Result;
 use crate::libdevice;
 use crate::llvm::{
@@ -47,7 +47,7 @@ pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
             lower::divide_fast(context, module, function)?;
         }
     }
-    Ok(())
+    Ok(separate::hide(context, module).map_err(lower::failed)?)
 }
 
 /// LLVM inlines one function into another only where both treat subnormal numbers alike, or where the callee does not
