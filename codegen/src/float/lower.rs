@@ -127,6 +127,17 @@ impl<'ctx> Lowering<'_, 'ctx> {
                 }
                 Ok(())
             }
+            // LLVM makes vectors of the scalar ones, which NVPTX alone has.
+            InstructionOpcode::Call if is_canonicalized_vector(instruction) => {
+                self.for_lanes(instruction, |builder, operands| {
+                    let ty = operands[0].get_type().into();
+                    let found =
+                        Intrinsic::find("llvm.canonicalize").and_then(|i| i.get_declaration(self.module, &[ty]));
+                    let Some(callee) = found else { return Ok(None) };
+                    let call = builder.build_call(callee, &[operands[0].into()], "")?;
+                    Ok(call.try_as_basic_value().basic().map(BasicValueEnum::into_float_value))
+                })
+            }
             InstructionOpcode::Call if self.ftz => {
                 let Some(callee) = llvm::called_function(instruction) else { return Ok(()) };
                 let to_integer = match callee.get_name().to_bytes() {
@@ -309,6 +320,10 @@ fn product(value: BasicValueEnum<'_>) -> Option<InstructionValue<'_>> {
         _ => None,
     };
     instruction.filter(|i| i.get_opcode() == InstructionOpcode::FMul && llvm::float_flags(*i).contract)
+}
+
+fn is_canonicalized_vector(call: InstructionValue<'_>) -> bool {
+    llvm::called_function(call).is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.canonicalize.v"))
 }
 
 fn is_one(value: FloatValue<'_>) -> bool {

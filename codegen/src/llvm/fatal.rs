@@ -1,6 +1,8 @@
-//! LLVM's fatal errors, which end the process, end it with a message of ours.
+//! LLVM's fatal errors and crashes, which end the process, end it with a message of ours.
 
 use std::ffi::{CStr, c_char};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, Once};
 
 use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
@@ -10,16 +12,58 @@ use crate::diagnostic::Diagnostic;
 
 static DOING: Mutex<(Code, String)> = Mutex::new((Code::LlvmFailed, String::new()));
 
-/// Says what a fatal error from now on will be blamed on.
+/// What a crash would print, ready: a signal's handler may allocate nothing.
+static IF_IT_CRASHES: AtomicPtr<String> = AtomicPtr::new(null_mut());
+
+/// Says what a fatal error or a crash from now on will be blamed on.
 pub fn doing(code: Code, what: impl Into<String>) {
-    *DOING.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = (code, what.into());
+    let what = what.into();
+    let text = format!("{}\n", crash(code, &what));
+    // Left alone, not freed: a handler may be reading it. There is one for every file and arch.
+    IF_IT_CRASHES.store(Box::into_raw(Box::new(text)), Ordering::Release);
+    *DOING.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = (code, what);
 }
 
-/// Installs the handler, once a process.
+/// Installs the handlers, once a process.
 pub fn install() {
     static ONCE: Once = Once::new();
-    // SAFETY: LLVM allows one handler a process; `Once` sees to that. The handler has the type LLVM asks for.
-    ONCE.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(on_fatal_error)) });
+    ONCE.call_once(|| {
+        // SAFETY: LLVM allows one handler a process; `Once` sees to that. The handler has the type LLVM asks for.
+        unsafe { LLVMInstallFatalErrorHandler(Some(on_fatal_error)) };
+        #[cfg(unix)]
+        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL] {
+            // SAFETY: the action is whole, and its handler does nothing that a handler may not. The stack of std's own
+            // handler serves where this thread's is at its end.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = on_signal as *const () as usize;
+                action.sa_flags = libc::SA_ONSTACK;
+                libc::sigemptyset(&mut action.sa_mask);
+                libc::sigaction(signal, &action, null_mut());
+            }
+        }
+    });
+}
+
+/// LLVM's reader of bitcode does not survive every broken file.
+#[cfg(unix)]
+extern "C" fn on_signal(_signal: libc::c_int) {
+    // SAFETY: the text was never freed; `write` and `_exit` may be called here.
+    unsafe {
+        if let Some(text) = IF_IT_CRASHES.load(Ordering::Acquire).as_ref() {
+            libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
+        }
+        libc::_exit(1)
+    }
+}
+
+fn crash(code: Code, what: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error(code, format!("{what}: LLVM crashed"));
+    match code {
+        Code::BrokenInput => diagnostic.help("the file is damaged: build it again"),
+        _ => diagnostic
+            .help("that is a bug of LLVM's or ours: please report it, with the files that `--dump-dir` writes"),
+    }
 }
 
 extern "C" fn on_fatal_error(reason: *const c_char) {
@@ -54,6 +98,7 @@ mod tests {
         let reason = "Cannot select: 0x559c: f32 = fsin 0x559d\n  0x559d: f32,ch = load<(s32)> 0x5598\nIn function: f";
         let text = explain(Code::LlvmFailed, "cannot generate code for sm_75", reason).to_string();
         assert!(text.contains("no PTX instruction does `fsin`, which `f` needs"), "{text}");
+        assert!(crash(Code::BrokenInput, "cannot read a.o").to_string().contains("a.o: LLVM crashed"));
         let text = explain(Code::BrokenInput, "cannot read a.o", "Malformed block").to_string();
         assert!(text.contains("cannot read a.o") && text.contains("Malformed block"), "{text}");
     }
