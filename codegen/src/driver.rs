@@ -13,12 +13,12 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::input;
 use crate::interface::{self, Interface};
 use crate::llvm::{self, Context, Module};
-use crate::options::{Emit, Linking, MessageFormat, Options, Ptxas, Request};
+use crate::options::{DebugLevel, Emit, Linking, MessageFormat, Options, Ptxas, Request};
 use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{emit, header, intrinsics, memory, optimize, verify, workarounds};
+use crate::{debuginfo, emit, header, intrinsics, memory, optimize, verify, workarounds};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -60,7 +60,10 @@ pub fn link(options: &Options) -> Result<Report> {
         emit::limit_debug_info(&module, &machine, options.debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
-        let ptx = emit::emit(&module, &machine, arch)?;
+        let mut ptx = emit::emit(&module, &machine, arch)?;
+        if options.debug == DebugLevel::Full {
+            ptx = debuginfo::rewrite(&ptx, &table)?;
+        }
         dump.text(&format!("{arch}.ptx"), &ptx)?;
         verify::signatures(&ptx, &table, arch)?;
         if let Some(assembler) = &assembler {

@@ -8,6 +8,7 @@ pub mod arch;
 pub mod cache;
 pub mod cli;
 pub mod codes;
+pub mod debuginfo;
 pub mod device_link;
 pub mod diagnostic;
 pub mod driver;
