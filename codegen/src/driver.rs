@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::input;
 use crate::interface::{self, Interface};
 use crate::llvm::{self, Context, Module};
-use crate::options::{DebugLevel, Emit, Linking, MessageFormat, Options, Ptxas, Request};
+use crate::options::{Emit, Linking, MessageFormat, Options, Ptxas, Request};
 use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
@@ -51,7 +51,8 @@ pub fn link(options: &Options) -> Result<Report> {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
-        let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
+        let version = emit::ptx_version(options, arch, &table, needs.and(debuginfo::needs(options)))?;
+        let machine = emit::machine(arch, version, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
@@ -60,10 +61,8 @@ pub fn link(options: &Options) -> Result<Report> {
         emit::limit_debug_info(&module, &machine, options.debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
-        let mut ptx = emit::emit(&module, &machine, arch)?;
-        if options.debug == DebugLevel::Full {
-            ptx = debuginfo::rewrite(&ptx, &table)?;
-        }
+        let debug = debuginfo::prepare(&context, &module, options.debug);
+        let ptx = debug.rewrite(emit::emit(&module, &machine, arch)?, &table, version)?;
         dump.text(&format!("{arch}.ptx"), &ptx)?;
         verify::signatures(&ptx, &table, arch)?;
         if let Some(assembler) = &assembler {

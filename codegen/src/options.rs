@@ -53,9 +53,9 @@ pub enum DebugLevel {
     /// None. The bitcode's line tables still serve our own messages.
     #[default]
     None,
-    /// `.loc` lines, for profilers and sanitizers.
+    /// `.loc` lines with the calls that were inlined, for profilers and sanitizers.
     LineTables,
-    /// Everything rustc gave.
+    /// For cuda-gdb: every variable and type. Optimised code gets `.loc` lines.
     Full,
 }
 
@@ -397,7 +397,11 @@ impl Options {
             archs: parse_archs(&settings.arch)?,
             emit: settings.emit,
             opt_level: line.opt_level,
-            debug: settings.debug_level.unwrap_or(if line.debug { DebugLevel::Full } else { DebugLevel::None }),
+            debug: match settings.debug_level.unwrap_or(if line.debug { DebugLevel::Full } else { DebugLevel::None }) {
+                // ptxas debugs unoptimised code alone; of the rest it takes the lines.
+                DebugLevel::Full if line.opt_level != OptLevel::O0 => DebugLevel::LineTables,
+                level => level,
+            },
             // rustc exports every `#[no_mangle]` function of every crate, our own runtime's too.
             exports: line.export_symbol.into_iter().filter(|name| !name.starts_with(ptx_abi::RUNTIME_PREFIX)).collect(),
             ptxas: match settings.ptxas.as_deref() {

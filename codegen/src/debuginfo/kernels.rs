@@ -14,7 +14,9 @@ pub fn describe(tree: &mut Tree, symbols: &Symbols, table: &Table) {
     let functions: Vec<Id> = tree
         .all()
         .into_iter()
-        .filter(|id| tree.entry(*id).tag == gimli::DW_TAG_subprogram && tree.entry(*id).get(gimli::DW_AT_low_pc).is_some())
+        .filter(|id| {
+            tree.entry(*id).tag == gimli::DW_TAG_subprogram && tree.entry(*id).get(gimli::DW_AT_low_pc).is_some()
+        })
         .collect();
     for &entry in &functions {
         let Some(symbol) = tree.entry(entry).symbol(gimli::DW_AT_low_pc).and_then(|label| symbols.kernels.get(label))

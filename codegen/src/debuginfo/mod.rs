@@ -1,10 +1,12 @@
 //! Debug information that ptxas takes and cuda-gdb shows (PTX Writer's Guide to Interoperability 12.8, chapter 5).
 //!
-//! Two halves. On the IR, before code generation, variables get places that DWARF 2 can name. On the PTX text, the
-//! entries that LLVM wrote are read, completed and written again: LLVM describes them for readers of other targets.
+//! Two halves. On the IR, before code generation, variables get places that DWARF 2 can name, and locations a number
+//! under which the text half finds what LLVM does not write. On the PTX text, the entries that LLVM wrote are
+//! read, completed and written again: LLVM describes them for readers of other targets.
 
 mod enums;
 mod kernels;
+mod lines;
 mod names;
 mod sections;
 mod symbols;
@@ -15,23 +17,66 @@ use self::sections::Section;
 use self::symbols::Symbols;
 use self::tree::Tree;
 use crate::abi::Table;
+use crate::arch::PtxVersion;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::intrinsics::Needs;
+use crate::llvm::{self, Context, Module, Origin};
+use crate::options::{DebugLevel, Options};
 
 pub use enums::DISCRIMINANT;
 
-/// The text half at level full: PTX with LLVM's debug information to PTX with ours.
-pub fn rewrite(ptx: &str, table: &Table) -> Result<String> {
-    let failed = |what: String| {
-        Diagnostic::error(Code::LlvmFailed, format!("cannot read LLVM's debug information: {what}"))
-            .help("this is a bug of rust-ptx: please report it; `--debug-level=line-tables` does without")
-    };
-    let sections = sections::parse(ptx).map_err(|line| failed(format!("`{line}`")))?;
+/// What the text half must know of the module.
+#[derive(Debug)]
+pub struct Prepared {
+    level: DebugLevel,
+    origins: Vec<Origin>,
+}
+
+/// What the level needs of the PTX ISA version, where none was asked for.
+pub fn needs(options: &Options) -> Needs {
+    let wanted = options.debug == DebugLevel::LineTables && options.ptx_version.is_none();
+    Needs { ptx: wanted.then_some(lines::INLINED_AT) }
+}
+
+/// The IR half: after all passes, before code generation.
+pub fn prepare(context: &Context, module: &Module<'_>, level: DebugLevel) -> Prepared {
+    let mut origins = Vec::new();
+    match level {
+        DebugLevel::None => {}
+        DebugLevel::LineTables => origins = llvm::number_locations(context, module),
+        DebugLevel::Full => {
+            llvm::join_fragments(context, module);
+            llvm::make_references(context, module);
+        }
+    }
+    Prepared { level, origins }
+}
+
+impl Prepared {
+    /// The text half: PTX with LLVM's debug information to PTX with ours.
+    pub fn rewrite(&self, ptx: String, table: &Table, version: PtxVersion) -> Result<String> {
+        let written = match self.level {
+            DebugLevel::None => return Ok(ptx),
+            DebugLevel::LineTables => lines::write(&ptx, &self.origins, version),
+            DebugLevel::Full => full(&ptx, table),
+        };
+        written.map_err(|what| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot read LLVM's debug information: {what}"))
+                .help("this is a bug of rust-ptx: please report it; `--debug-level=none` does without")
+                .into()
+        })
+    }
+}
+
+/// Level full; `Err` is what cannot be read.
+fn full(ptx: &str, table: &Table) -> Result<String, String> {
+    let sections = sections::parse(ptx)?;
     let named = |name: &str| sections.iter().find(|section| section.name == name);
     let (Some(info), Some(abbreviations)) = (named(".debug_info"), named(".debug_abbrev")) else {
         return Ok(ptx.into());
     };
-    let mut tree = Tree::read(info, abbreviations).map_err(|error| failed(error.to_string()))?;
+    let mut tree = Tree::read(info, abbreviations).map_err(|error| error.to_string())?;
     let symbols = Symbols::of(ptx);
     kernels::describe(&mut tree, &symbols, table);
     enums::flatten(&mut tree);

@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 
 use gimli::{
-    AttributeSpecification, DebugAbbrev, DebugInfo, DwAt, DwForm, DwTag, EndianSlice, LittleEndian,
-    UnitSectionOffset,
+    AttributeSpecification, DebugAbbrev, DebugInfo, DwAt, DwForm, DwTag, EndianSlice, LittleEndian, UnitSectionOffset,
 };
 
 use super::sections::{Section, Writer};
@@ -448,12 +447,7 @@ impl<'a> Layout<'a> {
             out.bytes(&[8]);
             self.write_entry(&mut out, unit, start);
         }
-        Written {
-            abbreviations: table.finish(),
-            info: out.finish(),
-            units: self.units,
-            offsets: self.offsets,
-        }
+        Written { abbreviations: table.finish(), info: out.finish(), units: self.units, offsets: self.offsets }
     }
 
     fn write_entry(&self, out: &mut Writer, id: Id, unit: usize) {
