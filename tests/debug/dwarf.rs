@@ -275,7 +275,7 @@ fn operations(bytes: &[u8]) -> Vec<gimli::Operation<EndianSlice<'_, LittleEndian
     let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 2 };
     let mut operations = gimli::Expression(EndianSlice::new(bytes, LittleEndian)).operations(encoding);
     let mut found = Vec::new();
-    while let Some(operation) = operations.next().expect("an operation of DWARF") {
+    while let Some(operation) = operations.next().expect("operations of DWARF") {
         // ptxas puts the frame's offset in the place of a longer address, and fills up.
         if operation != gimli::Operation::Nop {
             found.push(operation);
@@ -286,13 +286,20 @@ fn operations(bytes: &[u8]) -> Vec<gimli::Operation<EndianSlice<'_, LittleEndian
 
 impl Place {
     fn of(bytes: &[u8]) -> Self {
-        use gimli::Operation::{Address, FrameOffset, PlusConstant, Register};
+        use gimli::Operation::{Address, FrameOffset, PlusConstant};
+        // The number is the virtual register's name in ASCII, more than gimli takes for a register.
+        if let [first, number @ .., last] = bytes
+            && gimli::DwOp(*first) == gimli::DW_OP_regx
+            && number.iter().all(|byte| byte & 0x80 != 0)
+            && last & 0x80 == 0
+        {
+            return Self::Register;
+        }
         match operations(bytes)[..] {
             [Address { address }] => Self::Address(address),
             [Address { address }, PlusConstant { value }] => Self::Address(address + value),
             [FrameOffset { offset }] => Self::Frame(offset),
             [FrameOffset { offset }, PlusConstant { value }] => Self::Frame(offset + value.cast_signed()),
-            [Register { .. }] => Self::Register,
             _ => Self::Other(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         }
     }

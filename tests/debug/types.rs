@@ -45,7 +45,7 @@ const TYPES: [(&str, &str, &str); 20] = [
     ("enums", "scale", "f32"),
     ("views", "tail", "{data_ptr@0: *f32, length@8: u64; 16 bytes}"),
     ("views", "text", "{data_ptr@0: *u8, length@8: u64; 16 bytes}"),
-    ("views", "letter", "UTF of 4"),
+    ("views", "letter", "char"),
     ("views", "tuple", ""),
     ("views", "wrapped", ""),
     ("views", "nested", ""),

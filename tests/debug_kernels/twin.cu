@@ -60,6 +60,15 @@ extern "C" __global__ void aggregates(int *out, Pair p) {
 }
 
 
+
+
+
+
+
+
+
+
+
 extern "C" __global__ void widths(unsigned long *out, short short_, unsigned short ushort_, unsigned int int_, long long_) {
     signed char a = (signed char)short_;
     unsigned int b = ushort_;

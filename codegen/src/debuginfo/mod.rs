@@ -46,6 +46,7 @@ pub fn prepare(context: &Context, module: &Module<'_>, level: DebugLevel) -> Pre
         DebugLevel::None => {}
         DebugLevel::LineTables => origins = llvm::number_locations(context, module),
         DebugLevel::Full => {
+            llvm::fill_scopes(context, module);
             llvm::join_fragments(context, module);
             llvm::make_references(context, module);
         }

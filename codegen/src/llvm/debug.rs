@@ -320,6 +320,85 @@ unsafe fn metadata_text(instruction: InstructionValue<'_>, node: LLVMMetadataRef
     }
 }
 
+/// Gives scopes that hold variables and no code the code that follows their variables: LLVM leaves out what has none.
+///
+/// Before: in `let sum = i + j; sum`, the return belongs to the function. After: it belongs to the scope of `sum`.
+pub fn fill_scopes(context: &Context, module: &Module<'_>) {
+    for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
+        // SAFETY: all locations are those of live instructions and records, and of one context.
+        unsafe {
+            let mut filled = HashSet::new();
+            for instruction in instructions(function) {
+                let location = LLVMInstructionGetDebugLoc(instruction.as_value_ref());
+                if !location.is_null() {
+                    let inlined_at = LLVMDILocationGetInlinedAt(location);
+                    let scopes = scopes(context, LLVMDILocationGetScope(location));
+                    filled.extend(scopes.into_iter().map(|scope| (scope, inlined_at)));
+                }
+            }
+            for instruction in instructions(function) {
+                let mut record = LLVMGetFirstDbgRecord(instruction.as_value_ref());
+                while !record.is_null() {
+                    let location = LLVMDbgRecordGetDebugLoc(record);
+                    let key = (LLVMDILocationGetScope(location), LLVMDILocationGetInlinedAt(location));
+                    if filled.insert(key) {
+                        extend_scope(context, instruction, key);
+                    }
+                    record = LLVMGetNextDbgRecord(record);
+                }
+            }
+        }
+    }
+}
+
+/// Moves an instruction and those after it in its block into a scope, as long as they belong to one around it.
+///
+/// # Safety
+/// The scope and the location that it was inlined at must be live, the latter or null, and of `context`.
+unsafe fn extend_scope(
+    context: &Context,
+    first: InstructionValue<'_>,
+    (scope, inlined_at): (LLVMMetadataRef, LLVMMetadataRef),
+) {
+    // SAFETY: passed on.
+    unsafe {
+        let around = scopes(context, scope);
+        let mut next = Some(first);
+        while let Some(instruction) = next {
+            let old = LLVMInstructionGetDebugLoc(instruction.as_value_ref());
+            if !old.is_null() {
+                if LLVMDILocationGetInlinedAt(old) != inlined_at || !around.contains(&LLVMDILocationGetScope(old)) {
+                    return;
+                }
+                let (line, column) = (LLVMDILocationGetLine(old), LLVMDILocationGetColumn(old));
+                let new = LLVMDIBuilderCreateDebugLocation(context.as_ctx_ref(), line, column, scope, inlined_at);
+                LLVMInstructionSetDebugLoc(instruction.as_value_ref(), new);
+            }
+            next = instruction.get_next_instruction();
+        }
+    }
+}
+
+/// A scope and those around it, to the function.
+///
+/// # Safety
+/// `scope` must be a live scope of `context`.
+unsafe fn scopes(context: &Context, mut scope: LLVMMetadataRef) -> Vec<LLVMMetadataRef> {
+    let mut found = vec![scope];
+    // SAFETY: passed on; blocks have file and scope as operands.
+    unsafe {
+        while matches!(
+            LLVMGetMetadataKind(scope),
+            LLVMMetadataKind::LLVMDILexicalBlockMetadataKind | LLVMMetadataKind::LLVMDILexicalBlockFileMetadataKind
+        ) {
+            let Some(outer) = operands(context, scope).get(1).copied().flatten() else { break };
+            scope = LLVMValueAsMetadata(outer);
+            found.push(scope);
+        }
+    }
+    found
+}
+
 /// Where an instruction came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
