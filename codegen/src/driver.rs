@@ -42,6 +42,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
     optimize::shrink_panics(&context, &module);
+    let debug = debuginfo::level(&context, &module, options.debug);
     verify::supported(&module)?;
     dump.module("reachable", &module)?;
 
@@ -51,24 +52,23 @@ pub fn link(options: &Options) -> Result<Report> {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
-        let version = emit::ptx_version(options, arch, &table, needs.and(debuginfo::needs(options)))?;
+        let version = emit::ptx_version(options, arch, &table, needs.and(debuginfo::needs(debug, options)))?;
         let machine = emit::machine(arch, version, options.opt_level)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
-        emit::limit_debug_info(&module, &machine, options.debug)?;
+        emit::limit_debug_info(&module, &machine, debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
-        let debug = debuginfo::prepare(&context, &module, options.debug);
-        let ptx = debug.rewrite(emit::emit(&module, &machine, arch)?, &table, version)?;
+        let prepared = debuginfo::prepare(&context, &module, debug);
+        let ptx = prepared.rewrite(emit::emit(&module, &machine, arch)?, &table, version)?;
         dump.text(&format!("{arch}.ptx"), &ptx)?;
         verify::signatures(&ptx, &table, arch)?;
         if let Some(assembler) = &assembler {
             let relocatable = options.linking() != Linking::None;
-            let job =
-                Job { ptx: &ptx, arch, debug: options.debug, level: options.opt_level, table: &table, relocatable };
+            let job = Job { ptx: &ptx, arch, debug, level: options.opt_level, table: &table, relocatable };
             let assembled = assemble(options, assembler, job, &mut report)?;
             artifacts.extend(match (&linker, assembled) {
                 (Some(linker), Some(object)) => Some(linker.link(object, job, &imports, &mut report)?),

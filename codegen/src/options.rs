@@ -510,8 +510,11 @@ mod tests {
         assert_eq!(options.exports, ["foo"]);
         assert_eq!(options.archs.iter().map(|a| a.name()).collect::<Vec<_>>(), ["sm_80", "sm_90a"]);
         assert_eq!(options.opt_level, OptLevel::O3);
-        assert_eq!(options.debug, DebugLevel::Full);
+        assert_eq!(options.debug, DebugLevel::LineTables, "optimised code has no more");
         assert_eq!(options.name, "k");
+        assert_eq!(parse(&["--debug", "-o", "k.ptx"]).unwrap().debug, DebugLevel::Full);
+        assert_eq!(parse(&["--debug-level=full", "-o", "k.ptx"]).unwrap().debug, DebugLevel::Full);
+        assert_eq!(parse(&["--debug-level=none", "--debug", "-o", "k.ptx"]).unwrap().debug, DebugLevel::None);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod enums;
 mod kernels;
+mod labels;
 mod lines;
 mod names;
 mod sections;
@@ -33,9 +34,17 @@ pub struct Prepared {
     origins: Vec<Origin>,
 }
 
+/// The level that the output can have: what was asked for, or what the code was compiled with (`-C debuginfo`).
+pub fn level(context: &Context, module: &Module<'_>, asked: DebugLevel) -> DebugLevel {
+    match asked {
+        DebugLevel::Full if !llvm::has_full_debug_info(context, module) => DebugLevel::LineTables,
+        asked => asked,
+    }
+}
+
 /// What the level needs of the PTX ISA version, where none was asked for.
-pub fn needs(options: &Options) -> Needs {
-    let wanted = options.debug == DebugLevel::LineTables && options.ptx_version.is_none();
+pub fn needs(level: DebugLevel, options: &Options) -> Needs {
+    let wanted = level == DebugLevel::LineTables && options.ptx_version.is_none();
     Needs { ptx: wanted.then_some(lines::INLINED_AT) }
 }
 
@@ -72,19 +81,21 @@ impl Prepared {
 
 /// Level full; `Err` is what cannot be read.
 fn full(ptx: &str, table: &Table) -> Result<String, String> {
-    let sections = sections::parse(ptx)?;
+    let (ptx, instead) = labels::steady(ptx);
+    let sections = sections::parse(&ptx)?;
     let named = |name: &str| sections.iter().find(|section| section.name == name);
     let (Some(info), Some(abbreviations)) = (named(".debug_info"), named(".debug_abbrev")) else {
-        return Ok(ptx.into());
+        return Ok(ptx);
     };
     let mut tree = Tree::read(info, abbreviations).map_err(|error| error.to_string())?;
-    let symbols = Symbols::of(ptx);
+    let symbols = Symbols::of(&ptx);
     kernels::describe(&mut tree, &symbols, table);
     enums::flatten(&mut tree);
     variables::complete(&mut tree, &symbols);
+    labels::end_scopes(&mut tree, &ptx, &instead);
     let written = tree.write();
     let names = names::write(&tree, &written);
-    Ok(replace(ptx, &sections, |section| match section.name.as_str() {
+    Ok(replace(&ptx, &sections, |section| match section.name.as_str() {
         ".debug_abbrev" => Some(written.abbreviations.clone()),
         ".debug_info" => Some(format!("{}{names}", written.info)),
         _ => None,

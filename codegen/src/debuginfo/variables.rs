@@ -12,8 +12,9 @@ use gimli::DwOp;
 pub fn complete(tree: &mut Tree, symbols: &Symbols) {
     tree.remove(|tree, id| is_variable(tree.entry(id)) && (is_nowhere(tree, id) || is_replaced(tree, id)));
     for id in tree.all() {
-        join_pieces(tree.entry_mut(id));
+        simplify(tree.entry_mut(id));
     }
+    tree.remove(|tree, id| is_variable(tree.entry(id)) && is_scattered(tree.entry(id)));
     for id in tree.all() {
         let entry = tree.entry_mut(id);
         match entry.tag {
@@ -98,14 +99,22 @@ fn operations(location: &Block) -> Option<Vec<(DwOp, u64)>> {
     Some(found)
 }
 
+/// Whether a variable is in several places, or in one that only a register leads to. Its parts are those of another variable,
+/// into which it was inlined, and cannot be brought together.
+fn is_scattered(entry: &Entry) -> bool {
+    let Some(location) = entry.block(gimli::DW_AT_location) else { return false };
+    let parts = |(operation, _): &(DwOp, u64)| matches!(*operation, gimli::DW_OP_deref | gimli::DW_OP_piece);
+    operations(location).is_none_or(|operations| operations.iter().any(parts))
+}
+
 fn is_indirect(location: &Block) -> bool {
     let indirect = |(operation, _): &(DwOp, u64)| *operation == gimli::DW_OP_deref;
     // Registers that hold the address: `DW_OP_bregx` and its kin are among what is not known.
     operations(location).is_none_or(|operations| operations.iter().any(indirect))
 }
 
-/// Pieces that lie one after the other are one place.
-fn join_pieces(entry: &mut Entry) {
+/// Pieces that lie one after the other are one place, and sums of offsets one offset: ptxas and cuda-gdb want one address.
+fn simplify(entry: &mut Entry) {
     let Some(location) = entry.block(gimli::DW_AT_location) else { return };
     let Some(found) = operations(location) else { return };
     let symbols: Vec<&String> = location.symbols.iter().map(|(_, symbol)| symbol).collect();
@@ -121,12 +130,15 @@ fn join_pieces(entry: &mut Entry) {
             _ => return,
         }
     }
-    let (Some(first), Some(symbol)) = (first, symbols.first()) else { return };
-    if symbols.iter().all(|other| other == symbol) {
+    let Some(symbol) = symbols.first() else { return };
+    if symbols.iter().all(|other| other == symbol) && (first.is_some() || symbols.len() == 1) {
         let mut bytes = vec![gimli::DW_OP_addr.0];
         bytes.extend([0; 8]);
-        bytes.push(gimli::DW_OP_plus_uconst.0);
-        bytes.extend(uleb(first));
+        let offset = first.unwrap_or(offset);
+        if offset > 0 {
+            bytes.push(gimli::DW_OP_plus_uconst.0);
+            bytes.extend(uleb(offset));
+        }
         let place = Value::Block(Block { bytes, symbols: vec![(1, (*symbol).clone())] });
         entry.set(gimli::DW_AT_location, place);
     }
@@ -136,7 +148,8 @@ fn join_pieces(entry: &mut Entry) {
 /// without bytes. Parameters without a name cannot be asked for.
 fn is_nowhere(tree: &Tree, id: Id) -> bool {
     let entry = tree.entry(id);
-    let has_place = [gimli::DW_AT_location, gimli::DW_AT_const_value].iter().any(|name| entry.get(*name).is_some());
+    // A list of locations is none that ptxas keeps.
+    let has_place = entry.block(gimli::DW_AT_location).is_some() || entry.get(gimli::DW_AT_const_value).is_some();
     if has_place && full_name(tree, id).is_some() {
         return false;
     }

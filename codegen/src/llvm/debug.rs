@@ -20,15 +20,16 @@ use inkwell::llvm_sys::debuginfo::{
     LLVMDIBuilderCreateExpression, LLVMDIBuilderCreateReferenceType, LLVMDIBuilderFinalize,
     LLVMDIBuilderInsertDeclareRecordBefore, LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine,
     LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMDIVariableGetFile, LLVMDIVariableGetLine, LLVMDIVariableGetScope,
-    LLVMDisposeDIBuilder, LLVMGetMetadataKind, LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc,
-    LLVMMetadataKind,
+    LLVMDisposeDIBuilder, LLVMGetMetadataKind, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
+    LLVMInstructionSetDebugLoc, LLVMMetadataKind,
 };
 use inkwell::llvm_sys::prelude::{LLVMBuilderRef, LLVMDbgRecordRef, LLVMMetadataRef, LLVMValueRef};
 
 use super::location::path_of;
 use super::target::type_align;
 use super::{
-    AsValueRef, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, Use, functions, instructions, uses,
+    AsValueRef, Context, FunctionValue, InstructionOpcode, InstructionValue, Linkage, Module, Use, functions,
+    instructions, uses,
 };
 
 /// `DW_TAG_reference_type`
@@ -310,14 +311,39 @@ unsafe fn operands(context: &Context, node: LLVMMetadataRef) -> Vec<Option<LLVMV
 /// `node` must be live.
 unsafe fn metadata_text(instruction: InstructionValue<'_>, node: LLVMMetadataRef) -> String {
     use inkwell::llvm_sys::core::{LLVMGetTypeContext, LLVMTypeOf};
-    // SAFETY: the text is ours to dispose of.
+    // SAFETY: passed on; an instruction's type has the context.
     unsafe {
         let context = LLVMGetTypeContext(LLVMTypeOf(instruction.as_value_ref()));
-        let text = LLVMPrintValueToString(LLVMMetadataAsValue(context, node));
+        value_text(LLVMMetadataAsValue(context, node))
+    }
+}
+
+/// # Safety
+/// `value` must be live.
+unsafe fn value_text(value: LLVMValueRef) -> String {
+    // SAFETY: passed on; the text is ours to dispose of.
+    unsafe {
+        let text = LLVMPrintValueToString(value);
         let owned = CStr::from_ptr(text).to_string_lossy().into_owned();
         LLVMDisposeMessage(text);
         owned
     }
+}
+
+/// Whether a function that others see was compiled with variables and types in its debug information, not with lines alone.
+pub fn has_full_debug_info(context: &Context, module: &Module<'_>) -> bool {
+    let seen = functions(module).filter(|f| f.count_basic_blocks() > 0 && f.get_linkage() == Linkage::External);
+    seen.into_iter().any(|function| {
+        // SAFETY: the subprogram is live; its operands are those of llvm/IR/DebugInfoMetadata.h, the unit the sixth.
+        unsafe {
+            let subprogram = LLVMGetSubprogram(function.as_value_ref());
+            if subprogram.is_null() {
+                return false;
+            }
+            let Some(unit) = operands(context, subprogram).get(5).copied().flatten() else { return false };
+            value_text(unit).contains("emissionKind: FullDebug")
+        }
+    })
 }
 
 /// Gives scopes that hold variables and no code the code that follows their variables: LLVM leaves out what has none.
