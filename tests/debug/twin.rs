@@ -18,8 +18,11 @@ const FUNCTIONS: [&str; 5] = ["add", "scalars", "aggregates", "widths", "statics
 /// Statics, and the class that both must have.
 const STATICS: [(&str, i64); 2] = [("TABLE", 4), ("TILE", 8)];
 
-/// (class and kind of location of ours, of nvcc's): differences that stay, and why.
-const DEVIATIONS: [((i64, &str), (i64, &str), &str); 3] = [
+/// Address class and kind of location.
+type Kind = (i64, &'static str);
+
+/// (ours, nvcc's): differences that stay, and why.
+const DEVIATIONS: [(Kind, Kind, &str); 3] = [
     (
         (6, "frame"),
         (2, "register"),

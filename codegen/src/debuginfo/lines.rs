@@ -55,6 +55,10 @@ pub fn write(ptx: &str, origins: &[Origin], version: PtxVersion) -> Result<Strin
             }
             continue;
         }
+        // Labels for the debug information that is left out: ptxas would begin a block at each.
+        if line.ends_with(':') && (line.starts_with("$L__tmp") || line.starts_with("$L__func_")) {
+            continue;
+        }
         if line.starts_with(".target") {
             let _ = writeln!(text, "{}", line.trim_end_matches(", debug"));
             continue;
@@ -136,7 +140,7 @@ mod tests {
             Origin { column: 9, calls: vec![call("leaf", "/mid.rs", 3, 5), call("mid", "/k.rs", 7, 2)] },
             Origin { column: 4, calls: vec![] },
         ];
-        let ptx = ".version 7.8\n.target sm_90, debug\n{\n\t.loc\t2 97 1\n\tret;\n\t.loc\t1 8 2                           // k.rs:8\n\tret;\n}\n\t.file\t1 \"/k.rs\"\n\t.file\t2 \"/leaf.rs\"\n\t.section\t.debug_info\n\t{\n.b8 1\n\t}\n";
+        let ptx = ".version 7.8\n.target sm_90, debug\n{\n$L__func_begin0:\n$L__tmp3:\n\t.loc\t2 97 1\n\tret;\n\t.loc\t1 8 2                           // k.rs:8\n\tret;\n}\n\t.file\t1 \"/k.rs\"\n\t.file\t2 \"/leaf.rs\"\n\t.section\t.debug_info\n\t{\n.b8 1\n\t}\n";
         let version = PtxVersion { major: 7, minor: 8 };
         let expected = ".version 7.8\n.target sm_90\n{\n\t.loc\t1 7 2\n\t.loc\t3 3 5, function_name $L__info_string0, inlined_at 1 7 2\n\t.loc\t2 97 9, function_name $L__info_string0+4, inlined_at 3 3 5\n\tret;\n\t.loc\t1 8 4\n\tret;\n}\n\t.file\t1 \"/k.rs\"\n\t.file\t2 \"/leaf.rs\"\n\t.file\t3 \"/mid.rs\"\n\t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 109,105,100,0,108,101,97,102,0\n\t}\n";
         assert_eq!(write(ptx, &origins, version).unwrap(), expected);

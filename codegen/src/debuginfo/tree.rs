@@ -150,9 +150,7 @@ impl Tree {
         let table = DebugAbbrev::new(&abbreviations.bytes, LittleEndian);
         let mut units = DebugInfo::new(&info.bytes, LittleEndian).units();
         while let Some(unit) = units.next()? {
-            let start = match unit.offset() {
-                UnitSectionOffset(offset) => offset,
-            };
+            let UnitSectionOffset(start) = unit.offset();
             let abbreviations = unit.abbreviations(&table)?;
             let mut raw = unit.entries_raw(&abbreviations, None)?;
             let mut open: Vec<Id> = Vec::new();
@@ -511,5 +509,126 @@ fn sleb(mut number: i64) -> Vec<u8> {
             return bytes;
         }
         bytes.push(low | 0x80);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{enums, sections};
+    use super::*;
+
+    fn number(form: DwForm, number: u64) -> Value {
+        Value::Number(form, number, None)
+    }
+
+    fn member(name: Option<&str>, ty: Id, at: u8) -> Entry {
+        let place = Block { bytes: vec![gimli::DW_OP_plus_uconst.0, at], symbols: vec![] };
+        let mut attributes: Vec<_> = name.map(|name| (gimli::DW_AT_name, Value::text(name))).into_iter().collect();
+        attributes
+            .extend([(gimli::DW_AT_type, Value::Entry(ty)), (gimli::DW_AT_data_member_location, Value::Block(place))]);
+        Entry::new(gimli::DW_TAG_member, attributes)
+    }
+
+    /// Two units, the second with a variable whose type is an enum of the first: `Option<u32>` with a tag of 4 bytes.
+    fn sample() -> Tree {
+        let mut tree = Tree::default();
+        let unit = |tree: &mut Tree, name: &str| {
+            let id =
+                tree.add(None, Entry::new(gimli::DW_TAG_compile_unit, vec![(gimli::DW_AT_name, Value::text(name))]));
+            tree.units.push(id);
+            id
+        };
+        let first = unit(&mut tree, "a.rs");
+        let base = Entry::new(
+            gimli::DW_TAG_base_type,
+            vec![
+                (gimli::DW_AT_name, Value::text("u32")),
+                (gimli::DW_AT_encoding, Value::data1(gimli::DW_ATE_unsigned.0)),
+                (gimli::DW_AT_byte_size, Value::data1(4)),
+            ],
+        );
+        let base = tree.add(Some(first), base);
+        let size = vec![(gimli::DW_AT_name, Value::text("Option")), (gimli::DW_AT_byte_size, Value::data1(8))];
+        let owner = tree.add(Some(first), Entry::new(gimli::DW_TAG_structure_type, size));
+        let part = tree.add(Some(owner), Entry::new(gimli::DW_TAG_variant_part, vec![]));
+        let tag = tree.add(Some(part), member(None, base, 0));
+        tree.entry_mut(part).set(gimli::DW_AT_discr, Value::Entry(tag));
+        for (name, value) in [("None", 0), ("Some", 1)] {
+            let value = vec![(gimli::DW_AT_discr_value, number(gimli::DW_FORM_data1, value))];
+            let variant = tree.add(Some(part), Entry::new(gimli::DW_TAG_variant, value));
+            tree.add(Some(variant), member(Some(name), base, 4));
+        }
+        let second = unit(&mut tree, "b.rs");
+        let mut bytes = vec![gimli::DW_OP_addr.0];
+        bytes.extend([16, 0, 0, 0, 0, 0, 0, 0]);
+        let place = Block { bytes, symbols: vec![(1, "counter".into())] };
+        let variable = vec![
+            (gimli::DW_AT_name, Value::text("counter")),
+            (gimli::DW_AT_type, Value::Entry(owner)),
+            (gimli::DW_AT_location, Value::Block(place)),
+            (gimli::DW_AT_const_value, Value::Signed(-300)),
+            (gimli::DW_AT_decl_line, number(gimli::DW_FORM_udata, 1000)),
+            (gimli::DW_AT_stmt_list, Value::Number(gimli::DW_FORM_data4, 0, Some(".debug_line".into()))),
+        ];
+        tree.add(Some(second), Entry::new(gimli::DW_TAG_variable, variable));
+        tree
+    }
+
+    /// An outline: tags, names and values in order, references as the names of what they refer to.
+    fn outline(tree: &Tree) -> Vec<String> {
+        let shown = |value: &Value| match value {
+            Value::Entry(id) => format!("-> {:?}", tree.entry(*id).text(gimli::DW_AT_name)),
+            other => format!("{other:?}"),
+        };
+        let line = |id: Id| {
+            let entry = tree.entry(id);
+            let values = entry.attributes.iter().map(|(name, value)| format!("{name} {}", shown(value)));
+            format!(
+                "{} in {:?}: {}",
+                entry.tag,
+                entry.parent.map(|id| tree.entry(id).tag),
+                values.collect::<Vec<_>>().join(", ")
+            )
+        };
+        tree.all().into_iter().map(line).collect()
+    }
+
+    fn again(tree: &Tree) -> Tree {
+        let written = tree.write();
+        let sections = sections::parse(&(written.abbreviations + &written.info)).unwrap();
+        Tree::read(&sections[1], &sections[0]).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let tree = sample();
+        let outlined = outline(&tree);
+        assert_eq!(outline(&again(&tree)), outlined);
+        assert!(outlined.iter().any(|line| line.contains("DW_AT_type -> Some(\"Option\")")), "{outlined:?}");
+    }
+
+    #[test]
+    fn enums_become_structures() {
+        let mut tree = sample();
+        enums::flatten(&mut tree);
+        let tree = again(&tree);
+        let tags: Vec<_> = tree.all().into_iter().map(|id| tree.entry(id).tag).collect();
+        assert!(!tags.contains(&gimli::DW_TAG_variant_part) && !tags.contains(&gimli::DW_TAG_variant), "{tags:?}");
+        let owner = tree.all().into_iter().find(|id| tree.entry(*id).tag == gimli::DW_TAG_structure_type).unwrap();
+        let names = |id: Id| -> Vec<_> {
+            tree.entry(id).children.iter().filter_map(|child| tree.entry(*child).text(gimli::DW_AT_name)).collect()
+        };
+        // The members, and the type of the first.
+        assert_eq!(names(owner), ["{variant}", "None", "Some", "{variant}"]);
+        let ty = tree.entry(tree.entry(owner).children[0]).reference(gimli::DW_AT_type).unwrap();
+        assert_eq!(names(ty), ["None", "Some"]);
+        assert_eq!(tree.entry(tree.entry(ty).children[1]).number(gimli::DW_AT_const_value), Some(1));
+    }
+
+    #[test]
+    fn bytes_that_are_no_dwarf_are_refused() {
+        let section = |bytes: &[u8]| Section { bytes: bytes.to_vec(), ..Section::default() };
+        assert!(Tree::read(&section(&[9, 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 1, 7]), &section(&[0])).is_err());
+        assert!(Tree::read(&section(&[200, 0, 0, 0, 2]), &section(&[0])).is_err());
     }
 }

@@ -29,7 +29,7 @@ backtrace
 # expect: #1 
 # check: the function that reads the enums through a reference
 delete
-break area
+break ptx_debug_kernels::shapes::area
 continue
 # expect: area .*shapes\.rs:21
 finish

@@ -1,6 +1,6 @@
 //! The same as twin.cu, line by line: names, types, lines and places of variables are compared.
 //! In CUDA C++ a line may be split or empty, so that the lines agree.
-#![expect(clippy::missing_safety_doc, reason = "compared, never run without a debugger")]
+//! Compared, and looked at in cuda-gdb; nobody else runs them.
 use ptx::Shared;
 use ptx::prelude::*;
 
