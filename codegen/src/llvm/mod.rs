@@ -13,9 +13,9 @@ pub use atomics::{
     failure_ordering, rmw_operation, scope_id, set_atomicity,
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
-pub use debug::{Origin, fill_scopes, has_full_debug_info, join_fragments, make_references, number_locations};
 #[cfg(test)]
 pub use debug::Call;
+pub use debug::{Origin, fill_scopes, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use location::{copy_metadata, inlined_spans, static_span};
 pub use target::{emit_assembly, run_passes, target_machine, type_align};
