@@ -83,6 +83,8 @@ codes! {
         "Some atomic operations are younger than others: read-modify-write operations on 128 bits, addition of `bf16` values and cluster scope need sm_90.\n\nCompile for that arch (`--arch sm_90`), or use another operation: a smaller type, or device scope in place of cluster scope.";
     SharedStatic = 24, "shared static that a block cannot have",
         "The shared statics that a kernel reaches take up more than 48 KiB together, or a static in shared memory has a value to begin with, which that memory cannot have: it holds nothing in particular when a block starts.\n\nMake the arrays smaller, and write the first values in the kernel.";
+    MathMissing = 25, "mathematical function that nothing computes",
+        "Mathematical functions come from NVIDIA's libdevice. Where that is not found, or `--libdevice=off` says so, the crate `libm` serves, which has no `erfcx`, `erfinv`, `erfcinv`, `normcdf`, `normcdfinv` or modified Bessel functions, and it comes with the crate `ptx` only.\n\nInstall libdevice (`cargo ptx setup`), or use another function. `cargo ptx doctor` says which library serves.";
     LinkInput = 26, "file that cannot be linked with",
         "A file named by `link` is missing, damaged, of a kind that holds no device code, or has code for other architectures only. What can be linked: CUDA C++ (`.cu`), PTX (`.ptx`), relocatable device objects (`.cubin`), host objects and archives with relocatable device code (`.o`, `.obj`, `.a`), fatbins (`.fatbin`) and LTO-IR (`.ltoir`).\n\nnvcc makes relocatable code with `-dc`; without it the code is linked already and defines nothing for others.";
     CudaCompile = 27, "CUDA C++ does not compile",
@@ -95,8 +97,18 @@ codes! {
         "A symbol is imported twice, or imported and exported, with parameters or results that differ in kind, size or alignment. One of the two would read what the other did not write. Write the declarations alike; a header that both sides include, as `cargo ptx header` writes it, keeps them so.";
     ArrayByValue = 31, "array passed by value",
         "In C and C++ a parameter that is declared as an array is a pointer, and no function returns an array, so an array by value has no counterpart there. Put it into a `#[repr(C)]` struct, or pass a reference to it.";
+    FloatUnsupported = 32, "floating-point operation that the GPU does not have",
+        "Some explicit operations and roundings of `ptx::float` are younger than others: `bf16` needs sm_80, most of its arithmetic and conversions sm_90; 8-bit floats (`F8E4M3`, `F8E5M2`) need sm_89; rounding to `tf32` needs sm_80, and sm_90 for another rounding than to nearest with ties away.\n\nCompile for a GPU that has it, or use one of the roundings and forms that the message lists. Code for several GPUs asks `ptx::arch()` first: what the answer leaves out need not exist.";
     HeaderName = 33, "name or type that the C++ header cannot have",
         "`cargo ptx header` declares exported functions, kernels and their types under their C++ names. A keyword of C++ cannot be one, and two types cannot share one. `name = \"…\"` on a function, `#[ptx(name = \"…\", namespace = \"…\")]` on a type give another. (Members and parameters need nothing: a keyword gets an underscore behind it.)";
+    FloatModes = 34, "contradictory floating-point modes",
+        "`use-fast-math=true` stands for `fmad=true`, `ftz=true`, `prec-div=false`, `prec-sqrt=false` and the fast forms of the functions of single precision, so none of these modes can be named otherwise beside it.\n\nLeave one of the two out: the mode, or `use-fast-math`, whose parts can be named one by one. A function or a block can have other modes than the build, by `#[ptx::float(..)]`.";
+    MathUnsupported = 37, "floating-point type that GPUs do not have",
+        "GPUs compute in `f64`, `f32` and narrower types. There are no instructions for `f128`, and no functions for it in libdevice. Use `f64`, or the sum of two of them where more than 53 bits are needed.";
+    BadLibdevice = 38, "libdevice that cannot be used",
+        "The file that `--libdevice`, `RUST_PTX_LIBDEVICE` or the CUDA toolkit names as NVIDIA's libdevice is missing, damaged, or bitcode of an LLVM newer than rustc's. The file is nvvm/libdevice/libdevice.10.bc in a toolkit; `cargo ptx setup` installs one.";
+    MathSignature = 39, "mathematical function with another signature",
+        "An `extern` block declares a function of the C maths library, or one of libdevice's, with other parameters or another result than it has. `sinf` and its kin take and give `f32`, `sin` takes and gives `f64`; what C hands over through a pointer is a pointer in Rust too.";
 }
 
 impl fmt::Display for Code {

@@ -18,7 +18,7 @@ use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{debuginfo, emit, header, intrinsics, memory, optimize, verify, workarounds};
+use crate::{copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, verify, workarounds};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -29,6 +29,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut dump = Dump::new(options.dump_dir.as_deref())?;
     let assembler = find_assembler(options)?;
     let linker = Linker::prepare(options)?;
+    let library = libdevice::Library::find(&options.libdevice)?;
 
     let context = Context::create();
     let files = input::read(&options.inputs)?;
@@ -41,23 +42,32 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("abi", &module)?;
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
+    libdevice::link(&context, &module, &library, &files, &table.imported())?;
     optimize::shrink_panics(&context, &module);
     let debug = debuginfo::level(&context, &module, options.debug);
     verify::supported(&module)?;
     dump.module("reachable", &module)?;
+    float::assign(&context, &module, &interface, options.float)?;
+    dump.module("modes", &module)?;
 
-    let mut report = Report::new(options, &table, assembler.as_ref());
+    let mut report = Report::new(options, &table, &module, assembler.as_ref());
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
+        float::stamp(&context, &module)?;
         let version = emit::ptx_version(options, arch, &table, needs.and(debuginfo::needs(debug, options)))?;
         let machine = emit::machine(arch, version, options.opt_level)?;
+        libdevice::specialize(&context, &module, &machine, arch)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
+        intrinsics::check(&module, &machine, arch)?;
+        // Before all that LLVM's optimiser must not see.
+        copies::widen(&context, &module, &machine, options.opt_level)?;
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
+        float::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         emit::limit_debug_info(&module, &machine, debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
@@ -174,7 +184,7 @@ fn llvm_artifacts(options: &Options, module: &Module<'_>, arch: Arch) -> Vec<Art
 }
 
 impl Report {
-    fn new(options: &Options, table: &Table, assembler: Option<&Assembler>) -> Self {
+    fn new(options: &Options, table: &Table, module: &Module<'_>, assembler: Option<&Assembler>) -> Self {
         let param = |param: &abi::ParamAbi| Param {
             name: param.source.name.clone(),
             rust_type: param.source.rust_type.clone(),
@@ -197,6 +207,7 @@ impl Report {
             params: kernel.params.iter().map(param).collect(),
             abi_hash: kernel.abi_hash,
             resources: Default::default(),
+            float: module.get_function(&kernel.name).map_or(options.float, float::modes_of).into(),
         };
         Self {
             name: options.name.clone(),

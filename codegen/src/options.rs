@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::float::{self, FloatSettings, Modes};
 
 /// A kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
@@ -103,6 +104,18 @@ pub enum Ptxas {
     Path(PathBuf),
 }
 
+/// Where the bodies of mathematical functions come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Libdevice {
+    /// NVIDIA's libdevice where it is found, else the crate `libm`.
+    #[default]
+    Auto,
+    /// The crate `libm`.
+    Off,
+    /// This libdevice; it must be readable.
+    Path(PathBuf),
+}
+
 /// How messages are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
@@ -136,6 +149,8 @@ pub struct Options {
     pub exports: Vec<String>,
     /// The assembler.
     pub ptxas: Ptxas,
+    /// The maths library.
+    pub libdevice: Libdevice,
     /// A PTX ISA version instead of the lowest that suffices.
     pub ptx_version: Option<PtxVersion>,
     /// Where the IR after every stage goes.
@@ -150,6 +165,8 @@ pub struct Options {
     pub link_at_load: bool,
     /// Options for nvcc.
     pub nvcc_flags: Vec<String>,
+    /// The floating-point modes of functions that have none of their own.
+    pub float: Modes,
 }
 
 impl Options {
@@ -192,6 +209,9 @@ pub struct Settings {
     /// `auto`, `off` or a path.
     #[arg(long)]
     pub ptxas: Option<String>,
+    /// The maths library: `auto`, `off` (the crate libm serves) or the path of a libdevice.10.bc.
+    #[arg(long)]
+    pub libdevice: Option<String>,
     /// A PTX ISA version instead of the lowest that suffices.
     #[arg(long)]
     pub ptx_version: Option<String>,
@@ -207,6 +227,10 @@ pub struct Settings {
     /// Dependencies that only host code uses; read by the device build, not by the linker.
     #[arg(skip)]
     pub host_only: Vec<String>,
+    /// Floating-point modes; in the manifest they stand among the rest.
+    #[command(flatten)]
+    #[serde(skip)]
+    pub float: FloatSettings,
 }
 
 impl Settings {
@@ -225,17 +249,22 @@ impl Settings {
             emit: if self.emit.is_empty() { other.emit } else { self.emit },
             debug_level: self.debug_level.or(other.debug_level),
             ptxas: self.ptxas.or(other.ptxas),
+            libdevice: self.libdevice.or(other.libdevice),
             ptx_version: self.ptx_version.or(other.ptx_version),
             link,
             link_at_load: self.link_at_load || other.link_at_load,
             nvcc_flags: list(self.nvcc_flags, other.nvcc_flags),
             host_only: list(self.host_only, other.host_only),
+            float: self.float.or(other.float),
         }
     }
 
-    /// The same with files to link with below `folder`, where they are relative.
+    /// The same with files to link with, libdevice among them, below `folder`, where they are relative.
     #[must_use]
     pub fn linking_below(mut self, folder: &Path) -> Self {
+        if let Some(libdevice) = self.libdevice.as_mut().filter(|name| !["auto", "off"].contains(&name.as_str())) {
+            *libdevice = crate::project::normalized(&folder.join(&*libdevice)).to_string_lossy().into_owned();
+        }
         self.link.iter_mut().for_each(|file| *file = crate::project::normalized(&folder.join(&*file)));
         self
     }
@@ -250,8 +279,12 @@ impl Settings {
         match table.get("package").and_then(|p| p.get("metadata")).and_then(|m| m.get("ptx")) {
             None => Ok(Self::default()),
             Some(value) => {
-                let settings: Self =
-                    value.clone().try_into().map_err(|e: toml::de::Error| bad(e.message().to_string()))?;
+                let mut rest = value.clone();
+                let float = take_float(&mut rest).try_into().map_err(|e: toml::de::Error| bad(e.to_string()))?;
+                let known = |e: toml::de::Error| {
+                    bad(e.message().replace("expected one of ", &format!("expected one of {}", float::names(", "))))
+                };
+                let settings = Self { float, ..rest.try_into().map_err(known)? };
                 Ok(settings.linking_below(manifest.parent().unwrap_or(Path::new(""))))
             }
         }
@@ -269,12 +302,27 @@ impl Settings {
         }
         args.extend(self.debug_level.map(|level| format!("--debug-level={}", value_name(level))));
         args.extend(self.ptxas.as_ref().map(|ptxas| format!("--ptxas={ptxas}")));
+        args.extend(self.libdevice.as_ref().map(|libdevice| format!("--libdevice={libdevice}")));
         args.extend(self.ptx_version.as_ref().map(|version| format!("--ptx-version={version}")));
         args.extend(self.link.iter().map(|file| format!("--link={}", file.display())));
         args.extend(self.link_at_load.then(|| "--link-at-load".to_string()));
         args.extend(self.nvcc_flags.iter().map(|flag| format!("--nvcc-flag={flag}")));
+        args.extend(self.float.assignments().map(|mode| format!("--{mode}")));
         args
     }
+}
+
+/// Moves the floating-point modes out of `[package.metadata.ptx]`: serde's flattening would let unknown keys pass.
+fn take_float(metadata: &mut toml::Value) -> toml::Table {
+    let mut float = toml::Table::new();
+    if let Some(table) = metadata.as_table_mut() {
+        for name in FloatSettings::NAMES {
+            for name in [name.to_string(), name.replace('-', "_")] {
+                float.extend(table.remove(&name).map(|value| (name, value)));
+            }
+        }
+    }
+    float
 }
 
 fn value_name(value: impl ValueEnum) -> String {
@@ -409,6 +457,11 @@ impl Options {
                 Some("off") => Ptxas::Off,
                 Some(path) => Ptxas::Path(path.into()),
             },
+            libdevice: match settings.libdevice.as_deref() {
+                None | Some("auto") => Libdevice::Auto,
+                Some("off") => Libdevice::Off,
+                Some(path) => Libdevice::Path(path.into()),
+            },
             ptx_version: settings.ptx_version.map(|text| text.parse().map_err(usage::<String>)).transpose()?,
             dump_dir: line.dump_dir,
             message_format: line.message_format,
@@ -416,6 +469,7 @@ impl Options {
             link: settings.link,
             link_at_load: settings.link_at_load,
             nvcc_flags: settings.nvcc_flags,
+            float: settings.float.modes()?,
         })))
     }
 }
@@ -534,18 +588,21 @@ mod tests {
             emit: vec![Emit::Cubin, Emit::LlvmIr],
             debug_level: Some(DebugLevel::LineTables),
             ptxas: Some("off".into()),
+            libdevice: Some("off".into()),
             ptx_version: Some("8.0".into()),
             host_only: vec![],
             link: vec!["/a/twin.cu".into()],
             link_at_load: false,
             nvcc_flags: vec!["-I/x".into()],
+            float: FloatSettings { fmad: Some(false), prec_sqrt: Some(false), ..FloatSettings::default() },
         };
         let args = settings.to_link_args();
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
         let options = parse(&args).unwrap();
         assert_eq!(options.emit, [Emit::Cubin, Emit::LlvmIr]);
         assert_eq!(options.debug, DebugLevel::LineTables);
-        assert_eq!(options.ptxas, Ptxas::Off);
+        assert_eq!((options.ptxas, options.libdevice), (Ptxas::Off, Libdevice::Off));
+        assert_eq!(options.float, Modes { fmad: false, prec_sqrt: false, ..Modes::DEFAULT });
         assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
         assert_eq!((options.link, options.nvcc_flags), (vec![PathBuf::from("/a/twin.cu")], vec!["-I/x".to_string()]));
     }
@@ -568,6 +625,43 @@ mod tests {
     }
 
     #[test]
+    fn an_arguments_mode_wins_over_the_manifests() {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = dir.path().join("Cargo.toml");
+        let of = |text: &str| {
+            std::fs::write(&manifest, format!("[package.metadata.ptx]\n{text}\n")).unwrap();
+            Settings::of_manifest(&manifest)
+        };
+        let given = of("fmad = false\nprec_div = false\narch = [\"sm_90\"]").unwrap();
+        let ours =
+            Settings { float: FloatSettings { fmad: Some(true), ..FloatSettings::default() }, ..Settings::default() };
+        let both = ours.or(given);
+        assert_eq!(both.arch, ["sm_90"]);
+        assert_eq!(both.float.modes().unwrap(), Modes { prec_div: false, ..Modes::DEFAULT });
+        for (text, expected) in [
+            ("ftz = \"on\"", "expected a boolean"),
+            ("fmda = true", "expected one of `fmad`, `ftz`, `prec-div`, `prec-sqrt`, `use-fast-math`, `arch`"),
+        ] {
+            let error = of(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn nvccs_spellings_of_modes_are_understood() {
+        for (args, expected) in [
+            (&["--use-fast-math"][..], Modes::FAST_MATH),
+            (&["--use_fast_math=true"], Modes::FAST_MATH),
+            (&["--use-fast-math=false", "--fmad=false"], Modes { fmad: false, ..Modes::DEFAULT }),
+            (&["--ftz", "true"], Modes { ftz: true, ..Modes::DEFAULT }),
+            (&["--prec-sqrt=false", "--prec_div=false"], Modes { prec_div: false, prec_sqrt: false, ..Modes::DEFAULT }),
+        ] {
+            let args: Vec<&str> = args.iter().copied().chain(["-o", "k.ptx"]).collect();
+            assert_eq!(parse(&args).unwrap().float, expected, "{args:?}");
+        }
+    }
+
+    #[test]
     fn bad_options_say_what_is_wrong() {
         for (args, expected) in [
             (&["-o", "k.ptx", "--arch", "sm_61"][..], "older than sm_70"),
@@ -576,6 +670,9 @@ mod tests {
             (&["-o", "k.ptx", "-O9"], "optimisation level"),
             (&["-o", "k.ptx", "--target", "x86_64-unknown-linux-gnu"], "is not nvptx64"),
             (&["-o", "k.ptx", "--ptx-version", "eight"], "not a PTX ISA version"),
+            (&["-o", "k.ptx", "--ftz=maybe"], "[possible values: true, false]"),
+            (&["-o", "k.ptx", "--fmda=true"], "'--fmad'"),
+            (&["-o", "k.ptx", "--use-fast-math", "--fmad=false"], "`fmad=false` contradicts it"),
         ] {
             let error = parse(args).unwrap_err().to_string();
             assert!(error.contains(expected), "{args:?}: {error}");

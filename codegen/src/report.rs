@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Span};
+use crate::float::Modes;
 use crate::options::{Emit, Linking};
 
 /// File name of the report in the output folder.
@@ -99,6 +100,31 @@ pub struct Kernel {
     pub abi_hash: u64,
     /// By arch; empty where ptxas was not run.
     pub resources: BTreeMap<String, Resources>,
+    /// Its floating-point modes; what it calls may have others.
+    pub float: FloatModes,
+}
+
+/// Floating-point modes, by nvcc's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct FloatModes {
+    /// Multiplications and additions are fused.
+    pub fmad: bool,
+    /// Subnormal numbers of single precision are zero.
+    pub ftz: bool,
+    /// Divisions of single precision are correctly rounded.
+    pub prec_div: bool,
+    /// Square roots of single precision are correctly rounded.
+    pub prec_sqrt: bool,
+    /// The functions of single precision are the fast ones.
+    pub fast_functions: bool,
+}
+
+impl From<Modes> for FloatModes {
+    fn from(modes: Modes) -> Self {
+        let Modes { fmad, ftz, prec_div, prec_sqrt, fast_functions } = modes;
+        Self { fmad, ftz, prec_div, prec_sqrt, fast_functions }
+    }
 }
 
 /// One exported or imported `.func`.

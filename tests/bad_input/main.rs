@@ -7,11 +7,14 @@ use libtest_mimic::Trial;
 mod bytes;
 mod files;
 mod ir;
+mod mathematics;
 mod outputs;
 mod programs;
 
 fn main() -> ExitCode {
-    ptx_tests::run(|| [files::trials(), programs::trials(), outputs::trials()].into_iter().flatten().collect())
+    ptx_tests::run(|| {
+        [files::trials(), programs::trials(), mathematics::trials(), outputs::trials()].into_iter().flatten().collect()
+    })
 }
 
 /// A test without a reason to be skipped.

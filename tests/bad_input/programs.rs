@@ -64,6 +64,24 @@ pub fn trials() -> Vec<Trial> {
             let wanted = ["PTX0024", "kernel `k` has 49156 bytes", "`LARGE` has 49152 bytes"];
             refused(&[&ir::kernel("k", body, rest)], &[], &wanted);
         }),
+        test("floating-point modes that contradict each other", || {
+            for (options, wanted) in [
+                (["--use-fast-math", "--ftz=false"], "`use-fast-math=true` means `ftz=true`, and `ftz=false`"),
+                (["--prec-div=true", "--use_fast_math=true"], "`prec-div=true` contradicts"),
+                (["--fmad=false", "--use-fast-math"], "leave out `fmad`"),
+            ] {
+                refused(&[&ir::good("k")], &options, &["PTX0034", wanted, "`prec-sqrt=false`"]);
+            }
+        }),
+        test("floating-point modes that do not exist", || {
+            refused(&[&ir::good("k")], &["--ftz=maybe"], &["'maybe'", "true, false"]);
+            refused(&[&ir::good("k")], &["--prec-division=true"], &["'--prec-division'", "'--prec-div'"]);
+        }),
+        test("floating-point modes that are no constant", || {
+            let body = "%c = load i32, ptr %p\ncall void @__ptx_float_modes(i32 %c)\nret void";
+            let rest = "declare void @__ptx_float_modes(i32)";
+            refused(&[&ir::kernel("k", body, rest)], &[], &["PTX0021", "__ptx_float_modes", "same version"]);
+        }),
         test("scoped atomics with an ordering that is no constant", || {
             let body = "%c = load i32, ptr %p\n%o = call i32 @__ptx_atomic_rmw_32(ptr %p, i32 1, i32 %c)\nret void";
             let rest = "declare i32 @__ptx_atomic_rmw_32(ptr, i32, i32)";

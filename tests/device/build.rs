@@ -7,6 +7,9 @@ use std::process::Command;
 use ptx_build::Builder;
 use ptx_codegen::tools::{Name, Tools};
 
+#[path = "build/float.rs"]
+mod float;
+
 /// The forms that are linked here, by file name in `OUT_DIR`; the CUDA C++ source is one more.
 const FORMS: [&str; 6] = ["ptx", "cubin", "fatbin", "o", "a", "ltoir"];
 
@@ -16,7 +19,9 @@ fn main() {
         Builder::new().kernels(folder).profile("release").build();
     }
     println!("cargo::rustc-check-cfg=cfg(twin)");
-    match nvcc() {
+    let nvcc = nvcc();
+    float::build(nvcc.as_deref().ok());
+    match nvcc {
         Ok(nvcc) => {
             println!("cargo::rustc-cfg=twin");
             twin(&nvcc);

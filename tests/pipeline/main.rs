@@ -4,6 +4,9 @@ use std::process::ExitCode;
 
 mod assemble;
 mod atomics;
+mod float_intrinsics;
+mod mathematics;
+mod operations;
 mod packages;
 mod signatures;
 mod system_calls;
@@ -14,7 +17,10 @@ fn main() -> ExitCode {
         let mut trials = assemble::trials(&built);
         trials.extend(signatures::trials());
         trials.extend(atomics::trials());
+        trials.extend(operations::trials());
         trials.extend(system_calls::trials());
+        trials.extend(mathematics::trials());
+        trials.extend(float_intrinsics::trials());
         trials
     })
 }

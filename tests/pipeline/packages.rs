@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use ptx_codegen::float::FloatSettings;
 use ptx_codegen::options::Settings;
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, DeviceBuild, Features, Show};
@@ -14,24 +15,36 @@ pub const ARCHS: [&str; 9] = ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_9
 /// Oldest, widest and newest: ptxas takes the better part of a minute over the many kernels of the tests.
 const FEW: [&str; 4] = ["sm_70", "sm_75", "sm_90a", "sm_120"];
 
+/// libdevice asks for no other difference than that of sm_75.
+const OF_MATHEMATICS: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_120"];
+
 /// A package that is compiled when the first test asks for it.
 pub struct Package {
     /// Its folder, relative to the repository.
     pub folder: String,
+    float: FloatSettings,
     out: OnceLock<Result<PathBuf, String>>,
 }
 
 /// The examples, and the kernels of the tests.
 pub fn all() -> Vec<Arc<Package>> {
     let examples = root().join("examples");
-    let mut folders = vec!["tests/kernels".to_string(), "tests/signatures".to_string()];
+    let mut folders = vec!["tests/kernels".to_string(), "tests/math".to_string(), "tests/signatures".to_string()];
     find_kernels(&examples, &mut folders);
-    folders.into_iter().map(|folder| Arc::new(Package { folder, out: OnceLock::new() })).collect()
+    folders
+        .into_iter()
+        .map(|folder| Arc::new(Package { folder, float: FloatSettings::default(), out: OnceLock::new() }))
+        .collect()
 }
 
 /// The package of that folder.
 pub fn one(folder: &str) -> Package {
-    Package { folder: folder.into(), out: OnceLock::new() }
+    with(folder, FloatSettings::default())
+}
+
+/// The same, compiled with floating-point modes.
+pub fn with(folder: &str, float: FloatSettings) -> Package {
+    Package { folder: folder.into(), float, out: OnceLock::new() }
 }
 
 /// The repository.
@@ -56,6 +69,8 @@ impl Package {
     pub fn archs(&self) -> &'static [&'static str] {
         if self.folder == "tests/kernels" {
             &FEW
+        } else if self.folder == "tests/math" {
+            &OF_MATHEMATICS
         } else if self.links() {
             // What is linked goes through ptxas, which does not know the first.
             &ARCHS[1..]
@@ -80,33 +95,44 @@ impl Package {
     }
 
     fn build(&self) -> Result<PathBuf, String> {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-        let out_dir = target.join("pipeline").join(self.folder.replace('/', "-"));
         // The system calls are the same on every GPU.
         let archs = match self.folder.as_str() {
             "tests/syscalls" => &["sm_90"],
+            "tests/math" => self.archs(),
+            // The lowest that has every operation.
+            "tests/operations" => &["sm_100"],
             _ if self.links() => self.archs(),
             _ => &ARCHS[..],
         };
         let arch = archs.iter().map(ToString::to_string).collect();
         let ptxas = if self.links() { None } else { Some("off".into()) };
-        let settings = Settings { arch, ptxas, ..Settings::default() };
-        let build = DeviceBuild {
-            manifest: root().join(&self.folder).join("Cargo.toml"),
-            settings,
-            profile: "release".into(),
-            features: Features::default(),
-            name: None,
-            out_dir: out_dir.clone(),
-            target_dir: target.join("pipeline/cargo"),
-            cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into(),
-            rustc: "rustc".into(),
-            sysroot: None,
-            dump_dir: None,
-            show: Show::Rendered,
-            color: false,
-        };
-        project::build(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
-        Ok(out_dir)
+        let settings = Settings { arch, ptxas, float: self.float, ..Settings::default() };
+        let name = self.folder.replace('/', "-");
+        let name = if self.float == FloatSettings::default() { name } else { format!("{name}/modes") };
+        build(&self.folder, &name, settings, &[])
     }
+}
+
+/// Compiles the package in `folder`, into an output folder of that name.
+pub fn build(folder: &str, name: &str, settings: Settings, features: &[&str]) -> Result<PathBuf, String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let out_dir = target.join("pipeline").join(name);
+    let names = features.iter().map(ToString::to_string).collect();
+    let build = DeviceBuild {
+        manifest: root().join(folder).join("Cargo.toml"),
+        settings,
+        profile: "release".into(),
+        features: Features { names, default: true, all: false },
+        name: None,
+        out_dir: out_dir.clone(),
+        target_dir: target.join("pipeline/cargo"),
+        cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into(),
+        rustc: "rustc".into(),
+        sysroot: None,
+        dump_dir: None,
+        show: Show::Rendered,
+        color: false,
+    };
+    project::build(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
+    Ok(out_dir)
 }

@@ -1,12 +1,13 @@
 //! `cargo xtask device-bundle`: packs the device tests and the examples for a machine with NVIDIA's driver alone.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::{abi, examples, setup, shell};
+use crate::{abi, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -20,11 +21,12 @@ const MAX_MIB: f64 = 60.0;
 /// What starts everything on the other machine.
 const RUN: &str = r#"#!/bin/sh
 # Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver and nothing else.
-# Writes device.json into $OUT, or into results/ beside this file. The last line says how it went.
+# Writes device.json into $OUT, or into results/ beside this file. The last line says how it went. An argument is part of the
+# names of the tests that shall run.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
-exec "$here/device-tests" --abi "$here/abi" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json"
+exec "$here/device-tests" --abi "$here/abi" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json" "$@"
 "#;
 
 /// Builds and packs.
@@ -35,6 +37,9 @@ pub fn run() -> Result<()> {
     build.args(["build", "--release", "--package", TESTS]).env("RUST_PTX_ARCH", ARCH);
     for program in &programs {
         build.args(["--package", program]);
+    }
+    if let Some(reason) = reference::add_features(&mut build, &[TESTS]) {
+        eprintln!("the bundle's tests of rounding and accuracy will be skipped: {reason}");
     }
     shell::run(&mut build)?;
 
@@ -48,6 +53,7 @@ pub fn run() -> Result<()> {
     for program in &programs {
         fs::copy(built.join(program), bundle.join("examples").join(program))?;
     }
+    strip(&bundle, programs.iter().map(|program| format!("examples/{program}")).chain(["device-tests".into()]))?;
     abi::round_trips(&bundle.join("abi"))?;
     fs::write(bundle.join("commit"), commit()?)?;
     let script = bundle.join("run.sh");
@@ -58,6 +64,19 @@ pub fn run() -> Result<()> {
     ensure!(size <= MAX_MIB, "the bundle is {size:.1} MiB, more than {MAX_MIB} MiB");
     println!("{}: {size:.1} MiB; start run.sh there", bundle.display());
     Ok(())
+}
+
+/// Takes the symbols out of programs. Without `strip` they only stay larger.
+fn strip(bundle: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
+    let mut strip = Command::new("strip");
+    strip.args(programs.map(|program| bundle.join(program)));
+    match strip.status() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        status => {
+            ensure!(status?.success(), "`strip` failed");
+            Ok(())
+        }
+    }
 }
 
 /// What the bundle was built from.

@@ -5,12 +5,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod abi;
+mod accuracy;
 mod bench;
 mod bless;
 mod bundle;
 mod ci;
 mod counts;
 mod examples;
+mod reference;
 mod setup;
 mod shell;
 mod test;
@@ -48,6 +50,11 @@ enum Verb {
     },
     /// Packs every device test and example so that they run on a machine with nothing but NVIDIA's driver.
     DeviceBundle,
+    /// Writes the book's table of measured errors from the record of a device run.
+    Accuracy {
+        /// The record; the latest in tests/device/results by default.
+        record: Option<std::path::PathBuf>,
+    },
     /// Measures.
     Bench {
         /// What.
@@ -70,6 +77,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::AbiFuzz { seed, count } => abi::fuzz(seed, count),
         Verb::Bless { filter } => bless::run(filter.as_deref()),
         Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
+        Verb::Accuracy { record } => accuracy::run(record.as_deref()).map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(what),
         Verb::Tidy => tidy::run(),
         Verb::Ci => ci::run(),

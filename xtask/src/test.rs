@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::counts::Counts;
-use crate::{abi, examples, setup, shell};
+use crate::{abi, examples, reference, setup, shell};
 
 /// A group of tests with one runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -27,6 +27,8 @@ pub enum Suite {
     Pipeline,
     /// Debug information against a verifier and nvcc's.
     Debug,
+    /// Floating-point modes: instructions against nvcc's.
+    Float,
     /// `cargo ptx new`, and what is rebuilt when.
     Project,
     /// Every example, as a user runs it.
@@ -44,11 +46,15 @@ impl Suite {
         };
         match self {
             Self::Unit => {
-                let mut args = vec!["--workspace"];
+                let mut command = shell::cargo();
+                command.args(["test", "--no-fail-fast", "--workspace"]);
                 for package in RUNNERS {
-                    args.extend(["--exclude", package]);
+                    command.args(["--exclude", package]);
                 }
-                test(&args)
+                let without = reference::add_features(&mut command, &["ptx-float-reference"]);
+                let mut counts = runner(&mut command)?;
+                counts += without.map(Counts::skip).unwrap_or_default();
+                Ok(counts)
             }
             Self::Ui => test(&["--package", "ui-tests"]),
             Self::BadInput => test(&["--package", "ptx-tests", "--test", "bad_input"]),
@@ -57,11 +63,15 @@ impl Suite {
             Self::Abi => test(&["--package", "ptx-abi-tests"]),
             Self::Pipeline => test(&["--package", "ptx-tests", "--test", "pipeline"]),
             Self::Debug => test(&["--package", "ptx-tests", "--test", "debug"]),
+            Self::Float => test(&["--package", "ptx-tests", "--test", "float"]),
             Self::Project => test(&["--package", "ptx-tests", "--test", "project"]),
             Self::Examples => examples::run(),
             Self::Device => {
                 let mut command = shell::cargo();
                 command.args(["run", "--release", "--package", "ptx-device-tests"]);
+                if let Some(reason) = reference::add_features(&mut command, &["ptx-device-tests"]) {
+                    println!("{reason}");
+                }
                 if abi::can_run() {
                     let folder = shell::target_dir()?.join("abi/device");
                     abi::round_trips(&folder)?;

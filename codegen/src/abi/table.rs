@@ -1,6 +1,6 @@
 //! The ABI table: computed once; lowered, verified against the PTX, printed, and embedded for the host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use ptx_abi::decode::OwnedParam;
 use ptx_abi::owned::OwnedCxx;
@@ -99,6 +99,11 @@ impl Table {
         let bare_exports = interface.bare_exports.iter().map(|f| Signature::of_function(*f, false));
         let signatures = described.chain(bare_kernels).chain(bare_exports).collect();
         Ok(Self { kernels, exports, imports, signatures })
+    }
+
+    /// The symbols that CUDA C++ is said to define.
+    pub fn imported(&self) -> HashSet<&str> {
+        self.imports.iter().map(|function| function.name.as_str()).collect()
     }
 
     /// Whether a kernel has more parameter bytes than PTX before 8.1 takes.

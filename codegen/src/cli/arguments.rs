@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::float::FloatSettings;
 use crate::options::{MessageFormat, Settings};
 use crate::project::Features;
 
@@ -33,7 +34,7 @@ pub enum Verb {
     /// Write the C++ header of the exported functions, the kernels and their types.
     #[command(mut_arg("out", |out| out.value_name("FILE").help("Where the header goes; it is printed by default")))]
     Header(BuildArgs),
-    /// Show what became of the kernels: ABI, LLVM IR, PTX, machine code, resources.
+    /// Show what became of the kernels: ABI, LLVM IR, PTX, machine code, floating-point modes, resources.
     Inspect(InspectArgs),
     /// Say what was found on this machine, what is missing, and what to do.
     Doctor {
@@ -141,6 +142,9 @@ pub struct RunArgs {
     /// GPU architectures, such as sm_80,sm_90a; the package's own choice by default.
     #[arg(long, value_delimiter = ',')]
     pub arch: Vec<String>,
+    /// Floating-point modes of the kernels.
+    #[command(flatten)]
+    pub float: FloatSettings,
     /// What `cargo run` takes: --release, --bin NAME, …, -- and the program's arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub cargo: Vec<OsString>,
@@ -172,6 +176,8 @@ pub enum What {
     Ptx,
     /// Machine code, by NVIDIA's disassembler.
     Sass,
+    /// The floating-point modes of every kernel.
+    Float,
     /// Registers, stack, spills, shared and constant memory, as ptxas reports them.
     Resources,
 }
@@ -234,6 +240,7 @@ mod tests {
         for (line, arch, cargo) in [
             ("run --release --bin x -- --flag 1", &[][..], &["--release", "--bin", "x", "--", "--flag", "1"][..]),
             ("run --arch sm_80 -p k", &["sm_80"], &["-p", "k"]),
+            ("run --ftz=true --release", &[], &["--release"]),
             ("run", &[], &[]),
         ] {
             let Verb::Run(args) = parse(line).unwrap() else { panic!("{line}") };
@@ -253,6 +260,6 @@ mod tests {
     fn inspect_takes_a_kernel_and_builds_options() {
         let Verb::Inspect(args) = parse("inspect ptx saxpy --arch sm_80 --release").unwrap() else { panic!() };
         assert_eq!((args.what, args.kernel.as_deref(), args.build.release), (What::Ptx, Some("saxpy"), true));
-        assert!(parse("inspect elf").unwrap_err().contains("possible values: abi, llvm, ptx, sass, resources"));
+        assert!(parse("inspect elf").unwrap_err().contains("possible values: abi, llvm, ptx, sass, float, resources"));
     }
 }

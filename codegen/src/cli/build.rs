@@ -1,6 +1,7 @@
 //! `cargo ptx build`: compiles a package's kernels and says what came out.
 
 use crate::diagnostic::Result;
+use crate::float::FloatSettings;
 use crate::options::{Emit, MessageFormat, Settings};
 use crate::progress::Progress;
 use crate::project::{self, Built, DeviceBuild, Show};
@@ -31,6 +32,9 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
     {
         settings.arch = archs.split(',').map(|arch| arch.trim().to_string()).filter(|arch| !arch.is_empty()).collect();
     }
+    settings.float = settings.float.or(FloatSettings::of_variable()?);
+    // Before anything is compiled; the linker asks again.
+    settings.float.or(Settings::of_manifest(&selected.manifest)?.float).modes()?;
     if !also.is_empty() {
         let given = settings.or(Settings::of_manifest(&selected.manifest)?);
         settings = Settings { emit: given.emit.iter().chain(also).copied().collect(), ..given };

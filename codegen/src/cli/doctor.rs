@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde::Serialize;
 
+use crate::libdevice::Library;
 use crate::options::MessageFormat;
 use crate::sysroot::{self, Rustc};
 use crate::tools::{self, Name, Origin, Tool, Tools};
@@ -87,6 +88,7 @@ pub fn examine(rustc: &Path) -> Examination {
     findings.push(cache);
     let tools = Tools::find();
     findings.extend(tool_findings(&tools));
+    findings.push(libdevice_finding(&tools));
     findings.extend(tools.nvcc().map(host_compiler_finding));
     findings.push(driver_finding());
     findings.push(gpu_finding());
@@ -230,6 +232,27 @@ fn tool_findings(tools: &Tools) -> Vec<Finding> {
         findings.push(Finding::ok("ptxas archs", archs.join(" ")));
     }
     findings
+}
+
+/// Which library computes mathematical functions.
+fn libdevice_finding(tools: &Tools) -> Finding {
+    let subject = "libdevice";
+    let Some(found) = tools.libdevice() else {
+        return Finding::new(
+            subject,
+            State::Missing,
+            "not found: the crate `libm` serves, slower, and without `erfinv`, `normcdf` and a few others",
+        )
+        .remedy("run `cargo ptx setup`, or install the CUDA toolkit and set CUDA_HOME");
+    };
+    let variable =
+        if found.origin == Origin::Explicit { format!(" ({})", tools::LIBDEVICE_VARIABLE) } else { String::new() };
+    let text = format!("{}, {}{variable}", found.path.display(), found.origin);
+    match Library::check(&found.path) {
+        Ok(()) => Finding::ok(subject, text),
+        // What `--libdevice=auto` finds must be usable.
+        Err(failure) => failed(subject, State::Error, &failure),
+    }
 }
 
 /// nvcc has the host compiler preprocess `.cu` files, so it is asked to.

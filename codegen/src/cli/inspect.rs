@@ -8,7 +8,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::options::{Emit, MessageFormat};
 use crate::progress::Progress;
-use crate::report::{DeviceFunction, Kernel, Param, Report};
+use crate::report::{DeviceFunction, FloatModes, Kernel, Param, Report};
 use crate::tools::Tools;
 
 use super::arguments::{InspectArgs, What};
@@ -23,7 +23,7 @@ pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
     let emit: &[Emit] = match args.what {
         What::Llvm => &[Emit::LlvmIr],
         What::Sass => &[Emit::Cubin],
-        What::Abi | What::Ptx | What::Resources => &[],
+        What::Abi | What::Ptx | What::Float | What::Resources => &[],
     };
     let report = build::build(&args.build, emit, progress)?.report;
     let kernels = select(&report, args.kernel.as_deref())?;
@@ -34,13 +34,14 @@ pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
             kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k));
             functions.iter().for_each(|f| output::json("ptx-function", "function", f));
         }
-        What::Resources if format == MessageFormat::Json => {
+        What::Float | What::Resources if format == MessageFormat::Json => {
             kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k));
         }
         What::Abi => {
             kernels.iter().for_each(|kernel| println!("{}", abi(kernel)));
             functions.iter().for_each(|function| println!("{}", function_abi(function)));
         }
+        What::Float => print!("{}", float(kernels.into_iter())),
         What::Resources => print!("{}", output::resources(&report, kernels.into_iter())),
         What::Llvm => texts(&report, Emit::LlvmIr, args, &read, extract::llvm)?,
         What::Ptx => texts(&report, Emit::Ptx, args, &read, extract::ptx)?,
@@ -78,6 +79,21 @@ fn function_abi(function: &DeviceFunction) -> String {
     let kind = if function.is_import { "import" } else { "export" };
     let title = format!("{}  {} at {} ({kind})\n", function.name, function.path, function.span);
     title + &params(function.params.iter().chain(&function.result))
+}
+
+/// The kernels' floating-point modes.
+fn float<'a>(kernels: impl Iterator<Item = &'a Kernel>) -> String {
+    let rows: Vec<Vec<String>> = kernels
+        .map(|kernel| {
+            let FloatModes { fmad, ftz, prec_div, prec_sqrt, fast_functions } = kernel.float;
+            let modes = [fmad, ftz, prec_div, prec_sqrt, fast_functions].map(|mode| mode.to_string());
+            std::iter::once(kernel.name.clone()).chain(modes).collect()
+        })
+        .collect();
+    if rows.is_empty() {
+        return "no kernel, only exported functions\n".into();
+    }
+    output::table(&["kernel", "fmad", "ftz", "prec-div", "prec-sqrt", "fast functions"], &rows)
 }
 
 fn params<'a>(params: impl Iterator<Item = &'a Param>) -> String {
@@ -159,6 +175,7 @@ fn disassembler() -> Result<impl Fn(&Path) -> Result<String>> {
 mod tests {
     use super::*;
     use crate::diagnostic::Span;
+    use crate::float::Modes;
     use crate::report::Param;
 
     fn kernel() -> Kernel {
@@ -176,6 +193,7 @@ mod tests {
             params: vec![param("a", "f64", 8, &[".f64"]), param("x", "&[f64]", 16, &[".u64", ".u64"])],
             abi_hash: 1,
             resources: Default::default(),
+            float: Modes { fmad: false, ..Modes::DEFAULT }.into(),
         }
     }
 
@@ -203,6 +221,14 @@ mod tests {
              parameter  Rust type  size  align  PTX parameters\n\
              result     f64           8      8  .f64\n"
         );
+    }
+
+    #[test]
+    fn the_modes_are_a_table() {
+        let table = float([&kernel()].into_iter());
+        let words = |line: usize| table.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
+        assert_eq!(words(0), ["kernel", "fmad", "ftz", "prec-div", "prec-sqrt", "fast", "functions"]);
+        assert_eq!(words(1), ["saxpy", "false", "false", "true", "true", "false"]);
     }
 
     #[test]

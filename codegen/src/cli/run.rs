@@ -1,9 +1,10 @@
-//! `cargo ptx run`: `cargo run`, whose build script compiles the kernels, with the architecture chosen here.
+//! `cargo ptx run`: `cargo run`, whose build script compiles the kernels, with architecture and floating-point modes chosen here.
 
 use std::process::{Command, ExitCode};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::float;
 use crate::options::parse_archs;
 
 use super::arguments::RunArgs;
@@ -11,11 +12,16 @@ use super::arguments::RunArgs;
 /// Runs cargo; its exit code is ours.
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
     parse_archs(&args.arch)?;
+    args.float.modes()?;
     let cargo = super::cargo();
     let mut command = Command::new(&cargo);
     command.arg("run").args(&args.cargo);
     if !args.arch.is_empty() {
         command.env("RUST_PTX_ARCH", args.arch.join(","));
+    }
+    let modes: Vec<String> = args.float.assignments().collect();
+    if !modes.is_empty() {
+        command.env(float::VARIABLE, modes.join(","));
     }
     let status = command
         .status()

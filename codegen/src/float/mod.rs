@@ -3,7 +3,17 @@
 //! A function's modes stand in an attribute of its own on the LLVM function, from the moment they are known until PTX is
 //! written, so that every stage between can ask for them.
 
+mod assign;
+mod lower;
+mod operations;
+mod options;
+mod stamp;
+
+pub use assign::assign;
+pub use lower::lower;
+pub use options::{FloatSettings, VARIABLE, names};
 pub use ptx_abi::float::{Modes, Overrides};
+pub use stamp::stamp;
 
 use crate::llvm::{AttributeLoc, Context, FunctionValue};
 
@@ -16,6 +26,11 @@ pub fn modes_of(function: FunctionValue<'_>) -> Modes {
         Some(attribute) => decode(&attribute.get_string_value().to_string_lossy()),
         None => Modes::DEFAULT,
     }
+}
+
+/// Whether modes were set.
+fn has_modes(function: FunctionValue<'_>) -> bool {
+    function.get_string_attribute(AttributeLoc::Function, ATTRIBUTE).is_some()
 }
 
 /// Gives a function modes.

@@ -3,7 +3,7 @@
 //! Before: a module for every codegen unit of every crate, `core` with thousands of functions among them. After: one
 //! module with the kernels' shims, exported functions, and what these reach.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::builtins::Builtins;
 use super::files::{File, Member, broken};
@@ -19,32 +19,62 @@ pub fn link<'ctx>(context: &'ctx Context, files: &'ctx [File], name: &str, expor
             units.push(Unit::new(context, member)?);
         }
     }
-    let symbols: HashMap<String, usize> = units
-        .iter()
-        .enumerate()
-        .rev() // the first definition wins
-        .flat_map(|(index, unit)| unit.defined.iter().map(move |symbol| (symbol.clone(), index)))
-        .collect();
     let module = context.create_module(name);
+    let symbols = symbols(&units);
     let linker = Linker { context, exports, module: &module, symbols: &symbols };
-
     for unit in &mut units {
         if unit.member.is_object || unit.has_roots || exports.iter().any(|export| unit.defined.contains(export)) {
             linker.link(unit)?;
         }
     }
+    complete(&linker, &mut units)?;
+    Ok(module)
+}
+
+/// What defines every symbol: the first that does.
+fn symbols(units: &[Unit<'_>]) -> HashMap<String, usize> {
+    let units = units.iter().enumerate().rev();
+    units.flat_map(|(index, unit)| unit.defined.iter().map(move |symbol| (symbol.clone(), index))).collect()
+}
+
+/// Links what the module refers to, until nothing is left that a unit defines.
+fn complete<'ctx>(linker: &Linker<'_, 'ctx>, units: &mut [Unit<'ctx>]) -> Result<()> {
     let mut builtins = Builtins::default();
     loop {
-        builtins.call(context, &module, |name| symbols.contains_key(name))?;
+        builtins.call(linker.context, linker.module, |name| linker.symbols.contains_key(name))?;
         let wanted = linker.wanted();
         if wanted.is_empty() {
-            break;
+            return Ok(());
         }
         for index in wanted {
             linker.link(&mut units[index])?;
         }
     }
-    Ok(module)
+}
+
+/// The functions of the files whose names begin so.
+pub fn definitions<'ctx>(context: &'ctx Context, files: &'ctx [File], prefix: &str) -> Result<HashSet<String>> {
+    let mut found = HashSet::new();
+    for file in files {
+        for member in file.members()?.into_iter().filter(|member| !member.is_object) {
+            found.extend(Unit::new(context, member)?.defined.into_iter().filter(|name| name.starts_with(prefix)));
+        }
+    }
+    Ok(found)
+}
+
+/// Links what `module`, to which the files were linked already, has come to refer to since.
+pub fn link_wanted<'ctx>(context: &'ctx Context, files: &'ctx [File], module: &Module<'ctx>) -> Result<()> {
+    let mut units = Vec::new();
+    for file in files {
+        for member in file.members()? {
+            let unit = Unit::new(context, member)?;
+            // Roots are there.
+            units.push(Unit { module: None, ..unit });
+        }
+    }
+    let symbols = symbols(&units);
+    complete(&Linker { context, exports: &[], module, symbols: &symbols }, &mut units)
 }
 
 /// A member and its module, until that is linked.

@@ -4,5 +4,5 @@ mod builtins;
 mod files;
 mod link;
 
-pub use files::{Member, read};
-pub use link::link;
+pub use files::{File, Member, read};
+pub use link::{definitions, link, link_wanted};

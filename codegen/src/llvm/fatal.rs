@@ -42,7 +42,7 @@ fn explain(code: Code, what: &str, reason: &str) -> Diagnostic {
     let function = reason.split("In function: ").nth(1).map(|name| name.trim()).unwrap_or("?");
     diagnostic
         .note(format!("no PTX instruction does `{operation}`, which `{:#}` needs", rustc_demangle::demangle(function)))
-        .help("GPUs have no instruction for functions such as sin, cos and pow: call a crate such as `libm`")
+        .help("that is a bug of ours: please report it, with the file that `--dump-dir` writes")
 }
 
 #[cfg(test)]

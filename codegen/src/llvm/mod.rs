@@ -4,6 +4,7 @@ mod atomics;
 mod bitcode;
 mod debug;
 mod fatal;
+mod float;
 mod location;
 mod target;
 mod values;
@@ -17,16 +18,21 @@ pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use debug::Call;
 pub use debug::{Origin, fill_scopes, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
-pub use location::{copy_metadata, inlined_spans, static_span};
-pub use target::{emit_assembly, run_passes, target_machine, type_align};
+pub use float::{
+    FloatFlags, allow_inlining, called_function, copy_functions, float_flags, function_operands, has_float_flags,
+    set_float_flags, set_function_operand,
+};
+pub use location::{copy_metadata, static_span, user_span};
+pub use target::{emit_assembly, run_passes, set_target, target_machine, type_align};
 pub use values::{
-    Use, address_space, address_space_of, clear_subprogram, constant_bytes, constant_operand, delete_function,
-    delete_global, functions, globals, instructions, is_undefined, param_index, replace_uses, result,
-    set_externally_initialized, source_span, strip_debug_info, undefined, uses,
+    Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
+    constant_string, delete_function, delete_global, functions, globals, has_wide_float, instructions, is_undefined,
+    param_index, replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;
 pub use inkwell::attributes::{Attribute, AttributeLoc};
+pub use inkwell::basic_block::BasicBlock;
 pub use inkwell::builder::{Builder, BuilderError};
 pub use inkwell::context::Context;
 pub use inkwell::intrinsics::Intrinsic;
@@ -38,8 +44,8 @@ pub use inkwell::types::{
     PointerType,
 };
 pub use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode,
-    InstructionValue, IntValue, PointerValue,
+    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FloatValue, FunctionValue,
+    GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 pub use inkwell::{AtomicOrdering, GlobalVisibility, IntPredicate, OptimizationLevel};
 

@@ -50,6 +50,12 @@ fn disable_passes() {
     unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), std::ptr::null()) };
 }
 
+/// Says that a module is for the one target, whatever it said before.
+pub fn set_target(module: &Module<'_>) {
+    module.set_triple(&TargetTriple::create(TARGET));
+    module.set_data_layout(&TargetData::create(DATA_LAYOUT).get_data_layout());
+}
+
 /// Runs a pipeline given as `opt` writes it.
 pub fn run_passes(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) -> Result<(), String> {
     let options = PassBuilderOptions::create();

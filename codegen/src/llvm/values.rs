@@ -2,20 +2,22 @@
 
 use std::path::PathBuf;
 
+use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory,
-    LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetFirstUse, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument,
-    LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAFunction, LLVMIsAGlobalVariable,
-    LLVMIsAInstruction, LLVMIsUndef, LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized,
+    LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetFirstUse, LLVMGetNextUse,
+    LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMGetUndef,
+    LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAConstantExpr,
+    LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsUndef, LLVMReplaceAllUsesWith,
+    LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
-use inkwell::llvm_sys::prelude::LLVMValueRef;
+use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use inkwell::types::AsTypeRef;
 
 use super::{
-    AsValueRef, BasicTypeEnum, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, Module, PointerType,
-    PointerValue,
+    AsValueRef, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue,
+    InstructionValue, IntValue, Module, PointerType, PointerValue,
 };
 use crate::diagnostic::Span;
 
@@ -173,6 +175,17 @@ pub fn set_externally_initialized(global: GlobalValue<'_>) {
     unsafe { LLVMSetExternallyInitialized(global.as_value_ref(), 1) }
 }
 
+/// `pointer + offset`, in bytes; it must stay within what the pointer points into, as the accesses there have to.
+pub fn build_byte_offset<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    pointer: PointerValue<'ctx>,
+    offset: IntValue<'ctx>,
+) -> Result<PointerValue<'ctx>, BuilderError> {
+    // SAFETY: inkwell fears constant indices into structs that do not exist; this indexes bytes.
+    unsafe { builder.build_in_bounds_gep(context.i8_type(), pointer, &[offset], "") }
+}
+
 /// Removes all debug information.
 pub fn strip_debug_info(module: &Module<'_>) {
     // SAFETY: the module is live.
@@ -198,6 +211,48 @@ pub fn constant_operand<'ctx>(global: GlobalValue<'ctx>, path: &[u32]) -> Option
     let value = operand(global, path)?;
     // SAFETY: the value is live, and LLVM said that it is a function.
     unsafe { if LLVMIsAFunction(value).is_null() { None } else { FunctionValue::new(value) } }
+}
+
+/// The text without its final NUL that a pointer to a constant string points to.
+pub fn constant_string(pointer: PointerValue<'_>) -> Option<String> {
+    let mut value = pointer.as_value_ref();
+    // SAFETY: walks from live constant expressions to their first operand, and asks a global alone for what it holds.
+    let global = unsafe {
+        while !LLVMIsAConstantExpr(value).is_null() {
+            value = LLVMGetOperand(value, 0);
+        }
+        if LLVMIsAGlobalVariable(value).is_null() {
+            return None;
+        }
+        GlobalValue::new(value)
+    };
+    let text = String::from_utf8(constant_bytes(global, &[])?).ok()?;
+    Some(text.trim_end_matches('\0').to_string())
+}
+
+/// Whether an instruction computes with floats of more than 64 bits, also in vectors.
+pub fn has_wide_float(instruction: InstructionValue<'_>) -> bool {
+    // SAFETY: the instruction is live, and so are its operands and all types.
+    unsafe {
+        let value = instruction.as_value_ref();
+        let operands = 0..LLVMGetNumOperands(value).cast_unsigned();
+        is_wide_float(LLVMTypeOf(value))
+            || operands.into_iter().any(|at| is_wide_float(LLVMTypeOf(LLVMGetOperand(value, at))))
+    }
+}
+
+/// # Safety
+/// `ty` must be a live type.
+unsafe fn is_wide_float(ty: LLVMTypeRef) -> bool {
+    use LLVMTypeKind as Kind;
+    // SAFETY: passed on from the caller; LLVM is asked for the elements of vectors alone.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            Kind::LLVMFP128TypeKind | Kind::LLVMX86_FP80TypeKind | Kind::LLVMPPC_FP128TypeKind => true,
+            Kind::LLVMVectorTypeKind => is_wide_float(LLVMGetElementType(ty)),
+            _ => false,
+        }
+    }
 }
 
 fn operand(global: GlobalValue<'_>, path: &[u32]) -> Option<LLVMValueRef> {

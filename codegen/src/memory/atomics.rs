@@ -17,7 +17,7 @@ use super::mapping::{self, Order, Scope, Space, Type};
 use super::pointers;
 use crate::arch::Arch;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result, Span};
+use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, AtomicOrdering, Atomicity, BasicMetadataValueEnum, BasicTypeEnum, BasicValueEnum, Builder,
     BuilderError, Context, InstructionOpcode, InstructionValue, Module, PointerValue, TargetMachine,
@@ -119,7 +119,7 @@ impl<'ctx> Stage<'ctx, '_> {
             (Operation::Load | Operation::Store, _) => None,
         });
         let (sm, what) = cluster.into_iter().chain(operation).find(|(sm, _)| self.arch.number() < *sm)?;
-        let span = user_span(instruction);
+        let span = llvm::user_span(instruction);
         let located = span.is_some();
         let mut problem = Diagnostic::error(Code::AtomicUnsupported, format!("{} has no {what}", self.arch))
             .at(span, format!("this needs sm_{sm}"))
@@ -275,14 +275,4 @@ fn type_of(ty: BasicTypeEnum<'_>, computes: bool) -> Option<Type> {
 
 fn is_bf16(ty: llvm::FloatType<'_>) -> bool {
     ty == ty.get_context().bf16_type()
-}
-
-/// The user's line: the innermost that is not in `core` or the crate `ptx`.
-fn user_span(instruction: InstructionValue<'_>) -> Option<Span> {
-    let spans = llvm::inlined_spans(instruction);
-    let is_library = |span: &Span| {
-        let path = span.file.to_string_lossy().replace('\\', "/");
-        ["/library/core/", "runtime/device/src/", "/ptx-device-"].iter().any(|part| path.contains(part))
-    };
-    spans.iter().find(|span| !is_library(span)).or_else(|| spans.last()).cloned()
 }

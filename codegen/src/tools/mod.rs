@@ -152,10 +152,27 @@ pub fn known_archs(ptxas: &Tool) -> Result<Vec<String>> {
     ptxas.archs.get_or_init(|| Ok(version::archs(&ptxas.ask("--help")?))).clone()
 }
 
+/// NVIDIA's library of mathematical functions, LLVM bitcode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Libdevice {
+    /// The file.
+    pub path: PathBuf,
+    /// How it was found.
+    pub origin: Origin,
+}
+
+/// The environment variable that names libdevice's file.
+pub const LIBDEVICE_VARIABLE: &str = "RUST_PTX_LIBDEVICE";
+
+/// Where it lies, from the folder with ptxas: in toolkits, and as Debian packs them.
+const LIBDEVICES: [&str; 2] =
+    ["../nvvm/libdevice/libdevice.10.bc", "../lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc"];
+
 /// The tools of this machine.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
     found: BTreeMap<Name, Tool>,
+    libdevice: Option<Libdevice>,
 }
 
 impl Tools {
@@ -176,7 +193,11 @@ impl Tools {
         if let Ok(root) = place() {
             places.push((Origin::Installed, root.join("bin")));
         }
-        Self::find_in(&places, |name| variable(&name.variable()).map(PathBuf::from))
+        let explicit =
+            variable(LIBDEVICE_VARIABLE).map(|path| Libdevice { path: path.into(), origin: Origin::Explicit });
+        let mut tools = Self::find_in(&places, |name| variable(&name.variable()).map(PathBuf::from));
+        tools.libdevice = explicit.or(tools.libdevice);
+        tools
     }
 
     fn find_in(places: &[(Origin, PathBuf)], explicit: impl Fn(Name) -> Option<PathBuf>) -> Self {
@@ -192,7 +213,14 @@ impl Tools {
             let mut places = toolkit.into_iter().chain(places);
             places.find_map(|(origin, folder)| Some(Tool::at(name, file(folder, name)?, origin.clone())))
         });
-        Self { found: found.map(|tool| (tool.name, tool)).collect() }
+        let libdevice = toolkit.into_iter().chain(places).find_map(|(origin, folder)| {
+            let path = LIBDEVICES
+                .iter()
+                .map(|below| crate::project::normalized(&folder.join(below)))
+                .find(|path| path.is_file());
+            Some(Libdevice { path: path?, origin: origin.clone() })
+        });
+        Self { found: found.map(|tool| (tool.name, tool)).collect(), libdevice }
     }
 
     /// One of them.
@@ -223,6 +251,11 @@ impl Tools {
     /// The disassembler.
     pub fn nvdisasm(&self) -> Option<&Tool> {
         self.get(Name::Nvdisasm)
+    }
+
+    /// The maths library.
+    pub fn libdevice(&self) -> Option<&Libdevice> {
+        self.libdevice.as_ref()
     }
 
     /// The printer of cubins and fatbins.

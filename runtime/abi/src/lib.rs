@@ -44,12 +44,22 @@ pub const MAGIC: [u8; 4] = *b"PTXI";
 /// Version of the encoding. The compiler refuses any other.
 pub const VERSION: u16 = 2;
 
+/// The name of the function that the macros put around the user's for the compiler to call.
+pub const SHIM: &str = "__ptx_shim";
+
 /// Prefix of the external functions that the compiler replaces by device intrinsics. What follows it is looked
 /// up in the compiler's intrinsic table.
 pub const INTRINSIC_PREFIX: &str = "__ptx_";
 
 /// Prefix of the device runtime's functions that the compiler calls by name; they are never exported.
 pub const RUNTIME_PREFIX: &str = "__ptx_rt_";
+
+/// How the crate `ptx` names C's mathematical functions, as in `__ptx_math_sinf`: the compiler puts libdevice's in their
+/// place.
+pub const MATH_PREFIX: &str = "__ptx_math_";
+
+/// What the crate `ptx` defines with the crate `libm` begins with this: it serves where there is no libdevice.
+pub const MATH_FALLBACK_PREFIX: &str = "__ptx_rt_math_";
 
 /// The functions that may stay undefined: the driver supplies them (guide, chapter 3).
 pub const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];

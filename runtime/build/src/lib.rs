@@ -18,6 +18,7 @@
 //! | Variable | Meaning |
 //! |---|---|
 //! | `RUST_PTX_ARCH` | architectures, as in `sm_80,sm_90a`; wins over the build script and the manifest |
+//! | `RUST_PTX_FLOAT` | floating-point modes, as in `fmad=false,ftz=true`; wins likewise, mode by mode |
 //! | `RUST_PTX_SYSROOT` | a ready device sysroot, or the `library` folder of Rust's sources |
 //! | `RUST_PTX_CACHE` | where the device sysroot and NVIDIA's tools are kept |
 //! | `CUDA_HOME`, `CUDA_PATH` | where NVIDIA's tools are looked for first |
@@ -27,6 +28,7 @@ mod image;
 
 use std::path::{Path, PathBuf};
 
+use ptx_codegen::float::FloatSettings;
 use ptx_codegen::options::{Emit, Settings};
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, Built, DeviceBuild, Features, Show};
@@ -102,6 +104,13 @@ impl Builder {
         self
     }
 
+    /// Which maths library: `auto`, `off` (the crate libm) or the path of a libdevice.10.bc.
+    #[must_use]
+    pub fn libdevice(mut self, libdevice: impl Into<String>) -> Self {
+        self.settings.libdevice = Some(libdevice.into());
+        self
+    }
+
     /// Which ptxas: `auto`, `off` or a path.
     #[must_use]
     pub fn ptxas(mut self, ptxas: impl Into<String>) -> Self {
@@ -113,6 +122,42 @@ impl Builder {
     #[must_use]
     pub fn ptx_version(mut self, version: impl Into<String>) -> Self {
         self.settings.ptx_version = Some(version.into());
+        self
+    }
+
+    /// Whether multiplications and additions may be fused: `nvcc --fmad`, on by default.
+    #[must_use]
+    pub fn fmad(mut self, fused: bool) -> Self {
+        self.settings.float.fmad = Some(fused);
+        self
+    }
+
+    /// Whether subnormal numbers of single precision are zero: `nvcc --ftz`, off by default.
+    #[must_use]
+    pub fn ftz(mut self, flushed: bool) -> Self {
+        self.settings.float.ftz = Some(flushed);
+        self
+    }
+
+    /// Whether divisions and reciprocals of single precision are correctly rounded: `nvcc --prec-div`, on by default.
+    #[must_use]
+    pub fn prec_div(mut self, rounded: bool) -> Self {
+        self.settings.float.prec_div = Some(rounded);
+        self
+    }
+
+    /// Whether square roots of single precision are correctly rounded: `nvcc --prec-sqrt`, on by default.
+    #[must_use]
+    pub fn prec_sqrt(mut self, rounded: bool) -> Self {
+        self.settings.float.prec_sqrt = Some(rounded);
+        self
+    }
+
+    /// `nvcc --use_fast_math`: flushes subnormal numbers, and approximates division, square root and the functions of single
+    /// precision. Off by default.
+    #[must_use]
+    pub fn use_fast_math(mut self, fast: bool) -> Self {
+        self.settings.float.use_fast_math = Some(fast);
         self
     }
 
@@ -214,7 +259,8 @@ impl Builder {
         {
             failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));
         }
-        let build = self.device_build(environment);
+        let mut build = self.device_build(environment);
+        build.settings.float = FloatSettings::of_variable()?.or(build.settings.float);
         let built = project::run(&build, &Progress::quiet())?;
         let image = environment.out_dir.join(format!("{}.image.rs", built.report.name));
         project::write_if_changed(&image, &image::expression(&built.report))?;

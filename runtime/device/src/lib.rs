@@ -5,7 +5,7 @@
 //! compiled for both sides type-checks; those that only make sense in a kernel panic there.
 #![no_std]
 
-#[cfg(test)]
+#[cfg(any(test, not(target_arch = "nvptx64")))]
 extern crate std;
 
 #[cfg(all(target_arch = "nvptx64", feature = "allocator"))]
@@ -15,7 +15,9 @@ pub mod atomic;
 mod dim;
 mod disjoint;
 pub mod ffi;
+pub mod float;
 mod intrinsics;
+pub mod math;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 //! Streams, events and memory are cudarc's own types; this crate adds what makes a launch checked: the parameters'
 //! types at compile time, and the grid, the kernel's ABI and the memory's device at run time.
 
+pub mod compare;
 mod device;
 mod driver;
 mod error;

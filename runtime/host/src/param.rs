@@ -5,6 +5,8 @@ use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
 use ptx_device::ffi::{
     CChar, Char8, Char16, LongLong, Restrict, SamplerObject, SurfaceObject, TextureObject, ULongLong, WChar,
 };
+#[cfg(feature = "half")]
+use ptx_device::float::{Bf16x2, F8E4M3, F8E4M3x2, F8E5M2, F8E5M2x2, F16x2};
 use ptx_device::{DisjointSlice, native_vectors, vec};
 
 use crate::launch::Launch;
@@ -46,7 +48,7 @@ macro_rules! by_value {
 }
 by_value!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, f32, f64);
 #[cfg(feature = "half")]
-by_value!(@hidden half::f16, half::bf16);
+by_value!(@hidden half::f16, half::bf16, F16x2, Bf16x2, F8E4M3, F8E4M3x2, F8E5M2, F8E5M2x2);
 
 macro_rules! vectors {
     ($($name:ident, $make:ident, $cuda:literal, $lane:ident, $kind:ident, $fields:tt, $align:tt;)*) => {

@@ -1,5 +1,7 @@
 //! What stands in `#[kernel(...)]`.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, Ident, LitStr, Path, Token, parenthesized};
 
@@ -83,6 +85,14 @@ impl Parse for Arguments {
 }
 
 impl Arguments {
+    /// Path of `ptx::__private`.
+    pub fn private(&self) -> TokenStream {
+        match &self.krate {
+            Some(path) => quote!(#path::__private),
+            None => quote!(::ptx::__private),
+        }
+    }
+
     fn option(
         &mut self,
         input: ParseStream<'_>,

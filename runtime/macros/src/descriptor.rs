@@ -3,8 +3,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Signature, Type};
+use syn::{ItemFn, Type};
 
+use crate::float;
 use crate::function::{Param, allow};
 use crate::text;
 
@@ -107,10 +108,12 @@ impl Function<'_> {
 pub fn shim(
     private: &TokenStream,
     shim: &Ident,
-    signature: &Signature,
+    function: &ItemFn,
     params: &[Param],
     result: Option<&Type>,
 ) -> TokenStream {
+    let signature = &function.sig;
+    let marker = float::marker_of(function, private);
     let name = &signature.ident;
     let (lifetimes, _, where_clause) = signature.generics.split_for_impl();
     let pointers = pointers(params);
@@ -131,6 +134,7 @@ pub fn shim(
     quote! {
         #allow
         unsafe extern "C" fn #shim #lifetimes (#first #(#pointers: *const ()),*) #where_clause {
+            #marker
             // SAFETY: the compiler calls this with one pointer for each parameter, as `Entry` asks.
             unsafe #body
         }

@@ -23,6 +23,7 @@ use syn::{Attribute, ForeignItem, ForeignItemFn, ItemFn, ItemForeignMod, LitStr,
 
 use crate::arguments::{Linkage, check_name};
 use crate::descriptor::{self, Function};
+use crate::float;
 use crate::function::{self, Errors, Param, Role};
 use crate::template::{self, Instance};
 
@@ -103,11 +104,12 @@ impl Arguments {
 }
 
 fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let function: ItemFn = syn::parse2(item).map_err(|error| {
+    let mut function: ItemFn = syn::parse2(item).map_err(|error| {
         syn::Error::new(error.span(), format!("`#[device(export)]` stands before a function with a body: {error}"))
     })?;
     let linkage = arguments.linkage(None)?;
     let params = function::check(&function.sig, Role::Export)?;
+    float::expand_blocks(&mut function.block, private)?;
     let result = function::result(&function.sig);
     let name = match &arguments.name {
         Some(name) => {
@@ -130,8 +132,8 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
         names: None,
     }
     .constants();
-    let shim = Ident::new("__ptx_shim", Span::call_site());
-    let shim_function = descriptor::shim(private, &shim, &function.sig, &params, result);
+    let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
+    let shim_function = descriptor::shim(private, &shim, &function, &params, result);
     let entry = descriptor::entry(private, &shim);
     let (cfgs, check) = (function::cfgs(&function.attrs), no_slice(private, result));
     Ok(quote! {
@@ -166,6 +168,10 @@ fn import(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
     let mut errors = Errors::default();
     if block.unsafety.is_none() {
         errors.add(block.abi.extern_token, "extern blocks must be unsafe: nobody checks that C++ has these functions");
+    }
+    let attrs = block.items.iter().filter_map(|item| if let ForeignItem::Fn(f) = item { Some(&f.attrs) } else { None });
+    for attribute in attrs.chain([&block.attrs]).flatten().filter(|a| float::is_float(a)) {
+        errors.add(attribute, float::IMPORTED);
     }
     let linkage = arguments.linkage(block.abi.name.as_ref())?;
     let mut functions = TokenStream::new();

@@ -17,15 +17,17 @@ use syn::{Expr, Ident, ItemFn};
 
 use crate::arguments::Arguments;
 use crate::descriptor::{self, Function};
+use crate::float;
 use crate::function::{self, Param, Role};
 
 /// The expansion of `#[kernel(arguments)] item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let function: ItemFn = syn::parse2(item).map_err(|error| {
+    let mut function: ItemFn = syn::parse2(item).map_err(|error| {
         syn::Error::new(error.span(), format!("`#[kernel]` stands before a function with a body: {error}"))
     })?;
     let arguments: Arguments = syn::parse2(arguments)?;
     let params = function::check(&function.sig, Role::Kernel)?;
+    float::expand_blocks(&mut function.block, &arguments.private())?;
     let kernel = Kernel::new(function, arguments, params);
     let (device, host) = (kernel.device(), kernel.host());
     Ok(quote!(#device #host))
@@ -42,10 +44,7 @@ struct Kernel {
 
 impl Kernel {
     fn new(function: ItemFn, arguments: Arguments, params: Vec<Param>) -> Self {
-        let private = match &arguments.krate {
-            Some(path) => quote!(#path::__private),
-            None => quote!(::ptx::__private),
-        };
+        let private = arguments.private();
         let descriptor = descriptor(&function, &arguments, &params, &private);
         Self { function, params, private, descriptor }
     }
@@ -54,8 +53,8 @@ impl Kernel {
     fn device(&self) -> TokenStream {
         let Self { function, params, private, descriptor } = self;
         let cfgs = function::cfgs(&function.attrs);
-        let shim = Ident::new("__ptx_shim", Span::call_site());
-        let shim_function = descriptor::shim(private, &shim, &function.sig, params, None);
+        let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
+        let shim_function = descriptor::shim(private, &shim, function, params, None);
         let entry = descriptor::entry(private, &shim);
         let checks = params.iter().map(|Param { static_ty, .. }| {
             quote_spanned! {static_ty.span()=>
@@ -98,11 +97,13 @@ impl Kernel {
             quote_spanned!(span=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
         });
         let allow_unused = function::allow(&quote!(dead_code, unused_mut));
+        // The launcher does no arithmetic: modes are the function's that it contains.
+        let outer_attrs = attrs.iter().filter(|a| !float::is_float(a));
         let inner_attrs = attrs.iter().filter(|a| !a.path().is_ident("doc") && !a.path().is_ident("cfg"));
         let inner = ItemFn { attrs: Vec::new(), vis: syn::Visibility::Inherited, ..function.clone() };
         quote! {
             #[cfg(not(target_arch = "nvptx64"))]
-            #(#attrs)*
+            #(#outer_attrs)*
             #vis #safety fn #name<'__ptx, #(#lifetimes),*>(#(#names: #hosts),*) -> #private::Launch<'__ptx>
             #where_clause
             {

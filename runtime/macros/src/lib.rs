@@ -1,4 +1,4 @@
-//! `#[kernel]`, `#[device]`, `#[shared]`, `#[constant]`, `#[derive(AbiType)]` and `image!()`.
+//! `#[kernel]`, `#[device]`, `#[float]`, `#[shared]`, `#[constant]`, `#[derive(AbiType)]` and `image!()`.
 //!
 //! They emit descriptors and thin shims, nothing else: whatever needs knowledge of PTX is the compiler's business.
 
@@ -7,6 +7,7 @@ mod arguments;
 mod bitfields;
 mod descriptor;
 mod device;
+mod float;
 mod function;
 mod image;
 mod kernel;
@@ -64,6 +65,41 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn device(arguments: TokenStream, item: TokenStream) -> TokenStream {
     device::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Says which floating-point modes hold in a function and in all that it calls: `#[ptx::float(fmad = false, ftz = true)]`.
+///
+/// | mode | nvcc | default | on |
+/// |---|---|---|---|
+/// | `fmad` | `--fmad` | on | a multiplication and an addition may become one fused multiply-add |
+/// | `ftz` | `--ftz` | off | subnormal `f32` are zero |
+/// | `prec_div` | `--prec-div` | on | `f32` divisions and reciprocals are correctly rounded |
+/// | `prec_sqrt` | `--prec-sqrt` | on | `f32` square roots are correctly rounded |
+/// | `use_fast_math` | `--use_fast_math` | off | `ftz`, no `prec_div`, no `prec_sqrt`, and fast `sinf`, `expf` and so on |
+///
+/// It stands on a function or a method (with `#[kernel]` or `#[device(export)]` before or after it, if they are there), on an
+/// `impl` block, a trait or a module with braces, for all functions in it that have none of their own, and on a block
+/// within a function that has `#[kernel]`, `#[device(export)]` or `#[ptx::float()]`:
+///
+/// ```ignore
+/// #[kernel]
+/// pub fn dot(a: [f32; 2], b: [f32; 2], mut out: DisjointSlice<f32>) {
+///     let exact = #[ptx::float(fmad = false)]
+///     {
+///         a[0] * b[0] + a[1] * b[1]
+///     };
+///     if let Some(out) = out.get_mut(thread::index_1d()) {
+///         *out = exact;
+///     }
+/// }
+/// ```
+///
+/// A mode that is not named stays as it is: the build's, or that of the function around. What is called has the caller's modes,
+/// inlined or not, unless it names its own. `return`, `?`, `break` and `continue` cannot leave a block with modes. On the
+/// host nothing changes. `crate = path` says where the crate `ptx` is.
+#[proc_macro_attribute]
+pub fn float(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    float::expand(arguments.into(), item.into()).into()
 }
 
 /// Gives a `#[repr(C)]` or `#[repr(transparent)]` struct or union, or an enum without fields and with an integer

@@ -32,12 +32,14 @@ pub use half::{bf16, f16};
 pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
-pub use ptx_device::{Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, sync, sync_threads, thread, vec};
+pub use ptx_device::{
+    Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, float, math, sync, sync_threads, thread, vec,
+};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, kernel, shared};
+pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, float, kernel, shared};
 
 /// Prints a line, on the device: what `std::println!` prints, by one call of the driver's `vprintf`, so that the lines of
 /// threads do not mix. On the host this is `std::println!`.
@@ -72,6 +74,7 @@ pub use std::{print, println};
 
 /// What most kernels and host programs name: `use ptx::prelude::*;`.
 pub mod prelude {
+    pub use crate::math::Math as _;
     pub use crate::{AbiType, DisjointSlice, device, kernel, sync_threads, thread};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use crate::{CudaSlice, Device, Grid, Module};
@@ -84,8 +87,20 @@ pub mod __private {
         AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
         TemplateParameter, Type, bits, cxx, encode, encoded_len,
     };
+    #[cfg(target_arch = "nvptx64")]
+    pub use ptx_device::float::scope::__ptx_float_modes;
+    pub use ptx_device::float::scope::{Scoped, scope};
     pub use ptx_device::print;
     pub use ptx_device::shared::{SharedStatic, may_be_constant};
+    #[cfg(feature = "half")]
+    pub use ptx_device::{
+        half_forms, half_operations, half_to_integer_conversions, half_to_integral_conversions, to_half_conversions,
+        to_half_forms, to_packed_conversions,
+    };
+    pub use ptx_device::{
+        rounding_operations, single_operations, to_float_conversions, to_integer_conversions,
+        to_integer_flushing_conversions, to_integral_conversions, to_single_conversions,
+    };
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
     #[cfg(not(target_arch = "nvptx64"))]

@@ -2,7 +2,7 @@
 //!
 //! Guide §2.3, note A. Every instruction that is not known here makes its result unknown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A register holds a number of so many bits, extended by that sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,43 +27,58 @@ impl Range {
 
 /// Registers of which something is known.
 #[derive(Debug, Default)]
-pub struct Registers(BTreeMap<String, Range>);
+pub struct Registers {
+    known: BTreeMap<String, Range>,
+    /// Those that more than one instruction of the function writes.
+    rewritten: BTreeSet<String>,
+}
 
 impl Registers {
+    /// Nothing is known at the start of a function with these instructions.
+    pub fn of_body<'w, 'a: 'w>(instructions: impl Iterator<Item = &'w [&'a str]>) -> Self {
+        let mut registers = Self::default();
+        let mut written = BTreeSet::new();
+        for register in instructions.flat_map(targets) {
+            if !written.insert(*register) {
+                registers.rewritten.insert((*register).to_string());
+            }
+        }
+        registers
+    }
+
     /// What is known of a register or a number.
     pub fn of(&self, operand: &str) -> Option<Range> {
         if let Ok(number) = operand.parse::<i64>() {
             return Some(of_number(number));
         }
-        self.0.get(operand).copied()
+        self.known.get(operand).copied()
     }
 
-    /// Everything is unknown from here on.
-    pub fn forget(&mut self) {
-        self.0.clear();
+    /// A label: other paths lead here. What holds for the only write of a register holds on each of them.
+    pub fn join(&mut self) {
+        self.known.retain(|register, _| !self.rewritten.contains(register));
     }
 
     /// One instruction, without its semicolon.
     pub fn step(&mut self, words: &[&str]) {
-        // A predicate before an instruction means that the register may keep what it has.
-        let [op, target, rest @ ..] = words else { return };
-        if op.starts_with('@') {
-            self.0.remove(rest.first().copied().unwrap_or_default());
-            return;
-        }
-        let operands: Vec<&str> = rest.iter().copied().filter(|word| !matches!(*word, "," | "[" | "]")).collect();
-        let result = self.result(op, &operands);
-        if *target == "{" {
-            // A vector: all of its registers.
-            for register in words.iter().take_while(|word| **word != "}") {
-                self.0.remove(*register);
+        let (is_predicated, op, operands) = split(words);
+        let range = match operands {
+            // A vector's parts are not looked at. Under a predicate the register may keep what it has.
+            ["{", ..] => None,
+            _ if is_predicated => None,
+            [_, sources @ ..] => {
+                let sources: Vec<&str> =
+                    sources.iter().copied().filter(|word| !matches!(*word, "," | "[" | "]")).collect();
+                self.result(op, &sources)
             }
-            return;
-        }
-        match result {
-            Some(range) => self.0.insert((*target).to_string(), range),
-            None => self.0.remove(*target),
+            [] => return,
         };
+        for register in targets(words) {
+            match range {
+                Some(range) => self.known.insert((*register).to_string(), range),
+                None => self.known.remove(*register),
+            };
+        }
     }
 
     fn result(&self, op: &str, operands: &[&str]) -> Option<Range> {
@@ -107,6 +122,25 @@ impl Registers {
             "setp" | "set" => None,
             _ => None,
         }
+    }
+}
+
+/// Whether it has a predicate, the opcode, and the words after it.
+fn split<'w, 'a>(words: &'w [&'a str]) -> (bool, &'a str, &'w [&'a str]) {
+    match words {
+        [predicate, op, operands @ ..] if predicate.starts_with('@') => (true, op, operands),
+        [op, operands @ ..] => (false, op, operands),
+        [] => (false, "", &[]),
+    }
+}
+
+/// The registers that an instruction writes: its first operand, or all in its first operand's braces. Some instructions
+/// only read theirs, such as branches; to count it as written is on the safe side.
+fn targets<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
+    match split(words).2 {
+        ["{", list @ ..] => list.split(|word| *word == "}").next().unwrap_or_default(),
+        [target, ..] => std::slice::from_ref(target),
+        [] => &[],
     }
 }
 

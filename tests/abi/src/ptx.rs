@@ -163,30 +163,21 @@ impl Module {
 
     /// Reads the calls of a body; returns what is known of the result.
     fn body(&mut self, words: &[&str]) -> Option<Range> {
-        let mut registers = Registers::default();
+        let statements: Vec<Statement<'_, '_>> = words.split(|word| *word == ";").map(Statement::parse).collect();
+        let mut registers = Registers::of_body(statements.iter().map(|statement| statement.instruction));
         let mut declared: BTreeMap<&str, Param> = BTreeMap::new();
         let mut stored: BTreeMap<&str, Option<Range>> = BTreeMap::new();
         let mut returned = None;
-        for statement in words.split(|word| *word == ";") {
-            // A block's brace and labels stand before a statement.
-            let mut statement = statement;
-            while let [first, rest @ ..] = statement {
-                match *first {
-                    "{" | "}" => {
-                        declared.clear();
-                        stored.clear();
-                        statement = rest;
-                    }
-                    _ if rest.first() == Some(&":") => {
-                        // Other paths lead here, with other values.
-                        registers.forget();
-                        statement = &rest[1..];
-                    }
-                    _ => break,
-                }
+        for Statement { after_brace, after_label, instruction } in statements {
+            if after_brace {
+                declared.clear();
+                stored.clear();
             }
-            match statement {
-                [".param", ..] => declared.extend(params(statement)),
+            if after_label {
+                registers.join();
+            }
+            match instruction {
+                [".param", ..] => declared.extend(params(instruction)),
                 [op, "[", place, rest @ ..] if op.starts_with("st.param") => {
                     let value = rest.iter().rev().find(|word| **word != "]" && **word != "}");
                     let range = value.and_then(|value| registers.of(value));
@@ -234,6 +225,32 @@ impl Module {
             given: arguments.iter().map(|name| stored.get(name).copied().flatten()).collect(),
         };
         self.calls.entry(name.to_string()).or_default().push(call);
+    }
+}
+
+/// What is between two semicolons: braces and labels may stand before an instruction.
+struct Statement<'w, 'a> {
+    after_brace: bool,
+    after_label: bool,
+    instruction: &'w [&'a str],
+}
+
+impl<'w, 'a> Statement<'w, 'a> {
+    fn parse(words: &'w [&'a str]) -> Self {
+        let mut statement = Self { after_brace: false, after_label: false, instruction: words };
+        loop {
+            statement.instruction = match statement.instruction {
+                ["{" | "}", rest @ ..] => {
+                    statement.after_brace = true;
+                    rest
+                }
+                [_, ":", rest @ ..] => {
+                    statement.after_label = true;
+                    rest
+                }
+                _ => return statement,
+            };
+        }
     }
 }
 
@@ -377,5 +394,31 @@ mod tests {
         assert_eq!(call.given[0], Some(Range { bits: 8, is_signed: true }));
         assert_eq!(module.functions["caller"].returned, Some(Range { bits: 8, is_signed: true }));
         assert!(module.calls.contains_key("caller2"));
+    }
+
+    /// What the function with this body is known to return.
+    fn returned(body: &str) -> Option<Range> {
+        let ptx = format!(
+            ".visible .func (.param .b32 func_retval0) f() {{ {body} st.param.b32 [func_retval0], %r1; ret; }}"
+        );
+        Module::parse(&ptx).functions["f"].returned
+    }
+
+    #[test]
+    fn a_register_written_once_is_known_after_a_label() {
+        // A loop that copies a struct stands between the load and the store of a small integer (seed 7, signature 195).
+        let copy = "mov.b64 %rd1, 0; $L__BB0_1: add.s64 %rd1, %rd1, 1; setp.lt.u64 %p1, %rd1, 72; @%p1 bra $L__BB0_1;";
+        let unsigned = |bits| Some(Range { bits, is_signed: false });
+        assert_eq!(returned(&format!("ld.b8 %r1, [%rd2]; {copy}")), unsigned(8));
+        assert_eq!(returned(&format!("ld.b8 %rs1, [%rd2]; {copy} cvt.u32.u16 %r1, %rs1;")), unsigned(8));
+        // Another path may have written the register.
+        assert_eq!(returned(&format!("ld.b8 %r1, [%rd2]; {copy} ld.b32 %r2, [%rd2]; $L__BB0_2:")), unsigned(8));
+        assert_eq!(
+            returned(&format!("ld.b8 %r1, [%rd2]; {copy} @%p1 bra $L__BB0_3; ld.b32 %r1, [%rd3]; $L__BB0_3:")),
+            None
+        );
+        assert_eq!(returned("ld.b32 %r1, [%rd2]; bra $L__BB0_2; ld.b8 %r1, [%rd2]; $L__BB0_2:"), None);
+        assert_eq!(returned(&format!("ld.b8 %r1, [%rd2]; {copy} @%p1 ld.b32 %r1, [%rd3]; $L__BB0_2:")), None);
+        assert_eq!(returned(&format!("ld.b8 %r1, [%rd2]; {copy} ld.v2.b32 {{%r1, %r2}}, [%rd3]; $L__BB0_2:")), None);
     }
 }

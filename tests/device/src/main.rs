@@ -12,6 +12,7 @@ mod abi;
 mod atomics;
 mod examples;
 mod failures;
+mod float;
 mod gpu;
 mod heap;
 mod language;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         linking::tests(),
         print::tests(),
         heap::tests(),
+        float::tests(),
     ]
     .concat();
     tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));

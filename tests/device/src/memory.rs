@@ -2,7 +2,7 @@
 
 use ptx::DevicePointer;
 use ptx_test_kernels::layouts::Inner;
-use ptx_test_kernels::memory::{self as kernels, BLOCK};
+use ptx_test_kernels::memory::{self as kernels, BLOCK, SHIFTED};
 
 use crate::gpu::{random, same};
 use crate::record::{Test, test};
@@ -40,6 +40,15 @@ pub fn tests() -> Vec<Test> {
             gpu.run(kernels::shuffle_blocks(&mut device), host.len());
             host.iter_mut().enumerate().for_each(|(i, block)| kernels::shuffle(block, i));
             same(&gpu.device.download(&device).unwrap(), host);
+        }),
+        test("copies, moves and fills of every length", |gpu| {
+            let from: Vec<[u16; SHIFTED]> = vec![std::array::from_fn(|i| i as u16 * 3 + 1); 600];
+            let mut host = vec![[7; SHIFTED]; from.len()];
+            let device = gpu.device.upload(&from).unwrap();
+            let mut to = gpu.device.upload(&host).unwrap();
+            gpu.run(kernels::shift_parts(&device, &mut to), from.len());
+            host.iter_mut().enumerate().for_each(|(i, to)| kernels::shift(&from[i], to, i));
+            same(&gpu.device.download(&to).unwrap(), host);
         }),
         test("comparisons of large arrays", |gpu| {
             let bytes = |seed| random(seed).map(|bits| (bits % 2) as u8);

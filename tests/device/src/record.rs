@@ -40,6 +40,11 @@ pub fn skippable(name: &str, body: impl Fn(&Gpu) -> Result<(), String> + Send + 
     Test { name: name.into(), body: Arc::new(move |gpu| body(gpu).map(|()| Value::Null)) }
 }
 
+/// A test whose results are recorded, and that may say why it cannot run here.
+pub fn skippable_recorded(name: &str, body: impl Fn(&Gpu) -> Result<Value, String> + Send + Sync + 'static) -> Test {
+    Test { name: name.into(), body: Arc::new(body) }
+}
+
 /// Results so far.
 #[derive(Clone, Default)]
 pub struct Record {

@@ -52,6 +52,29 @@ pub fn shuffle_blocks(mut blocks: DisjointSlice<[u64; BLOCK]>) {
     }
 }
 
+/// How long what [`shift`] moves is.
+pub const SHIFTED: usize = 300;
+
+/// Copies, moves and clears parts whose length and place `by` says: words, blocks of words, and what is left.
+#[inline]
+pub fn shift(from: &[u16; SHIFTED], to: &mut [u16; SHIFTED], by: usize) {
+    let (start, len) = (by % 7, by % 280);
+    to[start..start + len].copy_from_slice(&from[20 - start..20 - start + len]);
+    to.copy_within(..len, by % 20);
+    to.copy_within(by % 20..by % 20 + len, by % 11);
+    let middle = &mut to[100..100 + by % 200];
+    // SAFETY: every bit pattern is a number.
+    unsafe { core::ptr::write_bytes(middle.as_mut_ptr(), by as u8, middle.len()) };
+}
+
+#[kernel]
+pub fn shift_parts(from: &[[u16; SHIFTED]], mut to: DisjointSlice<[u16; SHIFTED]>) {
+    let i = thread::index_1d();
+    if let Some(to) = to.get_mut(i) {
+        shift(&from[i.get()], to, i.get());
+    }
+}
+
 /// -1, 0 or 1.
 #[inline]
 pub fn order(a: &[u8; BLOCK], b: &[u8; BLOCK]) -> i32 {

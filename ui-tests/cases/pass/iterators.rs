@@ -5,8 +5,7 @@ use ptx::prelude::*;
 // CHECK-LABEL: .visible .entry dot(
 // CHECK: $L__BB{{.*}}:
 // CHECK: ld.global.{{(nc\.)?[bf]}}32
-// CHECK: mul.rn.f32
-// CHECK: add.rn.f32
+// CHECK: fma.rn.f32
 #[kernel]
 pub fn dot(a: &[f32], b: &[f32], mut out: DisjointSlice<f32>) {
     let i = thread::index_1d();

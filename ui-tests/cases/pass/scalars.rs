@@ -5,7 +5,7 @@ use ptx::prelude::*;
 // CHECK-LABEL: .visible .entry floats(
 // CHECK: .param .f32 floats_param_0,
 // CHECK-NEXT: .param .f64 floats_param_1,
-// CHECK: mul.rn.f64
+// CHECK: fma.rn.f64
 #[kernel]
 pub fn floats(a: f32, b: f64, mut out: DisjointSlice<f64>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {

@@ -9,9 +9,8 @@ use ptx::prelude::*;
 // CHECK-NEXT: .param .u64 {{.*}}saxpy_param_3,
 // CHECK-NEXT: .param .u64 saxpy_param_4
 // CHECK: ld.global.nc.{{[bf]}}32
-// CHECK: mul.rn.f32
 // CHECK: ld.global.{{[bf]}}32
-// CHECK: add.rn.f32
+// CHECK: fma.rn.f32
 // CHECK: st.global.{{[bf]}}32
 // CHECK-NOT: .local
 #[kernel]

@@ -1,0 +1,94 @@
+//! Writes a function's modes onto its instructions, which keep them wherever they are inlined.
+//!
+//! ```text
+//! before: %s = fadd float %a, %b            (modes: fmad, ftz, prec-div = false)
+//!         %q = fdiv float %s, %c
+//! after:  %s = fadd contract float %a, %b   (function: "denormal-fp-math-f32"="preserve-sign,preserve-sign")
+//!         %q = fdiv contract afn float %s, %c
+//! ```
+//!
+//! `contract` says that the operation may be fused, `afn` that it may be approximated. LLVM itself does not act on either
+//! before [`super::lower`] has turned them into what nvcc writes.
+
+use super::operations::is_affected;
+use super::{has_modes, lower, modes_of};
+use crate::diagnostic::Result;
+use crate::libdevice;
+use crate::llvm::{
+    self, AnyTypeEnum, AttributeLoc, Context, FloatFlags, FunctionValue, InstructionOpcode, InstructionValue, Module,
+};
+
+/// The attribute by which LLVM knows `.ftz`.
+pub(super) const DENORMAL: &str = "denormal-fp-math-f32";
+
+/// Stamps every function.
+pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    let functions = || llvm::functions(module).filter(|f| f.count_basic_blocks() > 0);
+    let flushing = functions().any(|function| modes_of(function).ftz);
+    for function in functions() {
+        let modes = modes_of(function);
+        let mut affected = has_modes(function);
+        for instruction in llvm::instructions(function).filter(|instruction| is_affected(*instruction)) {
+            affected = true;
+            if llvm::has_float_flags(instruction) {
+                let approximate = match operation(instruction) {
+                    Some(Operation::Divide) => !modes.prec_div,
+                    Some(Operation::SquareRoot) => !modes.prec_sqrt,
+                    None => false,
+                };
+                llvm::set_float_flags(instruction, FloatFlags { contract: modes.fmad, approximate });
+            }
+        }
+        if flushing {
+            set_denormals(context, function, modes.ftz, affected);
+        }
+        // Those that libdevice itself writes stay divisions, of which `prec-div` makes `div.full`; so has nvcc it.
+        if modes.fast_functions && !modes.prec_div && !libdevice::is_of_libdevice(function) {
+            lower::divide_fast(context, module, function)?;
+        }
+    }
+    Ok(())
+}
+
+/// LLVM inlines one function into another only where both treat subnormal numbers alike, or where the callee does not
+/// say: one that computes nothing, nor calls what does.
+fn set_denormals(context: &Context, function: FunctionValue<'_>, ftz: bool, affected: bool) {
+    let value = match (ftz, affected) {
+        (true, true) => "preserve-sign,preserve-sign",
+        (false, true) => "ieee,ieee",
+        (_, false) => "dynamic,dynamic",
+    };
+    function.remove_string_attribute(AttributeLoc::Function, DENORMAL);
+    function.add_attribute(AttributeLoc::Function, context.create_string_attribute(DENORMAL, value));
+}
+
+/// What `prec-div` and `prec-sqrt` are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// `fdiv`
+    Divide,
+    /// `llvm.sqrt`
+    SquareRoot,
+}
+
+/// Which of them an instruction is, of single precision only.
+pub fn operation(instruction: InstructionValue<'_>) -> Option<Operation> {
+    let single = match instruction.get_type() {
+        AnyTypeEnum::FloatType(ty) => ty.get_bit_width() == 32,
+        AnyTypeEnum::VectorType(ty) => {
+            ty.get_element_type().is_float_type() && ty.get_element_type().into_float_type().get_bit_width() == 32
+        }
+        _ => false,
+    };
+    if !single {
+        return None;
+    }
+    match instruction.get_opcode() {
+        InstructionOpcode::FDiv => Some(Operation::Divide),
+        InstructionOpcode::Call => {
+            let callee = llvm::called_function(instruction)?;
+            callee.get_name().to_bytes().starts_with(b"llvm.sqrt.").then_some(Operation::SquareRoot)
+        }
+        _ => None,
+    }
+}

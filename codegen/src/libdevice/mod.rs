@@ -1,0 +1,321 @@
+//! The maths library: calls of mathematical functions, under whatever name, become calls of NVIDIA's libdevice, and of that
+//! only what is called is linked in.
+//!
+//! Before: `%y = call float @llvm.sin.f32(float %x)`, or `@sinf`, or the crate `libm`'s `libm::math::sinf::sinf`. After:
+//! `%y = call float @__nv_sinf(float %x)` with its body, and behind it `__nv_fast_sinf`, which functions with
+//! `use_fast_math` get. [`specialize`] then answers per arch and per function what libdevice asks about modes.
+
+mod library;
+mod names;
+mod reflect;
+mod text;
+
+use std::collections::{BTreeMap, HashSet};
+
+use ptx_abi::{MATH_FALLBACK_PREFIX, MATH_PREFIX};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::input;
+use crate::llvm::{
+    self, AttributeLoc, CallSiteValue, Context, FunctionValue, InstructionOpcode, Linkage, Module, ParseError, Use,
+};
+
+use self::library::Bitcode;
+use self::names::{By, Function, Width};
+use self::text::Ir;
+
+pub use self::library::Library;
+pub use self::reflect::specialize;
+
+/// The attribute of functions that came from libdevice.
+const ATTRIBUTE: &str = "ptx-libdevice";
+
+/// Calls and links the library. `imported` are the symbols that CUDA C++ is said to define.
+pub fn link<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    library: &'ctx Library,
+    files: &'ctx [input::File],
+    imported: &HashSet<&str>,
+) -> Result<()> {
+    let bitcode = match library {
+        Library::Libdevice { path, bytes } => Some(Bitcode::parse(context, path, bytes.as_slice())?),
+        Library::Libm => None,
+    };
+    let fallback = match bitcode {
+        Some(_) => HashSet::new(),
+        None => input::definitions(context, files, MATH_FALLBACK_PREFIX)?,
+    };
+    let mut linker = Linker { module, bitcode, fallback, ir: Ir::default(), problems: Vec::new() };
+    let replacements = linker.replacements(imported);
+    linker.problems.extend(wide_floats(module));
+    let Linker { bitcode, ir, problems, .. } = linker;
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
+    for (function, symbol) in replacements {
+        replace(module, function, &symbol);
+    }
+    let failed = |ParseError(reason)| Diagnostic::error(Code::LlvmFailed, format!("cannot link mathematics: {reason}"));
+    if !ir.is_empty() {
+        let text = llvm::parse_ir(context, ir.text().as_bytes(), "mathematics").map_err(failed)?;
+        llvm::set_target(&text);
+        llvm::Library::new(text, |_| false).link_into(module, context).map_err(failed)?;
+    }
+    match bitcode {
+        Some(bitcode) => {
+            bitcode.link_into(module, context)?;
+            mark(context, module);
+        }
+        None => input::link_wanted(context, files, module)?,
+    }
+    hide(module);
+    Ok(())
+}
+
+/// What is to be replaced, by the name of what takes its place.
+type Replacements<'ctx> = Vec<(FunctionValue<'ctx>, String)>;
+
+struct Linker<'a, 'ctx> {
+    module: &'a Module<'ctx>,
+    bitcode: Option<Bitcode<'ctx>>,
+    /// What the crate `ptx` has of `libm`.
+    fallback: HashSet<String>,
+    ir: Ir,
+    problems: Vec<Diagnostic>,
+}
+
+impl<'ctx> Linker<'_, 'ctx> {
+    fn replacements(&mut self, imported: &HashSet<&str>) -> Replacements<'ctx> {
+        let mut found = Vec::new();
+        for function in llvm::functions(self.module) {
+            if llvm::uses(&function).is_empty() {
+                continue;
+            }
+            let name = function.get_name().to_string_lossy().into_owned();
+            let symbol = if name.starts_with("llvm.") {
+                self.intrinsic(function, &name)
+            } else if function.count_basic_blocks() > 0 {
+                self.of_crate_libm(function, &name)
+            } else if imported.contains(name.as_str()) {
+                None
+            } else {
+                self.declared(function, &name)
+            };
+            found.extend(symbol.filter(|symbol| *symbol != name).map(|symbol| (function, symbol)));
+        }
+        found
+    }
+
+    /// LLVM's intrinsics: every type of float, and vectors.
+    fn intrinsic(&mut self, function: FunctionValue<'ctx>, name: &str) -> Option<String> {
+        let known = names::of_intrinsic(name)?;
+        let first = function.get_type().get_param_types().into_iter().next()?.try_into().ok()?;
+        // What has no width is refused with all that computes in such types.
+        let width = text::width_of(&text::element(first).0)?;
+        self.adapted(function, name, known, width)
+    }
+
+    /// A function of the crate `libm`, whose own body is as slow as a GPU without libdevice.
+    fn of_crate_libm(&mut self, function: FunctionValue<'ctx>, name: &str) -> Option<String> {
+        if self.bitcode.is_none() || !name.contains("libm") {
+            return None;
+        }
+        let (known, width) = names::of_libm(&format!("{:#}", rustc_demangle::demangle(name)))?;
+        self.adapted(function, name, known, width)
+    }
+
+    /// C's names, ours, and libdevice's own.
+    fn declared(&mut self, function: FunctionValue<'ctx>, name: &str) -> Option<String> {
+        let libdevices = name.strip_prefix("__nv_");
+        let known = match (name.strip_prefix(MATH_PREFIX), libdevices) {
+            (Some(name), _) => names::of_c(name),
+            (_, Some(_)) if self.bitcode.as_ref().is_some_and(|bitcode| bitcode.has(name)) => return None,
+            (_, Some(name)) => names::of_libdevice(name),
+            _ => names::of_c(name),
+        };
+        let Some((known, width)) = known else {
+            if libdevices.is_some() {
+                self.problems.push(self.missing(function, name));
+            }
+            return None;
+        };
+        let wanted = known.ir_type(width);
+        let declared = function.get_type().print_to_string().to_string();
+        if declared != wanted {
+            let diagnostic = Diagnostic::error(
+                Code::MathSignature,
+                format!("`{name}` is declared with another signature than the mathematical function has"),
+            );
+            let diagnostic = diagnostic
+                .at(span(function), "used here")
+                .note(format!("LLVM's type of the declaration is `{declared}`, that of the function `{wanted}`"))
+                .help(format!("declare it as CUDA does, or call the method of `ptx::math::Math` that does the same; a function of your own needs another name than `{name}`"));
+            self.problems.push(diagnostic);
+            return None;
+        }
+        self.target(function, known, width)
+    }
+
+    /// The name of a function that has `function`'s own type.
+    fn adapted(
+        &mut self,
+        function: FunctionValue<'ctx>,
+        name: &str,
+        known: &'static Function,
+        width: Width,
+    ) -> Option<String> {
+        let target = self.target(function, known, width)?;
+        if function.get_type().print_to_string().to_string() == known.ir_type(width) {
+            return Some(target);
+        }
+        let adapter = format!("{MATH_PREFIX}{}.{name}", known.stem);
+        self.ir.adapt(&adapter, function.get_type(), known, width, &target).then_some(adapter)
+    }
+
+    /// The name of what computes a function with C's signature.
+    fn target(&mut self, user: FunctionValue<'ctx>, function: &'static Function, width: Width) -> Option<String> {
+        let c_name = function.c_name(width);
+        if let By::Llvm(intrinsic) = function.by {
+            return Some(format!("{intrinsic}.{}", width.suffix()));
+        }
+        let Some(bitcode) = &self.bitcode else {
+            let name = format!("{MATH_FALLBACK_PREFIX}{c_name}");
+            if self.fallback.contains(&name) {
+                return Some(name);
+            }
+            self.problems.push(self.missing(user, &c_name));
+            return None;
+        };
+        let ours = format!("{MATH_PREFIX}{c_name}");
+        match function.by {
+            By::Twin(_) if width == Width::Single && bitcode.has(&format!("__nv_fast_{c_name}")) => {
+                if !self.ir.defines(&ours) {
+                    self.ir.choose(&ours, function);
+                }
+                Some(ours)
+            }
+            By::Ours => {
+                if !self.ir.defines(&ours) {
+                    self.ir.define_ours(&ours, function, width);
+                }
+                Some(ours)
+            }
+            By::Libdevice(stem) | By::Twin(stem) => {
+                let name = format!("__nv_{stem}{}", if width == Width::Single { "f" } else { "" });
+                if !bitcode.has(&name) {
+                    self.problems.push(self.missing(user, &name));
+                    return None;
+                }
+                Some(name)
+            }
+            By::Llvm(_) => None,
+        }
+    }
+
+    fn missing(&self, user: FunctionValue<'ctx>, name: &str) -> Diagnostic {
+        let diagnostic =
+            Diagnostic::error(Code::MathMissing, format!("nothing computes the mathematical function `{name}`"))
+                .at(span(user), "used here");
+        if self.bitcode.is_some() {
+            return diagnostic
+                .note("NVIDIA's libdevice does not have it")
+                .help("see `ptx::math::Math` for the functions that there are");
+        }
+        let diagnostic = if self.fallback.is_empty() {
+            diagnostic
+                .note("NVIDIA's libdevice was not found, and without the crate `ptx` there is nothing in its place")
+                .help("add the crate `ptx` to the dependencies: it brings the crate `libm`")
+        } else {
+            diagnostic.note("NVIDIA's libdevice was not found or not wanted, and the crate `libm`, which serves in its place, does not have it")
+        };
+        diagnostic.help("install libdevice with `cargo ptx setup` or a CUDA toolkit, or name it by `--libdevice=PATH`; `cargo ptx doctor` says where it was looked for")
+    }
+}
+
+/// The user's line of the first use that has one.
+fn span(function: FunctionValue<'_>) -> Option<crate::diagnostic::Span> {
+    llvm::uses(&function).into_iter().find_map(|user| match user {
+        Use::Instruction(instruction) => llvm::user_span(instruction),
+        Use::Global(_) => None,
+    })
+}
+
+/// Puts `symbol` in a function's place, everywhere.
+fn replace<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>, symbol: &str) {
+    for user in llvm::uses(&function) {
+        // What only one crate saw may be called by another convention.
+        if let Use::Instruction(instruction) = user
+            && let Ok(call) = CallSiteValue::try_from(instruction)
+            && call.get_called_fn_value() == Some(function)
+        {
+            call.set_call_convention(0);
+        }
+    }
+    let target = module.get_function(symbol).unwrap_or_else(|| module.add_function(symbol, function.get_type(), None));
+    function.replace_all_uses_with(target);
+    llvm::delete_function(function);
+}
+
+/// Marks libdevice's own functions.
+fn mark(context: &Context, module: &Module<'_>) {
+    let attribute = context.create_string_attribute(ATTRIBUTE, "");
+    llvm::functions(module)
+        .filter(|function| function.count_basic_blocks() > 0)
+        .filter(|function| function.get_name().to_bytes().starts_with(b"__nv_") || is_internal(*function))
+        .for_each(|function| function.add_attribute(AttributeLoc::Function, attribute));
+}
+
+/// `__internal_accurate_pow` and its kin.
+fn is_internal(function: FunctionValue<'_>) -> bool {
+    function.get_name().to_bytes().starts_with(b"__internal_")
+}
+
+/// Whether a function, or what it is a copy of, came from libdevice: its divisions are not what nvcc's `--use_fast_math`
+/// replaces, which are those that a user wrote.
+pub fn is_of_libdevice(function: FunctionValue<'_>) -> bool {
+    function.get_string_attribute(AttributeLoc::Function, ATTRIBUTE).is_some()
+}
+
+/// Hides what was linked: nothing outside may call it.
+fn hide(module: &Module<'_>) {
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 0) {
+        if function.get_linkage() == Linkage::LinkOnceODR {
+            function.set_linkage(Linkage::Internal);
+            function.as_global_value().set_visibility(llvm::GlobalVisibility::Default);
+        }
+    }
+    for global in llvm::globals(module).filter(|global| !global.is_declaration()) {
+        if global.get_linkage() == Linkage::LinkOnceODR {
+            global.set_linkage(Linkage::Internal);
+            global.set_visibility(llvm::GlobalVisibility::Default);
+        }
+    }
+}
+
+/// Refuses arithmetic in floats of more than 64 bits, at the first place in every function.
+fn wide_floats(module: &Module<'_>) -> Vec<Diagnostic> {
+    let mut found = BTreeMap::new();
+    for function in llvm::functions(module) {
+        let wide = llvm::instructions(function).find(|instruction| {
+            let is_moved = matches!(
+                instruction.get_opcode(),
+                InstructionOpcode::Load | InstructionOpcode::Store | InstructionOpcode::Phi | InstructionOpcode::Return
+            );
+            !is_moved && llvm::has_wide_float(*instruction)
+        });
+        if let Some(instruction) = wide {
+            let name = format!("{:#}", rustc_demangle::demangle(&function.get_name().to_string_lossy()));
+            found.insert(name, llvm::user_span(instruction));
+        }
+    }
+    let refuse = |(name, span)| {
+        Diagnostic::error(Code::MathUnsupported, "the program computes with floats of more than 64 bits")
+            .at(span, "this needs `f128`")
+            .note(format!("it does so in `{name}`"))
+            .note("GPUs compute in `f64` and narrower types")
+            .help("use `f64`, or two of them where more than 53 bits are needed")
+    };
+    found.into_iter().map(refuse).collect()
+}

@@ -1,0 +1,43 @@
+//! Rounding to the 19 bits that tensor cores read of an `f32`: `tf32`, with 10 bits of fraction.
+
+#[cfg(not(target_arch = "nvptx64"))]
+use super::exact::{self, Form, Round, TensorFloat};
+
+macro_rules! tensor {
+    ($($(#[$doc:meta])* $method:ident $symbol:literal $round:ident $form:ident;)*) => {
+        /// To `tf32`, as an `f32`. Tensor cores do not look at its lower 13 bits; here they are zero on the host.
+        pub trait TensorRounding: Copy + super::sealed::Sealed {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                fn $method(self) -> f32;
+            )*
+        }
+
+        impl TensorRounding for f32 {
+            $(
+                #[inline(always)]
+                fn $method(self) -> f32 {
+                    f32::from_bits(instruction!($symbol, (self: f32) -> u32, {
+                        Form::$form.result(exact::convert::<_, TensorFloat>(self, Round::$round)).0
+                    }))
+                }
+            )*
+        }
+    };
+}
+
+tensor! {
+    /// To nearest, ties away from zero: CUDA's `__float_to_tf32`. From sm_80.
+    to_tf32_rna "__ptx_cvt.rna.tf32.f32" Away PLAIN;
+    /// As `to_tf32_rna`, and what is beyond the largest number becomes that number. From sm_80.
+    to_tf32_rna_satfinite "__ptx_cvt.rna.satfinite.tf32.f32" Away FINITE;
+    /// To nearest, ties to even. From sm_90.
+    to_tf32_rn "__ptx_cvt.rn.tf32.f32" Nearest PLAIN;
+    /// Towards zero. From sm_90.
+    to_tf32_rz "__ptx_cvt.rz.tf32.f32" Zero PLAIN;
+    /// To nearest, ties to even; a negative result is zero. From sm_90.
+    to_tf32_rn_relu "__ptx_cvt.rn.relu.tf32.f32" Nearest RELU;
+    /// Towards zero; a negative result is zero. From sm_90.
+    to_tf32_rz_relu "__ptx_cvt.rz.relu.tf32.f32" Zero RELU;
+}

@@ -1,0 +1,23 @@
+//! Floating-point modes: the instructions of one table of expressions, in Rust and in CUDA C++, by both compilers.
+//!
+//! The table is `table.rs`; what may differ, and why, is `deviations.rs`.
+
+use std::process::ExitCode;
+
+mod attributes;
+mod compare;
+mod compile;
+mod deviations;
+mod functions;
+mod generate;
+mod instructions;
+mod isolation;
+mod modes;
+mod sass;
+mod table;
+
+fn main() -> ExitCode {
+    ptx_tests::run(|| {
+        [compare::trials(), attributes::trials(), isolation::trials(), sass::trials()].into_iter().flatten().collect()
+    })
+}
