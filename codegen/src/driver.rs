@@ -18,7 +18,7 @@ use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{copies, emit, float, header, intrinsics, libdevice, memory, optimize, verify, workarounds};
+use crate::{copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, verify, workarounds};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -44,6 +44,7 @@ pub fn link(options: &Options) -> Result<Report> {
     optimize::internalize(&module, &interface, &generic)?;
     libdevice::link(&context, &module, &library, &files, &table.imported())?;
     optimize::shrink_panics(&context, &module);
+    let debug = debuginfo::level(&context, &module, options.debug);
     verify::supported(&module)?;
     dump.module("reachable", &module)?;
     float::assign(&context, &module, &interface, options.float)?;
@@ -56,7 +57,8 @@ pub fn link(options: &Options) -> Result<Report> {
         let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, arch)?);
         float::stamp(&context, &module)?;
-        let machine = emit::machine(arch, emit::ptx_version(options, arch, &table, needs)?, options.opt_level)?;
+        let version = emit::ptx_version(options, arch, &table, needs.and(debuginfo::needs(debug, options)))?;
+        let machine = emit::machine(arch, version, options.opt_level)?;
         libdevice::specialize(&context, &module, &machine, arch)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
@@ -67,16 +69,16 @@ pub fn link(options: &Options) -> Result<Report> {
         workarounds::widen_small_extremes(&context, &module, arch)?;
         float::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
-        emit::limit_debug_info(&module, &machine, options.debug)?;
+        emit::limit_debug_info(&module, &machine, debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
-        let ptx = emit::emit(&module, &machine, arch)?;
+        let prepared = debuginfo::prepare(&context, &module, debug);
+        let ptx = prepared.rewrite(emit::emit(&module, &machine, arch)?, &table, version)?;
         dump.text(&format!("{arch}.ptx"), &ptx)?;
         verify::signatures(&ptx, &table, arch)?;
         if let Some(assembler) = &assembler {
             let relocatable = options.linking() != Linking::None;
-            let job =
-                Job { ptx: &ptx, arch, debug: options.debug, level: options.opt_level, table: &table, relocatable };
+            let job = Job { ptx: &ptx, arch, debug, level: options.opt_level, table: &table, relocatable };
             let assembled = assemble(options, assembler, job, &mut report)?;
             artifacts.extend(match (&linker, assembled) {
                 (Some(linker), Some(object)) => Some(linker.link(object, job, &imports, &mut report)?),

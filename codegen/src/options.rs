@@ -54,9 +54,9 @@ pub enum DebugLevel {
     /// None. The bitcode's line tables still serve our own messages.
     #[default]
     None,
-    /// `.loc` lines, for profilers and sanitizers.
+    /// `.loc` lines with the calls that were inlined, for profilers and sanitizers.
     LineTables,
-    /// Everything rustc gave.
+    /// For cuda-gdb: every variable and type. Optimised code gets `.loc` lines.
     Full,
 }
 
@@ -445,7 +445,11 @@ impl Options {
             archs: parse_archs(&settings.arch)?,
             emit: settings.emit,
             opt_level: line.opt_level,
-            debug: settings.debug_level.unwrap_or(if line.debug { DebugLevel::Full } else { DebugLevel::None }),
+            debug: match settings.debug_level.unwrap_or(if line.debug { DebugLevel::Full } else { DebugLevel::None }) {
+                // ptxas debugs unoptimised code alone; of the rest it takes the lines.
+                DebugLevel::Full if line.opt_level != OptLevel::O0 => DebugLevel::LineTables,
+                level => level,
+            },
             // rustc exports every `#[no_mangle]` function of every crate, our own runtime's too.
             exports: line.export_symbol.into_iter().filter(|name| !name.starts_with(ptx_abi::RUNTIME_PREFIX)).collect(),
             ptxas: match settings.ptxas.as_deref() {
@@ -560,8 +564,11 @@ mod tests {
         assert_eq!(options.exports, ["foo"]);
         assert_eq!(options.archs.iter().map(|a| a.name()).collect::<Vec<_>>(), ["sm_80", "sm_90a"]);
         assert_eq!(options.opt_level, OptLevel::O3);
-        assert_eq!(options.debug, DebugLevel::Full);
+        assert_eq!(options.debug, DebugLevel::LineTables, "optimised code has no more");
         assert_eq!(options.name, "k");
+        assert_eq!(parse(&["--debug", "-o", "k.ptx"]).unwrap().debug, DebugLevel::Full);
+        assert_eq!(parse(&["--debug-level=full", "-o", "k.ptx"]).unwrap().debug, DebugLevel::Full);
+        assert_eq!(parse(&["--debug-level=none", "--debug", "-o", "k.ptx"]).unwrap().debug, DebugLevel::None);
     }
 
     #[test]

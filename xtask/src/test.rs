@@ -25,6 +25,8 @@ pub enum Suite {
     Abi,
     /// The PTX of kernels against ptxas and nvcc.
     Pipeline,
+    /// Debug information against a verifier and nvcc's.
+    Debug,
     /// Floating-point modes: instructions against nvcc's.
     Float,
     /// `cargo ptx new`, and what is rebuilt when.
@@ -60,6 +62,7 @@ impl Suite {
             Self::Link => test(&["--package", "ptx-tests", "--test", "link"]),
             Self::Abi => test(&["--package", "ptx-abi-tests"]),
             Self::Pipeline => test(&["--package", "ptx-tests", "--test", "pipeline"]),
+            Self::Debug => test(&["--package", "ptx-tests", "--test", "debug"]),
             Self::Float => test(&["--package", "ptx-tests", "--test", "float"]),
             Self::Project => test(&["--package", "ptx-tests", "--test", "project"]),
             Self::Examples => examples::run(),

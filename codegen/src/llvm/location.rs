@@ -84,7 +84,7 @@ fn for_metadata(global: GlobalValue<'_>, mut body: impl FnMut(u32, LLVMMetadataR
 
 /// # Safety
 /// `file` must be null or a live file node.
-unsafe fn path_of(file: LLVMMetadataRef) -> Option<PathBuf> {
+pub(super) unsafe fn path_of(file: LLVMMetadataRef) -> Option<PathBuf> {
     if file.is_null() {
         return None;
     }

@@ -29,8 +29,34 @@ pub fn for_device(root: &Table) -> Table {
     profiles
 }
 
-/// What a profile's `debug` asks for, by cargo's rules of inheritance.
+/// What a profile's `debug` asks for and its `strip` leaves, by cargo's rules of inheritance.
 pub fn debug_level(root: &Table, name: &str) -> DebugLevel {
+    if strips(root, name) { DebugLevel::None } else { debug(root, name) }
+}
+
+/// Whether the profile has debug information taken out of executables.
+fn strips(root: &Table, name: &str) -> bool {
+    let variable = format!("CARGO_PROFILE_{}_STRIP", name.to_uppercase().replace('-', "_"));
+    let profile = root.get("profile").and_then(|profiles| profiles.get(name));
+    let own = std::env::var(variable).ok().map(Value::String);
+    match own.as_ref().or_else(|| profile?.get("strip")) {
+        Some(Value::Boolean(strip)) => *strip,
+        Some(Value::String(strip)) => matches!(strip.as_str(), "true" | "symbols" | "debuginfo"),
+        _ => parent(name, profile).is_some_and(|parent| strips(root, parent)),
+    }
+}
+
+/// The profile that one inherits from.
+fn parent<'a>(name: &str, profile: Option<&'a Value>) -> Option<&'a str> {
+    match name {
+        "dev" | "release" => None,
+        "test" => Some("dev"),
+        "bench" => Some("release"),
+        _ => profile?.get("inherits")?.as_str().filter(|parent| *parent != name),
+    }
+}
+
+fn debug(root: &Table, name: &str) -> DebugLevel {
     let variable = format!("CARGO_PROFILE_{}_DEBUG", name.to_uppercase().replace('-', "_"));
     if let Some(level) = std::env::var(variable).ok().and_then(|text| parse(&Value::String(text))) {
         return level;
@@ -42,11 +68,7 @@ pub fn debug_level(root: &Table, name: &str) -> DebugLevel {
     match name {
         "dev" => DebugLevel::Full,
         "release" => DebugLevel::None,
-        "test" => debug_level(root, "dev"),
-        _ => match profile.and_then(|profile| profile.get("inherits")).and_then(Value::as_str) {
-            Some(parent) if parent != name => debug_level(root, parent),
-            _ => debug_level(root, "release"),
-        },
+        _ => debug(root, parent(name, profile).unwrap_or("release")),
     }
 }
 
@@ -86,6 +108,16 @@ mod tests {
             ("profile.fast.inherits = 'dev'", "fast", DebugLevel::Full),
             ("profile.fast.inherits = 'dev'\nprofile.dev.debug = 'none'", "fast", DebugLevel::None),
             ("profile.odd.inherits = 'odd'", "odd", DebugLevel::None),
+            ("profile.dev.strip = true", "dev", DebugLevel::None),
+            ("profile.dev.strip = 'symbols'", "test", DebugLevel::None),
+            ("profile.dev.strip = 'none'", "dev", DebugLevel::Full),
+            ("profile.release.strip = 'debuginfo'\nprofile.release.debug = 1", "release", DebugLevel::None),
+            ("profile.fast.inherits = 'dev'\nprofile.dev.strip = true", "fast", DebugLevel::None),
+            (
+                "profile.fast.inherits = 'dev'\nprofile.dev.strip = true\nprofile.fast.strip = false",
+                "fast",
+                DebugLevel::Full,
+            ),
         ] {
             assert_eq!(debug_level(&table(text), name), expected, "{name} of {text}");
         }

@@ -1,0 +1,112 @@
+//! Labels that ptxas keeps, in the place of those that it may lose.
+//!
+//! A scope may end at a label with nothing behind it but a jump. ptxas leaves out jumps and joins blocks where it can, also
+//! with `--dont-merge-basicblocks`, and a label that has lost its instruction is address 0 in its DWARF: the scope would end
+//! before it begins. Such a scope ends one instruction later, behind the first one of the next block, or one earlier:
+//!
+//! ```text
+//! $L__tmp461:                    the end of a scope
+//!     bra.uni $L__BB86_18;
+//! $L__BB86_18:
+//!     st.b64 [%SP+176], %rd6;
+//! $L__end0:                      its end from now on
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+use super::tree::{Block, Tree, Value};
+
+/// The text with new labels, and for each label that may be lost the one to use.
+pub fn steady(ptx: &str) -> (String, HashMap<String, String>) {
+    let lines: Vec<&str> = ptx.lines().map(str::trim).collect();
+    let code = lines.iter().position(|line| line.starts_with(".section")).unwrap_or(lines.len());
+    let code = &lines[..code];
+    let next = |from: usize| (from..code.len()).find(|at| is_statement(code[*at]));
+    let mut instead = HashMap::new();
+    let mut inserted: BTreeMap<usize, String> = BTreeMap::new();
+    for (at, label) in code.iter().enumerate().filter_map(|(at, line)| Some((at, line.strip_suffix(':')?))) {
+        let Some(jump) = next(at + 1).filter(|jump| code[*jump].starts_with("bra")) else { continue };
+        // The label behind the next instruction is safe only if it does not stand before a jump again.
+        let behind = next(jump + 1)
+            .filter(|first| is_simple(code[*first]) && next(first + 1).is_some_and(|second| is_simple(code[second])));
+        // Otherwise the scope ends an instruction early.
+        let before = || (0..at).rev().find(|at| is_statement(code[*at])).filter(|last| is_simple(code[*last]));
+        if let Some(place) = behind.map(|first| first + 1).or_else(before) {
+            let count = inserted.len();
+            let new = inserted.entry(place).or_insert_with(|| format!("$L__end{count}"));
+            instead.insert(label.to_string(), new.clone());
+        }
+    }
+    let mut text = String::with_capacity(ptx.len());
+    for (at, line) in ptx.lines().enumerate() {
+        if let Some(label) = inserted.get(&at) {
+            let _ = writeln!(text, "{label}:");
+        }
+        let _ = writeln!(text, "{line}");
+    }
+    (text, instead)
+}
+
+/// Whether a line is more than a label, a line number or a comment.
+fn is_statement(line: &str) -> bool {
+    !(line.is_empty() || line.ends_with(':') || line.starts_with(".loc") || line.starts_with("//"))
+}
+
+/// Whether a line is an instruction that ptxas keeps, and not part of a call.
+fn is_simple(line: &str) -> bool {
+    let jumps = ["bra", "ret", "call", "exit", "trap", "brx"];
+    line.ends_with(';')
+        && line.starts_with(|first: char| first.is_ascii_lowercase())
+        && !jumps.iter().any(|jump| line.starts_with(jump))
+}
+
+/// Has scopes end at other labels, and those around them not before.
+pub fn end_scopes(tree: &mut Tree, ptx: &str, instead: &HashMap<String, String>) {
+    let labels = ptx.lines().enumerate().filter_map(|(at, line)| Some((line.trim().strip_suffix(':')?, at)));
+    let places: HashMap<&str, usize> = labels.collect();
+    // Those within others come first.
+    for id in tree.all().into_iter().rev() {
+        let Some(end) = tree.entry(id).symbol(gimli::DW_AT_high_pc) else { continue };
+        let end = instead.get(end).cloned().unwrap_or_else(|| end.to_string());
+        let mut above = tree.entry(id).parent;
+        while let Some(outer) = above {
+            let entry = tree.entry(outer);
+            if let Some(other) = entry.symbol(gimli::DW_AT_high_pc) {
+                let other = instead.get(other).map_or(other, String::as_str);
+                if places.get(other) < places.get(end.as_str()) {
+                    tree.entry_mut(outer).set(gimli::DW_AT_high_pc, label(&end));
+                }
+                break;
+            }
+            above = entry.parent;
+        }
+        tree.entry_mut(id).set(gimli::DW_AT_high_pc, label(&end));
+    }
+}
+
+fn label(name: &str) -> Value {
+    Value::Address(Block { bytes: vec![0; 8], symbols: vec![(0, name.to_string())] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_ends_behind_the_next_instruction() {
+        let ptx = "$L__tmp1:\n\tmov.b64 %a, 1;\n$L__tmp2:\n\t.loc 1 0 0\n\tbra.uni \t$L__BB0_9;\n$L__BB0_1:\n\tst.b32 [%a], 1;\n\tld.b32 %b, [%a];\n\tret;\n$L__tmp3:\n}\n";
+        let (text, instead) = steady(ptx);
+        assert_eq!(instead.len(), 1, "{instead:?}");
+        assert_eq!(instead["$L__tmp2"], "$L__end0");
+        assert_eq!(text, ptx.replace("st.b32 [%a], 1;\n", "st.b32 [%a], 1;\n$L__end0:\n"));
+    }
+
+    #[test]
+    fn before_a_call_it_ends_an_instruction_early() {
+        let ptx = "$L__tmp1:\n\tmov.b64 %a, 1;\n$L__tmp2:\n\tbra.uni \t$L__BB0_9;\n$L__BB0_9:\n\t{ // callseq\n\t}\n";
+        let (text, instead) = steady(ptx);
+        assert_eq!(instead["$L__tmp2"], "$L__end0");
+        assert_eq!(text, ptx.replace("\tmov", "$L__end0:\n\tmov"));
+    }
+}
