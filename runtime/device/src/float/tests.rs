@@ -294,4 +294,8 @@ fn tensor_floats() {
     assert_eq!((tie.to_tf32_rn(), tie.to_tf32_rz()), (1.0, 1.0));
     assert_eq!((-tie).to_tf32_rz_relu(), 0.0);
     assert_eq!(1e30_f32.to_tf32_rz().to_bits() & 0x1fff, 0);
+    // NaN: one rounding keeps the payload's upper bits, and without any is infinity.
+    assert_eq!(f32::from_bits(0xff80_1fff).to_tf32_rna(), f32::NEG_INFINITY);
+    assert_eq!(f32::from_bits(0x7f80_3001).to_tf32_rna().to_bits(), 0x7f80_2000);
+    assert!(f32::from_bits(0xff80_1fff).to_tf32_rn().is_nan());
 }

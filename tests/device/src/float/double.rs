@@ -128,7 +128,6 @@ mod judging {
             "op_mul" => |x| (x[0] * x[1]).into(),
             "op_div" => |x| (x[0] / x[1]).into(),
             "op_rcp" => |x| (1.0 / x[0]).into(),
-            "fma" => |x| x[0].mul_add(x[1], x[2]).into(),
             _ => return ptx_float_reference::function(function.name()),
         };
         Some(exact)
