@@ -139,7 +139,32 @@ pub fn special_operands<T: Format>() -> Vec<Triple<T>> {
             all.extend(few.iter().map(|&c| [a, b, c]));
         }
     }
+    all.extend(just_below_normal());
     all
+}
+
+/// Operands whose results lie around the smallest normal number, closer than the precision can tell: the exact one is below
+/// it, and rounded it is that number, even with exponents without limits.
+fn just_below_normal<T: Format>() -> Vec<Triple<T>> {
+    let smallest = 1_u64 << T::fraction_bits();
+    let one = T::from_f64(1.0).bits();
+    let reciprocal = T::from_f64(2_f64.powi(-T::MIN_EXPONENT)).bits();
+    let triples = [
+        // Products: (1 + e) (1 - e), (1 + e) (1 - e/2), (1 + 2e) (1 - 2e).
+        [smallest + 1, one - 2, 0],
+        [smallest + 1, one - 1, 0],
+        [smallest + 2, one - 4, 0],
+        [one + 1, smallest + 1, 0],
+        // Quotients and reciprocals: 1 / (1 + e), and the largest below 1.
+        [smallest, one + 1, 1],
+        [2 * smallest - 2, one + smallest - 1, 0],
+        [reciprocal + 1, one, 0],
+    ];
+    let mut all: Vec<Triple<T>> = triples.into_iter().map(|bits| bits.map(T::of_bits)).collect();
+    // Fused: the smallest number, and far less taken away or added.
+    let least = T::of_bits(smallest);
+    all.extend([[least, negated(least), least], [least, least, least], [least, least, negated(least)]]);
+    all.iter().flat_map(|&[a, b, c]| [[a, b, c], [negated(a), b, negated(c)], [a, negated(b), negated(c)]]).collect()
 }
 
 /// Zeros, subnormal numbers, infinities, NaN, the extremes, powers of two and their neighbours, and numbers whose sums and

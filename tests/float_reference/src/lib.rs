@@ -17,7 +17,7 @@ pub use format::Format;
 #[cfg(feature = "mpfr")]
 pub use functions::{Function, function};
 #[cfg(feature = "mpfr")]
-pub use rounding::{narrow, operation, round_integer, to_integer};
+pub use rounding::{flushed, flushing_operation, narrow, operation, round_integer, to_integer};
 
 /// A direction of rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

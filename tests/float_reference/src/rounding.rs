@@ -37,6 +37,21 @@ pub fn operation<T: Format>(operation: Operation, mode: Mode, [a, b, c]: [T; 3])
     finish(result, direction, mode)
 }
 
+/// The operation's result with `.ftz`: subnormal operands are zeros, and so are results whose exact value is below the
+/// smallest normal number, even where rounding would make it that number.
+pub fn flushing_operation<T: Format>(what: Operation, mode: Mode, operands: [T; 3]) -> T {
+    let operands = operands.map(flushed);
+    let result = operation(what, mode, operands);
+    // Towards zero nothing reaches the smallest normal number from below.
+    let tiny = operation(what, Mode::Zero, operands).to_f64().abs() < 2_f64.powi(T::MIN_EXPONENT);
+    if tiny { T::from_f64(0.0_f64.copysign(result.to_f64())) } else { result }
+}
+
+/// A zero of the same sign for a subnormal number.
+pub fn flushed<T: Format>(x: T) -> T {
+    if x.to_f64().abs() < 2_f64.powi(T::MIN_EXPONENT) { T::from_f64(0.0_f64.copysign(x.to_f64())) } else { x }
+}
+
 /// Gives a result of the format's precision the format's exponents: subnormal numbers have fewer bits, and what is too
 /// large is infinite, or the largest where the mode rounds towards zero.
 fn finish<T: Format>(mut result: Float, direction: Ordering, mode: Mode) -> T {
@@ -226,6 +241,31 @@ mod tests {
             value as f32
         };
         if negative { -value } else { value }
+    }
+
+    /// The exact products of f32 are numbers of f64, which tell what is below the smallest normal number.
+    #[test]
+    fn what_is_tiny_before_rounding_is_flushed() {
+        let mut rounded_up = 0;
+        for operands in inputs::<f32>() {
+            let [a, b, _] = operands.map(|x| f64::from(flushed(x)));
+            let (exact, smallest) = (a * b, f64::from(f32::MIN_POSITIVE));
+            for mode in Mode::ALL {
+                let rounded = directed(exact, mode);
+                let expected = if exact.abs() < smallest { 0.0_f32.copysign(exact as f32) } else { rounded };
+                let got = flushing_operation(Operation::Mul, mode, operands);
+                equal(got, expected, Operation::Mul, mode, operands);
+                rounded_up += u32::from(rounded.abs() == f32::MIN_POSITIVE && expected == 0.0);
+            }
+        }
+        assert!(rounded_up >= 10, "{rounded_up}");
+        // (1 + e) (1 - e) 2^-126 is below 2^-126, and 24 bits without limits of the exponent cannot tell.
+        let tiny = [f32::MIN_POSITIVE.next_up(), 1.0 - f32::EPSILON, 0.0];
+        assert_eq!(flushing_operation(Operation::Mul, Mode::Nearest, tiny), 0.0);
+        assert_eq!(flushing_operation(Operation::Fma, Mode::Up, tiny), 0.0);
+        let sum = [f32::MIN_POSITIVE, -f32::MIN_POSITIVE, f32::MIN_POSITIVE];
+        assert_eq!(flushing_operation(Operation::Fma, Mode::Nearest, sum), 0.0);
+        assert_eq!(operation(Operation::Fma, Mode::Nearest, sum), f32::MIN_POSITIVE);
     }
 
     #[test]

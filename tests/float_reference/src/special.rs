@@ -1,5 +1,6 @@
 //! Functions that MPFR lacks, from those it has.
 
+use ptx_host::compare::Exact;
 use rug::Float;
 use rug::float::Constant;
 use rug::ops::NegAssign;
@@ -8,6 +9,22 @@ use crate::functions::{PRECISION, number};
 
 fn pi() -> Float {
     Float::with_val(PRECISION, Constant::Pi)
+}
+
+/// 1 / √x; of a zero an infinity of the same sign (IEEE 754-2008, §9.2.1, and CUDA), where MPFR has the positive one.
+pub(crate) fn rsqrt(x: f64) -> Float {
+    if x == 0.0 { number(1.0 / x) } else { number(x).recip_sqrt() }
+}
+
+/// x y + z: correctly rounded, and what is left of the exact sum, which may have thousands of bits.
+pub(crate) fn fma(x: f64, y: f64, z: f64) -> Exact {
+    let high = x.mul_add(y, z);
+    if !high.is_finite() {
+        return high.into();
+    }
+    let product = Float::with_val(106, number(x) * number(y));
+    let terms = [product, number(z), number(-high)];
+    Exact { high, low: Float::with_val(53, Float::sum(terms.iter())).to_f64() }
 }
 
 /// The root of the sum of the squares. Infinite as soon as one number is, also beside a NaN, as C has it for `hypot`.

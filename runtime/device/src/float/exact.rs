@@ -55,9 +55,16 @@ impl Form {
 
     /// What the operation sees of an operand.
     pub fn operand<T: Format>(self, value: T) -> T {
-        let bits = value.bits();
-        let subnormal = bits >> T::FRACTION & ((1 << T::EXPONENT) - 1) == 0;
-        if self.flush && subnormal { signed(is_negative(value), 0) } else { value }
+        if self.flush && is_below_normal(value) { signed(is_negative(value), 0) } else { value }
+    }
+
+    /// The result of an operation that `compute` rounds. To flush, the GPU looks at the exact result: what is below the
+    /// smallest normal number is zero, also where rounding would make it that number.
+    pub fn apply<T: Format>(self, round: Round, compute: impl Fn(Round) -> T) -> T {
+        let result = compute(round);
+        // Towards zero nothing reaches the smallest normal number from below.
+        let tiny = self.flush && is_below_normal(compute(Round::Zero));
+        self.result(if tiny { signed(is_negative(result), 0) } else { result })
     }
 
     /// What becomes of its result.
@@ -182,6 +189,11 @@ fn lowest<T: Format>() -> i32 {
 
 fn is_negative<T: Format>(value: T) -> bool {
     value.bits() >> (T::FRACTION + T::EXPONENT) & 1 != 0
+}
+
+/// Whether a value is zero or subnormal.
+fn is_below_normal<T: Format>(value: T) -> bool {
+    value.bits() >> T::FRACTION & ((1 << T::EXPONENT) - 1) == 0
 }
 
 fn one<T: Format>() -> T {

@@ -102,7 +102,7 @@ half_operations!(arithmetic);
 macro_rules! forms {
     ($($method:ident, $op:ident, $form:ident, [$($operand:ident),*], $symbol:literal, $packed:literal;)*) => {
         /// The forms of [`HalfArithmetic`]'s operations that only `f16` has. `ftz`: subnormal operands and results are zeros of
-        /// the same sign. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
+        /// the same sign; results are judged before rounding. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
         pub trait HalfForms: HalfArithmetic {
             $(
                 #[doc = concat!("`", stringify!($op), "`")]
@@ -123,7 +123,10 @@ macro_rules! forms {
                     $(let $operand = $operand.to_bits();)*
                     Self::from_bits(instruction!($symbol, (a: u16 $(, $operand: u16)*) -> u16, {
                         let form = Form::$form;
-                        form.result(host::$op(form.operand(Half(a)) $(, form.operand(Half($operand)))*)).0
+                        form.apply(Round::Nearest, |round| {
+                            exact::$op(form.operand(Half(a)) $(, form.operand(Half($operand)))*, round)
+                        })
+                        .0
                     }))
                 }
             )*
@@ -251,9 +254,9 @@ to_half_conversions!(to_half);
 
 macro_rules! converted {
     ($($method:ident, $to:ident, $round:ident, $form:ident, $symbol:literal;)*) => {
-        /// Further forms of the conversions of `f32`. `ftz`: subnormal operands and results are zeros. `sat`: the result is
-        /// clamped to 0.0 to 1.0, and NaN becomes 0.0. `relu`: a negative result is zero. `satfinite`: what is beyond the
-        /// largest number becomes that number. `relu`, `satfinite` and `bf16` need sm_80.
+        /// Further forms of the conversions of `f32`. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0. `relu`:
+        /// a negative result is zero. `satfinite`: what is beyond the largest number becomes that number. `relu`, `satfinite`
+        /// and `bf16` need sm_80. There is no `ftz`: PTX takes it, but the GPU does not flush here.
         pub trait ToHalfForms: ToHalf {
             $(
                 /// `cvt`
@@ -268,7 +271,7 @@ macro_rules! converted {
                 fn $method(self) -> $to {
                     $to::from_bits(instruction!($symbol, (self: f32) -> u16, {
                         let form = Form::$form;
-                        form.result(exact::convert::<_, to_half!(@bits $to)>(form.operand(self), Round::$round)).0
+                        form.result(exact::convert::<_, to_half!(@bits $to)>(self, Round::$round)).0
                     }))
                 }
             )*

@@ -108,18 +108,10 @@ macro_rules! half_to_integral_conversions {
 macro_rules! to_half_forms {
     ($callback:path) => {
         $callback! {
-            to_f16_rn_ftz, f16, Nearest, FLUSH, "__ptx_cvt.rn.ftz.f16.f32";
             to_f16_rn_sat, f16, Nearest, SATURATE, "__ptx_cvt.rn.sat.f16.f32";
-            to_f16_rn_ftz_sat, f16, Nearest, FLUSH_SATURATE, "__ptx_cvt.rn.ftz.sat.f16.f32";
-            to_f16_rz_ftz, f16, Zero, FLUSH, "__ptx_cvt.rz.ftz.f16.f32";
             to_f16_rz_sat, f16, Zero, SATURATE, "__ptx_cvt.rz.sat.f16.f32";
-            to_f16_rz_ftz_sat, f16, Zero, FLUSH_SATURATE, "__ptx_cvt.rz.ftz.sat.f16.f32";
-            to_f16_ru_ftz, f16, Up, FLUSH, "__ptx_cvt.rp.ftz.f16.f32";
             to_f16_ru_sat, f16, Up, SATURATE, "__ptx_cvt.rp.sat.f16.f32";
-            to_f16_ru_ftz_sat, f16, Up, FLUSH_SATURATE, "__ptx_cvt.rp.ftz.sat.f16.f32";
-            to_f16_rd_ftz, f16, Down, FLUSH, "__ptx_cvt.rm.ftz.f16.f32";
             to_f16_rd_sat, f16, Down, SATURATE, "__ptx_cvt.rm.sat.f16.f32";
-            to_f16_rd_ftz_sat, f16, Down, FLUSH_SATURATE, "__ptx_cvt.rm.ftz.sat.f16.f32";
             to_f16_rn_relu, f16, Nearest, RELU, "__ptx_cvt.rn.relu.f16.f32";
             to_f16_rn_satfinite, f16, Nearest, FINITE, "__ptx_cvt.rn.satfinite.f16.f32";
             to_f16_rn_relu_satfinite, f16, Nearest, RELU_FINITE, "__ptx_cvt.rn.relu.satfinite.f16.f32";

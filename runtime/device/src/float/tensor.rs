@@ -3,8 +3,20 @@
 #[cfg(not(target_arch = "nvptx64"))]
 use super::exact::{self, Form, Round, TensorFloat};
 
+/// What a NaN becomes as a number would: the GPU's own NaN.
+#[cfg(not(target_arch = "nvptx64"))]
+fn usual(nan: f32, number: impl Fn(f32) -> u32) -> u32 {
+    number(nan)
+}
+
+/// A NaN whose bits stay, without the lower 13.
+#[cfg(not(target_arch = "nvptx64"))]
+fn cut(nan: f32, _: impl Fn(f32) -> u32) -> u32 {
+    nan.to_bits() & !0x1fff
+}
+
 macro_rules! tensor {
-    ($($(#[$doc:meta])* $method:ident $symbol:literal $round:ident $form:ident;)*) => {
+    ($($(#[$doc:meta])* $method:ident $symbol:literal $round:ident $form:ident $nan:ident;)*) => {
         /// To `tf32`, as an `f32`. Tensor cores do not look at its lower 13 bits; here they are zero on the host.
         pub trait TensorRounding: Copy + super::sealed::Sealed {
             $(
@@ -19,7 +31,8 @@ macro_rules! tensor {
                 #[inline(always)]
                 fn $method(self) -> f32 {
                     f32::from_bits(instruction!($symbol, (self: f32) -> u32, {
-                        Form::$form.result(exact::convert::<_, TensorFloat>(self, Round::$round)).0
+                        let number = |value| Form::$form.result(exact::convert::<_, TensorFloat>(value, Round::$round)).0;
+                        if self.is_nan() { $nan(self, number) } else { number(self) }
                     }))
                 }
             )*
@@ -29,15 +42,18 @@ macro_rules! tensor {
 
 tensor! {
     /// To nearest, ties away from zero: CUDA's `__float_to_tf32`. From sm_80.
-    to_tf32_rna "__ptx_cvt.rna.tf32.f32" Away PLAIN;
+    ///
+    /// The bits of a NaN stay as they are, those that tensor cores look at: a NaN whose payload lies in the lower 13 alone is
+    /// infinity to them (measured on an H200).
+    to_tf32_rna "__ptx_cvt.rna.tf32.f32" Away PLAIN cut;
     /// As `to_tf32_rna`, and what is beyond the largest number becomes that number. From sm_80.
-    to_tf32_rna_satfinite "__ptx_cvt.rna.satfinite.tf32.f32" Away FINITE;
+    to_tf32_rna_satfinite "__ptx_cvt.rna.satfinite.tf32.f32" Away FINITE usual;
     /// To nearest, ties to even. From sm_90.
-    to_tf32_rn "__ptx_cvt.rn.tf32.f32" Nearest PLAIN;
+    to_tf32_rn "__ptx_cvt.rn.tf32.f32" Nearest PLAIN usual;
     /// Towards zero. From sm_90.
-    to_tf32_rz "__ptx_cvt.rz.tf32.f32" Zero PLAIN;
+    to_tf32_rz "__ptx_cvt.rz.tf32.f32" Zero PLAIN usual;
     /// To nearest, ties to even; a negative result is zero. From sm_90.
-    to_tf32_rn_relu "__ptx_cvt.rn.relu.tf32.f32" Nearest RELU;
+    to_tf32_rn_relu "__ptx_cvt.rn.relu.tf32.f32" Nearest RELU usual;
     /// Towards zero; a negative result is zero. From sm_90.
-    to_tf32_rz_relu "__ptx_cvt.rz.relu.tf32.f32" Zero RELU;
+    to_tf32_rz_relu "__ptx_cvt.rz.relu.tf32.f32" Zero RELU usual;
 }

@@ -83,6 +83,22 @@ fn to_nearest_as_the_processor() {
     }
 }
 
+/// What is below the smallest normal number before rounding is flushed, also where it would round up to that number.
+#[test]
+fn tiny_results_are_flushed_before_rounding() {
+    let smallest = f32::MIN_POSITIVE;
+    let (above, below) = (smallest.next_up(), 1.0 - f32::EPSILON);
+    assert_eq!(above.mul_rn(below), smallest);
+    assert_eq!(above.mul_rn_ftz(below).to_bits(), 0);
+    assert_eq!(above.mul_ru_ftz(-below).to_bits(), 0x8000_0000);
+    assert_eq!(above.mul_rn_ftz(1.0_f32.next_down()), smallest);
+    assert_eq!(smallest.fma_rn_ftz(-smallest, smallest).to_bits(), 0);
+    assert_eq!(smallest.fma_rn_ftz(smallest, smallest), smallest);
+    assert_eq!(smallest.div_ru_ftz(1.0_f32.next_up()).to_bits(), 0);
+    assert_eq!((smallest.div_ru(1.0_f32.next_up()), above.sub_rn_ftz(above)), (smallest, 0.0));
+    assert_eq!(above.sub_rd_ftz(above).to_bits(), 0x8000_0000);
+}
+
 /// In the other modes the result is one of the two numbers around the exact one, on the right side; of products of `f32`
 /// the exact one is an `f64`.
 #[test]
@@ -239,6 +255,17 @@ mod sixteen {
         assert_eq!(F16x2::from_f32_rn(1.0, 2.0).0, 0x4000_3c00);
     }
 
+    /// As `f32`, and so do pairs.
+    #[test]
+    fn tiny_halves_are_flushed_before_rounding() {
+        let (above, below) = (f16::from_bits(0x401), f16::from_bits(0x3bfe));
+        assert_eq!((above.mul_rn(below).to_bits(), above.mul_rn_ftz(below).to_bits()), (0x400, 0));
+        let pair = F16x2::new(above, f16::NEG_ONE).mul_rn_ftz(F16x2::new(below, f16::NEG_ONE));
+        assert_eq!(pair.to_array(), [f16::ZERO, f16::ONE]);
+        let smallest = f16::MIN_POSITIVE;
+        assert_eq!(smallest.fma_rn_ftz_relu(-smallest, smallest).to_bits(), 0);
+    }
+
     /// Every `f16` to the nearest of all 8-bit numbers, with ties to even.
     #[test]
     fn eight_bits() {
@@ -267,4 +294,8 @@ fn tensor_floats() {
     assert_eq!((tie.to_tf32_rn(), tie.to_tf32_rz()), (1.0, 1.0));
     assert_eq!((-tie).to_tf32_rz_relu(), 0.0);
     assert_eq!(1e30_f32.to_tf32_rz().to_bits() & 0x1fff, 0);
+    // NaN: one rounding keeps the payload's upper bits, and without any is infinity.
+    assert_eq!(f32::from_bits(0xff80_1fff).to_tf32_rna(), f32::NEG_INFINITY);
+    assert_eq!(f32::from_bits(0x7f80_3001).to_tf32_rna().to_bits(), 0x7f80_2000);
+    assert!(f32::from_bits(0xff80_1fff).to_tf32_rn().is_nan());
 }

@@ -27,12 +27,16 @@ pub enum Bound {
     UlpsOutside(u64, f64, f64),
     /// So many for inputs of a magnitude less than the second number, and an absolute error for others.
     UlpsBelow(u64, f64, f64),
-    /// `ceil(2 + 2.5 n)` for inputs of a magnitude less than the order n, and an absolute error for others.
-    UlpsByOrder(f64),
+    /// `ceil(2 + 2.5 n)` for inputs of a magnitude less than the order n, and an absolute error for others; the last number.
+    ///
+    /// For the orders 0 and 1 as [`Self::UlpsBelow`]: the guide says nothing of its own of them, but its absolute error cannot
+    /// hold near 0, where the functions grow until a unit in the last place is more. They are `y0` and `y1`, which have bounds.
+    UlpsByOrder(u64, f64, f64),
     /// An absolute error for this order, and nothing for others.
     AbsoluteAtOrder(f64, f64),
-    /// An absolute error for inputs of more than 1.5 times the order.
-    AbsoluteBeyondOrder(f64),
+    /// An absolute error, the last number, for inputs of more than 1.5 times the order. For the orders 0 and 1 as
+    /// [`Self::UlpsBelow`], for the reason of [`Self::UlpsByOrder`].
+    AbsoluteBeyondOrder(u64, f64, f64),
     /// So many and the integer part of so many times the input's magnitude.
     UlpsGrowing(u64, f64),
     /// An absolute error for inputs between the first two numbers, and so many units in the last place for others.
@@ -61,8 +65,14 @@ impl Entry {
             Bound::UlpsOutside(most, ..) => ulps(most),
             Bound::UlpsBelow(most, limit, _) if last.abs() < limit => ulps(most),
             Bound::UlpsBelow(_, _, most) => absolute(most),
-            Bound::UlpsByOrder(_) if last.abs() < order => ulps((2.0 + 2.5 * order).ceil() as u64),
-            Bound::UlpsByOrder(most) => absolute(most),
+            Bound::UlpsByOrder(most, limit, _) | Bound::AbsoluteBeyondOrder(most, limit, _)
+                if order < 2.0 && last.abs() < limit =>
+            {
+                ulps(most)
+            }
+            Bound::UlpsByOrder(_, _, most) | Bound::AbsoluteBeyondOrder(_, _, most) if order < 2.0 => absolute(most),
+            Bound::UlpsByOrder(..) if last.abs() < order => ulps((2.0 + 2.5 * order).ceil() as u64),
+            Bound::UlpsByOrder(_, _, most) => absolute(most),
             Bound::AbsoluteAtOrder(at, most) => {
                 if order == at {
                     absolute(most)
@@ -70,7 +80,7 @@ impl Entry {
                     None
                 }
             }
-            Bound::AbsoluteBeyondOrder(most) => {
+            Bound::AbsoluteBeyondOrder(_, _, most) => {
                 if last.abs() > 1.5 * order {
                     absolute(most)
                 } else {
@@ -110,9 +120,14 @@ impl fmt::Display for Bound {
             Self::Ulps(ulps) => write!(f, "{ulps} ulp"),
             Self::UlpsOutside(ulps, from, to) => write!(f, "{ulps} ulp outside {from} … {to}"),
             Self::UlpsBelow(ulps, limit, most) => write!(f, "{ulps} ulp for |x| < {limit}, else {most:e} absolute"),
-            Self::UlpsByOrder(most) => write!(f, "ceil(2 + 2.5n) ulp for |x| < n, else {most:e} absolute"),
+            Self::UlpsByOrder(ulps, limit, most) => write!(
+                f,
+                "ceil(2 + 2.5n) ulp for |x| < n, {ulps} ulp for n < 2 and |x| < {limit}, else {most:e} absolute"
+            ),
             Self::AbsoluteAtOrder(order, most) => write!(f, "{most:e} absolute for n = {order}"),
-            Self::AbsoluteBeyondOrder(most) => write!(f, "{most:e} absolute for |x| > 1.5n"),
+            Self::AbsoluteBeyondOrder(ulps, limit, most) => {
+                write!(f, "{most:e} absolute for |x| > 1.5n, {ulps} ulp for n < 2 and |x| < {limit}")
+            }
             Self::UlpsGrowing(ulps, slope) => write!(f, "{ulps} + floor(|{slope} x|) ulp"),
             Self::AbsoluteBetween(from, to, most, ulps) => {
                 write!(f, "{most:.2e} absolute for {from} ≤ x ≤ {to}, else {ulps} ulp")
@@ -159,7 +174,7 @@ pub const SINGLE: &[Entry] = table! {
     UlpsOutside(6, -10.001, -2.264) => "lgammaf";
     UlpsBelow(9, 8.0, 2.2e-6) => "j0f" "j1f" "y0f" "y1f";
     AbsoluteAtOrder(128.0, 2.2e-6) => "jnf";
-    UlpsByOrder(2.2e-6) => "ynf";
+    UlpsByOrder(9, 8.0, 2.2e-6) => "ynf";
     None => "normf" "rnormf";
 };
 
@@ -186,7 +201,7 @@ pub const DOUBLE: &[Entry] = table! {
     UlpsOutside(4, -23.0001, -2.2637) => "lgamma";
     UlpsBelow(7, 8.0, 5e-12) => "j0" "j1" "y0" "y1";
     AbsoluteAtOrder(128.0, 5e-12) => "jn";
-    AbsoluteBeyondOrder(5e-12) => "yn";
+    AbsoluteBeyondOrder(7, 8.0, 5e-12) => "yn";
     None => "norm" "rnorm";
 };
 
@@ -248,6 +263,10 @@ mod tests {
         assert_eq!(single("j0f").tolerance(&[-7.9]), Some(Tolerance::ulps(9)));
         assert_eq!(single("j0f").tolerance(&[8.0]), Some(Tolerance::absolute(2.2e-6)));
         assert_eq!(single("ynf").tolerance(&[3.0, 2.0]), Some(Tolerance::ulps(10)));
+        assert_eq!(single("ynf").tolerance(&[3.0, 4.0]), Some(Tolerance::absolute(2.2e-6)));
+        assert_eq!(single("ynf").tolerance(&[0.0, 4e-45]), Some(Tolerance::ulps(9)));
+        assert_eq!(single("ynf").tolerance(&[1.0, 9.0]), single("y1f").tolerance(&[9.0]));
+        assert_eq!(double("yn").unwrap().tolerance(&[1.0, 0.5]), Some(Tolerance::ulps(7)));
         assert_eq!(single("jnf").tolerance(&[3.0, 2.0]), None);
         assert_eq!(single("__expf").tolerance(&[-10.0]), Some(Tolerance::ulps(13)));
         assert_eq!(single("__logf").tolerance(&[3.0]), Some(Tolerance::ulps(3)));

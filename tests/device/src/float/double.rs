@@ -13,6 +13,24 @@ use crate::gpu::Gpu;
 use crate::record::{Test, skippable_recorded};
 use ptx_float_reference::Format;
 
+/// Where CUDA's own function is known to break its bound, and ours, which is the same code, with it.
+#[cfg(feature = "mpfr")]
+#[derive(Debug)]
+pub struct Deviation {
+    function: &'static str,
+    reason: &'static str,
+    /// Whether a result for these arguments is one.
+    is: fn(&[f64], f64) -> bool,
+}
+
+/// All that are known. One that is gone fails its test.
+#[cfg(feature = "mpfr")]
+const DEVIATIONS: &[Deviation] = &[Deviation {
+    function: "jn",
+    reason: "libdevice gives NaN for n = 128 and small x, 2^-52 and below among them, where the result is below 1e-300; so does nvcc",
+    is: |arguments, got| arguments[0] == 128.0 && arguments[1].abs() < 5.4e-5 && got.is_nan(),
+}];
+
 /// Inputs a function.
 const ROWS: usize = 10_000_000;
 
@@ -80,7 +98,8 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
     let mut results = gpu.device.zeroed::<f64>(ROWS).unwrap();
     apply(gpu, module(gpu, 0), function.kernel, 0, &inputs, &mut results);
     let results = gpu.device.download(&results).unwrap();
-    let (worst, done) = judge(&columns, &results, bound, reference);
+    let deviation = DEVIATIONS.iter().find(|deviation| deviation.function == function.cuda);
+    let (worst, done) = judge(&columns, &results, bound, reference, deviation);
     let worst = worst.expect("there are inputs");
     let row = |at: usize| {
         let numbers = columns.iter().map(|column| format!("{:e} ({:#018x})", column[at], column[at].to_bits()));
@@ -92,10 +111,14 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
         panic!("{outside} of {done} outside of {bound}, as for {}: got {got:e}, exactly {:e}", row(at), exact.high);
     }
     assert!(done >= 100_000.min(ROWS), "only {done} inputs were judged in time");
+    let deviation = deviation.map(|Deviation { reason, .. }| {
+        assert!(worst.deviating > 0, "the known deviation is gone, so take it out of the list: {reason}");
+        format!("{} inputs: {reason}", worst.deviating)
+    });
     Ok(json!({
         "function": function.title(false), "bound": bound.to_string(), "inputs": done, "all": false,
         "ulps": worst.ulps, "error": worst.error, "absolute": worst.absolute, "worst": worst.at.map(row),
-        "judged_by_mpfr": done, "double": true,
+        "judged_by_mpfr": done, "double": true, "deviation": deviation,
     }))
 }
 
@@ -111,7 +134,7 @@ mod judging {
 
     use ptx_float_reference::parallel;
 
-    use super::Function;
+    use super::{Deviation, Function};
 
     /// The most time that MPFR has for one function.
     const LIMIT: Duration = Duration::from_millis(4500);
@@ -128,7 +151,6 @@ mod judging {
             "op_mul" => |x| (x[0] * x[1]).into(),
             "op_div" => |x| (x[0] / x[1]).into(),
             "op_rcp" => |x| (1.0 / x[0]).into(),
-            "fma" => |x| x[0].mul_add(x[1], x[2]).into(),
             _ => return ptx_float_reference::function(function.name()),
         };
         Some(exact)
@@ -147,6 +169,8 @@ mod judging {
         /// Results outside the bound, and the first of them.
         pub outside: usize,
         pub first_outside: Option<usize>,
+        /// Results that deviate as is known.
+        pub deviating: usize,
     }
 
     impl Worst {
@@ -177,6 +201,7 @@ mod judging {
                 at: larger.at.or(smaller.at),
                 absolute: self.absolute.max(other.absolute),
                 outside: self.outside + other.outside,
+                deviating: self.deviating + other.deviating,
                 first_outside: match (self.first_outside, other.first_outside) {
                     (Some(a), Some(b)) => Some(a.min(b)),
                     (a, b) => a.or(b),
@@ -191,6 +216,7 @@ mod judging {
         results: &[f64],
         bound: &Entry,
         reference: ptx_float_reference::Function,
+        deviation: Option<&Deviation>,
     ) -> (Option<Worst>, usize) {
         let work = |range: std::ops::Range<usize>| {
             let mut worst = Worst::default();
@@ -199,7 +225,13 @@ mod judging {
                 for (argument, column) in arguments.iter_mut().zip(columns) {
                     *argument = column[at];
                 }
-                worst.add(bound, at, &arguments, results[at], reference(&arguments));
+                let exact = reference(&arguments);
+                let deviates = |deviation: &Deviation| (deviation.is)(&arguments, results[at]) && !exact.high.is_nan();
+                if deviation.is_some_and(deviates) {
+                    worst.deviating += 1;
+                } else {
+                    worst.add(bound, at, &arguments, results[at], exact);
+                }
             }
             worst
         };

@@ -40,7 +40,8 @@ mod judged {
     use ptx::{Grid, Launch};
     use ptx_float_kernels::explicit::{self as kernels, Row};
     use ptx_float_reference::inputs::{Random, operands, special_numbers, special_operands};
-    use ptx_float_reference::{Format, Mode, Operation, narrow, operation, parallel, round_integer, to_integer};
+    use ptx_float_reference::{Format, Mode, Operation, flushed, flushing_operation, narrow, operation, parallel};
+    use ptx_float_reference::{round_integer, to_integer};
 
     use super::{Gpu, IMAGES, Test, json, module, skippable_recorded};
 
@@ -72,14 +73,14 @@ mod judged {
             floats,
             integer_of,
         );
-        let flushed = |row: &Row, x: f32| integer_of(row, flush(x));
+        let of_flushed = |row: &Row, x: f32| integer_of(row, flushed(x));
         conversion(
             &mut tests,
             "f32",
             kernels::FLUSHING_TO_INTEGER,
             |which, inputs, out| kernels::convert_flushed_to_integer(which, inputs, out),
             floats,
-            flushed,
+            of_flushed,
         );
         conversion(
             &mut tests,
@@ -151,14 +152,9 @@ mod judged {
         }
     }
 
-    /// A subnormal number is zero.
-    fn flush<T: Format>(x: T) -> T {
-        if x.to_f64().abs() < 2_f64.powi(T::MIN_EXPONENT) { T::from_f64(0.0_f64.copysign(x.to_f64())) } else { x }
-    }
-
     /// What a form makes of a result.
     fn formed<T: Format>(row: &Row, result: T) -> T {
-        let result = if row.form.contains("FLUSH") { flush(result) } else { result };
+        let result = if row.form.contains("FLUSH") { flushed(result) } else { result };
         match row.form.contains("SATURATE") {
             true if result.to_f64() > 0.0 => {
                 if result.to_f64() > 1.0 {
@@ -189,8 +185,9 @@ mod judged {
                 let what = Operation::ALL.into_iter().find(|operation| operation.name() == row.what);
                 let what = what.unwrap_or_else(|| panic!("no operation `{}`", row.what));
                 let expected = |operands: [T; 3]| {
-                    let operands = if row.form.contains("FLUSH") { operands.map(flush) } else { operands };
-                    formed(row, operation(what, mode(row), operands))
+                    let flushes = row.form.contains("FLUSH");
+                    let compute = if flushes { flushing_operation } else { operation };
+                    formed(row, compute(what, mode(row), operands))
                 };
                 let uploaded = gpu.device.upload(&inputs).unwrap();
                 for (index, (modes, _)) in IMAGES.iter().enumerate() {

@@ -68,9 +68,11 @@ pub fn judge_bound(entry: Option<&Entry>) -> JudgeBound {
         Some(Bound::Ulps(most)) => JudgeBound { kind: 0, ulps: ulps(most), ..base },
         Some(Bound::UlpsOutside(most, a, b)) => JudgeBound { kind: 1, ulps: ulps(most), a, b, ..base },
         Some(Bound::UlpsBelow(most, a, absolute)) => JudgeBound { kind: 2, ulps: ulps(most), a, absolute, ..base },
-        Some(Bound::UlpsByOrder(absolute)) => JudgeBound { kind: 3, absolute, ..base },
+        Some(Bound::UlpsByOrder(most, a, absolute)) => JudgeBound { kind: 3, ulps: ulps(most), a, absolute, ..base },
         Some(Bound::AbsoluteAtOrder(a, absolute)) => JudgeBound { kind: 4, a, absolute, ..base },
-        Some(Bound::AbsoluteBeyondOrder(absolute)) => JudgeBound { kind: 5, absolute, ..base },
+        Some(Bound::AbsoluteBeyondOrder(most, a, absolute)) => {
+            JudgeBound { kind: 5, ulps: ulps(most), a, absolute, ..base }
+        }
         _ => base,
     }
 }
