@@ -78,7 +78,7 @@ struct Lowering<'a, 'ctx> {
 
 impl<'ctx> Lowering<'_, 'ctx> {
     fn negate(&self, instruction: InstructionValue<'ctx>) -> Result<(), BuilderError> {
-        let is_difference = instruction.get_opcode() == InstructionOpcode::FSub && may_meet_product(instruction);
+        let is_difference = instruction.get_opcode() == InstructionOpcode::FSub;
         if is_difference && self.level != OptLevel::O0 { negate::make_sum(self.context, instruction) } else { Ok(()) }
     }
 

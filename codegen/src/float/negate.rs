@@ -11,22 +11,26 @@
 //! As in LLVM, nothing else in the block may use the quotient, the product or the constant (`isNegatibleForFree` in
 //! `DAGCombiner.cpp`, which libNVVM has too).
 
-use crate::llvm::{
-    self, BasicValueEnum, BuilderError, Context, FloatFlags, FloatValue, InstructionOpcode, InstructionValue,
-};
+use crate::llvm::{self, BasicValueEnum, BuilderError, Context, FloatValue, InstructionOpcode, InstructionValue};
 
 /// How many operations LLVM looks through.
 const DEPTH: u32 = 6;
 
-/// Makes a sum of a difference that may be fused, where that costs nothing.
+/// Makes a sum of a difference of single or double precision where that costs nothing.
+///
+/// Also of one that is not to be fused: LLVM would do it, but of `1.0 / c` with `prec-div = false` it would make another
+/// instruction than nvcc.
 pub fn make_sum<'ctx>(context: &'ctx Context, difference: InstructionValue<'ctx>) -> Result<(), BuilderError> {
     let (Some(left), Some(right)) = (operand(difference, 0), operand(difference, 1)) else { return Ok(()) };
+    if !matches!(right.get_type().get_bit_width(), 32 | 64) {
+        return Ok(());
+    }
     let Some((user, index, constant)) = negatable(right, difference, DEPTH) else { return Ok(()) };
     let builder = context.create_builder();
     builder.position_before(&difference);
     let sum = builder.build_float_add(left, right, "")?;
     let Some(instruction) = sum.as_instruction() else { return Ok(()) };
-    llvm::set_float_flags(instruction, FloatFlags { contract: true, approximate: false });
+    llvm::set_float_flags(instruction, llvm::float_flags(difference));
     user.set_operand(index, right.get_type().const_float(-constant));
     llvm::replace_uses(difference, sum.into());
     difference.erase_from_basic_block();
