@@ -16,6 +16,11 @@ pub const ARCH: &str = "sm_90";
 /// The package that holds [`crate::twin`]'s kernels.
 pub const KERNELS: &str = "tests/debug_kernels";
 
+/// Whether ptxas takes minutes for the package. Its tests run with `-- --include-ignored`.
+pub fn takes_minutes(folder: &str) -> bool {
+    ["tests/kernels", "tests/syscalls"].contains(&folder)
+}
+
 /// The repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lies in the repository")

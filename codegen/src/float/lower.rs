@@ -13,11 +13,12 @@
 //!
 //! Measured with nvcc 13.0: `div.full` for a quotient, `rcp.approx` for a reciprocal, `div.approx` only with the fast functions.
 //! A difference of products is left to ptxas, as nvcc does: of `a * b - c * d` one product is rounded, and ptxas says which.
+//! What is a difference is said by [`negate`]: `a * b - 1.0 / c` is a sum.
 //! At opt-level 0 sums of products are left to ptxas as well: it fuses nothing there, as with `nvcc -G`, but LLVM would.
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
 use super::stamp::{Operation, operation};
-use super::{modes_of, separate};
+use super::{modes_of, negate, separate};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -31,8 +32,8 @@ use crate::options::OptLevel;
 pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
         let lowering = Lowering { context, module, ftz: is_flushing(function), level };
-        // Divisions first: they look at the square roots.
-        for step in [Lowering::divide, Lowering::rest, Lowering::round] {
+        // Divisions before the rest, for they look at the square roots, but after the signs of their numerators are known.
+        for step in [Lowering::negate, Lowering::divide, Lowering::rest, Lowering::round] {
             for instruction in llvm::instructions(function).collect::<Vec<_>>() {
                 step(&lowering, instruction).map_err(failed)?;
             }
@@ -76,6 +77,11 @@ struct Lowering<'a, 'ctx> {
 }
 
 impl<'ctx> Lowering<'_, 'ctx> {
+    fn negate(&self, instruction: InstructionValue<'ctx>) -> Result<(), BuilderError> {
+        let is_difference = instruction.get_opcode() == InstructionOpcode::FSub;
+        if is_difference && self.level != OptLevel::O0 { negate::make_sum(self.context, instruction) } else { Ok(()) }
+    }
+
     fn divide(&self, instruction: InstructionValue<'ctx>) -> Result<(), BuilderError> {
         if operation(instruction) != Some(Operation::Divide) {
             return Ok(());

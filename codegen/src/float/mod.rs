@@ -4,7 +4,9 @@
 //! written, so that every stage between can ask for them.
 
 mod assign;
+mod flush;
 mod lower;
+mod negate;
 mod operations;
 mod options;
 mod separate;

@@ -11,7 +11,7 @@
 //! before [`super::lower`] has turned them into what nvcc writes.
 
 use super::operations::is_affected;
-use super::{has_modes, lower, modes_of, separate};
+use super::{flush, has_modes, lower, modes_of, separate};
 use crate::diagnostic::Result;
 use crate::libdevice;
 use crate::llvm::{
@@ -28,7 +28,7 @@ pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
     for function in functions() {
         let modes = modes_of(function);
         let mut affected = has_modes(function);
-        for instruction in llvm::instructions(function).filter(|instruction| is_affected(*instruction)) {
+        for instruction in llvm::instructions(function).filter(|i| is_affected(*i)).collect::<Vec<_>>() {
             affected = true;
             if llvm::has_float_flags(instruction) {
                 let approximate = match operation(instruction) {
@@ -37,6 +37,9 @@ pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
                     None => false,
                 };
                 llvm::set_float_flags(instruction, FloatFlags { contract: modes.fmad, approximate });
+            }
+            if modes.ftz {
+                flush::compare(context, instruction).map_err(lower::failed)?;
             }
         }
         if flushing {

@@ -47,7 +47,7 @@ pub use inkwell::values::{
     AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FloatValue, FunctionValue,
     GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
-pub use inkwell::{AtomicOrdering, GlobalVisibility, IntPredicate, OptimizationLevel};
+pub use inkwell::{AtomicOrdering, FloatPredicate, GlobalVisibility, IntPredicate, OptimizationLevel};
 
 /// LLVM's number of the calling convention `ptx_kernel` (llvm/IR/CallingConv.h).
 pub const PTX_KERNEL: u32 = 71;
