@@ -20,7 +20,13 @@ impl From<Mode> for Round {
 }
 
 /// The operation's result. Operands that it does not have are not looked at.
-pub fn operation<T: Format>(operation: Operation, mode: Mode, [a, b, c]: [T; 3]) -> T {
+pub fn operation<T: Format>(operation: Operation, mode: Mode, operands: [T; 3]) -> T {
+    let (result, direction) = unlimited(operation, mode, operands);
+    finish(result, direction, mode)
+}
+
+/// The result in the format's precision, as if no number were too small or too large, and to which side it was rounded.
+fn unlimited<T: Format>(operation: Operation, mode: Mode, [a, b, c]: [T; 3]) -> (Float, Ordering) {
     let round = mode.into();
     let precision = T::PRECISION as u32;
     let number = |value: T| Float::with_val(precision, value.to_f64());
@@ -34,16 +40,15 @@ pub fn operation<T: Format>(operation: Operation, mode: Mode, [a, b, c]: [T; 3])
         Operation::Sqrt => result.sqrt_round(round),
         Operation::Fma => result.mul_add_round(&number(b), &number(c), round),
     };
-    finish(result, direction, mode)
+    (result, direction)
 }
 
-/// The operation's result with `.ftz`: subnormal operands are zeros, and so are results whose exact value is below the
-/// smallest normal number, even where rounding would make it that number.
+/// The operation's result with `.ftz`: subnormal operands are zeros, and so are results that are below the smallest normal
+/// number after rounding to the format's precision, even where the fewer bits of subnormal numbers would make them that number.
 pub fn flushing_operation<T: Format>(what: Operation, mode: Mode, operands: [T; 3]) -> T {
     let operands = operands.map(flushed);
     let result = operation(what, mode, operands);
-    // Towards zero nothing reaches the smallest normal number from below.
-    let tiny = operation(what, Mode::Zero, operands).to_f64().abs() < 2_f64.powi(T::MIN_EXPONENT);
+    let tiny = unlimited(what, mode, operands).0.abs() < 2_f64.powi(T::MIN_EXPONENT);
     if tiny { T::from_f64(0.0_f64.copysign(result.to_f64())) } else { result }
 }
 
@@ -243,29 +248,32 @@ mod tests {
         if negative { -value } else { value }
     }
 
-    /// The exact products of f32 are numbers of f64, which tell what is below the smallest normal number.
+    /// The exact products of f32 are numbers of f64; 2^100 times as large, they round without being too small.
     #[test]
-    fn what_is_tiny_before_rounding_is_flushed() {
+    fn what_is_tiny_after_rounding_is_flushed() {
         let mut rounded_up = 0;
         for operands in inputs::<f32>() {
             let [a, b, _] = operands.map(|x| f64::from(flushed(x)));
             let (exact, smallest) = (a * b, f64::from(f32::MIN_POSITIVE));
             for mode in Mode::ALL {
                 let rounded = directed(exact, mode);
-                let expected = if exact.abs() < smallest { 0.0_f32.copysign(exact as f32) } else { rounded };
+                let tiny = exact.abs() < smallest
+                    && f64::from(directed(exact * 2_f64.powi(100), mode)).abs() < smallest * 2_f64.powi(100);
+                let expected = if tiny { 0.0_f32.copysign(exact as f32) } else { rounded };
                 let got = flushing_operation(Operation::Mul, mode, operands);
                 equal(got, expected, Operation::Mul, mode, operands);
                 rounded_up += u32::from(rounded.abs() == f32::MIN_POSITIVE && expected == 0.0);
             }
         }
         assert!(rounded_up >= 10, "{rounded_up}");
-        // (1 + e) (1 - e) 2^-126 is below 2^-126, and 24 bits without limits of the exponent cannot tell.
-        let tiny = [f32::MIN_POSITIVE.next_up(), 1.0 - f32::EPSILON, 0.0];
-        assert_eq!(flushing_operation(Operation::Mul, Mode::Nearest, tiny), 0.0);
-        assert_eq!(flushing_operation(Operation::Fma, Mode::Up, tiny), 0.0);
-        let sum = [f32::MIN_POSITIVE, -f32::MIN_POSITIVE, f32::MIN_POSITIVE];
-        assert_eq!(flushing_operation(Operation::Fma, Mode::Nearest, sum), 0.0);
-        assert_eq!(operation(Operation::Fma, Mode::Nearest, sum), f32::MIN_POSITIVE);
+        // As an H200 has it. (1 + e) (1 - e) 2^-126 rounds to 2^-126 in 24 bits, (1 - e / 2) 2^-126 is a number of 24 bits.
+        let close = [f32::MIN_POSITIVE.next_up(), 1.0 - f32::EPSILON, 0.0];
+        assert_eq!(flushing_operation(Operation::Mul, Mode::Nearest, close), f32::MIN_POSITIVE);
+        assert_eq!(flushing_operation(Operation::Fma, Mode::Up, close), f32::MIN_POSITIVE);
+        assert_eq!(flushing_operation(Operation::Mul, Mode::Zero, close), 0.0);
+        let below = [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0, 0.0];
+        assert_eq!(flushing_operation(Operation::Mul, Mode::Nearest, below), 0.0);
+        assert_eq!(operation(Operation::Mul, Mode::Nearest, below), f32::MIN_POSITIVE);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Floating-point arithmetic with every rounding, by integers: what the host has in place of the GPU's instructions.
 
+use core::marker::PhantomData;
+
 /// How to round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
@@ -58,12 +60,10 @@ impl Form {
         if self.flush && is_below_normal(value) { signed(is_negative(value), 0) } else { value }
     }
 
-    /// The result of an operation that `compute` rounds. To flush, the GPU looks at the exact result: what is below the
-    /// smallest normal number is zero, also where rounding would make it that number.
-    pub fn apply<T: Format>(self, round: Round, compute: impl Fn(Round) -> T) -> T {
-        let result = compute(round);
-        // Towards zero nothing reaches the smallest normal number from below.
-        let tiny = self.flush && is_below_normal(compute(Round::Zero));
+    /// The result of an operation. To flush, the GPU looks at what it would be if no number were too small: below the
+    /// smallest normal number after rounding to the format's precision, it is zero.
+    pub fn apply<T: Format>(self, result: T, unlimited: impl FnOnce() -> Wide<T>) -> T {
+        let tiny = self.flush && unlimited().is_tiny();
         self.result(if tiny { signed(is_negative(result), 0) } else { result })
     }
 
@@ -96,6 +96,38 @@ pub trait Format: Copy {
 
     /// From those bits.
     fn of(bits: u64) -> Self;
+}
+
+/// A format of the same precision in which nothing that two or three numbers of `T` give is too small or too large.
+#[derive(Clone, Copy)]
+pub struct Wide<T>(u64, PhantomData<T>);
+
+impl<T: Format> Format for Wide<T> {
+    const FRACTION: u32 = T::FRACTION;
+    const EXPONENT: u32 = T::EXPONENT + 3;
+
+    fn bits(self) -> u64 {
+        self.0
+    }
+
+    fn of(bits: u64) -> Self {
+        Self(bits, PhantomData)
+    }
+}
+
+impl<T: Format> Wide<T> {
+    /// Whether it is below the smallest normal number of `T`.
+    fn is_tiny(self) -> bool {
+        let bias = |exponent: u32| (1_u64 << (exponent - 1)) - 1;
+        // The exponent's field of that number is 1 in `T`.
+        let smallest = (1 + bias(Self::EXPONENT) - bias(T::EXPONENT)) << T::FRACTION;
+        self.0 & !(1 << (Self::FRACTION + Self::EXPONENT)) < smallest
+    }
+}
+
+/// The same number.
+pub fn wide<T: Format>(value: T) -> Wide<T> {
+    convert(value, Round::Zero)
 }
 
 macro_rules! formats {

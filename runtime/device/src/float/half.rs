@@ -102,7 +102,7 @@ half_operations!(arithmetic);
 macro_rules! forms {
     ($($method:ident, $op:ident, $form:ident, [$($operand:ident),*], $symbol:literal, $packed:literal;)*) => {
         /// The forms of [`HalfArithmetic`]'s operations that only `f16` has. `ftz`: subnormal operands and results are zeros of
-        /// the same sign; results are judged before rounding. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
+        /// the same sign; results are judged after rounding to 11 bits. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
         pub trait HalfForms: HalfArithmetic {
             $(
                 #[doc = concat!("`", stringify!($op), "`")]
@@ -123,8 +123,8 @@ macro_rules! forms {
                     $(let $operand = $operand.to_bits();)*
                     Self::from_bits(instruction!($symbol, (a: u16 $(, $operand: u16)*) -> u16, {
                         let form = Form::$form;
-                        form.apply(Round::Nearest, |round| {
-                            exact::$op(form.operand(Half(a)) $(, form.operand(Half($operand)))*, round)
+                        form.apply(exact::$op(form.operand(Half(a)) $(, form.operand(Half($operand)))*, Round::Nearest), || {
+                            exact::$op(exact::wide(form.operand(Half(a))) $(, exact::wide(form.operand(Half($operand))))*, Round::Nearest)
                         })
                         .0
                     }))

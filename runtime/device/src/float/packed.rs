@@ -174,9 +174,9 @@ macro_rules! forms {
                     Self(instruction!($symbol, (a: u32 $(, $operand: u32)*) -> u32, {
                         let form = Form::$form;
                         Self::lanes([Self(a) $(, Self($operand))*], |[a $(, $operand)*]| {
-                            form.apply(Round::Nearest, |round| {
-                                exact::$op(form.operand(a) $(, form.operand($operand))*, round)
-                            })
+                            form.apply(exact::$op(form.operand(a) $(, form.operand($operand))*, Round::Nearest), || {
+                            exact::$op(exact::wide(form.operand(a)) $(, exact::wide(form.operand($operand)))*, Round::Nearest)
+                        })
                         })
                     }))
                 }

@@ -52,8 +52,8 @@ rounding_operations!(rounding);
 macro_rules! single {
     ($($method:ident, $op:ident, $round:ident, [$($operand:ident),*], $form:ident, $ptx:literal, $symbol:literal;)*) => {
         /// The forms of [`Rounding`]'s operations that only `f32` has. `ftz`: subnormal operands and results are zeros of the
-        /// same sign; results are judged before rounding, so that what is below the smallest normal number is zero even where
-        /// it would round up to that number. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
+        /// same sign; a result is zero that is below the smallest normal number after rounding to 24 bits, even where the
+        /// fewer bits of subnormal numbers would make it that number. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
         pub trait SingleRounding: Rounding {
             $(
                 #[doc = concat!("PTX `", $ptx, "`.")]
@@ -68,8 +68,8 @@ macro_rules! single {
                 fn $method(self $(, $operand: Self)*) -> Self {
                     instruction!($symbol, (self: f32 $(, $operand: f32)*) -> f32, {
                         let form = Form::$form;
-                        form.apply(Round::$round, |round| {
-                            exact::$op(form.operand(self) $(, form.operand($operand))*, round)
+                        form.apply(exact::$op(form.operand(self) $(, form.operand($operand))*, Round::$round), || {
+                            exact::$op(exact::wide(form.operand(self)) $(, exact::wide(form.operand($operand)))*, Round::$round)
                         })
                     })
                 }

@@ -83,16 +83,21 @@ fn to_nearest_as_the_processor() {
     }
 }
 
-/// What is below the smallest normal number before rounding is flushed, also where it would round up to that number.
+/// What is below the smallest normal number after rounding to 24 bits is flushed, also where it would round up to that number
+/// in the fewer bits of subnormal ones.
 #[test]
-fn tiny_results_are_flushed_before_rounding() {
+fn tiny_results_are_flushed() {
     let smallest = f32::MIN_POSITIVE;
     let (above, below) = (smallest.next_up(), 1.0 - f32::EPSILON);
     assert_eq!(above.mul_rn(below), smallest);
-    assert_eq!(above.mul_rn_ftz(below).to_bits(), 0);
+    assert_eq!(above.mul_rn_ftz(below), smallest);
+    assert_eq!(above.mul_rz_ftz(below).to_bits(), 0);
+    assert_eq!(smallest.mul_rn(1.0_f32.next_down()), smallest);
+    assert_eq!(smallest.mul_rn_ftz(1.0_f32.next_down()).to_bits(), 0);
     assert_eq!(above.mul_ru_ftz(-below).to_bits(), 0x8000_0000);
     assert_eq!(above.mul_rn_ftz(1.0_f32.next_down()), smallest);
-    assert_eq!(smallest.fma_rn_ftz(-smallest, smallest).to_bits(), 0);
+    assert_eq!(smallest.fma_rn_ftz(-smallest, smallest), smallest);
+    assert_eq!(smallest.fma_rz_ftz(-smallest, smallest).to_bits(), 0);
     assert_eq!(smallest.fma_rn_ftz(smallest, smallest), smallest);
     assert_eq!(smallest.div_ru_ftz(1.0_f32.next_up()).to_bits(), 0);
     assert_eq!((smallest.div_ru(1.0_f32.next_up()), above.sub_rn_ftz(above)), (smallest, 0.0));
@@ -257,13 +262,14 @@ mod sixteen {
 
     /// As `f32`, and so do pairs.
     #[test]
-    fn tiny_halves_are_flushed_before_rounding() {
+    fn tiny_halves_are_flushed() {
         let (above, below) = (f16::from_bits(0x401), f16::from_bits(0x3bfe));
-        assert_eq!((above.mul_rn(below).to_bits(), above.mul_rn_ftz(below).to_bits()), (0x400, 0));
-        let pair = F16x2::new(above, f16::NEG_ONE).mul_rn_ftz(F16x2::new(below, f16::NEG_ONE));
+        assert_eq!((above.mul_rn(below).to_bits(), above.mul_rn_ftz(below).to_bits()), (0x400, 0x400));
+        let (smallest, below) = (f16::MIN_POSITIVE, f16::from_bits(0x3bff));
+        assert_eq!((smallest.mul_rn(below).to_bits(), smallest.mul_rn_ftz(below).to_bits()), (0x400, 0));
+        let pair = F16x2::new(smallest, f16::NEG_ONE).mul_rn_ftz(F16x2::new(below, f16::NEG_ONE));
         assert_eq!(pair.to_array(), [f16::ZERO, f16::ONE]);
-        let smallest = f16::MIN_POSITIVE;
-        assert_eq!(smallest.fma_rn_ftz_relu(-smallest, smallest).to_bits(), 0);
+        assert_eq!(smallest.fma_rn_ftz_relu(-smallest, smallest), smallest);
     }
 
     /// Every `f16` to the nearest of all 8-bit numbers, with ties to even.
