@@ -11,7 +11,7 @@
 //! As in LLVM, nothing else in the block may use the quotient, the product or the constant (`isNegatibleForFree` in
 //! `DAGCombiner.cpp`, which libNVVM has too).
 
-use crate::llvm::{self, BasicValueEnum, BuilderError, Context, FloatValue, InstructionOpcode, InstructionValue};
+use crate::llvm::{self, BuilderError, Context, FloatValue, InstructionOpcode, InstructionValue};
 
 /// How many operations LLVM looks through.
 const DEPTH: u32 = 6;
@@ -21,7 +21,9 @@ const DEPTH: u32 = 6;
 /// Also of one that is not to be fused: LLVM would do it, but of `1.0 / c` with `prec-div = false` it would make another
 /// instruction than nvcc.
 pub fn make_sum<'ctx>(context: &'ctx Context, difference: InstructionValue<'ctx>) -> Result<(), BuilderError> {
-    let (Some(left), Some(right)) = (operand(difference, 0), operand(difference, 1)) else { return Ok(()) };
+    let (Some(left), Some(right)) = (llvm::float_operand(difference, 0), llvm::float_operand(difference, 1)) else {
+        return Ok(());
+    };
     if !matches!(right.get_type().get_bit_width(), 32 | 64) {
         return Ok(());
     }
@@ -52,7 +54,7 @@ fn negatable<'ctx>(
         return None;
     }
     (0..2).find_map(|index| {
-        let factor = operand(instruction, index)?;
+        let factor = llvm::float_operand(instruction, index)?;
         match constant(factor) {
             // LLVM has made a sum of twice a number, and a negation of the other, before it looks.
             Some(constant) if is_product && (constant == 2.0 || constant == -1.0) => None,
@@ -67,19 +69,12 @@ fn is_used_once(constant: FloatValue<'_>, user: InstructionValue<'_>) -> bool {
     let mut next = user.get_parent().and_then(|block| block.get_first_instruction());
     let mut count = 0;
     while let Some(instruction) = next {
-        count +=
-            (0..instruction.get_num_operands()).filter(|index| operand(instruction, *index) == Some(constant)).count();
+        count += (0..instruction.get_num_operands())
+            .filter(|index| llvm::float_operand(instruction, *index) == Some(constant))
+            .count();
         next = instruction.get_next_instruction();
     }
     count == 1
-}
-
-/// An operand that is one number, and no vector.
-fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<FloatValue<'_>> {
-    match instruction.get_operand(index)?.value()? {
-        BasicValueEnum::FloatValue(value) => Some(value),
-        _ => None,
-    }
 }
 
 fn constant(value: FloatValue<'_>) -> Option<f64> {

@@ -2,11 +2,11 @@
 
 use inkwell::llvm_sys::core::{
     LLVMCanValueUseFastMathFlags, LLVMGetCalledValue, LLVMGetFastMathFlags, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMIsACallInst, LLVMIsAFunction, LLVMSetFastMathFlags, LLVMSetOperand,
+    LLVMGetTypeKind, LLVMIsACallInst, LLVMIsAFunction, LLVMSetFastMathFlags, LLVMSetOperand, LLVMTypeOf,
 };
-use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMFastMathApproxFunc};
+use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMFastMathApproxFunc, LLVMTypeKind};
 
-use inkwell::values::CallSiteValue;
+use inkwell::values::{CallSiteValue, FloatValue};
 
 use super::{
     AsValueRef, Attribute, AttributeLoc, Context, FunctionValue, InstructionValue, Linkage, Module, ParseError, Use,
@@ -77,6 +77,25 @@ pub fn function_operands(instruction: InstructionValue<'_>) -> impl Iterator<Ite
             Some((index, FunctionValue::new(operand)?))
         }
     })
+}
+
+/// An operand that is one number of single or double precision, and no vector. inkwell's own getter panics at metadata, which
+/// calls may have.
+pub fn float_operand(instruction: InstructionValue<'_>, index: u32) -> Option<FloatValue<'_>> {
+    // SAFETY: the instruction is live, the index below its number of operands, and the value made of an operand a float.
+    unsafe {
+        if index >= LLVMGetNumOperands(instruction.as_value_ref()).cast_unsigned() {
+            return None;
+        }
+        let operand = LLVMGetOperand(instruction.as_value_ref(), index);
+        if operand.is_null() {
+            return None;
+        }
+        match LLVMGetTypeKind(LLVMTypeOf(operand)) {
+            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind => Some(FloatValue::new(operand)),
+            _ => None,
+        }
+    }
 }
 
 /// Puts another function of the same type in place of an operand that is a function.
