@@ -29,6 +29,14 @@ pub struct Span {
     pub column: u32,
 }
 
+impl Span {
+    /// Whether it is in `core`, `alloc` or the crate `ptx`: then a user wants to see the call.
+    pub fn is_library(&self) -> bool {
+        let path = self.file.to_string_lossy().replace('\\', "/");
+        ["/library/core/", "/library/alloc/", "runtime/device/src/", "/ptx-device-"].iter().any(|part| path.contains(part))
+    }
+}
+
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file.display(), self.line)?;

@@ -14,9 +14,7 @@ pub use atomics::{
     failure_ordering, rmw_operation, scope_id, set_atomicity,
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
-#[cfg(test)]
-pub use debug::Call;
-pub use debug::{Origin, fill_scopes, has_full_debug_info, join_fragments, make_references, number_locations};
+pub use debug::{Call, Origin, fill_scopes, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{
     FloatFlags, allow_inlining, called_function, copy_functions, float_flags, float_operand, function_operands,
