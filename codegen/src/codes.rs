@@ -114,7 +114,7 @@ codes! {
     InlinePtx = 46, "inline PTX that ptxas rejects",
         "The text of an `asm!` is handed to NVIDIA's assembler as it is, with registers in place of `{}`, and it did not accept it. The message shows the `asm!`, the line of PTX that came of it, and the calls through which the kernel reaches it.\n\nThe PTX ISA documents each instruction's types and operands. Operands of `asm!` are registers of the classes `reg16`, `reg32` and `reg64`, which have the PTX types `.b16`, `.b32` and `.b64`.";
     InlinePtxUnsupported = 47, "inline PTX for a newer GPU",
-        "The text of an `asm!` holds an instruction that the GPU compiled for, or the PTX ISA version, does not have. The message says which GPU or version has it.\n\nCompile for that GPU (`--arch sm_90`), or ask for the version (`--ptx-version 8.0`). Code for several GPUs asks `ptx::arch()` first: what the answer leaves out is not compiled.";
+        "The text of an `asm!` holds an instruction that the GPU compiled for, or the PTX ISA version, does not have. The message says which GPU or version has it.\n\nCompile for that GPU (`--arch sm_90`), or ask for the version (`--ptx-version 8.0`). Optimised code for several GPUs can ask `ptx::arch()` first: it has nothing of what the answer leaves out.";
 }
 
 impl fmt::Display for Code {

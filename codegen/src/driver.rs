@@ -46,7 +46,7 @@ pub fn link(options: &Options) -> Result<Report> {
     libdevice::link(&context, &module, &library, &files, &table.imported())?;
     optimize::shrink_panics(&context, &module);
     let debug = debuginfo::level(&context, &module, options.debug);
-    verify::supported(&module)?;
+    verify::supported(&module, &table)?;
     dump.module("reachable", &module)?;
     float::assign(&context, &module, &interface, options.float)?;
     dump.module("modes", &module)?;

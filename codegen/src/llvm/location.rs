@@ -17,7 +17,7 @@ use super::{AsValueRef, GlobalValue, InstructionValue};
 use crate::diagnostic::Span;
 
 /// The lines that an instruction came from: its own first, then the calls that were inlined, outwards.
-fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
+pub fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
     let mut spans = Vec::new();
     // SAFETY: the instruction is live; LLVM's answers are live locations or null, and a location has a scope.
     unsafe {

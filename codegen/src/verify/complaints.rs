@@ -125,7 +125,7 @@ impl Subject<'_> {
         match (is_own_ptx, needed(text)) {
             (true, Some(Needed::Arch(arch))) => diagnostic
                 .help(format!("compile for a GPU that has it: `--arch {arch}`, or `arch = [\"{arch}\"]` in `[package.metadata.ptx]`"))
-                .help("code for several GPUs asks `ptx::arch()` first: what the answer leaves out is not compiled"),
+                .help("optimised code for several GPUs can ask `ptx::arch()` first: it has nothing of what the answer leaves out"),
             (true, Some(Needed::Ptx(version))) => {
                 diagnostic.help(format!("ask for a PTX ISA version that has it: `--ptx-version {version}`"))
             }
