@@ -12,6 +12,7 @@ mod bundle;
 mod ci;
 mod counts;
 mod examples;
+mod messages;
 mod reference;
 mod setup;
 mod shell;
