@@ -3,6 +3,7 @@
 mod atomics;
 mod bitcode;
 mod debug;
+mod errors;
 mod fatal;
 mod float;
 mod location;
