@@ -59,17 +59,17 @@ impl<'a> Body<'a> {
         let bits = if opcode.ends_with("f64") { 64 } else { 32 };
         let mut kinds: Vec<String> = operands[1..].iter().map(|operand| self.kind(operand, bits, 8)).collect();
         kinds[..2].sort();
-        // A product with 1 is none.
+        let mut opcode = opcode.replacen("sub", "add", 1);
+        // A product with 1 is none, and neither is a sum with 0.
         if name == "fma" && matches!(kinds[0].as_str(), "3ff0000000000000" | "3f800000") {
             kinds.remove(0);
             kinds.sort();
+            opcode = opcode.replacen("fma", "add", 1);
+        } else if name == "fma" && kinds[2] == "0" {
+            kinds.pop();
+            opcode = opcode.replacen("fma", "mul", 1);
         }
-        let name = opcode.replacen(
-            if kinds.len() == 2 { "fma" } else { "" },
-            if kinds.len() == 2 && name == "fma" { "add" } else { "" },
-            1,
-        );
-        Some(format!("{}({})", name.replacen("sub", "add", 1), kinds.join(", ")))
+        Some(format!("{opcode}({})", kinds.join(", ")))
     }
 
     /// What an operand is: a constant, or the operation that it results from.
@@ -83,6 +83,8 @@ impl<'a> Body<'a> {
         match base(opcode) {
             "mov" | "neg" | "abs" if depth > 0 && operands.len() == 2 => self.kind(operands[1], bits, depth - 1),
             "selp" | "ld" | "mov" => "value".into(),
+            "cvt" => "cvt".into(),
+            _ if !(opcode.ends_with(".f32") || opcode.ends_with(".f64")) => "bits".into(),
             other => other.into(),
         }
     }
