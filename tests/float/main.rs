@@ -20,9 +20,16 @@ mod table;
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
-        [compare::trials(), attributes::trials(), isolation::trials(), library::trials(), sass::trials()]
-            .into_iter()
-            .flatten()
-            .collect()
+        [
+            compare::trials(),
+            attributes::trials(),
+            isolation::trials(),
+            library::trials(),
+            sass::trials(),
+            shapes::trials(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     })
 }

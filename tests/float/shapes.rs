@@ -5,6 +5,32 @@
 //! Signs are left out, since they round nothing: `a - b` is a sum, and `-c` is `c`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use libtest_mimic::Trial;
+
+use crate::compare::{nvcc_ptx, ours_ptx, with_nvcc};
+use crate::table::rows;
+
+/// A test for every expression whose parts stand in several blocks: there the instructions may be the same and the roundings
+/// not.
+pub fn trials() -> Vec<Trial> {
+    let sets = ["default", "fast_math", "fmad_off", "ftz"];
+    let later = rows().filter(|row| row.name.starts_with("later_"));
+    later
+        .map(|row| {
+            with_nvcc(format!("{} rounds what nvcc's does", row.name), move || {
+                for set in sets {
+                    let read = |path: PathBuf| of_ptx(&fs::read_to_string(path).expect("it was written"));
+                    let ours = read(ours_ptx(set).unwrap_or_else(|error| panic!("{error}")));
+                    let nvcc = read(nvcc_ptx(set));
+                    assert_eq!(ours[row.name], nvcc[row.name], "{set}: `{}`, in CUDA C++ `{}`", row.rust, row.cuda);
+                }
+            })
+        })
+        .collect()
+}
 
 /// The shapes of every kernel and function.
 pub type Shapes = BTreeMap<String, BTreeSet<String>>;
