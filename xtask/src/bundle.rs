@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::{abi, examples, reference, setup, shell};
+use crate::{abi, cases, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -26,7 +26,7 @@ const RUN: &str = r#"#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
-exec "$here/device-tests" --abi "$here/abi" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json" "$@"
+exec "$here/device-tests" --abi "$here/abi" --cases "$here/cases" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json" "$@"
 "#;
 
 /// Builds and packs.
@@ -55,6 +55,7 @@ pub fn run() -> Result<()> {
     }
     strip(&bundle, programs.iter().map(|program| format!("examples/{program}")).chain(["device-tests".into()]))?;
     abi::round_trips(&bundle.join("abi"))?;
+    cases::pack(&bundle.join("cases"))?;
     fs::write(bundle.join("commit"), commit()?)?;
     let script = bundle.join("run.sh");
     fs::write(&script, RUN)?;
