@@ -1,6 +1,6 @@
 //! `cargo ptx run`: `cargo run`, whose build script compiles the kernels, with architecture and floating-point modes chosen here.
 
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -10,7 +10,7 @@ use crate::options::parse_archs;
 use super::arguments::RunArgs;
 
 /// Runs cargo; its exit code is ours.
-pub fn run(args: &RunArgs) -> Result<ExitCode> {
+pub fn run(args: &RunArgs) -> Result<u8> {
     parse_archs(&args.arch)?;
     args.float.modes()?;
     let cargo = super::cargo();
@@ -27,5 +27,5 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         .status()
         .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot run `{}`: {e}", cargo.display())))?;
     // A program ended by a signal has no code.
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101)))
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
 }
