@@ -109,6 +109,8 @@ codes! {
         "The file that `--libdevice`, `RUST_PTX_LIBDEVICE` or the CUDA toolkit names as NVIDIA's libdevice is missing, damaged, or bitcode of an LLVM newer than rustc's. The file is nvvm/libdevice/libdevice.10.bc in a toolkit; `cargo ptx setup` installs one.";
     MathSignature = 39, "mathematical function with another signature",
         "An `extern` block declares a function of the C maths library, or one of libdevice's, with other parameters or another result than it has. `sinf` and its kin take and give `f32`, `sin` takes and gives `f64`; what C hands over through a pointer is a pointer in Rust too.";
+    PanicCrate = 40, "panic strategy for a crate that is not there",
+        "`panic-for` names a crate that is not part of the device build, so that it would say nothing. Crates are named as in Rust code (`my_crate`; a package's dashes are underscores): the crate with the kernels, its dependencies, `core` and `alloc`.";
     PtxasWarning = 44, "ptxas warns",
         "NVIDIA's assembler accepted the PTX and has something to say about it. Its message is shown with the kernel or the Rust source line that it is about.";
     InlinePtx = 46, "inline PTX that ptxas rejects",

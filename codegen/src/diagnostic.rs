@@ -33,7 +33,9 @@ impl Span {
     /// Whether it is in `core`, `alloc` or the crate `ptx`: then a user wants to see the call.
     pub fn is_library(&self) -> bool {
         let path = self.file.to_string_lossy().replace('\\', "/");
-        ["/library/core/", "/library/alloc/", "runtime/device/src/", "/ptx-device-"].iter().any(|part| path.contains(part))
+        ["/library/core/", "/library/alloc/", "runtime/device/src/", "/ptx-device-"]
+            .iter()
+            .any(|part| path.contains(part))
     }
 }
 

@@ -114,11 +114,14 @@ impl Subject<'_> {
         };
         let mut diagnostic = Diagnostic::error(code, message);
         diagnostic = match place {
-            Some(place) => at(diagnostic, place, if is_own_ptx { "in this inline PTX" } else { "the PTX came from here" }),
+            Some(place) => {
+                at(diagnostic, place, if is_own_ptx { "in this inline PTX" } else { "the PTX came from here" })
+            }
             None => diagnostic.at(kernel.map(|kernel| kernel.span.clone()), "in this kernel"),
         };
         if let Some(line) = line {
-            let function = function.map_or("outside of all functions".into(), |name| format!("in `{}`", demangled(&name)));
+            let function =
+                function.map_or("outside of all functions".into(), |name| format!("in `{}`", demangled(&name)));
             let text = self.ptx.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
             diagnostic = diagnostic.note(format!("PTX line {line}, {function}: `{text}`"));
         }

@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn nothing_follows_the_ellipsis() {
         let mut bytes = [MaybeUninit::uninit(); LEN];
-            let mut text = Text::new(&mut bytes);
+        let mut text = Text::new(&mut bytes);
         text.push(&"x".repeat(LEN));
         text.push("y");
         assert_eq!(text.as_str(), format!("{}…", "x".repeat(ROOM)));
