@@ -111,6 +111,8 @@ codes! {
         "The file that `--libdevice`, `RUST_PTX_LIBDEVICE` or the CUDA toolkit names as NVIDIA's libdevice is missing, damaged, or bitcode of an LLVM newer than rustc's. The file is nvvm/libdevice/libdevice.10.bc in a toolkit; `cargo ptx setup` installs one.";
     MathSignature = 39, "mathematical function with another signature",
         "An `extern` block declares a function of the C maths library, or one of libdevice's, with other parameters or another result than it has. `sinf` and its kin take and give `f32`, `sin` takes and gives `f64`; what C hands over through a pointer is a pointer in Rust too.";
+    PanicCrate = 40, "panic strategy for a crate that is not there",
+        "`panic-for` names a crate that is not part of the device build, so that it would say nothing. Crates are named as in Rust code (`my_crate`; a package's dashes are underscores): the crate with the kernels, its dependencies, `core` and `alloc`.";
     Bug = 43, "a bug of the compiler",
         "The compiler came upon something that it holds impossible. No input should lead there, so this is a bug of ours, whatever the program is. Nothing was written, and the exit code is 101.\n\nPlease report it with the message, and with the kernel or the files that `--dump-dir=DIR` writes. `RUST_BACKTRACE=1` shows how the compiler came there.";
     PtxasWarning = 44, "ptxas warns",

@@ -20,7 +20,7 @@ use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
 use crate::{
-    bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, verify, workarounds,
+    bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, panics, verify, workarounds,
 };
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
@@ -35,6 +35,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let library = libdevice::Library::find(&options.libdevice)?;
 
     let context = Context::create();
+    options.panics.check(&options.inputs, &options.name)?;
     let files = input::read(&options.inputs)?;
     let module = input::link(&context, &files, &options.name, &options.exports)?;
     dump.module("linked", &module)?;
@@ -46,7 +47,8 @@ pub fn link(options: &Options) -> Result<Report> {
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
     libdevice::link(&context, &module, &library, &files, &table.imported())?;
-    optimize::shrink_panics(&context, &module);
+    panics::assign(&context, &module, &options.panics)?;
+    panics::shrink(&context, &module);
     let debug = debuginfo::level(&context, &module, options.debug);
     verify::supported(&module, &table)?;
     dump.module("reachable", &module)?;
@@ -71,6 +73,7 @@ pub fn link(options: &Options) -> Result<Report> {
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
         float::lower(&context, &module, options.opt_level)?;
+        panics::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         let source = Traceable { context: &context, module: module.clone(), machine: &machine, arch };
         emit::limit_debug_info(&module, &machine, debug)?;

@@ -26,6 +26,7 @@ pub mod memory;
 pub mod optimize;
 pub mod options;
 pub mod output;
+pub mod panics;
 pub mod progress;
 pub mod project;
 pub mod report;

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::float::FloatSettings;
 use crate::options::{MessageFormat, Settings};
+use crate::panics::PanicSettings;
 use crate::project::Features;
 
 /// `cargo ptx …`
@@ -149,6 +150,9 @@ pub struct RunArgs {
     /// Floating-point modes of the kernels.
     #[command(flatten)]
     pub float: FloatSettings,
+    /// What panics leave behind.
+    #[command(flatten)]
+    pub panic: PanicSettings,
     /// What `cargo run` takes: --release, --bin NAME, …, -- and the program's arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub cargo: Vec<OsString>,
@@ -245,6 +249,7 @@ mod tests {
             ("run --release --bin x -- --flag 1", &[][..], &["--release", "--bin", "x", "--", "--flag", "1"][..]),
             ("run --arch sm_80 -p k", &["sm_80"], &["-p", "k"]),
             ("run --ftz=true --release", &[], &["--release"]),
+            ("run --panic=location --panic-for sha2=trap --release", &[], &["--release"]),
             ("run", &[], &[]),
         ] {
             let Verb::Run(args) = parse(line).unwrap() else { panic!("{line}") };

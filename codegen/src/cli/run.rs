@@ -1,4 +1,4 @@
-//! `cargo ptx run`: `cargo run`, whose build script compiles the kernels, with architecture and floating-point modes chosen here.
+//! `cargo ptx run`: `cargo run`, whose build script compiles the kernels, with architecture, floating-point modes and panics chosen here.
 
 use std::process::Command;
 
@@ -6,6 +6,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::float;
 use crate::options::parse_archs;
+use crate::panics;
 
 use super::arguments::RunArgs;
 
@@ -22,6 +23,9 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     let modes: Vec<String> = args.float.assignments().collect();
     if !modes.is_empty() {
         command.env(float::VARIABLE, modes.join(","));
+    }
+    if let Some(strategies) = args.panic.to_variable() {
+        command.env(panics::VARIABLE, strategies);
     }
     let status = command
         .status()
