@@ -109,6 +109,12 @@ codes! {
         "The file that `--libdevice`, `RUST_PTX_LIBDEVICE` or the CUDA toolkit names as NVIDIA's libdevice is missing, damaged, or bitcode of an LLVM newer than rustc's. The file is nvvm/libdevice/libdevice.10.bc in a toolkit; `cargo ptx setup` installs one.";
     MathSignature = 39, "mathematical function with another signature",
         "An `extern` block declares a function of the C maths library, or one of libdevice's, with other parameters or another result than it has. `sinf` and its kin take and give `f32`, `sin` takes and gives `f64`; what C hands over through a pointer is a pointer in Rust too.";
+    DebuggerMissing = 50, "cuda-gdb not found",
+        "`cargo ptx debug` starts NVIDIA's debugger, which comes with the CUDA toolkit for Linux (package cuda-gdb-13-0 of NVIDIA's repositories) and is not among the tools that `cargo ptx setup` installs. It is looked for in this order: `--cuda-gdb`, the variable `CUDA_GDB`, the folder bin below `CUDA_HOME` or `CUDA_PATH`, `PATH`, /usr/local/cuda/bin.\n\n`cargo ptx debug --setup` needs no debugger: it writes the script that every cuda-gdb can load.";
+    PoorDebugInfo = 51, "kernels without full debug information",
+        "cuda-gdb shows variables, types and frames of kernels that were compiled without optimisation at the debug level `full`, as the profile `dev` does. With line tables alone it stops at lines and shows nothing else; without debug information it knows neither.\n\nLeave `--release` away, or set `opt-level = 0` and `debug = \"full\"` in the profile. A `profile` in the build script, or `debug-level` in `[package.metadata.ptx]`, wins over the profile.";
+    NoLibrarySources = 52, "no sources of `core` and `alloc`",
+        "Debug information names the files of `core` and `alloc` as /rustc/HASH/library/…, which is on no disk. `cargo ptx debug` tells cuda-gdb to read them from the component rust-src, or from rust-docs. Neither is installed, so that stepping into the library shows no text: run `rustup component add rust-src`.";
 }
 
 impl fmt::Display for Code {

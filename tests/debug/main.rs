@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 mod build;
 mod dwarf;
+mod host_elf;
 mod lines;
+mod printers;
 mod twin;
 mod types;
 mod verify;
@@ -15,6 +17,7 @@ fn main() -> ExitCode {
         trials.extend(twin::trials());
         trials.extend(types::trials());
         trials.extend(lines::trials());
+        trials.extend(printers::trials());
         trials
     })
 }
