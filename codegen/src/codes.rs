@@ -109,6 +109,12 @@ codes! {
         "The file that `--libdevice`, `RUST_PTX_LIBDEVICE` or the CUDA toolkit names as NVIDIA's libdevice is missing, damaged, or bitcode of an LLVM newer than rustc's. The file is nvvm/libdevice/libdevice.10.bc in a toolkit; `cargo ptx setup` installs one.";
     MathSignature = 39, "mathematical function with another signature",
         "An `extern` block declares a function of the C maths library, or one of libdevice's, with other parameters or another result than it has. `sinf` and its kin take and give `f32`, `sin` takes and gives `f64`; what C hands over through a pointer is a pointer in Rust too.";
+    PtxasWarning = 44, "ptxas warns",
+        "NVIDIA's assembler accepted the PTX and has something to say about it. Its message is shown with the kernel or the Rust source line that it is about.";
+    InlinePtx = 46, "inline PTX that ptxas rejects",
+        "The text of an `asm!` is handed to NVIDIA's assembler as it is, with registers in place of `{}`, and it did not accept it. The message shows the `asm!`, the line of PTX that came of it, and the calls through which the kernel reaches it.\n\nThe PTX ISA documents each instruction's types and operands. Operands of `asm!` are registers of the classes `reg16`, `reg32` and `reg64`, which have the PTX types `.b16`, `.b32` and `.b64`.";
+    InlinePtxUnsupported = 47, "inline PTX for a newer GPU",
+        "The text of an `asm!` holds an instruction that the GPU compiled for, or the PTX ISA version, does not have. The message says which GPU or version has it.\n\nCompile for that GPU (`--arch sm_90`), or ask for the version (`--ptx-version 8.0`). Optimised code for several GPUs can ask `ptx::arch()` first: it has nothing of what the answer leaves out.";
     DebuggerMissing = 50, "cuda-gdb not found",
         "`cargo ptx debug` starts NVIDIA's debugger, which comes with the CUDA toolkit for Linux (package cuda-gdb-13-0 of NVIDIA's repositories) and is not among the tools that `cargo ptx setup` installs. It is looked for in this order: `--cuda-gdb`, the variable `CUDA_GDB`, the folder bin below `CUDA_HOME` or `CUDA_PATH`, `PATH`, /usr/local/cuda/bin.\n\n`cargo ptx debug --setup` needs no debugger: it writes the script that every cuda-gdb can load.";
     PoorDebugInfo = 51, "kernels without full debug information",

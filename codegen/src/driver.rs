@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use crate::abi::{self, Table};
 use crate::arch::Arch;
 use crate::codes::Code;
+use crate::debuginfo::Traceable;
 use crate::device_link::Linker;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::input;
@@ -45,7 +46,7 @@ pub fn link(options: &Options) -> Result<Report> {
     libdevice::link(&context, &module, &library, &files, &table.imported())?;
     optimize::shrink_panics(&context, &module);
     let debug = debuginfo::level(&context, &module, options.debug);
-    verify::supported(&module)?;
+    verify::supported(&module, &table)?;
     dump.module("reachable", &module)?;
     float::assign(&context, &module, &interface, options.float)?;
     dump.module("modes", &module)?;
@@ -69,6 +70,7 @@ pub fn link(options: &Options) -> Result<Report> {
         workarounds::widen_small_extremes(&context, &module, arch)?;
         float::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
+        let source = Traceable { context: &context, module: module.clone(), machine: &machine, arch };
         emit::limit_debug_info(&module, &machine, debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
@@ -78,7 +80,8 @@ pub fn link(options: &Options) -> Result<Report> {
         verify::signatures(&ptx, &table, arch)?;
         if let Some(assembler) = &assembler {
             let relocatable = options.linking() != Linking::None;
-            let job = Job { ptx: &ptx, arch, debug, level: options.opt_level, table: &table, relocatable };
+            let (level, source) = (options.opt_level, Some(&source as &dyn debuginfo::Trace));
+            let job = Job { ptx: &ptx, arch, debug, level, table: &table, relocatable, source };
             let assembled = assemble(options, assembler, job, &mut report)?;
             artifacts.extend(match (&linker, assembled) {
                 (Some(linker), Some(object)) => Some(linker.link(object, job, &imports, &mut report)?),
@@ -162,6 +165,7 @@ fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut
         return Ok(None);
     }
     let assembled = assembler.assemble(job)?;
+    report.diagnostics.extend(assembled.warnings);
     report.diagnostics.extend(verify::ptxas::spills(job.table, &assembled.resources, job.arch));
     for kernel in &mut report.kernels {
         let resources = assembled.resources.get(&kernel.name).copied();

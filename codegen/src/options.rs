@@ -331,7 +331,12 @@ fn value_name(value: impl ValueEnum) -> String {
 
 /// The command line that rustc gives an `llbc` linker.
 #[derive(Parser, Debug)]
-#[command(name = "ptx-linker", version, about = "Links rustc's bitcode for nvptx64-nvidia-cuda into PTX")]
+#[command(
+    name = "ptx-linker",
+    version,
+    about = "Links rustc's bitcode for nvptx64-nvidia-cuda into PTX",
+    args_override_self = true
+)]
 struct CommandLine {
     /// Objects, bitcode, rlibs and archives.
     inputs: Vec<PathBuf>,

@@ -20,14 +20,20 @@ const MAX_MIB: f64 = 60.0;
 
 /// What starts everything on the other machine.
 const RUN: &str = r#"#!/bin/sh
-# Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver and nothing else.
+# Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver, tar and gzip.
 # Writes device.json into $OUT, or into results/ beside this file. The last line says how it went. An argument is part of the
 # names of the tests that shall run.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
-exec "$here/device-tests" --abi "$here/abi" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json" "$@"
+content=$(mktemp -d) || exit 1
+trap 'rm -rf "$content"' EXIT
+tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
+"$content/device-tests" --abi "$content/abi" --examples "$content/examples" --commit "$(cat "$content/commit")" --json "$out/device.json" "$@"
 "#;
+
+/// What `run.sh` unpacks, beside it.
+const CONTENT: &str = "content.tar.gz";
 
 /// Builds and packs.
 pub fn run() -> Result<()> {
@@ -43,19 +49,24 @@ pub fn run() -> Result<()> {
     }
     shell::run(&mut build)?;
 
+    let content = tempfile::tempdir_in(shell::target_dir()?)?;
+    let content = content.path();
+    fs::create_dir_all(content.join("examples"))?;
+    let built = shell::target_dir()?.join("release");
+    fs::copy(built.join(TESTS), content.join("device-tests"))?;
+    for program in &programs {
+        fs::copy(built.join(program), content.join("examples").join(program))?;
+    }
+    strip(content, programs.iter().map(|program| format!("examples/{program}")).chain(["device-tests".into()]))?;
+    abi::round_trips(&content.join("abi"))?;
+    fs::write(content.join("commit"), commit()?)?;
+
     let bundle = shell::target_dir()?.join("device-bundle");
     if bundle.exists() {
         fs::remove_dir_all(&bundle)?;
     }
-    fs::create_dir_all(bundle.join("examples"))?;
-    let built = shell::target_dir()?.join("release");
-    fs::copy(built.join(TESTS), bundle.join("device-tests"))?;
-    for program in &programs {
-        fs::copy(built.join(program), bundle.join("examples").join(program))?;
-    }
-    strip(&bundle, programs.iter().map(|program| format!("examples/{program}")).chain(["device-tests".into()]))?;
-    abi::round_trips(&bundle.join("abi"))?;
-    fs::write(bundle.join("commit"), commit()?)?;
+    fs::create_dir_all(&bundle)?;
+    shell::run(Command::new("tar").arg("-czf").arg(bundle.join(CONTENT)).arg("-C").arg(content).arg("."))?;
     let script = bundle.join("run.sh");
     fs::write(&script, RUN)?;
     shell::make_executable(&script)?;
@@ -67,9 +78,9 @@ pub fn run() -> Result<()> {
 }
 
 /// Takes the symbols out of programs. Without `strip` they only stay larger.
-fn strip(bundle: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
+fn strip(content: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
     let mut strip = Command::new("strip");
-    strip.args(programs.map(|program| bundle.join(program)));
+    strip.args(programs.map(|program| content.join(program)));
     match strip.status() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         status => {

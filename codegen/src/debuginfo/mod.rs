@@ -11,6 +11,7 @@ mod lines;
 mod names;
 mod sections;
 mod symbols;
+mod trace;
 mod tree;
 mod variables;
 
@@ -26,6 +27,7 @@ use crate::llvm::{self, Context, Module, Origin};
 use crate::options::{DebugLevel, Options};
 
 pub use enums::DISCRIMINANT;
+pub use trace::{Place, Trace, Traceable, Traced};
 
 /// What the text half must know of the module.
 #[derive(Debug)]

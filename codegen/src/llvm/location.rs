@@ -17,7 +17,7 @@ use super::{AsValueRef, GlobalValue, InstructionValue};
 use crate::diagnostic::Span;
 
 /// The lines that an instruction came from: its own first, then the calls that were inlined, outwards.
-fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
+pub fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
     let mut spans = Vec::new();
     // SAFETY: the instruction is live; LLVM's answers are live locations or null, and a location has a scope.
     unsafe {
@@ -36,13 +36,7 @@ fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
 /// The user's line: the innermost that is not in `core` or the crate `ptx`.
 pub fn user_span(instruction: InstructionValue<'_>) -> Option<Span> {
     let spans = inlined_spans(instruction);
-    let is_library = |span: &Span| {
-        let path = span.file.to_string_lossy().replace('\\', "/");
-        ["/library/core/", "/library/alloc/", "runtime/device/src/", "/ptx-device-"]
-            .iter()
-            .any(|part| path.contains(part))
-    };
-    spans.iter().find(|span| !is_library(span)).or_else(|| spans.last()).cloned()
+    spans.iter().find(|span| !span.is_library()).or_else(|| spans.last()).cloned()
 }
 
 /// The line of a static, if the bitcode has full debug information.

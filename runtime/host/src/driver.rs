@@ -1,9 +1,11 @@
 //! From the driver's result codes to our errors, and the calls that cudarc's safe layer lacks.
 
 use std::ffi::{CString, c_uint, c_void};
+use std::sync::OnceLock;
 
 use cudarc::driver::sys::{self, CUresult};
 use cudarc::driver::{DriverError, result};
+use libloading::Library;
 
 use crate::error::{Error, Lost, Result};
 
@@ -127,9 +129,14 @@ pub(crate) fn aligned(bytes: &[u8]) -> Vec<u64> {
 }
 
 /// Whether the driver's library can be loaded. cudarc would panic where it cannot.
+///
+/// The library stays loaded: cuda-gdb waits for it once. Where it is closed and opened again, as by cudarc's
+/// `is_culib_present`, the debugger never sees a kernel.
 pub(crate) fn library_is_there() -> bool {
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+    let names = || ["cuda", "nvcuda"].into_iter().flat_map(cudarc::get_lib_name_candidates);
     // SAFETY: this loads the NVIDIA driver's library, whose initialisers are sound.
-    unsafe { sys::is_culib_present() }
+    LIBRARY.get_or_init(|| names().find_map(|name| unsafe { Library::new(name) }.ok())).is_some()
 }
 
 /// Number of devices.
