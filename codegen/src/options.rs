@@ -621,6 +621,7 @@ mod tests {
             link_at_load: false,
             nvcc_flags: vec!["-I/x".into()],
             float: FloatSettings { fmad: Some(false), prec_sqrt: Some(false), ..FloatSettings::default() },
+            panic: PanicSettings::parse("location,sha2=trap").unwrap(),
         };
         let args = settings.to_link_args();
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
@@ -629,6 +630,7 @@ mod tests {
         assert_eq!(options.debug, DebugLevel::LineTables);
         assert_eq!((options.ptxas, options.libdevice), (Ptxas::Off, Libdevice::Off));
         assert_eq!(options.float, Modes { fmad: false, prec_sqrt: false, ..Modes::DEFAULT });
+        assert_eq!(options.panics, settings.panic.panics());
         assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
         assert_eq!((options.link, options.nvcc_flags), (vec![PathBuf::from("/a/twin.cu")], vec!["-I/x".to_string()]));
     }
