@@ -558,6 +558,7 @@ fn unescape(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panics::PanicStrategy;
 
     fn parse(args: &[&str]) -> Result<Options> {
         match Options::from_args(args.iter().map(OsString::from))? {
@@ -621,7 +622,7 @@ mod tests {
             link_at_load: false,
             nvcc_flags: vec!["-I/x".into()],
             float: FloatSettings { fmad: Some(false), prec_sqrt: Some(false), ..FloatSettings::default() },
-            panic: PanicSettings::parse("location,sha2=trap").unwrap(),
+            panic: PanicSettings { panic: Some(PanicStrategy::Location), ..PanicSettings::default() },
         };
         let args = settings.to_link_args();
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
