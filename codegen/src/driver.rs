@@ -20,7 +20,7 @@ use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
 use crate::{
-    copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, panics, verify, workarounds,
+    bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, panics, verify, workarounds,
 };
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
@@ -271,49 +271,46 @@ pub fn become_linker_if_asked() {
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     if std::env::var_os(LINKER_VARIABLE).is_some() && !args.is_empty() {
         crate::project::become_rustc_if_asked(&args);
-        let code = linker_main(args);
-        std::process::exit(if code == ExitCode::SUCCESS { 0 } else { 1 });
+        std::process::exit(run_linker(args).into());
     }
 }
 
 /// The whole of `ptx-linker`: arguments without the program's name in, messages on standard error.
 pub fn linker_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args: Vec<_> = args.into_iter().collect();
+    run_linker(args.into_iter().collect()).into()
+}
+
+fn run_linker(args: Vec<OsString>) -> u8 {
     // Whoever wants JSON also wants it when the options cannot be read.
     let json = args.iter().any(|arg| arg == "--message-format=json");
-    let mut err = std::io::stderr().lock();
-    let mut print = |diagnostics: &[Diagnostic], options: Option<&Options>| {
-        for diagnostic in diagnostics {
-            let text = match options {
-                _ if json || options.is_some_and(|o| o.message_format == MessageFormat::Json) => {
-                    serde_json::to_string(diagnostic).unwrap_or_else(|e| e.to_string())
-                }
-                Some(o) => diagnostic.render(&o.source_base, false) + "\n",
-                None => diagnostic.to_string(),
-            };
-            // A closed standard error is no reason to fail.
-            let _ = writeln!(err, "{text}");
-        }
+    let print = move |diagnostic: &Diagnostic, options: Option<&Options>| {
+        let text = match options {
+            _ if json || options.is_some_and(|o| o.message_format == MessageFormat::Json) => {
+                serde_json::to_string(diagnostic).unwrap_or_else(|e| e.to_string())
+            }
+            Some(o) => diagnostic.render(&o.source_base, false) + "\n",
+            None => diagnostic.to_string(),
+        };
+        // A closed standard error is no reason to fail.
+        let _ = writeln!(std::io::stderr(), "{text}");
     };
-    match Options::from_args(args) {
-        Err(failure) => {
-            print(&failure.diagnostics, None);
-            ExitCode::FAILURE
-        }
-        Ok(Request::Print(text)) => {
-            // A closed standard output is no reason to fail either.
-            let _ = writeln!(std::io::stdout(), "{text}");
-            ExitCode::SUCCESS
-        }
-        Ok(Request::Link(options)) => match link(&options) {
-            Ok(report) => {
-                print(&report.diagnostics, Some(&options));
-                ExitCode::SUCCESS
-            }
-            Err(failure) => {
-                print(&failure.diagnostics, Some(&options));
-                ExitCode::FAILURE
-            }
+    bug::catch(
+        move |diagnostic| print(diagnostic, None),
+        move || {
+            let (diagnostics, options, code) = match Options::from_args(args) {
+                Err(failure) => (failure.diagnostics, None, 1),
+                Ok(Request::Print(text)) => {
+                    // A closed standard output is no reason to fail either.
+                    let _ = writeln!(std::io::stdout(), "{text}");
+                    (vec![], None, 0)
+                }
+                Ok(Request::Link(options)) => match link(&options) {
+                    Ok(report) => (report.diagnostics, Some(options), 0),
+                    Err(failure) => (failure.diagnostics, Some(options), 1),
+                },
+            };
+            diagnostics.iter().for_each(|diagnostic| print(diagnostic, options.as_deref()));
+            code
         },
-    }
+    )
 }

@@ -5,6 +5,7 @@
 
 pub mod abi;
 pub mod arch;
+pub mod bug;
 pub mod cache;
 pub mod cli;
 pub mod codes;

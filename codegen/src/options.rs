@@ -353,8 +353,8 @@ struct CommandLine {
     /// Objects, bitcode, rlibs and archives.
     inputs: Vec<PathBuf>,
     /// Where the PTX goes.
-    #[arg(short = 'o', long)]
-    output: PathBuf,
+    #[arg(short = 'o', long, required_unless_present = "explain")]
+    output: Option<PathBuf>,
     /// Library folders; rustc passes them, rlibs come by full path.
     #[arg(short = 'L', hide = true)]
     _library_path: Vec<PathBuf>,
@@ -396,6 +396,9 @@ struct CommandLine {
     linker_id: Option<String>,
     #[command(flatten)]
     settings: Settings,
+    /// Explain a message by its code, such as PTX0006.
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    explain: Option<String>,
 }
 
 /// The one target.
@@ -418,7 +421,7 @@ fn parse_opt_level(text: &str) -> Result<OptLevel, String> {
 pub enum Request {
     /// To link.
     Link(Box<Options>),
-    /// To print help or the version.
+    /// To print help, the version or an explanation.
     Print(String),
 }
 
@@ -433,6 +436,11 @@ impl Options {
             Err(error) if !error.use_stderr() => return Ok(Request::Print(error.to_string())),
             Err(error) => return Err(from_clap(&error).into()),
         };
+        if let Some(code) = line.explain {
+            return Ok(Request::Print(Code::find(&code)?.explain()));
+        }
+        // clap sees to it that there is an output.
+        let output = line.output.unwrap_or_default();
         if line.target != TARGET {
             return Err(usage(format!("target `{}` is not {TARGET}", line.target)).into());
         }
@@ -452,11 +460,11 @@ impl Options {
         }
         let name = match line.name {
             Some(name) => name,
-            None => line.output.file_stem().and_then(OsStr::to_str).unwrap_or("kernels").to_string(),
+            None => output.file_stem().and_then(OsStr::to_str).unwrap_or("kernels").to_string(),
         };
         Ok(Request::Link(Box::new(Self {
             inputs: line.inputs,
-            output: line.output,
+            output,
             out_dir: line.out_dir,
             name,
             archs: parse_archs(&settings.arch)?,
@@ -689,6 +697,22 @@ mod tests {
             let args: Vec<&str> = args.iter().copied().chain(["-o", "k.ptx"]).collect();
             assert_eq!(parse(&args).unwrap().float, expected, "{args:?}");
         }
+    }
+
+    #[test]
+    fn codes_are_explained() {
+        let explain = |code: &str| Options::from_args(["--explain", code].map(OsString::from));
+        match explain("PTX0012").unwrap() {
+            Request::Print(text) => assert!(text.contains("ptxas not found\n\nCubins, fatbins"), "{text}"),
+            Request::Link(_) => panic!("it links"),
+        }
+        assert!(explain("PTX9999").unwrap_err().to_string().contains("there is no message"));
+    }
+
+    #[test]
+    fn the_last_of_several_values_counts() {
+        let options = parse(&["-o", "k.ptx", "--ptxas=off", "--debug-level=full", "--ptxas=auto"]).unwrap();
+        assert_eq!((options.ptxas, options.debug), (Ptxas::Auto, DebugLevel::Full));
     }
 
     #[test]

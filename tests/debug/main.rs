@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 mod build;
-mod dwarf;
 mod lines;
 mod twin;
 mod types;

@@ -13,11 +13,15 @@ use crate::project::Features;
 /// `cargo ptx …`
 #[derive(Parser, Debug)]
 #[command(name = "cargo ptx", bin_name = "cargo ptx", version, about = "Compiles Rust kernels for NVIDIA GPUs")]
+#[command(args_conflicts_with_subcommands = true, subcommand_required = false, arg_required_else_help = true)]
 #[command(after_help = "Start with `cargo ptx new NAME`. `cargo ptx doctor` says what is missing on this machine.")]
 pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
-    pub verb: Verb,
+    pub verb: Option<Verb>,
+    /// Explain a message by its code, as rustc does; the same as `explain CODE`.
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    pub explain: Option<String>,
     /// Show no progress.
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -195,7 +199,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Verb, String> {
         let args = std::iter::once("cargo-ptx").chain(line.split(' '));
-        CommandLine::try_parse_from(args).map(|line| line.verb).map_err(|e| e.to_string())
+        CommandLine::try_parse_from(args).map(|line| line.verb.expect("a verb is given")).map_err(|e| e.to_string())
     }
 
     fn build(line: &str) -> BuildArgs {

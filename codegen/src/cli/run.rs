@@ -1,6 +1,6 @@
 //! `cargo ptx run`: `cargo run`, whose build script compiles the kernels, with architecture, floating-point modes and panics chosen here.
 
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -11,7 +11,7 @@ use crate::panics;
 use super::arguments::RunArgs;
 
 /// Runs cargo; its exit code is ours.
-pub fn run(args: &RunArgs) -> Result<ExitCode> {
+pub fn run(args: &RunArgs) -> Result<u8> {
     parse_archs(&args.arch)?;
     args.float.modes()?;
     let cargo = super::cargo();
@@ -31,5 +31,5 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         .status()
         .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot run `{}`: {e}", cargo.display())))?;
     // A program ended by a signal has no code.
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101)))
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
 }

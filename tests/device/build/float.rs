@@ -42,6 +42,18 @@ macro_rules! rows {
 }
 for_each_function!(rows);
 
+/// An approximate function: kernel, CUDA's name, the exact one's in double precision, arguments in C, how many.
+type Approximation = (&'static str, &'static str, &'static str, &'static str, usize);
+
+macro_rules! approximations {
+    ($($kernel:ident $cuda:literal $exact:literal $arguments:literal |$($argument:ident),*| $body:expr;)*) => {
+        const APPROXIMATIONS: &[Approximation] = &[
+            $((stringify!($kernel), $cuda, $exact, $arguments, [$(stringify!($argument)),*].len())),*
+        ];
+    };
+}
+for_each_approximation!(approximations);
+
 /// Compiles all; the twins where there is an nvcc.
 pub fn build(nvcc: Option<&Path>) {
     let kernels = |name: &str| Builder::new().kernels("../float_kernels").profile("release").name(name);
@@ -61,6 +73,11 @@ pub fn build(nvcc: Option<&Path>) {
         let _ = write!(rows, "({kernel:?}, {cuda:?}, {count}), ");
     }
     std::fs::write(out_dir.join("functions.rs"), rows + "]").expect("our own folder");
+    let mut rows = String::from("&[");
+    for (kernel, cuda, exact, _, count) in APPROXIMATIONS {
+        let _ = write!(rows, "({kernel:?}, {cuda:?}, {exact:?}, {count}), ");
+    }
+    std::fs::write(out_dir.join("approximations.rs"), rows + "]").expect("our own folder");
     if let Some(nvcc) = nvcc {
         twins(nvcc, &out_dir);
     }
@@ -75,6 +92,10 @@ fn twins(nvcc: &Path, out_dir: &Path) {
         let exact = if *cuda == "fma" { "fma_to_odd" } else { cuda };
         let _ = writeln!(single, "SINGLE({kernel}, {last}, {cuda}f({arguments}), {exact}({arguments}))");
         let _ = writeln!(double, "DOUBLE({kernel}, {last}, {cuda}({arguments}))");
+    }
+    for (kernel, cuda, exact, arguments, count) in APPROXIMATIONS {
+        let last = count - 1;
+        let _ = writeln!(single, "SINGLE({kernel}, {last}, {cuda}({arguments}), {exact}({arguments}))");
     }
     for (name, variants, rows) in [("single", &SINGLE[..], single), ("double", &DOUBLE[..], double)] {
         std::fs::write(out_dir.join(format!("{name}.inc")), rows).expect("our own folder");

@@ -2,6 +2,7 @@
 //!
 //! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder;
 //! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder;
+//! `--cases FOLDER` also runs the user-interface tests that were put there;
 //! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
 use std::process::ExitCode;
@@ -10,17 +11,20 @@ use libtest_mimic::Arguments;
 
 mod abi;
 mod atomics;
+mod cases;
 mod examples;
 mod failures;
 mod float;
 mod gpu;
 mod heap;
 mod language;
+mod launcher;
 mod layouts;
 mod linking;
 mod litmus;
 mod memory;
 mod options;
+mod panics;
 mod print;
 mod record;
 mod scalars;
@@ -36,7 +40,8 @@ fn main() -> ExitCode {
         }
     };
     if let Some(name) = &options.child {
-        return print::child(name).or_else(|| heap::child(name)).unwrap_or_else(|| failures::child(name));
+        let child = panics::child(name).or_else(|| print::child(name)).or_else(|| heap::child(name));
+        return child.unwrap_or_else(|| failures::child(name));
     }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
@@ -51,6 +56,7 @@ fn main() -> ExitCode {
         atomics::tests(),
         litmus::tests(),
         failures::tests(),
+        panics::tests(),
         linking::tests(),
         print::tests(),
         heap::tests(),
@@ -58,6 +64,7 @@ fn main() -> ExitCode {
     ]
     .concat();
     tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
+    tests.extend(options.cases.iter().flat_map(|folder| cases::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
