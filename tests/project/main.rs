@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 mod cargo_ptx;
+mod debug;
 mod demo;
 mod rebuild;
 
 fn main() -> ExitCode {
-    ptx_tests::run(|| [rebuild::trials(), cargo_ptx::trials()].into_iter().flatten().collect())
+    ptx_tests::run(|| [rebuild::trials(), cargo_ptx::trials(), debug::trials()].into_iter().flatten().collect())
 }
