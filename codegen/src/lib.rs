@@ -5,6 +5,7 @@
 
 pub mod abi;
 pub mod arch;
+pub mod bug;
 pub mod cache;
 pub mod cli;
 pub mod codes;
@@ -26,6 +27,7 @@ pub mod memory;
 pub mod optimize;
 pub mod options;
 pub mod output;
+pub mod panics;
 pub mod progress;
 pub mod project;
 pub mod report;

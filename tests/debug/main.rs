@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 mod build;
-mod dwarf;
 mod host_elf;
 mod lines;
 mod printers;

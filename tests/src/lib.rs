@@ -9,6 +9,8 @@ use std::process::{Command, ExitCode};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use ptx_codegen::driver::LINKER_VARIABLE;
 
+pub mod dwarf;
+
 /// What a test says in the end: nothing, or why it did not run. It fails by panicking.
 pub type Skip = Option<String>;
 

@@ -1,3 +1,5 @@
-//! The part of the user-interface tests that has unit tests of its own; the runner is `runner/main.rs`.
+//! The parts of the user-interface tests that have unit tests of their own; the runner is `runner/main.rs`.
 
+pub mod checks;
+pub mod directives;
 pub mod filecheck;

@@ -7,16 +7,21 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::float::FloatSettings;
 use crate::options::{MessageFormat, Settings};
+use crate::panics::PanicSettings;
 use crate::project::Features;
 
 /// `cargo ptx …`
 #[derive(Parser, Debug)]
 #[command(name = "cargo ptx", bin_name = "cargo ptx", version, about = "Compiles Rust kernels for NVIDIA GPUs")]
+#[command(args_conflicts_with_subcommands = true, subcommand_required = false, arg_required_else_help = true)]
 #[command(after_help = "Start with `cargo ptx new NAME`. `cargo ptx doctor` says what is missing on this machine.")]
 pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
-    pub verb: Verb,
+    pub verb: Option<Verb>,
+    /// Explain a message by its code, as rustc does; the same as `explain CODE`.
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    pub explain: Option<String>,
     /// Show no progress.
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -141,12 +146,9 @@ impl BuildArgs {
 /// `cargo ptx run`
 #[derive(Args, Debug)]
 pub struct RunArgs {
-    /// GPU architectures, such as sm_80,sm_90a; the package's own choice by default.
-    #[arg(long, value_delimiter = ',')]
-    pub arch: Vec<String>,
-    /// Floating-point modes of the kernels.
+    /// How the kernels are compiled.
     #[command(flatten)]
-    pub float: FloatSettings,
+    pub device: DeviceArgs,
     /// What `cargo run` takes: --release, --bin NAME, …, -- and the program's arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub cargo: Vec<OsString>,
@@ -211,12 +213,23 @@ pub struct ProgramArgs {
     /// Where cargo keeps what it compiles.
     #[arg(long, value_name = "DIR")]
     pub target_dir: Option<PathBuf>,
+    /// How the kernels are compiled.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// What the build script is told of the kernels, through the environment.
+#[derive(Args, Debug)]
+pub struct DeviceArgs {
     /// GPU architectures, such as sm_80,sm_90a; the package's own choice by default.
     #[arg(long, value_delimiter = ',')]
     pub arch: Vec<String>,
     /// Floating-point modes of the kernels.
     #[command(flatten)]
     pub float: FloatSettings,
+    /// What panics leave behind.
+    #[command(flatten)]
+    pub panic: PanicSettings,
 }
 
 impl ProgramArgs {
@@ -289,7 +302,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Verb, String> {
         let args = std::iter::once("cargo-ptx").chain(line.split(' '));
-        CommandLine::try_parse_from(args).map(|line| line.verb).map_err(|e| e.to_string())
+        CommandLine::try_parse_from(args).map(|line| line.verb.expect("a verb is given")).map_err(|e| e.to_string())
     }
 
     fn build(line: &str) -> BuildArgs {
@@ -339,10 +352,11 @@ mod tests {
             ("run --release --bin x -- --flag 1", &[][..], &["--release", "--bin", "x", "--", "--flag", "1"][..]),
             ("run --arch sm_80 -p k", &["sm_80"], &["-p", "k"]),
             ("run --ftz=true --release", &[], &["--release"]),
+            ("run --panic=location --panic-for sha2=trap --release", &[], &["--release"]),
             ("run", &[], &[]),
         ] {
             let Verb::Run(args) = parse(line).unwrap() else { panic!("{line}") };
-            assert_eq!(args.arch, arch, "{line}");
+            assert_eq!(args.device.arch, arch, "{line}");
             assert_eq!(args.cargo, cargo, "{line}");
         }
     }

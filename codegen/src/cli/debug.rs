@@ -1,7 +1,7 @@
 //! `cargo ptx debug`: builds the host program and its kernels, and starts cuda-gdb with printers and sources.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
@@ -17,11 +17,11 @@ use super::arguments::{DebugArgs, ProgramArgs};
 use super::{output, run, select};
 
 /// Builds and starts; the debugger takes this process's place.
-pub fn run(args: &DebugArgs, progress: &Progress) -> Result<ExitCode> {
-    run::check(&args.build.arch, &args.build.float)?;
+pub fn run(args: &DebugArgs, progress: &Progress) -> Result<u8> {
+    run::check(&args.build.device)?;
     if args.setup {
         println!("{}", setup(args, progress)?.display());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(0);
     }
     // Before the build, which may take long.
     let cuda_gdb = debugger::find(args.cuda_gdb.as_deref())?;
@@ -32,7 +32,7 @@ pub fn run(args: &DebugArgs, progress: &Progress) -> Result<ExitCode> {
     let arguments = debugger::arguments(&script, &args.execute, args.batch, &program, &args.program);
     if args.print_command {
         println!("{}", debugger::shell(&cuda_gdb, &arguments));
-        return Ok(ExitCode::SUCCESS);
+        return Ok(0);
     }
     start(Command::new(&cuda_gdb).args(arguments), &cuda_gdb)
 }
@@ -99,7 +99,7 @@ impl Built {
         let cargo = super::cargo();
         let mut command = Command::new(&cargo);
         command.args(["build", "--message-format", "json-render-diagnostics"]).args(args.to_cargo());
-        run::device_options(&mut command, &args.arch, &args.float);
+        run::set(&mut command, &args.device);
         let failed = |what: String| Diagnostic::error(Code::CargoFailed, what);
         let output = command
             .stderr(Stdio::inherit())
@@ -173,15 +173,15 @@ fn reports(out_dir: &Path) -> Vec<Report> {
 
 /// In this process's place, so that Ctrl-C and the terminal are the debugger's.
 #[cfg(unix)]
-fn start(command: &mut Command, cuda_gdb: &Path) -> Result<ExitCode> {
+fn start(command: &mut Command, cuda_gdb: &Path) -> Result<u8> {
     use std::os::unix::process::CommandExt;
     Err(unstartable(cuda_gdb, &command.exec()).into())
 }
 
 #[cfg(not(unix))]
-fn start(command: &mut Command, cuda_gdb: &Path) -> Result<ExitCode> {
+fn start(command: &mut Command, cuda_gdb: &Path) -> Result<u8> {
     let status = command.status().map_err(|e| unstartable(cuda_gdb, &e))?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
 fn unstartable(cuda_gdb: &Path, error: &std::io::Error) -> Diagnostic {

@@ -47,11 +47,6 @@ impl Complaint {
     pub fn is_error(&self) -> bool {
         self.level == Level::Error
     }
-
-    /// Whether it says which line of the PTX it is about.
-    pub fn has_line(&self) -> bool {
-        self.line.is_some()
-    }
 }
 
 /// What is needed to explain complaints.
@@ -90,6 +85,7 @@ impl Subject<'_> {
 
     fn explain_one(&self, complaint: &Complaint) -> Diagnostic {
         let Complaint { level, line, text } = complaint;
+        let line = line.or_else(|| self.line_with(quoted(text)?));
         let function = line.and_then(|line| function_at(self.ptx, line)).or_else(|| quoted(text).map(str::to_string));
         let kernel = self.table.kernels.iter().find(|kernel| Some(&kernel.name) == function.as_ref());
         let mut place = line.and_then(|line| self.traced?.at(line)).cloned();
@@ -140,12 +136,21 @@ impl Subject<'_> {
         }
     }
 
+    /// The line of inline PTX that has that text: warnings often name no line.
+    fn line_with(&self, text: &str) -> Option<usize> {
+        let traced = self.traced?;
+        let is_inline = |line: &usize| traced.at(*line).is_some_and(|place| place.is_inline_ptx);
+        let mut lines = traced.ptx.lines().enumerate().filter(|(_, line)| line.contains(text)).map(|(at, _)| at + 1);
+        lines.find(is_inline)
+    }
+
     fn warning(&self, text: &str, kernel: Option<Span>, place: Option<&Place>) -> Diagnostic {
         let diagnostic = Diagnostic::warning(Code::PtxasWarning, format!("ptxas warns for {}: {text}", self.arch));
         match place {
             Some(place) => at(diagnostic, place, "the PTX came from here"),
-            None => diagnostic.at(kernel, "this kernel"),
+            None => diagnostic.at(kernel, "in this kernel"),
         }
+        .help("it may be of no consequence: the code was assembled all the same")
     }
 }
 
@@ -175,8 +180,8 @@ fn needed(text: &str) -> Option<Needed<'_>> {
         let rest = text.split_once(phrase)?.1;
         rest.split([' ', ',', ';', '\'']).next().filter(|word| !word.is_empty())
     };
-    let arch = word_after("requires .target ").or_else(|| word_after("not supported on .target "));
-    arch.filter(|name| name.starts_with("sm_"))
+    word_after("requires .target ")
+        .filter(|name| name.starts_with("sm_"))
         .map(Needed::Arch)
         .or_else(|| word_after("requires PTX ISA .version ").map(Needed::Ptx))
 }
@@ -235,6 +240,7 @@ stray text
             ("Feature 'redux.f32' requires .target sm_100a or higher", Some(Needed::Arch("sm_100a"))),
             ("Feature 'x' requires PTX ISA .version 8.6 or later", Some(Needed::Ptx("8.6"))),
             ("Arguments mismatch for instruction 'add'", None),
+            ("Instruction 'shfl' without '.sync' is not supported on .target sm_70 and higher", None),
         ] {
             assert_eq!(needed(text), expected, "{text}");
         }

@@ -142,7 +142,7 @@ impl Assembler {
     /// same code, of which that is known.
     fn explain(&self, complaints: Vec<Complaint>, job: Job<'_>) -> Vec<Diagnostic> {
         let subject = Subject { ptx: job.ptx, traced: None, arch: job.arch, table: job.table };
-        let traced = job.source.filter(|_| complaints.iter().any(Complaint::has_line));
+        let traced = job.source.filter(|_| !complaints.is_empty());
         let traced = traced.and_then(|source| source.trace().ok());
         let again = traced.as_ref().and_then(|traced| {
             let again = Job { ptx: &traced.ptx, debug: DebugLevel::None, ..job };

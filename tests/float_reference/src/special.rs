@@ -16,6 +16,16 @@ pub(crate) fn rsqrt(x: f64) -> Float {
     if x == 0.0 { number(1.0 / x) } else { number(x).recip_sqrt() }
 }
 
+/// The exponent: that of the power of two at most the number's magnitude.
+pub(crate) fn logb(x: f64) -> Float {
+    match number(x).get_exp() {
+        // MPFR's fractions are below 1.
+        Some(exponent) => Float::with_val(PRECISION, exponent - 1),
+        None if x == 0.0 => number(f64::NEG_INFINITY),
+        None => number(x.abs()),
+    }
+}
+
 /// x y + z: correctly rounded, and what is left of the exact sum, which may have thousands of bits.
 pub(crate) fn fma(x: f64, y: f64, z: f64) -> Exact {
     let high = x.mul_add(y, z);
