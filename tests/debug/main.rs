@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 mod build;
+mod input;
 mod lines;
 mod twin;
 mod types;
@@ -14,6 +15,7 @@ fn main() -> ExitCode {
         trials.extend(twin::trials());
         trials.extend(types::trials());
         trials.extend(lines::trials());
+        trials.extend(input::trials());
         trials
     })
 }
