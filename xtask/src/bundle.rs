@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::{abi, examples, reference, setup, shell};
+use crate::{abi, cases, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -29,7 +29,7 @@ mkdir -p "$out" || exit 1
 content=$(mktemp -d) || exit 1
 trap 'rm -rf "$content"' EXIT
 tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
-"$content/device-tests" --abi "$content/abi" --examples "$content/examples" --commit "$(cat "$content/commit")" --json "$out/device.json" "$@"
+"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --examples "$content/examples" --commit "$(cat "$content/commit")" --json "$out/device.json" "$@"
 "#;
 
 /// What `run.sh` unpacks, beside it.
@@ -59,6 +59,7 @@ pub fn run() -> Result<()> {
     }
     strip(content, programs.iter().map(|program| format!("examples/{program}")).chain(["device-tests".into()]))?;
     abi::round_trips(&content.join("abi"))?;
+    cases::pack(&content.join("cases"))?;
     fs::write(content.join("commit"), commit()?)?;
 
     let bundle = shell::target_dir()?.join("device-bundle");

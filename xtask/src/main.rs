@@ -9,6 +9,7 @@ mod accuracy;
 mod bench;
 mod bless;
 mod bundle;
+mod cases;
 mod ci;
 mod counts;
 mod examples;

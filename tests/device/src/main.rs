@@ -2,6 +2,7 @@
 //!
 //! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder;
 //! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder;
+//! `--cases FOLDER` also runs the user-interface tests that were put there;
 //! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
 use std::process::ExitCode;
@@ -10,12 +11,14 @@ use libtest_mimic::Arguments;
 
 mod abi;
 mod atomics;
+mod cases;
 mod examples;
 mod failures;
 mod float;
 mod gpu;
 mod heap;
 mod language;
+mod launcher;
 mod layouts;
 mod linking;
 mod litmus;
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
     ]
     .concat();
     tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
+    tests.extend(options.cases.iter().flat_map(|folder| cases::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
