@@ -111,6 +111,8 @@ codes! {
         "The file that `--libdevice`, `RUST_PTX_LIBDEVICE` or the CUDA toolkit names as NVIDIA's libdevice is missing, damaged, or bitcode of an LLVM newer than rustc's. The file is nvvm/libdevice/libdevice.10.bc in a toolkit; `cargo ptx setup` installs one.";
     MathSignature = 39, "mathematical function with another signature",
         "An `extern` block declares a function of the C maths library, or one of libdevice's, with other parameters or another result than it has. `sinf` and its kin take and give `f32`, `sin` takes and gives `f64`; what C hands over through a pointer is a pointer in Rust too.";
+    PanicCrate = 40, "panic strategy for a crate that is not there",
+        "`panic-for` names a crate that is not part of the device build, so that it would say nothing. Crates are named as in Rust code (`my_crate`; a package's dashes are underscores): the crate with the kernels, its dependencies, `core` and `alloc`.";
     Bug = 43, "a bug of the compiler",
         "The compiler came upon something that it holds impossible. No input should lead there, so this is a bug of ours, whatever the program is. Nothing was written, and the exit code is 101.\n\nPlease report it with the message, and with the kernel or the files that `--dump-dir=DIR` writes. `RUST_BACKTRACE=1` shows how the compiler came there.";
     PtxasWarning = 44, "ptxas warns",
@@ -119,6 +121,12 @@ codes! {
         "The text of an `asm!` is handed to NVIDIA's assembler as it is, with registers in place of `{}`, and it did not accept it. The message shows the `asm!`, the line of PTX that came of it, and the calls through which the kernel reaches it.\n\nThe PTX ISA documents each instruction's types and operands. Operands of `asm!` are registers of the classes `reg16`, `reg32` and `reg64`, which have the PTX types `.b16`, `.b32` and `.b64`.";
     InlinePtxUnsupported = 47, "inline PTX for a newer GPU",
         "The text of an `asm!` holds an instruction that the GPU compiled for, or the PTX ISA version, does not have. The message says which GPU or version has it.\n\nCompile for that GPU (`--arch sm_90`), or ask for the version (`--ptx-version 8.0`). Optimised code for several GPUs can ask `ptx::arch()` first: it has nothing of what the answer leaves out.";
+    DebuggerMissing = 50, "cuda-gdb not found",
+        "`cargo ptx debug` starts NVIDIA's debugger, which comes with the CUDA toolkit for Linux (package cuda-gdb-13-0 of NVIDIA's repositories) and is not among the tools that `cargo ptx setup` installs. It is looked for in this order: `--cuda-gdb`, the variable `CUDA_GDB`, the folder bin below `CUDA_HOME` or `CUDA_PATH`, `PATH`, /usr/local/cuda/bin.\n\n`cargo ptx debug --setup` needs no debugger: it writes the script that every cuda-gdb can load.";
+    PoorDebugInfo = 51, "kernels without full debug information",
+        "cuda-gdb shows variables, types and frames of kernels that were compiled without optimisation at the debug level `full`, as the profile `dev` does. With line tables alone it stops at lines and shows nothing else; without debug information it knows neither.\n\nLeave `--release` away, or set `opt-level = 0` and `debug = \"full\"` in the profile. A `profile` in the build script, or `debug-level` in `[package.metadata.ptx]`, wins over the profile.";
+    NoLibrarySources = 52, "no sources of `core` and `alloc`",
+        "Debug information names the files of `core` and `alloc` as /rustc/HASH/library/…, which is on no disk. `cargo ptx debug` tells cuda-gdb to read them from the component rust-src, or from rust-docs. Neither is installed, so that stepping into the library shows no text: run `rustup component add rust-src`.";
 }
 
 impl Code {

@@ -20,7 +20,7 @@ use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
 use crate::{
-    bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, verify, workarounds,
+    bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, panics, verify, workarounds,
 };
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
@@ -35,6 +35,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let library = libdevice::Library::find(&options.libdevice)?;
 
     let context = Context::create();
+    options.panics.check(&options.inputs, &options.name)?;
     let files = input::read(&options.inputs)?;
     let module = input::link(&context, &files, &options.name, &options.exports)?;
     dump.module("linked", &module)?;
@@ -46,14 +47,15 @@ pub fn link(options: &Options) -> Result<Report> {
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
     libdevice::link(&context, &module, &library, &files, &table.imported())?;
-    optimize::shrink_panics(&context, &module);
+    panics::assign(&context, &module, &options.panics)?;
+    panics::shrink(&context, &module);
     let debug = debuginfo::level(&context, &module, options.debug);
     verify::supported(&module, &table)?;
     dump.module("reachable", &module)?;
     float::assign(&context, &module, &interface, options.float)?;
     dump.module("modes", &module)?;
 
-    let mut report = Report::new(options, &table, &module, assembler.as_ref());
+    let mut report = Report { debug, ..Report::new(options, &table, &module, assembler.as_ref()) };
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
@@ -71,6 +73,7 @@ pub fn link(options: &Options) -> Result<Report> {
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
         float::lower(&context, &module, options.opt_level)?;
+        panics::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         let source = Traceable { context: &context, module: module.clone(), machine: &machine, arch };
         emit::limit_debug_info(&module, &machine, debug)?;
@@ -220,6 +223,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION").into(),
             llvm: crate::LLVM_VERSION.into(),
             ptxas: assembler.map(|assembler| assembler.version.clone()),
+            debug: options.debug,
             kernels: table.kernels.iter().map(kernel).collect(),
             functions: table.exports.iter().chain(&table.imports).map(function).collect(),
             outputs: Vec::new(),

@@ -14,6 +14,7 @@ use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::float::{self, FloatSettings, Modes};
+use crate::panics::{PanicSettings, Panics};
 
 /// A kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
@@ -167,6 +168,8 @@ pub struct Options {
     pub nvcc_flags: Vec<String>,
     /// The floating-point modes of functions that have none of their own.
     pub float: Modes,
+    /// What panics leave behind.
+    pub panics: Panics,
 }
 
 impl Options {
@@ -231,6 +234,10 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(skip)]
     pub float: FloatSettings,
+    /// What panics leave behind; likewise.
+    #[command(flatten)]
+    #[serde(skip)]
+    pub panic: PanicSettings,
 }
 
 impl Settings {
@@ -256,6 +263,7 @@ impl Settings {
             nvcc_flags: list(self.nvcc_flags, other.nvcc_flags),
             host_only: list(self.host_only, other.host_only),
             float: self.float.or(other.float),
+            panic: self.panic.or(other.panic),
         }
     }
 
@@ -280,11 +288,14 @@ impl Settings {
             None => Ok(Self::default()),
             Some(value) => {
                 let mut rest = value.clone();
-                let float = take_float(&mut rest).try_into().map_err(|e: toml::de::Error| bad(e.to_string()))?;
+                let reason = |e: toml::de::Error| bad(e.to_string());
+                let float = take(&mut rest, &FloatSettings::NAMES).try_into().map_err(reason)?;
+                let panic = take(&mut rest, &PanicSettings::NAMES).try_into().map_err(reason)?;
                 let known = |e: toml::de::Error| {
-                    bad(e.message().replace("expected one of ", &format!("expected one of {}", float::names(", "))))
+                    let names = float::names(", `panic`, `panic-for`, ");
+                    bad(e.message().replace("expected one of ", &format!("expected one of {names}")))
                 };
-                let settings = Self { float, ..rest.try_into().map_err(known)? };
+                let settings = Self { float, panic, ..rest.try_into().map_err(known)? };
                 Ok(settings.linking_below(manifest.parent().unwrap_or(Path::new(""))))
             }
         }
@@ -308,21 +319,22 @@ impl Settings {
         args.extend(self.link_at_load.then(|| "--link-at-load".to_string()));
         args.extend(self.nvcc_flags.iter().map(|flag| format!("--nvcc-flag={flag}")));
         args.extend(self.float.assignments().map(|mode| format!("--{mode}")));
+        args.extend(self.panic.assignments().map(|strategy| format!("--{strategy}")));
         args
     }
 }
 
-/// Moves the floating-point modes out of `[package.metadata.ptx]`: serde's flattening would let unknown keys pass.
-fn take_float(metadata: &mut toml::Value) -> toml::Table {
-    let mut float = toml::Table::new();
+/// Moves some keys out of `[package.metadata.ptx]`: serde's flattening would let unknown ones pass.
+fn take(metadata: &mut toml::Value, names: &[&str]) -> toml::Table {
+    let mut taken = toml::Table::new();
     if let Some(table) = metadata.as_table_mut() {
-        for name in FloatSettings::NAMES {
+        for name in names {
             for name in [name.to_string(), name.replace('-', "_")] {
-                float.extend(table.remove(&name).map(|value| (name, value)));
+                taken.extend(table.remove(&name).map(|value| (name, value)));
             }
         }
     }
-    float
+    taken
 }
 
 fn value_name(value: impl ValueEnum) -> String {
@@ -483,6 +495,7 @@ impl Options {
             link_at_load: settings.link_at_load,
             nvcc_flags: settings.nvcc_flags,
             float: settings.float.modes()?,
+            panics: settings.panic.panics(),
         })))
     }
 }
@@ -545,6 +558,7 @@ fn unescape(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panics::PanicStrategy;
 
     fn parse(args: &[&str]) -> Result<Options> {
         match Options::from_args(args.iter().map(OsString::from))? {
@@ -608,6 +622,7 @@ mod tests {
             link_at_load: false,
             nvcc_flags: vec!["-I/x".into()],
             float: FloatSettings { fmad: Some(false), prec_sqrt: Some(false), ..FloatSettings::default() },
+            panic: PanicSettings { panic: Some(PanicStrategy::Location), ..PanicSettings::default() },
         };
         let args = settings.to_link_args();
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
@@ -616,6 +631,7 @@ mod tests {
         assert_eq!(options.debug, DebugLevel::LineTables);
         assert_eq!((options.ptxas, options.libdevice), (Ptxas::Off, Libdevice::Off));
         assert_eq!(options.float, Modes { fmad: false, prec_sqrt: false, ..Modes::DEFAULT });
+        assert_eq!(options.panics, settings.panic.panics());
         assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
         assert_eq!((options.link, options.nvcc_flags), (vec![PathBuf::from("/a/twin.cu")], vec!["-I/x".to_string()]));
     }

@@ -70,6 +70,24 @@ pub fn trials() -> Vec<Trial> {
             }
             None
         }),
+        test("fatbinary that fails", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            // Writes what it is told to.
+            let works = "while [ $# -gt 0 ]; do if [ \"$1\" = -o ]; then echo cubin > \"$2\"; fi; shift; done; exit 0";
+            let ptxas = scratch.write_program("ptxas", &FAKE_PTXAS.replace("exit 255", works).replace("error", "info"));
+            let script = "#!/bin/sh\necho 'fatbinary fatal   : no room' >&2\nexit 1\n";
+            let fatbinary = scratch.write_program("fatbinary", script);
+            for (fatbinary, wanted) in [(fatbinary, "no room"), ("/nonexistent/fatbinary".into(), "No such file")] {
+                let mut command = scratch.linker();
+                command
+                    .args(["--arch=sm_80", "--emit=fatbin"])
+                    .arg(format!("--ptxas={}", ptxas.display()))
+                    .arg(&source);
+                let linked = Linked::of(command.env("RUST_PTX_FATBINARY", fatbinary));
+                scratch.refused(&linked, &["PTX0022", "fatbinary", wanted]);
+            }
+        }),
         test("cubin without ptxas", || {
             let scratch = Scratch::default();
             let source = scratch.write("a.ll", ir::good("k"));

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 mod build;
+mod host_elf;
 mod lines;
+mod printers;
 mod twin;
 mod types;
 mod verify;
@@ -14,6 +16,7 @@ fn main() -> ExitCode {
         trials.extend(twin::trials());
         trials.extend(types::trials());
         trials.extend(lines::trials());
+        trials.extend(printers::trials());
         trials
     })
 }

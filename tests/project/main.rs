@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 mod cargo_ptx;
 mod demo;
+mod messages;
 mod rebuild;
 
 fn main() -> ExitCode {
-    ptx_tests::run(|| [rebuild::trials(), cargo_ptx::trials()].into_iter().flatten().collect())
+    ptx_tests::run(|| [rebuild::trials(), cargo_ptx::trials(), messages::trials()].into_iter().flatten().collect())
 }

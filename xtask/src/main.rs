@@ -13,6 +13,7 @@ mod cases;
 mod ci;
 mod counts;
 mod examples;
+mod messages;
 mod reference;
 mod setup;
 mod shell;

@@ -351,6 +351,21 @@ mod tests {
                     check(name, &arguments, got, reference.exact()(&arguments));
                 }
             }
+            let fasts: Vec<&Fast> = match &reference.by {
+                By::Itself(fast) => vec![fast],
+                By::Orders(orders) => orders.iter().map(|(_, fast)| fast).collect(),
+                By::Inverse { erfinv, erfcinv, .. } => vec![erfinv, erfcinv],
+            };
+            let polynomials: usize = fasts.into_iter().flat_map(|fast| &fast.pieces).map(polynomials).sum();
+            assert!(polynomials >= 4, "{name} has {polynomials}");
+        }
+    }
+
+    fn polynomials(piece: &Piece) -> usize {
+        match piece.state.get() {
+            Some(State::Polynomial(_)) => 1,
+            Some(State::Halves(halves)) => halves.iter().map(polynomials).sum(),
+            Some(State::Hard) | None => 0,
         }
     }
 
