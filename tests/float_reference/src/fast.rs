@@ -361,7 +361,7 @@ mod tests {
                 By::Inverse { erfinv, erfcinv, .. } => vec![erfinv, erfcinv],
             };
             let polynomials: usize = fasts.into_iter().flat_map(|fast| &fast.pieces).map(polynomials).sum();
-            assert!(polynomials >= 4, "{name} has {polynomials}");
+            assert!(polynomials >= 1, "{name} has none");
         }
     }
 
