@@ -50,14 +50,18 @@ fn setup(args: &DebugArgs, progress: &Progress) -> Result<PathBuf> {
     let rustc = Rustc::query(&super::rustc())?;
     let sources = sysroot::sources(&rustc, progress)?;
     if sources.is_none() {
-        warn(&[Diagnostic::warning(Code::NoLibrarySources, "cuda-gdb will show no lines of `core` and `alloc`")
-            .note(format!("rustc {} has neither rust-src nor rust-docs", rustc.release))
-            .help("run `rustup component add rust-src`")]);
+        warn(&[no_sources(&rustc.release)]);
     }
     let sources: Vec<_> = sources.into_iter().map(|path| (rustc.library(), path)).collect();
     let folder = std::path::absolute(target.join("ptx/debugger"))
         .map_err(|e| Diagnostic::error(Code::OutputFailed, format!("cannot use `{}`: {e}", target.display())))?;
     debugger::write_setup(&folder, &sources)
+}
+
+fn no_sources(release: &str) -> Diagnostic {
+    Diagnostic::warning(Code::NoLibrarySources, "cuda-gdb will show no lines of `core` and `alloc`")
+        .note(format!("rustc {release} has neither rust-src nor rust-docs"))
+        .help("run `rustup component add rust-src`")
 }
 
 /// What cargo printed.
@@ -209,6 +213,14 @@ mod tests {
         std::fs::write(folder.join(FILE_NAME), report).unwrap();
         let line = serde_json::json!({ "reason": "build-script-executed", "out_dir": out.path() });
         Built::of(&format!("{line}\n"))
+    }
+
+    #[test]
+    fn missing_sources_are_a_warning() {
+        let text = no_sources("1.97.0").to_string();
+        for part in ["warning[PTX0052]", "rustc 1.97.0 has neither", "rust-src"] {
+            assert!(text.contains(part), "`{part}` is not in:\n{text}");
+        }
     }
 
     #[test]
