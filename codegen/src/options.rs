@@ -558,7 +558,7 @@ fn unescape(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panics::PanicStrategy;
+    use crate::panics::{PanicFor, PanicStrategy};
 
     fn parse(args: &[&str]) -> Result<Options> {
         match Options::from_args(args.iter().map(OsString::from))? {
@@ -622,7 +622,10 @@ mod tests {
             link_at_load: false,
             nvcc_flags: vec!["-I/x".into()],
             float: FloatSettings { fmad: Some(false), prec_sqrt: Some(false), ..FloatSettings::default() },
-            panic: PanicSettings { panic: Some(PanicStrategy::Location), ..PanicSettings::default() },
+            panic: PanicSettings {
+                panic: Some(PanicStrategy::Location),
+                panic_for: vec![PanicFor { name: "sha2".into(), strategy: PanicStrategy::Trap }],
+            },
         };
         let args = settings.to_link_args();
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
@@ -631,7 +634,8 @@ mod tests {
         assert_eq!(options.debug, DebugLevel::LineTables);
         assert_eq!((options.ptxas, options.libdevice), (Ptxas::Off, Libdevice::Off));
         assert_eq!(options.float, Modes { fmad: false, prec_sqrt: false, ..Modes::DEFAULT });
-        assert_eq!(options.panics, settings.panic.panics());
+        assert_eq!(options.panics.default, PanicStrategy::Location);
+        assert_eq!(options.panics.of(Some("sha2")), PanicStrategy::Trap);
         assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
         assert_eq!((options.link, options.nvcc_flags), (vec![PathBuf::from("/a/twin.cu")], vec!["-I/x".to_string()]));
     }
@@ -669,7 +673,12 @@ mod tests {
         assert_eq!(both.float.modes().unwrap(), Modes { prec_div: false, ..Modes::DEFAULT });
         for (text, expected) in [
             ("ftz = \"on\"", "expected a boolean"),
-            ("fmda = true", "expected one of `fmad`, `ftz`, `prec-div`, `prec-sqrt`, `use-fast-math`, `arch`"),
+            (
+                "fmda = true",
+                "expected one of `fmad`, `ftz`, `prec-div`, `prec-sqrt`, `use-fast-math`, `panic`, `panic-for`, `arch`",
+            ),
+            ("panic = \"silent\"", "unknown variant `silent`, expected one of `full`, `location`, `trap`"),
+            ("panic-for = { sha2 = \"silent\" }", "unknown variant `silent`"),
         ] {
             let error = of(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
@@ -716,6 +725,8 @@ mod tests {
             (&["-o", "k.ptx", "--target", "x86_64-unknown-linux-gnu"], "is not nvptx64"),
             (&["-o", "k.ptx", "--ptx-version", "eight"], "not a PTX ISA version"),
             (&["-o", "k.ptx", "--ftz=maybe"], "[possible values: true, false]"),
+            (&["-o", "k.ptx", "--panic=silent"], "[possible values: full, location, trap]"),
+            (&["-o", "k.ptx", "--panic-for=sha2"], "write `sha2=full`"),
             (&["-o", "k.ptx", "--fmda=true"], "'--fmad'"),
             (&["-o", "k.ptx", "--use-fast-math", "--fmad=false"], "`fmad=false` contradicts it"),
         ] {

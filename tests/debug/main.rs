@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 mod build;
 mod host_elf;
+mod input;
 mod lines;
 mod printers;
 mod twin;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
         trials.extend(types::trials());
         trials.extend(lines::trials());
         trials.extend(printers::trials());
+        trials.extend(input::trials());
         trials
     })
 }

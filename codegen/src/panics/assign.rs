@@ -9,7 +9,7 @@
 //!         @core::option::unwrap(…, ptr %location)   calls @core::option::unwrap_failed(ptr %location)
 //! after, where `user` has `location` and the build `full`:
 //!         @user::f   calls @core::option::unwrap.panic_location(…, ptr @location)
-//!         @core::option::unwrap.panic_location(…, ptr %location)   calls @__ptx_rt_panic_at(ptr %location)
+//!         @core::option::unwrap.panic_location(…, ptr %location)   calls @__rust_ptx_panic_at(ptr %location)
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,9 +1,9 @@
 //! Writes the panics that keep their place alone as PTX, and defines the record.
 //!
 //! ```text
-//! before: a:  call void @__ptx_rt_panic_at(ptr @first)
+//! before: a:  call void @__rust_ptx_panic_at(ptr @first)
 //!             unreachable
-//!         b:  call void @__ptx_rt_panic_at(ptr @second)
+//!         b:  call void @__rust_ptx_panic_at(ptr @second)
 //!             unreachable
 //! after:  a:  br label %panic
 //!         b:  br label %panic
@@ -15,7 +15,7 @@
 //! One place a function and no call: a call costs a kernel at least 24 registers, whatever is called. At the level 0 it stays
 //! a call, which a debugger shows with the frames above it.
 
-use std::collections::BTreeSet;
+use std::mem::offset_of;
 
 use ptx_abi::panic::{DRAFT_SYMBOL, PLACE, Record, SYMBOL};
 
@@ -24,12 +24,9 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, BasicBlock, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    InstructionOpcode, InstructionValue, Linkage, Module, PointerValue, Use,
+    GlobalValue, InstructionOpcode, InstructionValue, Linkage, Module, PointerValue, Use,
 };
 use crate::options::OptLevel;
-
-/// LLVM's number of global memory.
-const GLOBAL: u16 = 1;
 
 /// Fills the host's `ptx_abi::panic::Record` and traps; `$0` is the address of a `core::panic::Location`, whose fields lie as
 /// `ptx-device` asserts: file, its length, line, column.
@@ -45,27 +42,28 @@ fn assembly() -> String {
          mov.u32 %v, 1;\natom.global.sys.exch.b32 %v, [%b], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra WAIT;\n"
     );
     let exchange = |at| format!("atom.global.sys.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra TRAP;\n");
-    for (index, axis) in ["x", "y", "z"].iter().enumerate() {
-        text += &format!("mov.u32 %v, %ctaid.{axis};\n{}", exchange(std::mem::offset_of!(Record, block) + 4 * index));
-    }
-    for (index, axis) in ["x", "y", "z"].iter().enumerate() {
-        text += &format!("mov.u32 %v, %tid.{axis};\n{}", exchange(std::mem::offset_of!(Record, thread) + 4 * index));
-    }
-    let file = std::mem::offset_of!(Record, file);
     text += &format!(
         "mov.b64 %f, $0;\n\
          ld.volatile.u32 %v, [%f+16];\n{}\
          ld.volatile.u32 %v, [%f+20];\n{}\
          ld.volatile.u64 %f, [%f];\n\
-         NAME:\nld.volatile.u8 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra READY;\n\
-         st.volatile.global.u8 [%b+{file}], %v;\nmembar.cta;\nadd.s64 %f, %f, 1;\nadd.s64 %b, %b, 1;\nbra NAME;\n\
-         READY:\nand.b64 %b, %b, -4096;\nmembar.sys;\nmov.u32 %v, {PLACE};\n\
-         st.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n\
+         NAME:\nld.volatile.u8 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra IDS;\n\
+         st.volatile.global.u8 [%b+{}], %v;\nmembar.cta;\nadd.s64 %f, %f, 1;\nadd.s64 %b, %b, 1;\nbra NAME;\n\
+         IDS:\nand.b64 %b, %b, -4096;\n",
+        exchange(offset_of!(Record, line)),
+        exchange(offset_of!(Record, column)),
+        offset_of!(Record, file),
+    );
+    for (register, field) in [("ctaid", offset_of!(Record, block)), ("tid", offset_of!(Record, thread))] {
+        for (index, axis) in ["x", "y", "z"].iter().enumerate() {
+            text += &format!("mov.u32 %v, %{register}.{axis};\n{}", exchange(field + 4 * index));
+        }
+    }
+    text += &format!(
+        "membar.sys;\nmov.u32 %v, {PLACE};\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n\
          TRAP:\ntrap;\n\
          WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}}",
-        exchange(std::mem::offset_of!(Record, line)),
-        exchange(std::mem::offset_of!(Record, column)),
-        std::mem::offset_of!(Record, ready),
+        offset_of!(Record, ready),
     );
     text
 }
@@ -74,45 +72,36 @@ fn assembly() -> String {
 pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
     let failed = |error: BuilderError| Diagnostic::error(Code::LlvmFailed, format!("cannot write a panic: {error}"));
     if let Some(function) = module.get_function(AT_LOCATION) {
-        define(context, module, SYMBOL, 8, 8);
         if level != OptLevel::O0 {
             join(context, function).map_err(failed)?;
         }
+        // Inline PTX is no use that LLVM sees.
+        let address = module.get_global(SYMBOL).unwrap_or_else(|| module.add_global(context.i64_type(), None, SYMBOL));
+        define(address, context.i64_type().into());
         if llvm::uses(&function).is_empty() {
             llvm::delete_function(function);
         } else {
             body(context, function).map_err(failed)?;
         }
     }
-    for (name, size, align) in [(SYMBOL, 8, 8), (DRAFT_SYMBOL, size_of::<Record>(), align_of::<Record>())] {
-        if module.get_global(name).is_some_and(|global| !llvm::uses(&global).is_empty()) {
-            define(context, module, name, size, align);
+    let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
+    for (name, ty) in [(SYMBOL, context.i64_type().into()), (DRAFT_SYMBOL, context.i64_type().array_type(words).into())]
+    {
+        if let Some(global) = module.get_global(name).filter(|global| !llvm::uses(global).is_empty()) {
+            define(global, ty);
         }
     }
     Ok(())
 }
 
-/// Defines a global of zeros that other modules may define too.
-fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, name: &str, size: usize, align: usize) {
-    let declared = module.get_global(name);
-    if declared.is_some_and(|global| !global.is_declaration()) {
-        return;
+/// Makes a declaration a definition of zeros, which other modules may have too.
+fn define<'ctx>(global: GlobalValue<'ctx>, ty: BasicTypeEnum<'ctx>) {
+    if global.is_declaration() {
+        let declared = BasicTypeEnum::try_from(global.get_value_type()).unwrap_or(ty);
+        global.set_initializer(&declared.const_zero());
+        global.set_alignment(if ty.is_array_type() { align_of::<Record>() as u32 } else { 8 });
+        global.set_linkage(Linkage::WeakAny);
     }
-    let words = u32::try_from(size / 8).expect("a few pages");
-    let ty: BasicTypeEnum<'ctx> = match words {
-        1 => context.i64_type().into(),
-        words => context.i64_type().array_type(words).into(),
-    };
-    let new = module.add_global(ty, Some(AddressSpace::from(GLOBAL)), "");
-    new.set_initializer(&ty.const_zero());
-    new.set_alignment(u32::try_from(align).expect("at most a page"));
-    new.set_linkage(Linkage::WeakAny);
-    if let Some(declared) = declared {
-        let generic = new.as_pointer_value().const_address_space_cast(context.ptr_type(AddressSpace::default()));
-        declared.as_pointer_value().replace_all_uses_with(generic);
-        llvm::delete_global(declared);
-    }
-    new.set_name(name);
 }
 
 /// Gives every function with panics one block for them.
@@ -125,17 +114,19 @@ fn join<'ctx>(context: &'ctx Context, panic: FunctionValue<'ctx>) -> Result<(), 
         })
         .filter(|call| llvm::called_function(*call) == Some(panic) && ends_block(*call))
         .collect();
-    let parent = |call: &InstructionValue<'ctx>| call.get_parent().and_then(BasicBlock::get_parent);
-    let mut seen = BTreeSet::new();
-    let builder = context.create_builder();
-    for function in calls.iter().filter_map(parent) {
-        if !seen.insert(function.get_name().to_owned()) {
-            continue;
+    let mut functions: Vec<(FunctionValue<'ctx>, Vec<InstructionValue<'ctx>>)> = Vec::new();
+    for call in calls {
+        let Some(function) = call.get_parent().and_then(BasicBlock::get_parent) else { continue };
+        match functions.iter_mut().find(|(known, _)| *known == function) {
+            Some((_, calls)) => calls.push(call),
+            None => functions.push((function, vec![call])),
         }
-        let here: Vec<_> = calls.iter().copied().filter(|call| parent(call) == Some(function)).collect();
+    }
+    let builder = context.create_builder();
+    for (function, calls) in functions {
         let last = context.append_basic_block(function, "panic");
         let mut incoming = Vec::new();
-        for call in here {
+        for call in calls {
             let (Some(block), Some(location)) = (call.get_parent(), location(call)) else { continue };
             if let Some(end) = block.get_terminator() {
                 end.erase_from_basic_block();

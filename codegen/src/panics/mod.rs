@@ -14,4 +14,4 @@ pub use options::{PanicFor, PanicSettings, PanicStrategy, Panics, VARIABLE};
 pub use shrink::shrink;
 
 /// What a place that keeps its location alone calls until [`lower`]: `void (ptr)`, and never back.
-const AT_LOCATION: &str = "__ptx_rt_panic_at";
+const AT_LOCATION: &str = "__rust_ptx_panic_at";

@@ -24,6 +24,7 @@ mod linking;
 mod litmus;
 mod memory;
 mod options;
+mod panics;
 mod print;
 mod record;
 mod scalars;
@@ -39,7 +40,8 @@ fn main() -> ExitCode {
         }
     };
     if let Some(name) = &options.child {
-        return print::child(name).or_else(|| heap::child(name)).unwrap_or_else(|| failures::child(name));
+        let child = panics::child(name).or_else(|| print::child(name)).or_else(|| heap::child(name));
+        return child.unwrap_or_else(|| failures::child(name));
     }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         atomics::tests(),
         litmus::tests(),
         failures::tests(),
+        panics::tests(),
         linking::tests(),
         print::tests(),
         heap::tests(),
