@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 mod build;
+mod cases;
 mod dwarf;
 mod lines;
 mod twin;
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
         trials.extend(twin::trials());
         trials.extend(types::trials());
         trials.extend(lines::trials());
+        trials.extend(cases::trials());
         trials
     })
 }

@@ -1,3 +1,4 @@
-//! The part of the user-interface tests that has unit tests of its own; the runner is `runner/main.rs`.
+//! The parts of the user-interface tests that have unit tests of their own, or that other runners use too.
 
+pub mod debugger;
 pub mod filecheck;

@@ -2,6 +2,7 @@
 
 mod atomics;
 mod bitcode;
+mod call_sites;
 mod debug;
 mod fatal;
 mod float;
@@ -14,6 +15,7 @@ pub use atomics::{
     failure_ordering, rmw_operation, scope_id, set_atomicity,
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
+pub use call_sites::mark_call_sites;
 #[cfg(test)]
 pub use debug::Call;
 pub use debug::{Origin, fill_scopes, has_full_debug_info, join_fragments, make_references, number_locations};

@@ -1,7 +1,8 @@
 //! Launches every test kernel and compares with the CPU; needs a GPU, and skips with the reason where there is none.
 //!
 //! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder;
-//! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder;
+//! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder; `--debugger FOLDER` the cases there under cuda-gdb
+//! and compute-sanitizer;
 //! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
 use std::process::ExitCode;
@@ -10,6 +11,7 @@ use libtest_mimic::Arguments;
 
 mod abi;
 mod atomics;
+mod debugger;
 mod examples;
 mod failures;
 mod float;
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
     ]
     .concat();
     tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
+    tests.extend(options.debugger.iter().flat_map(|folder| debugger::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());

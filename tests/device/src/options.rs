@@ -11,6 +11,8 @@ pub struct Options {
     pub examples: Option<PathBuf>,
     /// A folder of what `abi-fuzz --round-trips` built.
     pub abi: Option<PathBuf>,
+    /// A folder of cases for cuda-gdb and compute-sanitizer, with the program that they watch.
+    pub debugger: Option<PathBuf>,
     /// What the programs were built from.
     pub commit: Option<String>,
     /// The kernel to launch in a process that does nothing else: one that fails, or that prints.
@@ -26,6 +28,7 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<Str
             "--json" => options.json = Some(value()?.into()),
             "--examples" => options.examples = Some(value()?.into()),
             "--abi" => options.abi = Some(value()?.into()),
+            "--debugger" => options.debugger = Some(value()?.into()),
             "--commit" => options.commit = Some(value()?),
             "--child" => options.child = Some(value()?),
             _ => rest.push(arg),
