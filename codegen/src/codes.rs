@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostic::{Diagnostic, Result};
+
 macro_rules! codes {
     ($($variant:ident = $number:literal, $title:literal, $text:literal;)*) => {
         /// Identifies a kind of message; stable once released.
@@ -109,6 +111,40 @@ codes! {
         "The file that `--libdevice`, `RUST_PTX_LIBDEVICE` or the CUDA toolkit names as NVIDIA's libdevice is missing, damaged, or bitcode of an LLVM newer than rustc's. The file is nvvm/libdevice/libdevice.10.bc in a toolkit; `cargo ptx setup` installs one.";
     MathSignature = 39, "mathematical function with another signature",
         "An `extern` block declares a function of the C maths library, or one of libdevice's, with other parameters or another result than it has. `sinf` and its kin take and give `f32`, `sin` takes and gives `f64`; what C hands over through a pointer is a pointer in Rust too.";
+    PanicCrate = 40, "panic strategy for a crate that is not there",
+        "`panic-for` names a crate that is not part of the device build, so that it would say nothing. Crates are named as in Rust code (`my_crate`; a package's dashes are underscores): the crate with the kernels, its dependencies, `core` and `alloc`.";
+    Bug = 43, "a bug of the compiler",
+        "The compiler came upon something that it holds impossible. No input should lead there, so this is a bug of ours, whatever the program is. Nothing was written, and the exit code is 101.\n\nPlease report it with the message, and with the kernel or the files that `--dump-dir=DIR` writes. `RUST_BACKTRACE=1` shows how the compiler came there.";
+    PtxasWarning = 44, "ptxas warns",
+        "NVIDIA's assembler accepted the PTX and has something to say about it. Its message is shown with the kernel or the Rust source line that it is about.";
+    InlinePtx = 46, "inline PTX that ptxas rejects",
+        "The text of an `asm!` is handed to NVIDIA's assembler as it is, with registers in place of `{}`, and it did not accept it. The message shows the `asm!`, the line of PTX that came of it, and the calls through which the kernel reaches it.\n\nThe PTX ISA documents each instruction's types and operands. Operands of `asm!` are registers of the classes `reg16`, `reg32` and `reg64`, which have the PTX types `.b16`, `.b32` and `.b64`.";
+    InlinePtxUnsupported = 47, "inline PTX for a newer GPU",
+        "The text of an `asm!` holds an instruction that the GPU compiled for, or the PTX ISA version, does not have. The message says which GPU or version has it.\n\nCompile for that GPU (`--arch sm_90`), or ask for the version (`--ptx-version 8.0`). Optimised code for several GPUs can ask `ptx::arch()` first: it has nothing of what the answer leaves out.";
+    DebuggerMissing = 50, "cuda-gdb not found",
+        "`cargo ptx debug` starts NVIDIA's debugger, which comes with the CUDA toolkit for Linux (package cuda-gdb-13-0 of NVIDIA's repositories) and is not among the tools that `cargo ptx setup` installs. It is looked for in this order: `--cuda-gdb`, the variable `CUDA_GDB`, the folder bin below `CUDA_HOME` or `CUDA_PATH`, `PATH`, /usr/local/cuda/bin.\n\n`cargo ptx debug --setup` needs no debugger: it writes the script that every cuda-gdb can load.";
+    PoorDebugInfo = 51, "kernels without full debug information",
+        "cuda-gdb shows variables, types and frames of kernels that were compiled without optimisation at the debug level `full`, as the profile `dev` does. With line tables alone it stops at lines and shows nothing else; without debug information it knows neither.\n\nLeave `--release` away, or set `opt-level = 0` and `debug = \"full\"` in the profile. A `profile` in the build script, or `debug-level` in `[package.metadata.ptx]`, wins over the profile.";
+    NoLibrarySources = 52, "no sources of `core` and `alloc`",
+        "Debug information names the files of `core` and `alloc` as /rustc/HASH/library/…, which is on no disk. `cargo ptx debug` tells cuda-gdb to read them from the component rust-src, or from rust-docs. Neither is installed, so that stepping into the library shows no text: run `rustup component add rust-src`.";
+}
+
+impl Code {
+    /// The code of that spelling: `PTX0006`, `ptx6` and `6` are the same.
+    pub fn find(text: &str) -> Result<Self> {
+        let digits = text.trim().trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let number = digits.parse::<u16>().ok();
+        let code = Self::ALL.iter().find(|code| Some(code.number()) == number);
+        Ok(*code.ok_or_else(|| {
+            Diagnostic::error(Self::Usage, format!("there is no message `{text}`"))
+                .help("`cargo ptx explain` lists all codes")
+        })?)
+    }
+
+    /// Title and explanation.
+    pub fn explain(self) -> String {
+        format!("{self}: {}\n\n{}", self.title(), self.explanation())
+    }
 }
 
 impl fmt::Display for Code {
@@ -126,10 +162,9 @@ mod tests {
 
     /// The book's page of all codes.
     fn page() -> String {
-        let mut page =
-            "# Messages\n\nEvery message of the compiler has a code. `cargo ptx explain CODE` prints the same \
-                        texts.\n"
-                .to_string();
+        let mut page = "# Messages\n\nEvery message of the compiler has a code. `cargo ptx explain CODE` and \
+                        `ptx-linker --explain CODE` print the same texts.\n"
+            .to_string();
         for code in Code::ALL {
             write!(page, "\n## {code}: {}\n\n{}\n", code.title(), code.explanation()).unwrap();
         }
@@ -149,6 +184,16 @@ mod tests {
             found == page,
             "docs/src/codes.md is out of date, first at {differs:?}: run `BLESS=1 cargo test -p ptx-codegen --lib codes`"
         );
+    }
+
+    #[test]
+    fn codes_are_found_in_every_spelling() {
+        for text in ["PTX0006", "ptx6", "6", "0006"] {
+            assert_eq!(Code::find(text).unwrap(), Code::UndefinedSymbol, "{text}");
+        }
+        for text in ["PTX9999", "E0463x", "", "PTX"] {
+            assert!(Code::find(text).unwrap_err().to_string().contains("there is no message"), "{text}");
+        }
     }
 
     #[test]

@@ -29,6 +29,16 @@ pub struct Span {
     pub column: u32,
 }
 
+impl Span {
+    /// Whether it is in `core`, `alloc` or the crate `ptx`: then a user wants to see the call.
+    pub fn is_library(&self) -> bool {
+        let path = self.file.to_string_lossy().replace('\\', "/");
+        ["/library/core/", "/library/alloc/", "runtime/device/src/", "/ptx-device-"]
+            .iter()
+            .any(|part| path.contains(part))
+    }
+}
+
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file.display(), self.line)?;
@@ -74,6 +84,13 @@ impl Diagnostic {
         self
     }
 
+    /// Adds the calls through which the program comes to the first place.
+    #[must_use]
+    pub fn at_calls(mut self, calls: impl IntoIterator<Item = (Span, String)>) -> Self {
+        self.spans.extend(calls);
+        self
+    }
+
     /// Adds a fact.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
@@ -90,29 +107,33 @@ impl Diagnostic {
 
     /// Text in rustc's shape; source lines are shown where the file can be read, below `base` if it is relative.
     pub fn render(&self, base: &Path, color: bool) -> String {
-        let sources: Vec<Option<String>> =
-            self.spans.iter().map(|(span, _)| std::fs::read_to_string(base.join(&span.file)).ok()).collect();
-        let paths: Vec<String> = self.spans.iter().map(|(span, _)| span.file.display().to_string()).collect();
         let level = match self.level {
             Level::Warning => SnippetLevel::WARNING,
             Level::Error => SnippetLevel::ERROR,
         };
         let code = self.code.to_string();
+        let files = self.files(base);
         let mut group = Group::with_title(level.primary_title(&self.message).id(&code));
-        for (index, (((span, label), source), path)) in self.spans.iter().zip(&sources).zip(&paths).enumerate() {
-            let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            group = match source.as_deref().and_then(|text| Some((text, byte_range(text, span)?))) {
-                Some((text, range)) => {
-                    group.element(Snippet::source(text).path(path).annotation(kind.span(range).label(label.as_str())))
+        for File { path, text, spans } in &files {
+            let text = text.as_deref().unwrap_or_default();
+            let mut snippet = Snippet::source(text).path(path);
+            let mut is_shown = false;
+            for &(index, (span, label)) in spans {
+                let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+                if let Some(range) = byte_range(text, span) {
+                    snippet = snippet.annotation(kind.span(range).label(label.as_str()));
+                    is_shown = true;
+                    continue;
                 }
-                None => {
-                    let mut origin = annotate_snippets::Origin::path(path).line(span.line as usize);
-                    if span.column > 0 {
-                        origin = origin.char_column(span.column as usize);
-                    }
-                    group.element(origin)
+                let mut origin = annotate_snippets::Origin::path(path).line(span.line as usize);
+                if span.column > 0 {
+                    origin = origin.char_column(span.column as usize);
                 }
-            };
+                group = group.element(origin);
+            }
+            if is_shown {
+                group = group.element(snippet);
+            }
         }
         for note in &self.notes {
             group = group.element(SnippetLevel::NOTE.message(note));
@@ -123,6 +144,29 @@ impl Diagnostic {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         renderer.render(&[group])
     }
+
+    /// The files of all places, in order, with their text where it can be read.
+    fn files(&self, base: &Path) -> Vec<File<'_>> {
+        let mut files: Vec<File<'_>> = Vec::new();
+        for place in self.spans.iter().enumerate() {
+            let path = place.1.0.file.display().to_string();
+            match files.iter_mut().find(|file| file.path == path) {
+                Some(file) => file.spans.push(place),
+                None => {
+                    let text = std::fs::read_to_string(base.join(&path)).ok();
+                    files.push(File { path, text, spans: vec![place] });
+                }
+            }
+        }
+        files
+    }
+}
+
+/// A source file, and what is said of it.
+struct File<'a> {
+    path: String,
+    text: Option<String>,
+    spans: Vec<(usize, &'a (Span, String))>,
 }
 
 impl fmt::Display for Diagnostic {

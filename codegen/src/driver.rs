@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use crate::abi::{self, Table};
 use crate::arch::Arch;
 use crate::codes::Code;
+use crate::debuginfo::Traceable;
 use crate::device_link::Linker;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::input;
@@ -18,7 +19,9 @@ use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
-use crate::{copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, verify, workarounds};
+use crate::{
+    bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, panics, verify, workarounds,
+};
 
 /// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
@@ -32,6 +35,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let library = libdevice::Library::find(&options.libdevice)?;
 
     let context = Context::create();
+    options.panics.check(&options.inputs, &options.name)?;
     let files = input::read(&options.inputs)?;
     let module = input::link(&context, &files, &options.name, &options.exports)?;
     dump.module("linked", &module)?;
@@ -43,14 +47,15 @@ pub fn link(options: &Options) -> Result<Report> {
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
     libdevice::link(&context, &module, &library, &files, &table.imported())?;
-    optimize::shrink_panics(&context, &module);
+    panics::assign(&context, &module, &options.panics)?;
+    panics::shrink(&context, &module);
     let debug = debuginfo::level(&context, &module, options.debug);
-    verify::supported(&module)?;
+    verify::supported(&module, &table)?;
     dump.module("reachable", &module)?;
     float::assign(&context, &module, &interface, options.float)?;
     dump.module("modes", &module)?;
 
-    let mut report = Report::new(options, &table, &module, assembler.as_ref());
+    let mut report = Report { debug, ..Report::new(options, &table, &module, assembler.as_ref()) };
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
@@ -68,7 +73,9 @@ pub fn link(options: &Options) -> Result<Report> {
         memory::order(&context, &module, &machine, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
         float::lower(&context, &module, options.opt_level)?;
+        panics::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
+        let source = Traceable { context: &context, module: module.clone(), machine: &machine, arch };
         emit::limit_debug_info(&module, &machine, debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
@@ -78,7 +85,8 @@ pub fn link(options: &Options) -> Result<Report> {
         verify::signatures(&ptx, &table, arch)?;
         if let Some(assembler) = &assembler {
             let relocatable = options.linking() != Linking::None;
-            let job = Job { ptx: &ptx, arch, debug, level: options.opt_level, table: &table, relocatable };
+            let (level, source) = (options.opt_level, Some(&source as &dyn debuginfo::Trace));
+            let job = Job { ptx: &ptx, arch, debug, level, table: &table, relocatable, source };
             let assembled = assemble(options, assembler, job, &mut report)?;
             artifacts.extend(match (&linker, assembled) {
                 (Some(linker), Some(object)) => Some(linker.link(object, job, &imports, &mut report)?),
@@ -162,6 +170,7 @@ fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut
         return Ok(None);
     }
     let assembled = assembler.assemble(job)?;
+    report.diagnostics.extend(assembled.warnings);
     report.diagnostics.extend(verify::ptxas::spills(job.table, &assembled.resources, job.arch));
     for kernel in &mut report.kernels {
         let resources = assembled.resources.get(&kernel.name).copied();
@@ -214,6 +223,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION").into(),
             llvm: crate::LLVM_VERSION.into(),
             ptxas: assembler.map(|assembler| assembler.version.clone()),
+            debug: options.debug,
             kernels: table.kernels.iter().map(kernel).collect(),
             functions: table.exports.iter().chain(&table.imports).map(function).collect(),
             outputs: Vec::new(),
@@ -262,49 +272,46 @@ pub fn become_linker_if_asked() {
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     if std::env::var_os(LINKER_VARIABLE).is_some() && !args.is_empty() {
         crate::project::become_rustc_if_asked(&args);
-        let code = linker_main(args);
-        std::process::exit(if code == ExitCode::SUCCESS { 0 } else { 1 });
+        std::process::exit(run_linker(args).into());
     }
 }
 
 /// The whole of `ptx-linker`: arguments without the program's name in, messages on standard error.
 pub fn linker_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args: Vec<_> = args.into_iter().collect();
+    run_linker(args.into_iter().collect()).into()
+}
+
+fn run_linker(args: Vec<OsString>) -> u8 {
     // Whoever wants JSON also wants it when the options cannot be read.
     let json = args.iter().any(|arg| arg == "--message-format=json");
-    let mut err = std::io::stderr().lock();
-    let mut print = |diagnostics: &[Diagnostic], options: Option<&Options>| {
-        for diagnostic in diagnostics {
-            let text = match options {
-                _ if json || options.is_some_and(|o| o.message_format == MessageFormat::Json) => {
-                    serde_json::to_string(diagnostic).unwrap_or_else(|e| e.to_string())
-                }
-                Some(o) => diagnostic.render(&o.source_base, false) + "\n",
-                None => diagnostic.to_string(),
-            };
-            // A closed standard error is no reason to fail.
-            let _ = writeln!(err, "{text}");
-        }
+    let print = move |diagnostic: &Diagnostic, options: Option<&Options>| {
+        let text = match options {
+            _ if json || options.is_some_and(|o| o.message_format == MessageFormat::Json) => {
+                serde_json::to_string(diagnostic).unwrap_or_else(|e| e.to_string())
+            }
+            Some(o) => diagnostic.render(&o.source_base, false) + "\n",
+            None => diagnostic.to_string(),
+        };
+        // A closed standard error is no reason to fail.
+        let _ = writeln!(std::io::stderr(), "{text}");
     };
-    match Options::from_args(args) {
-        Err(failure) => {
-            print(&failure.diagnostics, None);
-            ExitCode::FAILURE
-        }
-        Ok(Request::Print(text)) => {
-            // A closed standard output is no reason to fail either.
-            let _ = writeln!(std::io::stdout(), "{text}");
-            ExitCode::SUCCESS
-        }
-        Ok(Request::Link(options)) => match link(&options) {
-            Ok(report) => {
-                print(&report.diagnostics, Some(&options));
-                ExitCode::SUCCESS
-            }
-            Err(failure) => {
-                print(&failure.diagnostics, Some(&options));
-                ExitCode::FAILURE
-            }
+    bug::catch(
+        move |diagnostic| print(diagnostic, None),
+        move || {
+            let (diagnostics, options, code) = match Options::from_args(args) {
+                Err(failure) => (failure.diagnostics, None, 1),
+                Ok(Request::Print(text)) => {
+                    // A closed standard output is no reason to fail either.
+                    let _ = writeln!(std::io::stdout(), "{text}");
+                    (vec![], None, 0)
+                }
+                Ok(Request::Link(options)) => match link(&options) {
+                    Ok(report) => (report.diagnostics, Some(options), 0),
+                    Err(failure) => (failure.diagnostics, Some(options), 1),
+                },
+            };
+            diagnostics.iter().for_each(|diagnostic| print(diagnostic, options.as_deref()));
+            code
         },
-    }
+    )
 }

@@ -3,7 +3,7 @@
 use crate::abi::Table;
 use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::intrinsics::Needs;
 use crate::llvm::{self, Module, TargetMachine};
 use crate::options::{DebugLevel, OptLevel, Options};
@@ -45,7 +45,35 @@ pub fn limit_debug_info(module: &Module<'_>, machine: &TargetMachine, level: Deb
 /// PTX text.
 pub fn emit(module: &Module<'_>, machine: &TargetMachine, arch: Arch) -> Result<String> {
     llvm::doing(Code::LlvmFailed, format!("cannot generate code for {arch}"));
-    llvm::emit_assembly(module, machine).map_err(|error| {
-        Diagnostic::error(Code::LlvmFailed, format!("cannot generate code for {arch}: {error}")).into()
-    })
+    llvm::emit_assembly(module, machine).map_err(|error| refused(arch, &error).into())
+}
+
+/// LLVM's words as a message: some begin with a place, as in `src/lib.rs:7:5: in function k void (ptr): …`.
+fn refused(arch: Arch, error: &str) -> Diagnostic {
+    let mut parts = error.splitn(4, ':');
+    let place = match [parts.next(), parts.next(), parts.next()] {
+        [Some(file), Some(line), Some(column)] => {
+            line.parse().ok().zip(column.parse().ok()).map(|(line, column)| Span { file: file.into(), line, column })
+        }
+        _ => None,
+    };
+    let reason = place.as_ref().and(parts.next()).unwrap_or(error).trim();
+    Diagnostic::error(Code::LlvmFailed, format!("cannot generate code for {arch}: {reason}"))
+        .at(place.filter(|place| place.line > 0), "needed here")
+        .help("if that is no limit of the GPU or of the PTX ISA version, it is a bug of ours: please report it, with the files that `--dump-dir` writes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn llvms_words_may_begin_with_a_place() {
+        let text = refused(Arch::portable(), "src/lib.rs:7:5: in function k: no such thing").to_string();
+        assert!(text.contains("PTX0010") && text.contains(": in function k: no such thing"), "{text}");
+        assert!(text.contains("src/lib.rs:7:5"), "{text}");
+        for without in ["<unknown>:0:0: in function k: no", "couldn't allocate: 'q'", "plain"] {
+            assert!(!refused(Arch::portable(), without).to_string().contains("-->"), "{without}");
+        }
+    }
 }

@@ -5,10 +5,12 @@
 
 pub mod abi;
 pub mod arch;
+pub mod bug;
 pub mod cache;
 pub mod cli;
 pub mod codes;
 pub mod copies;
+pub mod debugger;
 pub mod debuginfo;
 pub mod device_link;
 pub mod diagnostic;
@@ -25,6 +27,7 @@ pub mod memory;
 pub mod optimize;
 pub mod options;
 pub mod output;
+pub mod panics;
 pub mod progress;
 pub mod project;
 pub mod report;

@@ -14,6 +14,7 @@ use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::float::{self, FloatSettings, Modes};
+use crate::panics::{PanicSettings, Panics};
 
 /// A kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
@@ -167,6 +168,8 @@ pub struct Options {
     pub nvcc_flags: Vec<String>,
     /// The floating-point modes of functions that have none of their own.
     pub float: Modes,
+    /// What panics leave behind.
+    pub panics: Panics,
 }
 
 impl Options {
@@ -231,6 +234,10 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(skip)]
     pub float: FloatSettings,
+    /// What panics leave behind; likewise.
+    #[command(flatten)]
+    #[serde(skip)]
+    pub panic: PanicSettings,
 }
 
 impl Settings {
@@ -256,6 +263,7 @@ impl Settings {
             nvcc_flags: list(self.nvcc_flags, other.nvcc_flags),
             host_only: list(self.host_only, other.host_only),
             float: self.float.or(other.float),
+            panic: self.panic.or(other.panic),
         }
     }
 
@@ -280,11 +288,14 @@ impl Settings {
             None => Ok(Self::default()),
             Some(value) => {
                 let mut rest = value.clone();
-                let float = take_float(&mut rest).try_into().map_err(|e: toml::de::Error| bad(e.to_string()))?;
+                let reason = |e: toml::de::Error| bad(e.to_string());
+                let float = take(&mut rest, &FloatSettings::NAMES).try_into().map_err(reason)?;
+                let panic = take(&mut rest, &PanicSettings::NAMES).try_into().map_err(reason)?;
                 let known = |e: toml::de::Error| {
-                    bad(e.message().replace("expected one of ", &format!("expected one of {}", float::names(", "))))
+                    let names = float::names(", `panic`, `panic-for`, ");
+                    bad(e.message().replace("expected one of ", &format!("expected one of {names}")))
                 };
-                let settings = Self { float, ..rest.try_into().map_err(known)? };
+                let settings = Self { float, panic, ..rest.try_into().map_err(known)? };
                 Ok(settings.linking_below(manifest.parent().unwrap_or(Path::new(""))))
             }
         }
@@ -308,21 +319,22 @@ impl Settings {
         args.extend(self.link_at_load.then(|| "--link-at-load".to_string()));
         args.extend(self.nvcc_flags.iter().map(|flag| format!("--nvcc-flag={flag}")));
         args.extend(self.float.assignments().map(|mode| format!("--{mode}")));
+        args.extend(self.panic.assignments().map(|strategy| format!("--{strategy}")));
         args
     }
 }
 
-/// Moves the floating-point modes out of `[package.metadata.ptx]`: serde's flattening would let unknown keys pass.
-fn take_float(metadata: &mut toml::Value) -> toml::Table {
-    let mut float = toml::Table::new();
+/// Moves some keys out of `[package.metadata.ptx]`: serde's flattening would let unknown ones pass.
+fn take(metadata: &mut toml::Value, names: &[&str]) -> toml::Table {
+    let mut taken = toml::Table::new();
     if let Some(table) = metadata.as_table_mut() {
-        for name in FloatSettings::NAMES {
+        for name in names {
             for name in [name.to_string(), name.replace('-', "_")] {
-                float.extend(table.remove(&name).map(|value| (name, value)));
+                taken.extend(table.remove(&name).map(|value| (name, value)));
             }
         }
     }
-    float
+    taken
 }
 
 fn value_name(value: impl ValueEnum) -> String {
@@ -331,13 +343,18 @@ fn value_name(value: impl ValueEnum) -> String {
 
 /// The command line that rustc gives an `llbc` linker.
 #[derive(Parser, Debug)]
-#[command(name = "ptx-linker", version, about = "Links rustc's bitcode for nvptx64-nvidia-cuda into PTX")]
+#[command(
+    name = "ptx-linker",
+    version,
+    about = "Links rustc's bitcode for nvptx64-nvidia-cuda into PTX",
+    args_override_self = true
+)]
 struct CommandLine {
     /// Objects, bitcode, rlibs and archives.
     inputs: Vec<PathBuf>,
     /// Where the PTX goes.
-    #[arg(short = 'o', long)]
-    output: PathBuf,
+    #[arg(short = 'o', long, required_unless_present = "explain")]
+    output: Option<PathBuf>,
     /// Library folders; rustc passes them, rlibs come by full path.
     #[arg(short = 'L', hide = true)]
     _library_path: Vec<PathBuf>,
@@ -379,6 +396,9 @@ struct CommandLine {
     linker_id: Option<String>,
     #[command(flatten)]
     settings: Settings,
+    /// Explain a message by its code, such as PTX0006.
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    explain: Option<String>,
 }
 
 /// The one target.
@@ -401,7 +421,7 @@ fn parse_opt_level(text: &str) -> Result<OptLevel, String> {
 pub enum Request {
     /// To link.
     Link(Box<Options>),
-    /// To print help or the version.
+    /// To print help, the version or an explanation.
     Print(String),
 }
 
@@ -416,6 +436,11 @@ impl Options {
             Err(error) if !error.use_stderr() => return Ok(Request::Print(error.to_string())),
             Err(error) => return Err(from_clap(&error).into()),
         };
+        if let Some(code) = line.explain {
+            return Ok(Request::Print(Code::find(&code)?.explain()));
+        }
+        // clap sees to it that there is an output.
+        let output = line.output.unwrap_or_default();
         if line.target != TARGET {
             return Err(usage(format!("target `{}` is not {TARGET}", line.target)).into());
         }
@@ -435,11 +460,11 @@ impl Options {
         }
         let name = match line.name {
             Some(name) => name,
-            None => line.output.file_stem().and_then(OsStr::to_str).unwrap_or("kernels").to_string(),
+            None => output.file_stem().and_then(OsStr::to_str).unwrap_or("kernels").to_string(),
         };
         Ok(Request::Link(Box::new(Self {
             inputs: line.inputs,
-            output: line.output,
+            output,
             out_dir: line.out_dir,
             name,
             archs: parse_archs(&settings.arch)?,
@@ -470,6 +495,7 @@ impl Options {
             link_at_load: settings.link_at_load,
             nvcc_flags: settings.nvcc_flags,
             float: settings.float.modes()?,
+            panics: settings.panic.panics(),
         })))
     }
 }
@@ -532,6 +558,7 @@ fn unescape(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panics::{PanicFor, PanicStrategy};
 
     fn parse(args: &[&str]) -> Result<Options> {
         match Options::from_args(args.iter().map(OsString::from))? {
@@ -595,6 +622,10 @@ mod tests {
             link_at_load: false,
             nvcc_flags: vec!["-I/x".into()],
             float: FloatSettings { fmad: Some(false), prec_sqrt: Some(false), ..FloatSettings::default() },
+            panic: PanicSettings {
+                panic: Some(PanicStrategy::Location),
+                panic_for: vec![PanicFor { name: "sha2".into(), strategy: PanicStrategy::Trap }],
+            },
         };
         let args = settings.to_link_args();
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
@@ -603,6 +634,8 @@ mod tests {
         assert_eq!(options.debug, DebugLevel::LineTables);
         assert_eq!((options.ptxas, options.libdevice), (Ptxas::Off, Libdevice::Off));
         assert_eq!(options.float, Modes { fmad: false, prec_sqrt: false, ..Modes::DEFAULT });
+        assert_eq!(options.panics.default, PanicStrategy::Location);
+        assert_eq!(options.panics.of(Some("sha2")), PanicStrategy::Trap);
         assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
         assert_eq!((options.link, options.nvcc_flags), (vec![PathBuf::from("/a/twin.cu")], vec!["-I/x".to_string()]));
     }
@@ -640,7 +673,12 @@ mod tests {
         assert_eq!(both.float.modes().unwrap(), Modes { prec_div: false, ..Modes::DEFAULT });
         for (text, expected) in [
             ("ftz = \"on\"", "expected a boolean"),
-            ("fmda = true", "expected one of `fmad`, `ftz`, `prec-div`, `prec-sqrt`, `use-fast-math`, `arch`"),
+            (
+                "fmda = true",
+                "expected one of `fmad`, `ftz`, `prec-div`, `prec-sqrt`, `use-fast-math`, `panic`, `panic-for`, `arch`",
+            ),
+            ("panic = \"silent\"", "unknown variant `silent`, expected one of `full`, `location`, `trap`"),
+            ("panic-for = { sha2 = \"silent\" }", "unknown variant `silent`"),
         ] {
             let error = of(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
@@ -662,6 +700,22 @@ mod tests {
     }
 
     #[test]
+    fn codes_are_explained() {
+        let explain = |code: &str| Options::from_args(["--explain", code].map(OsString::from));
+        match explain("PTX0012").unwrap() {
+            Request::Print(text) => assert!(text.contains("ptxas not found\n\nCubins, fatbins"), "{text}"),
+            Request::Link(_) => panic!("it links"),
+        }
+        assert!(explain("PTX9999").unwrap_err().to_string().contains("there is no message"));
+    }
+
+    #[test]
+    fn the_last_of_several_values_counts() {
+        let options = parse(&["-o", "k.ptx", "--ptxas=off", "--debug-level=full", "--ptxas=auto"]).unwrap();
+        assert_eq!((options.ptxas, options.debug), (Ptxas::Auto, DebugLevel::Full));
+    }
+
+    #[test]
     fn bad_options_say_what_is_wrong() {
         for (args, expected) in [
             (&["-o", "k.ptx", "--arch", "sm_61"][..], "older than sm_70"),
@@ -671,6 +725,8 @@ mod tests {
             (&["-o", "k.ptx", "--target", "x86_64-unknown-linux-gnu"], "is not nvptx64"),
             (&["-o", "k.ptx", "--ptx-version", "eight"], "not a PTX ISA version"),
             (&["-o", "k.ptx", "--ftz=maybe"], "[possible values: true, false]"),
+            (&["-o", "k.ptx", "--panic=silent"], "[possible values: full, location, trap]"),
+            (&["-o", "k.ptx", "--panic-for=sha2"], "write `sha2=full`"),
             (&["-o", "k.ptx", "--fmda=true"], "'--fmad'"),
             (&["-o", "k.ptx", "--use-fast-math", "--fmad=false"], "`fmad=false` contradicts it"),
         ] {

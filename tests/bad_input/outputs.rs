@@ -15,7 +15,7 @@ pub fn trials() -> Vec<Trial> {
             let scratch = Scratch::default();
             let source = scratch.write("a.ll", ir::good("k"));
             let linked = Linked::of(scratch.linker().args(["--arch=sm_80", "--ptxas=/nonexistent/ptxas"]).arg(source));
-            scratch.refused(&linked, &["/nonexistent/ptxas"]);
+            scratch.refused(&linked, &["PTX0012", "/nonexistent/ptxas"]);
         }),
         test("ptxas that is no ptxas", || {
             let scratch = Scratch::default();
@@ -31,7 +31,62 @@ pub fn trials() -> Vec<Trial> {
             let fake = scratch.write_program("ptxas", FAKE_PTXAS);
             let linked =
                 Linked::of(scratch.linker().arg("--arch=sm_80").arg(format!("--ptxas={}", fake.display())).arg(source));
-            scratch.refused(&linked, &["syntax error near here", "`k`"]);
+            scratch.refused(&linked, &["PTX0013", "syntax error near here", "`k`"]);
+        }),
+        test("ptxas that is killed", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            let fake =
+                scratch.write_program("ptxas", &FAKE_PTXAS.replace("exit 255", "kill -9 $$").replace("error", "info"));
+            let linked =
+                Linked::of(scratch.linker().arg("--arch=sm_80").arg(format!("--ptxas={}", fake.display())).arg(source));
+            scratch.refused(&linked, &["PTX0013", "ended without a message (signal: 9"]);
+        }),
+        trial("ptxas that warns", || {
+            if Tools::find().ptxas().is_none() {
+                return Some("ptxas was not found".into());
+            }
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::inline_ptx(r#".pragma \22nounrol\22;"#));
+            let linked = Linked::of(scratch.linker().args(["--arch=sm_80", "--ptxas=auto"]).arg(source));
+            linked.accepted();
+            for part in ["warning[PTX0044]", "Pragma 'nounrol' unsupported", "src/kernels.rs:42:9"] {
+                assert!(linked.stderr.contains(part), "`{part}` is not in:\n{}", linked.stderr);
+            }
+            assert_eq!(linked.stderr.matches("PTX0044").count(), 1, "{}", linked.stderr);
+            None
+        }),
+        trial("inline PTX that ptxas rejects, in every line of it", || {
+            if Tools::find().ptxas().is_none() {
+                return Some("ptxas was not found".into());
+            }
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::inline_ptx("frob;\\0Anop;\\0Afrob.u32 a;"));
+            for (options, count) in [(&[][..], 1), (&["--debug-level=line-tables"], 1), (&["--ptx-version=7.0"], 1)] {
+                let mut command = scratch.linker();
+                let linked = Linked::of(command.args(["--arch=sm_80", "--ptxas=auto"]).args(options).arg(&source));
+                scratch.refused(&linked, &["PTX0046", "src/kernels.rs:42:9", "in `k`: `frob;`"]);
+                assert!(linked.stderr.matches("error[").count() >= count, "{}", linked.stderr);
+            }
+            None
+        }),
+        test("fatbinary that fails", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            // Writes what it is told to.
+            let works = "while [ $# -gt 0 ]; do if [ \"$1\" = -o ]; then echo cubin > \"$2\"; fi; shift; done; exit 0";
+            let ptxas = scratch.write_program("ptxas", &FAKE_PTXAS.replace("exit 255", works).replace("error", "info"));
+            let script = "#!/bin/sh\necho 'fatbinary fatal   : no room' >&2\nexit 1\n";
+            let fatbinary = scratch.write_program("fatbinary", script);
+            for (fatbinary, wanted) in [(fatbinary, "no room"), ("/nonexistent/fatbinary".into(), "No such file")] {
+                let mut command = scratch.linker();
+                command
+                    .args(["--arch=sm_80", "--emit=fatbin"])
+                    .arg(format!("--ptxas={}", ptxas.display()))
+                    .arg(&source);
+                let linked = Linked::of(command.env("RUST_PTX_FATBINARY", fatbinary));
+                scratch.refused(&linked, &["PTX0022", "fatbinary", wanted]);
+            }
         }),
         test("cubin without ptxas", || {
             let scratch = Scratch::default();
@@ -76,7 +131,7 @@ pub fn trials() -> Vec<Trial> {
             let scratch = Scratch::default();
             scratch.write("a.ll", ir::good("k"));
             let linked = to(&scratch, "/dev/full".as_ref());
-            scratch.refused(&linked, &["/dev/full", "No space left"]);
+            scratch.refused(&linked, &["PTX0015", "/dev/full", "No space left"]);
         }),
         test("failure keeps the earlier output", || {
             let scratch = Scratch::default();

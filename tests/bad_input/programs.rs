@@ -102,6 +102,37 @@ pub fn trials() -> Vec<Trial> {
             let rest = "declare void @__ptx_atomic_fence(i32)";
             refused(&[&ir::kernel("k", body, rest)], &[], &["PTX0021", "__ptx_atomic_fence"]);
         }),
+        test("descriptors that cannot be read", || {
+            let rest = "@llvm.used = appending global [1 x ptr] [ptr @d], section \"llvm.metadata\"\n";
+            for (value, wanted) in [
+                ("{ ptr, [4 x i8] } { ptr @k, [4 x i8] c\"nope\" }", "same version"),
+                ("{ ptr, [0 x i8] } { ptr @k, [0 x i8] zeroinitializer }", "same version"),
+                ("i32 7", "not a function and bytes"),
+            ] {
+                let rest = format!("@d = constant {value}, section \"{}\"\n{rest}", ptx_abi::SECTION);
+                refused(&[&ir::kernel("k", "ret void", &rest)], &[], &["PTX0008", "`d`", wanted]);
+            }
+        }),
+        test("a strategy for panics of a crate that is not there", || {
+            refused(&[&ir::good("k")], &["--panic-for=nobody=trap"], &["PTX0040", "`nobody`", "the crates are"]);
+        }),
+        test("what LLVM has no instruction for", || {
+            let body = "%t = load ptr, ptr %p\nindirectbr ptr %t, [label %a, label %b]\na:\nstore i32 1, ptr %p\n\
+                        br label %b\nb:\nret void";
+            refused(&[&ir::kernel("k", body, "")], &[], &["PTX0010", "`brind`, which `k` needs", "report it"]);
+        }),
+        test("what LLVM leaves out of the PTX with an error beside", || {
+            let body = "%n = call i32 asm \"mov $0, 1;\", \"=Z\"()\nstore i32 %n, ptr %p\nret void";
+            refused(&[&ir::kernel("k", body, "")], &[], &["PTX0010", "constraint 'Z'"]);
+            let body = "%n = load i32, ptr %p\n%q = alloca i8, i32 %n\nstore volatile i8 1, ptr %q\nret void";
+            let wanted = ["PTX0010", "dynamic alloca", "PTX ISA version"];
+            refused(&[&ir::kernel("k", body, "")], &["--arch=sm_75"], &wanted);
+        }),
+        test("IR that is not valid", || {
+            let body = "call void @llvm.init.trampoline(ptr %p, ptr %p, ptr %p)\nret void";
+            let rest = "declare void @llvm.init.trampoline(ptr, ptr, ptr)";
+            refused(&[&ir::kernel("k", body, rest)], &[], &["PTX0004", "must resolve to a function"]);
+        }),
         test("unwinding", || {
             let ir = ir::module(
                 "define ptx_kernel void @k() personality ptr @rust_eh_personality {\n\

@@ -9,11 +9,11 @@ use std::sync::Once;
 
 use libtest_mimic::Trial;
 use ptx_codegen::options::DebugLevel;
+use ptx_tests::dwarf::Dwarf;
 use ptx_tests::trial;
 use ui_tests::debugger::{Case, Check};
 
 use crate::build::{self, Built};
-use crate::dwarf::Dwarf;
 use crate::verify;
 
 /// Where the cases are.

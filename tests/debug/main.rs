@@ -4,8 +4,10 @@ use std::process::ExitCode;
 
 mod build;
 mod cases;
-mod dwarf;
+mod host_elf;
+mod input;
 mod lines;
+mod printers;
 mod twin;
 mod types;
 mod verify;
@@ -17,6 +19,8 @@ fn main() -> ExitCode {
         trials.extend(types::trials());
         trials.extend(lines::trials());
         trials.extend(cases::trials());
+        trials.extend(printers::trials());
+        trials.extend(input::trials());
         trials
     })
 }

@@ -10,7 +10,7 @@ use ptx_codegen::options::DebugLevel;
 use ptx_tests::trial;
 
 use crate::build;
-use crate::dwarf::{Dwarf, Entry, Value};
+use ptx_tests::dwarf::{Dwarf, Entry, Value};
 
 /// What both have: functions of twin.rs and twin.cu.
 const FUNCTIONS: [&str; 5] = ["add", "scalars", "aggregates", "widths", "statics"];

@@ -6,8 +6,8 @@ use ptx_codegen::options::DebugLevel;
 use ptx_tests::trial;
 
 use crate::build;
-use crate::dwarf::Dwarf;
 use crate::twin::shape;
+use ptx_tests::dwarf::Dwarf;
 
 /// (function, variable, what its type must be).
 const TYPES: [(&str, &str, &str); 20] = [

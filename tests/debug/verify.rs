@@ -7,7 +7,7 @@ use ptx_codegen::options::DebugLevel;
 use ptx_tests::trial;
 
 use crate::build::{self, Built};
-use crate::dwarf::{Dwarf, Entry, Place, Value};
+use ptx_tests::dwarf::{Dwarf, Entry, Place, Value};
 
 /// How many scopes of a package may have a range that is none: ptxas moves and joins the blocks at whose end they end.
 /// gdb ignores them. It happens in the largest packages only, where there are tens of thousands of scopes.

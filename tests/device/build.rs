@@ -9,6 +9,8 @@ use ptx_codegen::tools::{Name, Tools};
 
 #[path = "build/float.rs"]
 mod float;
+#[path = "build/panics.rs"]
+mod panics;
 
 /// The forms that are linked here, by file name in `OUT_DIR`; the CUDA C++ source is one more.
 const FORMS: [&str; 6] = ["ptx", "cubin", "fatbin", "o", "a", "ltoir"];
@@ -18,6 +20,7 @@ fn main() {
     for folder in ["../kernels", "../syscalls"] {
         Builder::new().kernels(folder).profile("release").build();
     }
+    panics::build();
     println!("cargo::rustc-check-cfg=cfg(twin)");
     let nvcc = nvcc();
     float::build(nvcc.as_deref().ok());

@@ -23,7 +23,7 @@ pub fn of_ptx(ptx: &str) -> Kernels {
 }
 
 /// The name in `.visible .entry NAME(` or `.func  (.param .b32 result) NAME(`.
-fn header(line: &str) -> Option<&str> {
+pub fn header(line: &str) -> Option<&str> {
     let rest = match line.split_once(".entry ") {
         Some((_, rest)) => rest,
         None => {

@@ -12,12 +12,24 @@ mod functions;
 mod generate;
 mod instructions;
 mod isolation;
+mod library;
 mod modes;
 mod sass;
+mod shapes;
 mod table;
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
-        [compare::trials(), attributes::trials(), isolation::trials(), sass::trials()].into_iter().flatten().collect()
+        [
+            compare::trials(),
+            attributes::trials(),
+            isolation::trials(),
+            library::trials(),
+            sass::trials(),
+            shapes::trials(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     })
 }

@@ -33,7 +33,7 @@ pub fn demo() -> MutexGuard<'static, Demo> {
 impl Demo {
     fn new() -> Self {
         let demo = Self { scratch: tempfile::tempdir().expect("a temporary folder") };
-        demo.cargo_ptx(demo.scratch.path(), &["new", "demo"]).expect_success();
+        demo.cargo_ptx(demo.scratch.path(), &[], &["new", "demo"]).expect_success();
         // What the tests change, they put back from here.
         fs::create_dir(demo.scratch.path().join("sources")).expect("a fresh folder");
         for name in ["lib.rs", "main.rs"] {
@@ -74,15 +74,21 @@ impl Demo {
 
     /// Runs `cargo ptx` in the project.
     pub fn ptx(&self, args: &[&str]) -> Run {
-        self.cargo_ptx(&self.path(), args)
+        self.cargo_ptx(&self.path(), &[], args)
     }
 
-    fn cargo_ptx(&self, folder: &Path, args: &[&str]) -> Run {
+    /// Runs `cargo ptx` in the project, with these environment variables.
+    pub fn ptx_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Run {
+        self.cargo_ptx(&self.path(), variables, args)
+    }
+
+    fn cargo_ptx(&self, folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> Run {
         let manifest = repository().join("Cargo.toml");
         let mut command = cargo();
         command
             .args(["run", "--quiet", "--package", "ptx-codegen", "--bin", "cargo-ptx", "--manifest-path"])
             .arg(manifest);
+        command.envs(variables.iter().copied());
         self.run(command.args(["--", "ptx"]).args(args).current_dir(folder))
     }
 

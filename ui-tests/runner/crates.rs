@@ -8,6 +8,8 @@ use ptx_codegen::progress::Progress;
 use ptx_codegen::sysroot::{self, Rustc};
 use ui_test::color_eyre::eyre::{Result, ensure, eyre};
 
+use crate::self_test;
+
 /// A compiled `ptx`.
 pub struct Built {
     /// The target, if it is not the host.
@@ -20,7 +22,8 @@ pub struct Built {
 
 /// Where cases are compiled to.
 pub fn out_dir() -> PathBuf {
-    target_dir().join("ui")
+    let folder = target_dir().join("ui");
+    if std::env::var_os(self_test::CASES).is_some() { folder.join("self-test") } else { folder }
 }
 
 fn root() -> &'static Path {
@@ -47,7 +50,7 @@ pub fn host() -> Result<Built> {
 
 fn build(target: Option<&'static str>, rustflags: &[String]) -> Result<Built> {
     // A folder of its own: other flags than the user's would compile everything again and again.
-    let folder = out_dir().join("crates");
+    let folder = target_dir().join("ui/crates");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--release", "--package", "ptx", "--message-format=json-render-diagnostics"]);
     cargo.arg("--target-dir").arg(&folder).current_dir(root()).stderr(Stdio::inherit());

@@ -1,23 +1,17 @@
 //! Compiles every file in `cases/` as a user's crate and checks what comes out.
 //!
-//! `cases/pass` compile for the device; their `// CHECK` lines (see [`ui_tests::filecheck`]) are matched on the PTX, and
-//! ptxas must accept it. `cases/fail` must not compile for the device, `cases/host` not for the host; what rustc and our
-//! linker say is compared with the `.stderr` file beside the case, which `cargo xtask bless [FILTER]` writes.
+//! `cases/pass` compile for the device, and their checks hold (see [`ui_tests::checks`]); ptxas must accept their PTX.
+//! `cases/run` are of the same kind, and a GPU runs them from the device bundle. `cases/fail` must not compile for the
+//! device, `cases/host` not for the host; what rustc and our linker say is compared with the `.stderr` file beside the
+//! case, which `cargo xtask bless [FILTER]` writes.
 //!
-//! In a case, `//~ ERROR: text` marks the line of an error, `//~^ ERROR: text` the line above. These directives stand
-//! each on a line of its own, optionally for some revisions (`//@[a,b] arch: sm_90`); an unknown one is an error:
+//! In a case, `//~ ERROR: text` marks the line of an error, `//~^ ERROR: text` the line above. The directives
+//! ([`ui_tests::directives`]) stand each on a line of its own, optionally for some revisions (`//@[a,b] arch: sm_90`).
+//! What is misspelt, and a case that checks nothing, is an error. The contributors' guide describes all of it.
 //!
-//! - `//@arch: sm_90` compiles for that GPU, sm_80 by default.
-//! - `//@emit: llvm-ir` matches `// CHECK` lines on the optimised LLVM IR, not on the PTX.
-//! - `//@link-arg: --option=x` passes an option to the linker.
-//! - `//@compile-flags: …` passes options to rustc.
-//! - `//@needs-ptxas` skips the case where ptxas is not installed.
-//! - `//@aux-build: file.rs` compiles `auxiliary/file.rs` first, as a dependency.
-//! - `//@revisions: a b` compiles the case once for each, with `--cfg a`, `--cfg b`.
-//! - `//@error-in-other-file: text` expects an error that has no line in the case.
-//! - `//@rustc-env`, `//@normalize-stderr-test`, `//@edition`, `//@ignore-…`, `//@only-…`: as the crate ui_test says.
+//! With `UI_TESTS_CASES=FOLDER` the cases are those of another folder: so `self_test` runs bad ones.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ui_test::color_eyre::eyre::Result;
 use ui_test::custom_flags::edition::Edition;
@@ -26,33 +20,44 @@ use ui_test::status_emitter::StatusEmitter;
 use ui_test::{Args, Config, default_file_filter, run_tests_generic};
 
 mod crates;
+mod cubin;
 mod diagnostics;
+mod dump;
 mod flags;
+mod self_test;
 
 fn main() -> Result<()> {
     ptx_codegen::become_linker_if_asked();
     let args = Args::test()?;
     let device = crates::device()?;
     let host = crates::host()?;
-    if flags::ptxas().is_none() {
-        println!("skipped: ptxas on the PTX of every case: ptxas was not found; `cargo xtask setup` installs it");
+    let tools = [("ptxas", cubin::ptxas()), ("nvdisasm", cubin::nvdisasm())];
+    for (name, _) in tools.iter().filter(|(_, tool)| tool.is_none()) {
+        println!("skipped: what needs {name}: it was not found; `cargo xtask setup` installs it");
     }
-    let mut pass = config("cases/pass", &device);
-    flags::expect_ptx(&mut pass);
-    let mut fail = config("cases/fail", &device);
-    for config in [&mut pass, &mut fail] {
-        flags::compile_for_device(config);
+    let other = std::env::var_os(self_test::CASES);
+    let folder = PathBuf::from(other.as_deref().unwrap_or("cases".as_ref()));
+    let mut configs = Vec::new();
+    for (name, compiles) in [("pass", true), ("run", true), ("fail", false)] {
+        let mut config = config(&folder.join(name), &device);
+        flags::compile_for_device(&mut config, compiles);
+        configs.push(config);
     }
-    let mut configs = vec![pass, fail, config("cases/host", &host)];
+    configs.push(config(&folder.join("host"), &host));
     configs.iter_mut().for_each(|config| config.with_args(&args));
     let emitter: Box<dyn StatusEmitter> = args.format.into();
     // Dependencies of a case become rlibs without our doing.
     let crate_type = |config: &mut Config, _: &Spanned<_>| config.program.args.push("--crate-type=cdylib".into());
-    run_tests_generic(configs, file_filter, crate_type, emitter)
+    let cases = run_tests_generic(configs, file_filter, crate_type, emitter);
+    // A run of another folder is one of the harness's own tests; and filters are for cases.
+    if other.is_none() && args.filters.is_empty() && !args.list {
+        self_test::run()?;
+    }
+    cases
 }
 
 /// What all cases of a folder have in common.
-fn config(folder: &str, built: &crates::Built) -> Config {
+fn config(folder: &Path, built: &crates::Built) -> Config {
     let mut config = Config::rustc(folder);
     config.target = built.target.map(str::to_string);
     config.out_dir = crates::out_dir();
@@ -64,6 +69,8 @@ fn config(folder: &str, built: &crates::Built) -> Config {
     let defaults = config.comment_defaults.base();
     defaults.set_custom("edition", Edition("2024".into()));
     defaults.custom.remove("rustfix");
+    flags::refuse(&mut config);
+    let defaults = config.comment_defaults.base();
     for (path, name) in &built.paths {
         defaults.normalize_stderr.push((path.as_path().into(), name.as_bytes().to_vec()));
     }

@@ -1,71 +1,74 @@
-//! Matches `// CHECK` lines on text, as LLVM's FileCheck does.
+//! Matches patterns on text, as LLVM's FileCheck does; [`crate::checks`] reads them out of a case.
 //!
 //! - `CHECK: P` finds P after the previous match; `CHECK-NEXT: P` finds it on the next line; `CHECK-SAME: P` on the same.
 //! - `CHECK-NOT: P` says that P does not stand between the matches around it.
+//! - `CHECK-DAG: P`, several in a row, are found in any order, without overlap.
+//! - `CHECK-COUNT-3: P` finds P three times.
 //! - `CHECK-LABEL: P` cuts the text: what stands before it is matched before P, what stands after it, after. It forgets
 //!   the variables.
 //!
 //! A pattern is plain text; runs of blanks match each other. `{{RE}}` matches a regular expression, `[[V:RE]]` also
-//! names what it matched, and `[[V]]` is the same text again, in a later line. After the directive may stand revisions
-//! in parentheses: `CHECK-NOT(sm_90): P` counts in that revision alone.
+//! names what it matched, and `[[V]]` is the same text again, in a later line.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use regex::Regex;
 
+/// How a pattern is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
+    /// After the previous match.
     Plain,
+    /// On the next line.
     Next,
+    /// On the same line.
     Same,
+    /// Not between the matches around it.
     Not,
+    /// In any order with its neighbours of this kind.
+    Dag,
+    /// So many times, one after the other.
+    Count(usize),
+    /// Cuts the text.
     Label,
 }
 
-/// One `CHECK` line.
-#[derive(Debug)]
-pub struct Directive {
-    kind: Kind,
-    pattern: String,
-    /// Its line in the case, from 1.
-    line: usize,
-}
-
-/// The directives of a case for one revision; an error for one that is not known.
-pub fn directives(source: &str, revision: &str) -> Result<Vec<Directive>, String> {
-    let syntax = Regex::new(r"^\s*// CHECK(-[A-Z]+)?(?:\(([^)]*)\))?:(.*)$").expect("a constant");
-    let mut found = Vec::new();
-    for (index, text) in source.lines().enumerate() {
-        let line = index + 1;
-        let Some(parts) = syntax.captures(text) else {
-            match text.trim_start().starts_with("// CHECK") {
-                true => return Err(format!("line {line}: a directive is `// CHECK[-KIND][(REVISION, …)]: PATTERN`")),
-                false => continue,
-            }
-        };
-        let kind = match parts.get(1).map_or("", |kind| kind.as_str()) {
-            "" => Kind::Plain,
-            "-NEXT" => Kind::Next,
-            "-SAME" => Kind::Same,
-            "-NOT" => Kind::Not,
-            "-LABEL" => Kind::Label,
-            other => return Err(format!("line {line}: there is no directive CHECK{other}")),
-        };
-        if parts.get(2).is_none_or(|list| list.as_str().split(',').any(|name| name.trim() == revision)) {
-            found.push(Directive { kind, pattern: blanks(parts[3].trim()), line });
-        }
+impl Kind {
+    /// What stands after the prefix, as in `-NEXT`.
+    pub fn parse(suffix: &str) -> Option<Self> {
+        Some(match suffix {
+            "" => Self::Plain,
+            "-NEXT" => Self::Next,
+            "-SAME" => Self::Same,
+            "-NOT" => Self::Not,
+            "-DAG" => Self::Dag,
+            "-LABEL" => Self::Label,
+            other => Self::Count(other.strip_prefix("-COUNT-")?.parse().ok().filter(|count| *count > 0)?),
+        })
     }
-    Ok(found)
 }
 
-/// Whether the text is as the directives say; the first that does not hold otherwise.
-pub fn check(directives: &[Directive], text: &str) -> Result<(), String> {
+/// One pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// How it is found.
+    pub kind: Kind,
+    /// As written.
+    pub text: String,
+    /// Its line in the case, from 1.
+    pub line: usize,
+}
+
+type Variables = BTreeMap<String, String>;
+
+/// Whether the text is as the patterns say; the first that does not hold otherwise.
+pub fn check(patterns: &[Pattern], text: &str) -> Result<(), String> {
     let text = blanks(text);
     let mut rest = &text[..];
-    let mut sections = directives.split(|directive| directive.kind == Kind::Label);
-    let labels: Vec<_> = directives.iter().filter(|directive| directive.kind == Kind::Label).collect();
+    let mut sections = patterns.split(|pattern| pattern.kind == Kind::Label);
     // Every label bounds the section before it, so that a match cannot run into the next function.
-    for label in labels {
+    for label in patterns.iter().filter(|pattern| pattern.kind == Kind::Label) {
         let found = label.regex(&BTreeMap::new())?.find(rest).ok_or_else(|| label.missing(rest))?.range();
         check_section(sections.next().unwrap_or_default(), &rest[..found.start])?;
         rest = &rest[found.end..];
@@ -73,48 +76,94 @@ pub fn check(directives: &[Directive], text: &str) -> Result<(), String> {
     check_section(sections.next().unwrap_or_default(), rest)
 }
 
-fn check_section(directives: &[Directive], text: &str) -> Result<(), String> {
-    let mut variables = BTreeMap::new();
-    let mut at = 0;
-    let mut forbidden: Vec<&Directive> = Vec::new();
-    let none_between = |forbidden: &mut Vec<&Directive>, text: &str, variables: &BTreeMap<_, _>| {
-        forbidden.drain(..).try_for_each(|not| match not.regex(variables)?.find(text) {
-            None => Ok(()),
-            Some(found) => Err(format!("line {}: `{}` is there: `{}`", not.line, not.pattern, found.as_str())),
-        })
-    };
-    for directive in directives {
-        if directive.kind == Kind::Not {
-            forbidden.push(directive);
-            continue;
+fn check_section(patterns: &[Pattern], text: &str) -> Result<(), String> {
+    let mut section = Section { text, at: 0, forbidden: Vec::new(), variables: Variables::new() };
+    for group in patterns.chunk_by(|a, b| a.kind == Kind::Dag && b.kind == Kind::Dag) {
+        match group[0].kind {
+            Kind::Dag => section.in_any_order(group)?,
+            Kind::Not => section.forbidden.push(&group[0]),
+            Kind::Count(count) => (0..count).try_for_each(|_| section.next(&group[0]))?,
+            _ => section.next(&group[0])?,
         }
-        let regex = directive.regex(&variables)?;
-        // The line on which it must begin.
-        let end_of_line = |from: usize| text[from..].find('\n').map_or(text.len(), |end| from + end);
-        let (from, to) = match directive.kind {
-            Kind::Next => {
-                let start = (end_of_line(at) + 1).min(text.len());
-                (start, end_of_line(start))
-            }
-            Kind::Same => (at, end_of_line(at)),
-            _ => (at, text.len()),
-        };
-        let captures = regex.captures_at(&text[..to], from).ok_or_else(|| directive.missing(&text[from..]))?;
-        let whole = captures.get(0).expect("group 0 is the match");
-        none_between(&mut forbidden, &text[at..whole.start()], &variables)?;
-        for name in regex.capture_names().flatten() {
-            variables.insert(name.to_string(), captures[name].to_string());
-        }
-        at = whole.end();
     }
-    none_between(&mut forbidden, &text[at..], &variables)
+    section.none_before(text.len())
 }
 
-impl Directive {
-    fn regex(&self, variables: &BTreeMap<String, String>) -> Result<Regex, String> {
+/// The text between two labels, and how far it is matched.
+struct Section<'a> {
+    text: &'a str,
+    /// The end of the previous match.
+    at: usize,
+    /// What must not stand before the next match.
+    forbidden: Vec<&'a Pattern>,
+    variables: Variables,
+}
+
+impl<'a> Section<'a> {
+    fn end_of_line(&self, from: usize) -> usize {
+        self.text[from..].find('\n').map_or(self.text.len(), |end| from + end)
+    }
+
+    fn next(&mut self, pattern: &Pattern) -> Result<(), String> {
+        // The line on which it must stand.
+        let (from, to) = match pattern.kind {
+            Kind::Next => {
+                let start = (self.end_of_line(self.at) + 1).min(self.text.len());
+                (start, self.end_of_line(start))
+            }
+            Kind::Same => (self.at, self.end_of_line(self.at)),
+            _ => (self.at, self.text.len()),
+        };
+        let found = self.find(pattern, from, to)?;
+        self.none_before(found.start)?;
+        self.at = found.end;
+        Ok(())
+    }
+
+    fn in_any_order(&mut self, patterns: &[Pattern]) -> Result<(), String> {
+        let mut taken: Vec<Range<usize>> = Vec::new();
+        for pattern in patterns {
+            let mut from = self.at;
+            let found = loop {
+                let found = self.find(pattern, from, self.text.len())?;
+                match taken.iter().find(|other| found.start < other.end && other.start < found.end) {
+                    None => break found,
+                    Some(other) => from = other.end,
+                }
+            };
+            taken.push(found);
+        }
+        self.none_before(taken.iter().map(|found| found.start).min().unwrap_or(self.at))?;
+        self.at = taken.iter().map(|found| found.end).max().unwrap_or(self.at);
+        Ok(())
+    }
+
+    fn find(&mut self, pattern: &Pattern, from: usize, to: usize) -> Result<Range<usize>, String> {
+        let regex = pattern.regex(&self.variables)?;
+        let captures = regex.captures_at(&self.text[..to], from);
+        let captures = captures.ok_or_else(|| pattern.missing(&self.text[from..]))?;
+        for name in regex.capture_names().flatten() {
+            self.variables.insert(name.to_string(), captures[name].to_string());
+        }
+        Ok(captures.get(0).expect("group 0 is the match").range())
+    }
+
+    /// What is forbidden does not stand between the previous match and `end`.
+    fn none_before(&mut self, end: usize) -> Result<(), String> {
+        let text = &self.text[self.at..end];
+        self.forbidden.drain(..).try_for_each(|not| match not.regex(&self.variables)?.find(text) {
+            None => Ok(()),
+            Some(found) => Err(format!("line {}: `{}` is there: `{}`", not.line, not.text, found.as_str())),
+        })
+    }
+}
+
+impl Pattern {
+    fn regex(&self, variables: &Variables) -> Result<Regex, String> {
         let bad = |what: String| format!("line {}: {what}", self.line);
+        let pattern = blanks(&self.text);
         let mut regex = String::new();
-        let mut rest = &self.pattern[..];
+        let mut rest = &pattern[..];
         while let Some(at) = [rest.find("{{"), rest.find("[[")].into_iter().flatten().min() {
             regex += &regex::escape(&rest[..at]);
             let (close, is_variable) = if rest[at..].starts_with("{{") { ("}}", false) } else { ("]]", true) };
@@ -135,7 +184,7 @@ impl Directive {
 
     fn missing(&self, text: &str) -> String {
         let start: String = text.lines().take(30).map(|line| format!("    {line}\n")).collect();
-        format!("line {}: `{}` is not found from here on:\n{start}", self.line, self.pattern)
+        format!("line {}: `{}` is not found from here on:\n{start}", self.line, self.text)
     }
 }
 
@@ -155,11 +204,12 @@ fn blanks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checks::{Checks, Text};
 
     const TEXT: &str = "entry a(\n  p0\n)\n ld %r1, [p0];\n st %r1;\nentry b()\n ret;\n";
 
     fn holds(case: &str) -> Result<(), String> {
-        check(&directives(case, "")?, TEXT)
+        check(&Checks::parse(case, &[])?.of(Text::Main, ""), TEXT)
     }
 
     #[test]
@@ -170,6 +220,8 @@ mod tests {
         assert!(holds("// CHECK: entry a\n// CHECK-NEXT: ld").is_err());
         assert!(holds("// CHECK: ld\n// CHECK-SAME: ret").is_err());
         assert!(holds("// CHECK: ld [[R:%r\\d]]\n// CHECK: [[S]]").unwrap_err().contains("no value"));
+        assert!(holds("// CHECK: [[R:%r\\d").unwrap_err().contains("`]]` is missing"));
+        assert!(holds("// CHECK: {{(}}").is_err());
     }
 
     #[test]
@@ -177,20 +229,35 @@ mod tests {
         holds("// CHECK-NOT: st\n// CHECK: ld\n// CHECK: st\n// CHECK-NOT: st").unwrap();
         assert!(holds("// CHECK: entry a\n// CHECK-NOT: ld\n// CHECK: ret").is_err());
         assert!(holds("// CHECK-NOT: ret").is_err());
+        assert!(holds("// CHECK-NOT: p0\n// CHECK-DAG: st\n// CHECK-DAG: ld").is_err());
+        holds("// CHECK-NOT: st\n// CHECK-DAG: p0\n// CHECK-DAG: ld").unwrap();
+    }
+
+    #[test]
+    fn dag_lines_match_in_any_order_and_do_not_overlap() {
+        holds("// CHECK-DAG: st\n// CHECK-DAG: ld\n// CHECK: entry b").unwrap();
+        holds("// CHECK-DAG: %r1\n// CHECK-DAG: %r1").unwrap();
+        assert!(holds("// CHECK-DAG: ld\n// CHECK-DAG: ld").is_err());
+        assert!(holds("// CHECK-DAG: ret\n// CHECK-DAG: ld\n// CHECK: entry b").is_err());
+        holds("// CHECK-DAG: ld [[R:%r\\d]]\n// CHECK-DAG: st [[R]]").unwrap();
+    }
+
+    #[test]
+    fn counts_are_kept() {
+        holds("// CHECK-COUNT-2: %r1\n// CHECK-NOT: %r1").unwrap();
+        holds("// CHECK-COUNT-2: entry").unwrap();
+        assert!(holds("// CHECK-COUNT-3: entry").is_err());
+        assert!(holds("// CHECK-COUNT-0: entry").unwrap_err().contains("there is no directive"));
+        assert!(holds("// CHECK-COUNT: entry").unwrap_err().contains("there is no directive"));
     }
 
     #[test]
     fn labels_bound_what_is_searched() {
         holds("// CHECK-LABEL: entry a\n// CHECK: st\n// CHECK-LABEL: entry b\n// CHECK-NOT: st").unwrap();
         assert!(holds("// CHECK-LABEL: entry a\n// CHECK: ret\n// CHECK-LABEL: entry b").is_err());
-    }
-
-    #[test]
-    fn revisions_and_mistakes() {
-        let case = "// CHECK(x, y): nowhere\n// CHECK: ret";
-        check(&directives(case, "z").unwrap(), TEXT).unwrap();
-        assert!(check(&directives(case, "y").unwrap(), TEXT).is_err());
-        assert!(directives("// CHECK-FOO: a", "").is_err());
-        assert!(directives("// CHECK a", "").is_err());
+        assert!(
+            holds("// CHECK-LABEL: entry a\n// CHECK: [[R:%r1]]\n// CHECK-LABEL: entry b\n// CHECK: [[R]]").is_err()
+        );
+        assert!(holds("// CHECK-LABEL: entry c").is_err());
     }
 }

@@ -58,9 +58,11 @@ fn page(record: &Value) -> Result<String> {
          bounds (CUDA C++ Programming Guide, Release 13.0, chapter 17). Bound and measurement are distances to the correctly\n\
          rounded result, in units in the last place (ULP). \"Exact\" is the distance to the exact result: 0.5 is a perfect\n\
          rounding. A function of single precision with one argument is measured at all 2^32 inputs; those of several\n\
-         arguments at ten million. In double precision MPFR judges up to ten million inputs; it had a few seconds a function, and\n\
-         the column says how many that was enough for. In single precision CUDA's functions of double precision find\n\
-         the worst inputs on the GPU, and MPFR judges those again. `cargo xtask test device` repeats this.\n\n\
+         arguments, and those of double precision, at ten million. In double precision MPFR judges every input of most functions.\n\
+         For the slow ones polynomials through MPFR's values do, in sums of two numbers (`tests/float_reference/src/fast.rs`):\n\
+         MPFR then judges the 512 worst again, and checks 20,000 of the polynomials' own results. In single precision CUDA's\n\
+         functions of double precision find the worst inputs on the GPU, and MPFR judges those again. `cargo xtask test device`\n\
+         repeats this.\n\n\
          CUDA's guide has one bound for all orders of `yn`, which cannot hold near 0 for the orders 0 and 1, where the functions\n\
          grow until an ULP is more; those are held to the bounds of `y0` and `y1`.\n\n\
          \"As nvcc\" says whether each result has the bits that nvcc's has, for every set of options below the tables.\n"
@@ -121,6 +123,8 @@ fn verdict(result: Option<&str>) -> &'static str {
 fn row(name: &str, detail: &Value, as_nvcc: Option<&str>) -> String {
     let absolute = detail["absolute"].as_f64().filter(|absolute| *absolute > 0.0);
     let absolute = absolute.map(|absolute| format!(", {absolute:.1e} absolute")).unwrap_or_default();
+    let relative = detail["relative"].as_f64().filter(|relative| *relative > 0.0);
+    let absolute = relative.map(|relative| format!(", {relative:.2e} relative")).unwrap_or(absolute);
     let inputs = detail["inputs"].as_u64().unwrap_or(0);
     let inputs = if detail["all"] == true { "all".to_string() } else { grouped(inputs) };
     let bound = detail["bound"].as_str().unwrap_or("").replace('|', "\\|");

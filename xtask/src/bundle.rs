@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::{abi, examples, reference, setup, shell};
+use crate::{abi, cases, debugger, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -20,42 +20,63 @@ const MAX_MIB: f64 = 60.0;
 
 /// What starts everything on the other machine.
 const RUN: &str = r#"#!/bin/sh
-# Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver and nothing else.
+# Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver, tar and gzip.
 # Writes device.json into $OUT, or into results/ beside this file. The last line says how it went. An argument is part of the
 # names of the tests that shall run.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
-exec "$here/device-tests" --abi "$here/abi" --examples "$here/examples" --commit "$(cat "$here/commit")" --json "$out/device.json" "$@"
+content=$(mktemp -d) || exit 1
+trap 'rm -rf "$content"' EXIT
+tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
+"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --json "$out/device.json" "$@"
 "#;
+
+/// What `run.sh` unpacks, beside it.
+const CONTENT: &str = "content.tar.gz";
 
 /// Builds and packs.
 pub fn run() -> Result<()> {
     setup::run()?;
     let programs = examples::names()?;
     let mut build = shell::cargo();
-    build.args(["build", "--release", "--package", TESTS]).env("RUST_PTX_ARCH", ARCH);
+    build.args(["build", "--release", "--package", TESTS, "--package", debugger::PROGRAM]).env("RUST_PTX_ARCH", ARCH);
+    let mut unoptimised = shell::cargo();
+    unoptimised.arg("build").env("RUST_PTX_ARCH", ARCH);
     for program in &programs {
         build.args(["--package", program]);
+        unoptimised.args(["--package", program]);
     }
     if let Some(reason) = reference::add_features(&mut build, &[TESTS]) {
         eprintln!("the bundle's tests of rounding and accuracy will be skipped: {reason}");
     }
     shell::run(&mut build)?;
+    shell::run(&mut unoptimised)?;
+
+    let content = tempfile::tempdir_in(shell::target_dir()?)?;
+    let content = content.path();
+    let built = shell::target_dir()?.join("release");
+    fs::copy(built.join(TESTS), content.join("device-tests"))?;
+    let mut stripped = vec!["device-tests".to_string()];
+    for (folder, built) in [("examples", &built), ("examples-at-o0", &shell::target_dir()?.join("debug"))] {
+        fs::create_dir_all(content.join(folder))?;
+        for program in &programs {
+            fs::copy(built.join(program), content.join(folder).join(program))?;
+            stripped.push(format!("{folder}/{program}"));
+        }
+    }
+    strip(content, stripped.into_iter())?;
+    debugger::pack(&content.join("debugger"), &built)?;
+    abi::round_trips(&content.join("abi"))?;
+    cases::pack(&content.join("cases"))?;
+    fs::write(content.join("commit"), commit()?)?;
 
     let bundle = shell::target_dir()?.join("device-bundle");
     if bundle.exists() {
         fs::remove_dir_all(&bundle)?;
     }
-    fs::create_dir_all(bundle.join("examples"))?;
-    let built = shell::target_dir()?.join("release");
-    fs::copy(built.join(TESTS), bundle.join("device-tests"))?;
-    for program in &programs {
-        fs::copy(built.join(program), bundle.join("examples").join(program))?;
-    }
-    strip(&bundle, programs.iter().map(|program| format!("examples/{program}")).chain(["device-tests".into()]))?;
-    abi::round_trips(&bundle.join("abi"))?;
-    fs::write(bundle.join("commit"), commit()?)?;
+    fs::create_dir_all(&bundle)?;
+    shell::run(Command::new("tar").arg("-czf").arg(bundle.join(CONTENT)).arg("-C").arg(content).arg("."))?;
     let script = bundle.join("run.sh");
     fs::write(&script, RUN)?;
     shell::make_executable(&script)?;
@@ -67,9 +88,9 @@ pub fn run() -> Result<()> {
 }
 
 /// Takes the symbols out of programs. Without `strip` they only stay larger.
-fn strip(bundle: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
+fn strip(content: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
     let mut strip = Command::new("strip");
-    strip.args(programs.map(|program| bundle.join(program)));
+    strip.args(programs.map(|program| content.join(program)));
     match strip.status() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         status => {

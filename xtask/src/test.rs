@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::counts::Counts;
-use crate::{abi, examples, reference, setup, shell};
+use crate::{abi, cases, examples, reference, setup, shell};
 
 /// A group of tests with one runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -75,7 +75,7 @@ impl Suite {
                 if abi::can_run() {
                     let folder = shell::target_dir()?.join("abi/device");
                     abi::round_trips(&folder)?;
-                    command.arg("--").arg("--abi").arg(folder);
+                    command.arg("--").arg("--abi").arg(folder).arg("--cases").arg(cases::build()?);
                 }
                 runner(&mut command)
             }

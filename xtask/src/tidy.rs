@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 
 use crate::counts::Counts;
-use crate::shell;
+use crate::{messages, shell};
 
 /// The most lines that a Rust file may have.
 const MAX_LINES: usize = 800;
@@ -33,6 +33,7 @@ const RULES: &[Rule] = &[
     ("every package names the licence", licence),
     ("relative links lead somewhere", links),
     ("code that a page quotes from a file is in that file", quotes),
+    ("every code of our messages comes from somewhere, and a test names it", codes),
 ];
 
 /// Checks every rule.
@@ -172,6 +173,16 @@ fn quotes(source: &Source) -> Vec<String> {
     findings
 }
 
+fn codes(source: &Source) -> Vec<String> {
+    if source.path != Path::new("codegen/src/codes.rs") {
+        return vec![];
+    }
+    match sources() {
+        Ok(all) => messages::check(&source.text, all.iter().map(|file| (file.path.as_path(), file.text.as_str()))),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +205,7 @@ mod tests {
             licence(&source("Cargo.toml", "[package]\nname = \"a\"\n")),
             links(&source("README.md", "[a](nowhere.md)")),
             quotes(&source("README.md", "<!-- from Cargo.toml -->\n```toml\n[package]\nnot there\n```\n")),
+            codes(&source("codegen/src/codes.rs", "    Nothing = 9999, \"nothing\",\n")),
         ];
         assert_eq!(faults.len(), RULES.len());
         assert!(faults.iter().all(|faults| faults.len() == 1), "{faults:?}");

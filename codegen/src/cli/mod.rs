@@ -1,7 +1,8 @@
-//! `cargo ptx`: new, build, run, header, inspect, doctor, setup, explain.
+//! `cargo ptx`: new, build, run, debug, header, inspect, doctor, setup, explain.
 
 mod arguments;
 mod build;
+mod debug;
 pub mod doctor;
 mod explain;
 mod extract;
@@ -17,9 +18,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
-use crate::diagnostic::Result;
+use crate::bug;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::options::MessageFormat;
 use crate::progress::Progress;
 
@@ -35,35 +38,48 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let format = line.verb.message_format();
-    match dispatch(line) {
+    let format = line.verb.as_ref().map_or(MessageFormat::Human, Verb::message_format);
+    let print =
+        move |diagnostic: &Diagnostic| output::diagnostics(std::slice::from_ref(diagnostic), format, "".as_ref());
+    let code = bug::catch(print, || match dispatch(line) {
         Ok(code) => code,
         Err(failure) => {
             output::diagnostics(&failure.diagnostics, format, &failure.source_base);
             if format == MessageFormat::Json {
                 output::json("build-finished", "success", &false);
             }
-            ExitCode::FAILURE
+            // The linker's bugs are this program's.
+            let is_bug = failure.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Bug);
+            if is_bug { bug::EXIT_CODE } else { 1 }
         }
-    }
+    });
+    code.into()
 }
 
-fn dispatch(line: CommandLine) -> Result<ExitCode> {
+fn dispatch(line: CommandLine) -> Result<u8> {
     let progress = if line.quiet { Progress::quiet() } else { Progress::new() };
-    match line.verb {
+    let Some(verb) = line.verb else {
+        match line.explain {
+            Some(code) => explain::run(Some(&code))?,
+            None => println!("{}", CommandLine::command().render_help()),
+        }
+        return Ok(0);
+    };
+    match verb {
         Verb::New(args) => new::run(&args)?,
         Verb::Build(args) => build::run(&args, &progress)?,
         Verb::Header(args) => header::run(args, &progress)?,
         Verb::Run(args) => return run::run(&args),
+        Verb::Debug(args) => return debug::run(&args, &progress),
         Verb::Inspect(args) => inspect::run(&args, &progress)?,
         Verb::Doctor { message_format } => {
             let can_compile = doctor::run(&rustc(), message_format);
-            return Ok(if can_compile { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+            return Ok(u8::from(!can_compile));
         }
         Verb::Setup { no_tools } => setup::run(&rustc(), &progress, !no_tools)?,
         Verb::Explain { code } => explain::run(code.as_deref())?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }
 
 /// cargo calls `cargo-ptx ptx build`, a user may call `cargo-ptx build`.

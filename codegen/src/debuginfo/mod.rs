@@ -12,6 +12,7 @@ mod lines;
 mod names;
 mod sections;
 mod symbols;
+mod trace;
 mod tree;
 mod types;
 mod variables;
@@ -28,6 +29,7 @@ use crate::llvm::{self, Context, Module, Origin};
 use crate::options::{DebugLevel, Options};
 
 pub use enums::DISCRIMINANT;
+pub use trace::{Place, Trace, Traceable, Traced};
 
 /// What the text half must know of the module.
 #[derive(Debug)]

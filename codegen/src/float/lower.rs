@@ -18,7 +18,7 @@
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
 use super::stamp::{Operation, operation};
-use super::{modes_of, negate, separate};
+use super::{modes_of, negate, separate, sink};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -32,6 +32,9 @@ use crate::options::OptLevel;
 pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
         let lowering = Lowering { context, module, ftz: is_flushing(function), level };
+        if level != OptLevel::O0 {
+            sink::sink(context, function);
+        }
         // Divisions before the rest, for they look at the square roots, but after the signs of their numerators are known.
         for step in [Lowering::negate, Lowering::divide, Lowering::rest, Lowering::round] {
             for instruction in llvm::instructions(function).collect::<Vec<_>>() {
@@ -319,7 +322,7 @@ fn fusible_product<'ctx>(sum: InstructionValue<'ctx>) -> Option<(InstructionValu
 }
 
 /// The product that may be fused which a value is.
-fn product(value: BasicValueEnum<'_>) -> Option<InstructionValue<'_>> {
+pub(super) fn product(value: BasicValueEnum<'_>) -> Option<InstructionValue<'_>> {
     let instruction = match value {
         BasicValueEnum::FloatValue(value) => value.as_instruction(),
         BasicValueEnum::VectorValue(value) => value.as_instruction(),

@@ -10,6 +10,7 @@ mod negate;
 mod operations;
 mod options;
 mod separate;
+mod sink;
 mod stamp;
 
 pub use assign::assign;

@@ -28,7 +28,15 @@ pub fn link<'ctx>(context: &'ctx Context, files: &'ctx [File], name: &str, expor
         }
     }
     complete(&linker, &mut units)?;
+    // LLVM's passes and its emission take it for granted.
+    module.verify().map_err(|error| invalid(&error.to_string()))?;
     Ok(module)
+}
+
+fn invalid(reason: &str) -> Diagnostic {
+    Diagnostic::error(Code::BrokenInput, "the crates' bitcode is not valid LLVM IR")
+        .note(format!("LLVM says: {}", reason.trim()))
+        .help("build every crate again (`cargo clean`); if it stays so, please report it")
 }
 
 /// What defines every symbol: the first that does.

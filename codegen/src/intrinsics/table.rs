@@ -60,6 +60,7 @@ const ROWS: &[Row] = &[
     call("__ptx_warp_sync", "llvm.nvvm.bar.warp.sync"),
     // PTX ISA, "Miscellaneous Instructions".
     call("__ptx_trap", "llvm.trap"),
+    call("__ptx_nanosleep", "llvm.nvvm.nanosleep"),
     Row { name: "__ptx_arch", body: Body::Arch, min_sm: 0, min_ptx: None },
 ];
 

@@ -1,71 +1,20 @@
 //! Reading bitcode lazily, and linking of it only what is needed.
 
-use std::cell::RefCell;
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::mem::{MaybeUninit, forget};
-use std::rc::Rc;
 
 use inkwell::context::AsContextRef;
-use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
-use inkwell::llvm_sys::core::{
-    LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMessage,
-    LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMSetLinkage,
-};
+use inkwell::llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMSetLinkage};
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
-use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
 
+use super::errors::Errors;
 use super::{AsValueRef, Context, Linkage, MemoryBuffer, Module, functions, globals};
 
 /// What LLVM said of input that it cannot read.
 #[derive(Debug)]
 pub struct ParseError(pub String);
-
-/// Collects LLVM's error messages while it lives; LLVM's own handler would end the process.
-struct Errors<'c> {
-    context: &'c Context,
-    messages: Rc<RefCell<Vec<String>>>,
-}
-
-impl<'c> Errors<'c> {
-    fn collect(context: &'c Context) -> Self {
-        let messages = Rc::new(RefCell::new(Vec::new()));
-        // SAFETY: `messages` lives until `drop` takes the handler away.
-        unsafe {
-            let target = Rc::as_ptr(&messages).cast_mut().cast();
-            LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(on_diagnostic), target);
-        }
-        Self { context, messages }
-    }
-
-    fn text(&self) -> ParseError {
-        let messages = self.messages.borrow();
-        ParseError(if messages.is_empty() { "no reason given".into() } else { messages.join("; ") })
-    }
-}
-
-impl Drop for Errors<'_> {
-    fn drop(&mut self) {
-        // SAFETY: a handler with no target is always valid.
-        unsafe {
-            LLVMContextSetDiagnosticHandler(self.context.as_ctx_ref(), Some(on_diagnostic), std::ptr::null_mut())
-        };
-    }
-}
-
-extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, target: *mut c_void) {
-    // SAFETY: LLVM passes a live record; the target is null or the list of a living `Errors`, which nobody borrows now.
-    unsafe {
-        if target.is_null() || LLVMGetDiagInfoSeverity(info) != LLVMDiagnosticSeverity::LLVMDSError {
-            return;
-        }
-        let text = LLVMGetDiagInfoDescription(info);
-        let messages = &*target.cast::<RefCell<Vec<String>>>();
-        messages.borrow_mut().push(CStr::from_ptr(text).to_string_lossy().into_owned());
-        LLVMDisposeMessage(text);
-    }
-}
 
 /// Reads the headers of a bitcode module; bodies are read when they are linked. `bytes` must stay in place as long as
 /// the module lives, which the lifetime `'ctx` of both sees to.
@@ -77,7 +26,7 @@ pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &'ctx [u8], name: &str)
     unsafe {
         let buffer = LLVMCreateMemoryBufferWithMemoryRange(bytes.as_ptr().cast(), bytes.len(), name.as_ptr(), 0);
         if LLVMGetBitcodeModuleInContext2(context.as_ctx_ref(), buffer, module.as_mut_ptr()) != 0 {
-            return Err(errors.text());
+            return Err(ParseError(errors.text()));
         }
         Ok(Module::new(module.assume_init()))
     }
@@ -133,5 +82,5 @@ pub fn link<'ctx>(destination: &Module<'ctx>, source: Module<'ctx>, context: &'c
     // SAFETY: both modules live in one context; LLVM consumes the source, so its owner is forgotten.
     let failed = unsafe { LLVMLinkModules2(destination.as_mut_ptr(), source.as_mut_ptr()) } != 0;
     forget(source);
-    if failed { Err(errors.text()) } else { Ok(()) }
+    if failed { Err(ParseError(errors.text())) } else { Ok(()) }
 }

@@ -9,8 +9,8 @@ use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMFastMathApproxFunc, LLVMT
 use inkwell::values::{CallSiteValue, FloatValue};
 
 use super::{
-    AsValueRef, Attribute, AttributeLoc, Context, FunctionValue, InstructionValue, Linkage, Module, ParseError, Use,
-    bitcode, functions, globals, uses,
+    AsValueRef, Attribute, AttributeLoc, BasicBlock, Context, FunctionValue, InstructionValue, Linkage, Module,
+    ParseError, Use, bitcode, functions, globals, uses,
 };
 
 /// What an instruction may be made into.
@@ -77,6 +77,24 @@ pub fn function_operands(instruction: InstructionValue<'_>) -> impl Iterator<Ite
             Some((index, FunctionValue::new(operand)?))
         }
     })
+}
+
+/// The result as one number of single or double precision.
+pub fn float_result(instruction: InstructionValue<'_>) -> Option<FloatValue<'_>> {
+    // SAFETY: the instruction is live, and its value a float.
+    unsafe {
+        match LLVMGetTypeKind(LLVMTypeOf(instruction.as_value_ref())) {
+            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind => {
+                Some(FloatValue::new(instruction.as_value_ref()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The blocks among an instruction's operands: where a terminator goes on.
+pub fn block_operands(instruction: InstructionValue<'_>) -> Vec<BasicBlock<'_>> {
+    instruction.get_operands().flatten().filter_map(inkwell::values::Operand::block).collect()
 }
 
 /// An operand that is one number of single or double precision, and no vector. inkwell's own getter panics at metadata, which

@@ -3,21 +3,23 @@
 use std::path::PathBuf;
 
 use inkwell::llvm_sys::core::{
-    LLVMDisposeValueMetadataEntries, LLVMGlobalCopyAllMetadata, LLVMGlobalSetMetadata, LLVMValueMetadataEntriesGetKind,
-    LLVMValueMetadataEntriesGetMetadata,
+    LLVMDisposeValueMetadataEntries, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
+    LLVMGetTypeContext, LLVMGlobalCopyAllMetadata, LLVMGlobalSetMetadata, LLVMMetadataAsValue, LLVMTypeOf,
+    LLVMValueAsMetadata, LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{
     LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable, LLVMDILocationGetColumn,
     LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile,
-    LLVMDIVariableGetFile, LLVMDIVariableGetLine, LLVMGetMetadataKind, LLVMInstructionGetDebugLoc, LLVMMetadataKind,
+    LLVMDIVariableGetFile, LLVMDIVariableGetLine, LLVMGetMetadataKind, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
+    LLVMMetadataKind,
 };
 use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 
-use super::{AsValueRef, GlobalValue, InstructionValue};
+use super::{AsValueRef, BasicBlock, FunctionValue, GlobalValue, InstructionValue};
 use crate::diagnostic::Span;
 
 /// The lines that an instruction came from: its own first, then the calls that were inlined, outwards.
-fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
+pub fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
     let mut spans = Vec::new();
     // SAFETY: the instruction is live; LLVM's answers are live locations or null, and a location has a scope.
     unsafe {
@@ -36,13 +38,61 @@ fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
 /// The user's line: the innermost that is not in `core` or the crate `ptx`.
 pub fn user_span(instruction: InstructionValue<'_>) -> Option<Span> {
     let spans = inlined_spans(instruction);
-    let is_library = |span: &Span| {
-        let path = span.file.to_string_lossy().replace('\\', "/");
-        ["/library/core/", "/library/alloc/", "runtime/device/src/", "/ptx-device-"]
-            .iter()
-            .any(|part| path.contains(part))
+    spans.iter().find(|span| !span.is_library()).or_else(|| spans.last()).cloned()
+}
+
+/// The crate of the function that an instruction was written in, also where it was inlined into another since.
+pub fn crate_of(instruction: InstructionValue<'_>) -> Option<String> {
+    let function = instruction.get_parent().and_then(BasicBlock::get_parent)?;
+    // SAFETY: the instruction is live; a location has a scope.
+    let scope = unsafe {
+        let location = LLVMInstructionGetDebugLoc(instruction.as_value_ref());
+        if location.is_null() { None } else { Some(LLVMDILocationGetScope(location)) }
     };
-    spans.iter().find(|span| !is_library(span)).or_else(|| spans.last()).cloned()
+    scope.and_then(|scope| root_namespace(function, scope)).or_else(|| crate_of_function(function))
+}
+
+/// The crate that a function was written in.
+pub fn crate_of_function(function: FunctionValue<'_>) -> Option<String> {
+    // SAFETY: the function is live.
+    let scope = unsafe { LLVMGetSubprogram(function.as_value_ref()) };
+    if !scope.is_null()
+        && let Some(name) = root_namespace(function, scope)
+    {
+        return Some(name);
+    }
+    // `<alloc::vec::Vec<T> as core::ops::Index<I>>::index`: of the type, for want of better.
+    let path = format!("{:#}", rustc_demangle::demangle(&function.get_name().to_string_lossy()));
+    let path = path.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    path.split_once("::").map(|(name, _)| name.to_string())
+}
+
+/// The outermost scope around a scope, which rustc names after the crate.
+fn root_namespace(function: FunctionValue<'_>, mut scope: LLVMMetadataRef) -> Option<String> {
+    // SAFETY: scopes are live nodes with the operands file, scope and, in namespaces, name; the numbers of operands are
+    // checked, and texts are copied.
+    unsafe {
+        let context = LLVMGetTypeContext(LLVMTypeOf(function.as_value_ref()));
+        loop {
+            let node = LLVMMetadataAsValue(context, scope);
+            let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+            let outer = operands.get(1).copied().filter(|outer| !outer.is_null());
+            match outer.map(|outer| LLVMValueAsMetadata(outer)) {
+                Some(outer) if !matches!(LLVMGetMetadataKind(outer), LLVMMetadataKind::LLVMDIFileMetadataKind) => {
+                    scope = outer;
+                }
+                _ if matches!(LLVMGetMetadataKind(scope), LLVMMetadataKind::LLVMDINamespaceMetadataKind) => {
+                    let name = operands.get(2).copied().filter(|name| !name.is_null())?;
+                    let mut len = 0;
+                    let start = LLVMGetMDString(name, &mut len);
+                    let bytes = std::slice::from_raw_parts(start.cast::<u8>(), len as usize);
+                    return Some(String::from_utf8_lossy(bytes).into_owned());
+                }
+                _ => return None,
+            }
+        }
+    }
 }
 
 /// The line of a static, if the bitcode has full debug information.

@@ -6,6 +6,7 @@ use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetData, TargetTriple};
 
+use super::errors::Errors;
 use super::{BasicTypeEnum, Module, OptimizationLevel, TargetMachine};
 use crate::arch::{Arch, PtxVersion};
 use crate::options::{OptLevel, TARGET};
@@ -59,12 +60,16 @@ pub fn set_target(module: &Module<'_>) {
 /// Runs a pipeline given as `opt` writes it.
 pub fn run_passes(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) -> Result<(), String> {
     let options = PassBuilderOptions::create();
-    module.run_passes(pipeline, machine, options).map_err(|e| e.to_string())
+    let errors = Errors::collect(module.get_context());
+    errors.or(module.run_passes(pipeline, machine, options).map_err(|e| e.to_string()))
 }
 
 /// PTX text.
 pub fn emit_assembly(module: &Module<'_>, machine: &TargetMachine) -> Result<String, String> {
-    let buffer = machine.write_to_memory_buffer(module, FileType::Assembly).map_err(|e| e.to_string())?;
+    let errors = Errors::collect(module.get_context());
+    let result = machine.write_to_memory_buffer(module, FileType::Assembly).map_err(|e| e.to_string());
+    // What LLVM cannot translate, it may leave out, with an error beside.
+    let buffer = errors.or(result)?;
     Ok(String::from_utf8_lossy(buffer.as_slice()).trim_end_matches('\0').to_string())
 }
 

@@ -1,5 +1,7 @@
 //! Checks: of the module before code is generated, of the PTX against the ABI table, and of the PTX by ptxas.
 
+mod callers;
+mod complaints;
 mod cxx_rules;
 mod module;
 pub mod ptxas;

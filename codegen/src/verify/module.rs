@@ -1,13 +1,14 @@
 //! Refuses what PTX does not have: undefined symbols, thread-locals, global constructors, unwinding
 //! (PTX Writer's Guide to Interoperability, chapters 3 and 7).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::abi::Table;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
-use crate::llvm::{self, AsValueRef, FunctionValue, InstructionOpcode, Module, Use};
+use crate::llvm::{self, AsValueRef, InstructionOpcode, Module};
 use crate::options::Linking;
+use crate::verify::callers::{Users, users};
 use crate::verify::cxx_rules;
 
 /// Symbols that the module leaves to another linker, by name.
@@ -22,21 +23,24 @@ pub struct Import {
     pub span: Option<Span>,
     /// What stands there.
     pub label: &'static str,
+    /// The calls through which a kernel reaches that use; none where `span` is a declaration.
+    pub calls: Vec<(Span, String)>,
     /// Who uses it, in words.
     pub users: String,
 }
 
 /// Refuses features that GPUs do not have.
-pub fn supported(module: &Module<'_>) -> Result<()> {
+pub fn supported(module: &Module<'_>, table: &Table) -> Result<()> {
     let mut problems = Vec::new();
     for global in llvm::globals(module) {
         let name = global.get_name().to_string_lossy().into_owned();
         if global.is_thread_local() {
-            let (span, user) = first_use(&global);
+            let users = users(&global, table);
             problems.push(
                 Diagnostic::error(Code::Unsupported, format!("`{}` is a thread-local static", demangled(&name)))
-                    .at(span, "used here")
-                    .note(format!("it is used by {user}"))
+                    .at(users.span, "used here")
+                    .at_calls(users.calls)
+                    .note(format!("it is used by {}", users.names))
                     .note("GPUs have no thread-local statics")
                     .help("use a local variable, or memory indexed by the thread"),
             );
@@ -80,8 +84,8 @@ pub fn undefined_symbols(module: &Module<'_>, table: &Table, linking: Linking) -
         let name = function.get_name().to_string_lossy().into_owned();
         if !ptx_abi::SYSTEM_CALLS.contains(&name.as_str()) {
             let declared = table.imports.iter().find(|import| import.name == name);
-            let import = import(&function, "function").map(|import| match declared {
-                Some(abi) => Import { span: Some(abi.span.clone()), label: "declared here", ..import },
+            let import = import(&function, "function", table).map(|import| match declared {
+                Some(abi) => Import { span: Some(abi.span.clone()), label: "declared here", calls: vec![], ..import },
                 None => import,
             });
             imports.extend(import.map(|import| (name, import)));
@@ -89,7 +93,7 @@ pub fn undefined_symbols(module: &Module<'_>, table: &Table, linking: Linking) -
     }
     for global in llvm::globals(module).filter(|g| g.is_declaration()) {
         let name = global.get_name().to_string_lossy().into_owned();
-        imports.extend(import(&global, "static").map(|import| (name, import)));
+        imports.extend(import(&global, "static", table).map(|import| (name, import)));
     }
     // Rust's own, such as the allocator's, are nobody else's to define.
     let refused = |name: &String| linking == Linking::None || name.starts_with("__rust_");
@@ -99,12 +103,12 @@ pub fn undefined_symbols(module: &Module<'_>, table: &Table, linking: Linking) -
 }
 
 /// `None` if nothing uses the symbol.
-fn import(symbol: &impl AsValueRef, kind: &'static str) -> Option<Import> {
+fn import(symbol: &impl AsValueRef, kind: &'static str, table: &Table) -> Option<Import> {
     if llvm::uses(symbol).is_empty() {
         return None;
     }
-    let (span, users) = first_use(symbol);
-    Some(Import { kind, span, label: "used here", users })
+    let Users { span, calls, names } = users(symbol, table);
+    Some(Import { kind, span, label: "used here", calls, users: names })
 }
 
 impl Import {
@@ -113,6 +117,7 @@ impl Import {
         let message = format!("undefined symbol: {} `{}`", self.kind, demangled(name));
         let diagnostic = Diagnostic::error(Code::UndefinedSymbol, message)
             .at(self.span.clone(), self.label)
+            .at_calls(self.calls.clone())
             .note(format!("it is used by {}", self.users));
         match self.span {
             Some(_) => diagnostic,
@@ -139,29 +144,6 @@ fn undefined(name: &str, import: &Import) -> Diagnostic {
             .help("define it in Rust, or remove the `extern` declaration")
             .help("if CUDA C++ defines it, name its file: `link = [\"kernels/twin.cu\"]` in `[package.metadata.ptx]`, or `--link FILE`"),
     }
-}
-
-/// The source line of the first use that has one, and who uses the symbol in words.
-fn first_use(symbol: &impl AsValueRef) -> (Option<Span>, String) {
-    let mut span = None;
-    let mut users = BTreeSet::new();
-    for user in llvm::uses(symbol) {
-        match user {
-            Use::Instruction(instruction) => {
-                span = span.or_else(|| llvm::source_span(instruction));
-                let function = instruction.get_parent().and_then(|block| block.get_parent());
-                users.extend(function.map(|f| name_of(f)));
-            }
-            Use::Global(global) => {
-                users.insert(format!("the static `{}`", demangled(&global.get_name().to_string_lossy())));
-            }
-        }
-    }
-    (span, users.into_iter().collect::<Vec<_>>().join(", "))
-}
-
-fn name_of(function: FunctionValue<'_>) -> String {
-    format!("`{}`", demangled(&function.get_name().to_string_lossy()))
 }
 
 /// A symbol as Rust or C++ writes it, or as it is.

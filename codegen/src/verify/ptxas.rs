@@ -7,9 +7,11 @@ use std::process::{Command, ExitStatus};
 use crate::abi::Table;
 use crate::arch::Arch;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result, Span};
+use crate::debuginfo::Trace;
+use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::options::{DebugLevel, OptLevel};
 use crate::report::Resources;
+use crate::verify::complaints::{Complaint, Subject};
 use crate::verify::parse_resources;
 
 /// The assembler and how to call it.
@@ -28,6 +30,8 @@ pub struct Assembled {
     pub cubin: Vec<u8>,
     /// By kernel.
     pub resources: BTreeMap<String, Resources>,
+    /// What ptxas warned of.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// One PTX file to assemble.
@@ -45,6 +49,15 @@ pub struct Job<'a> {
     pub table: &'a Table,
     /// Whether another linker comes after: `-c`.
     pub relocatable: bool,
+    /// What the text was made from, if messages are to name its lines.
+    pub source: Option<&'a (dyn Trace + 'a)>,
+}
+
+/// How a run of ptxas ended.
+struct Ran {
+    log: String,
+    status: ExitStatus,
+    cubin: std::io::Result<Vec<u8>>,
 }
 
 impl Assembler {
@@ -69,6 +82,20 @@ impl Assembler {
 
     /// Assembles; messages are errors of ours.
     pub fn assemble(&self, job: Job<'_>) -> Result<Assembled> {
+        let Ran { log, status, cubin } = self.run(job)?;
+        if !status.success() {
+            return Err(self.failure(&log, status, job));
+        }
+        let cubin = cubin.map_err(|e| {
+            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.path.display()))
+                .note(log.clone())
+                .help("give the path of NVIDIA's ptxas with `--ptxas=PATH`")
+        })?;
+        let warnings = self.explain(Complaint::read(&log), job);
+        Ok(Assembled { cubin, resources: parse_resources(&log), warnings })
+    }
+
+    fn run(&self, job: Job<'_>) -> Result<Ran> {
         let temp = tempfile::tempdir().map_err(|e| output_failed(&std::env::temp_dir(), &e))?;
         let (input, output) = (temp.path().join("kernels.ptx"), temp.path().join("kernels.cubin"));
         std::fs::write(&input, job.ptx).map_err(|e| output_failed(&input, &e))?;
@@ -82,14 +109,7 @@ impl Assembler {
         command.args(flags).args(job.relocatable.then_some("-c"));
         let run = command.output().map_err(|e| self.cannot_run(&e))?;
         let log = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
-        if !run.status.success() {
-            return Err(self.failure(&log, run.status, job).into());
-        }
-        let cubin = std::fs::read(&output).map_err(|e| {
-            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.path.display()))
-                .note(log.clone())
-        })?;
-        Ok(Assembled { cubin, resources: parse_resources(&log) })
+        Ok(Ran { log, status: run.status, cubin: std::fs::read(&output) })
     }
 
     fn cannot_run(&self, error: &dyn std::fmt::Display) -> Diagnostic {
@@ -98,31 +118,45 @@ impl Assembler {
             .help("`cargo ptx doctor` shows what was found, `cargo ptx setup` installs NVIDIA's tools")
     }
 
-    fn failure(&self, log: &str, status: ExitStatus, job: Job<'_>) -> Diagnostic {
+    fn failure(&self, log: &str, status: ExitStatus, job: Job<'_>) -> Failure {
         if log.contains("'gpu-name'") {
             return Diagnostic::error(Code::PtxasFailed, format!("ptxas {} does not know {}", self.version, job.arch))
                 .note(log.trim().to_string())
-                .help("leave out this arch, or ask for PTX only (`--emit ptx --ptxas=off`), or use another ptxas");
+                .help("leave out this arch, or ask for PTX only (`--emit ptx --ptxas=off`), or use another ptxas")
+                .into();
         }
-        // A ptxas that runs out of memory or is killed says nothing.
-        let silent = format!("it ended without a message ({status})");
-        let first =
-            log.lines().find(|line| line.contains("error") || line.contains("fatal")).unwrap_or(silent.as_str());
-        let reason = first.rsplit(" : ").next().unwrap_or(first).trim();
-        let mut diagnostic =
-            Diagnostic::error(Code::PtxasFailed, format!("ptxas rejected the PTX for {}: {reason}", job.arch));
-        let place = ptx_line(first).map(|line| Place::of(job.ptx, line));
-        if let Some(place) = place {
-            let kernel = place.function.as_ref().and_then(|name| job.table.kernels.iter().find(|k| k.name == *name));
-            let span = place.rust.or_else(|| kernel.map(|kernel| kernel.span.clone()));
-            let function = place.function.map_or("no function".into(), |name| format!("`{name}`"));
-            diagnostic = diagnostic
-                .at(span, "the PTX came from here")
-                .note(format!("PTX line {} in {function}: `{}`", place.line, place.text));
+        let errors: Vec<_> = Complaint::read(log).into_iter().filter(Complaint::is_error).collect();
+        if errors.is_empty() {
+            // A ptxas that runs out of memory or is killed says nothing.
+            let silent = format!("ptxas rejected the PTX for {}: it ended without a message ({status})", job.arch);
+            let mut diagnostic = Diagnostic::error(Code::PtxasFailed, silent);
+            diagnostic.notes.extend((!log.trim().is_empty()).then(|| log.trim().to_string()));
+            return diagnostic
+                .help("see that memory is not short; else report it with the files that `--dump-dir` writes")
+                .into();
         }
-        diagnostic.note(log.lines().filter(|line| !line.contains(" info ")).collect::<Vec<_>>().join("\n")).help(
-            "this is a bug of rust-ptx unless the program has inline assembly: please report it with `--dump-dir`",
-        )
+        self.explain(errors, job).into()
+    }
+
+    /// The complaints about lines of PTX with the Rust lines that they came from: ptxas is asked once more, about the
+    /// same code, of which that is known.
+    fn explain(&self, complaints: Vec<Complaint>, job: Job<'_>) -> Vec<Diagnostic> {
+        let subject = Subject { ptx: job.ptx, traced: None, arch: job.arch, table: job.table };
+        let traced = job.source.filter(|_| !complaints.is_empty());
+        let traced = traced.and_then(|source| source.trace().ok());
+        let again = traced.as_ref().and_then(|traced| {
+            let again = Job { ptx: &traced.ptx, debug: DebugLevel::None, ..job };
+            let Ran { log, .. } = self.run(again).ok()?;
+            let is_error = complaints.iter().any(Complaint::is_error);
+            let again: Vec<_> = Complaint::read(&log).into_iter().filter(|c| c.is_error() == is_error).collect();
+            (!again.is_empty()).then_some(again)
+        });
+        match (&traced, again) {
+            (Some(traced), Some(again)) => {
+                Subject { ptx: &traced.ptx, traced: Some(traced), ..subject }.explain(&again)
+            }
+            _ => subject.explain(&complaints),
+        }
     }
 }
 
@@ -147,68 +181,7 @@ pub fn spills<'a>(
     })
 }
 
-/// `file.ptx, line 12; error`
-fn ptx_line(message: &str) -> Option<usize> {
-    message.split(", line ").nth(1)?.split(';').next()?.trim().parse().ok()
-}
-
-/// Where in the PTX something is, and what it came from.
-struct Place {
-    line: usize,
-    text: String,
-    function: Option<String>,
-    rust: Option<Span>,
-}
-
-impl Place {
-    fn of(ptx: &str, line: usize) -> Self {
-        let mut place = Self { line, text: String::new(), function: None, rust: None };
-        let mut files: BTreeMap<&str, PathBuf> = BTreeMap::new();
-        for text in ptx.lines() {
-            if let Some((number, path)) = text.trim().strip_prefix(".file").and_then(|rest| rest.trim().split_once(' '))
-            {
-                files.insert(number, path.trim().trim_matches('"').into());
-            }
-        }
-        for (index, text) in ptx.lines().enumerate().take(line) {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            if let Some(at) = words.iter().position(|word| *word == ".entry" || *word == ".func") {
-                place.function = words[at..]
-                    .iter()
-                    .find(|w| !w.starts_with('.'))
-                    .map(|w| w.trim_end_matches("()").trim_end_matches('(').to_string());
-                place.rust = None;
-            } else if let [".loc", file, row, column, ..] = words[..] {
-                place.rust = files.get(file).map(|file| Span {
-                    file: file.clone(),
-                    line: row.parse().unwrap_or(0),
-                    column: column.trim_end_matches(',').parse().unwrap_or(0),
-                });
-            }
-            if index + 1 == line {
-                place.text = text.trim().to_string();
-            }
-        }
-        place
-    }
-}
-
 fn output_failed(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::OutputFailed, format!("cannot write {}: {error}", path.display()))
         .help("free space or name another folder with TMPDIR")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ptx_line_leads_to_function_and_rust_line() {
-        let ptx = ".visible .func (.param .b32 r) helper(\n)\n{\n}\n.visible .entry k(\n)\n{\n\t.loc\t1 7 3\n\tbad.u32 %r1;\n}\n\t.file\t1 \"/src/lib.rs\"\n";
-        let place = Place::of(ptx, 9);
-        assert_eq!(place.function.as_deref(), Some("k"));
-        assert_eq!(place.text, "bad.u32 %r1;");
-        assert_eq!(place.rust.unwrap().to_string(), "/src/lib.rs:7:3");
-        assert_eq!(ptx_line("ptxas x.ptx, line 9; error   : Not a name of any known instruction: 'bad'"), Some(9));
-    }
 }

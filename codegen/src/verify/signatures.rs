@@ -220,7 +220,10 @@ mod tests {
         let float = PtxParam::Float { bits: 32 };
         let check = |params: &[PtxParam]| check(PTX, &table(params), Arch::portable());
         assert!(check(&[PtxParam::Pointer, struct_of(48, 32), float]).is_ok());
-        assert!(check(&[PtxParam::Pointer, struct_of(48, 16), float]).is_err());
+        let error = check(&[PtxParam::Pointer, struct_of(48, 16), float]).unwrap_err().to_string();
+        for part in ["PTX0011", "the ABI asks for .entry (.u64, .align 16", "the PTX has .entry (.u64, .align 32"] {
+            assert!(error.contains(part), "`{part}` is not in:\n{error}");
+        }
         assert!(check(&[PtxParam::Pointer, struct_of(44, 32), float]).is_err());
         assert!(check(&[PtxParam::Pointer, struct_of(48, 32)]).is_err());
         assert!(check(&[PtxParam::Pointer, struct_of(48, 32), PtxParam::Float { bits: 64 }]).is_err());

@@ -17,6 +17,7 @@ pub mod decode;
 mod descriptor;
 mod encode;
 pub mod float;
+pub mod panic;
 
 #[cfg(any(feature = "decode", test))]
 pub mod mangle;

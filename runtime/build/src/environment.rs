@@ -26,7 +26,14 @@ pub struct Environment {
 
 /// Variables of the user's that decide what is built.
 pub fn variables() -> Vec<String> {
-    let names = ["RUST_PTX_ARCH", ptx_codegen::float::VARIABLE, "RUST_PTX_SYSROOT", "CUDA_HOME", "CUDA_PATH"];
+    let names = [
+        "RUST_PTX_ARCH",
+        ptx_codegen::float::VARIABLE,
+        ptx_codegen::panics::VARIABLE,
+        "RUST_PTX_SYSROOT",
+        "CUDA_HOME",
+        "CUDA_PATH",
+    ];
     let mut names = names.map(str::to_string).to_vec();
     names.push(ptx_codegen::cache::CACHE_VARIABLE.into());
     names.extend(ptx_codegen::tools::Name::ALL.map(|name| name.variable()));

@@ -19,6 +19,7 @@
 //! |---|---|
 //! | `RUST_PTX_ARCH` | architectures, as in `sm_80,sm_90a`; wins over the build script and the manifest |
 //! | `RUST_PTX_FLOAT` | floating-point modes, as in `fmad=false,ftz=true`; wins likewise, mode by mode |
+//! | `RUST_PTX_PANIC` | what panics leave behind, as in `location,sha2=full`; wins likewise, crate by crate |
 //! | `RUST_PTX_SYSROOT` | a ready device sysroot, or the `library` folder of Rust's sources |
 //! | `RUST_PTX_CACHE` | where the device sysroot and NVIDIA's tools are kept |
 //! | `CUDA_HOME`, `CUDA_PATH` | where NVIDIA's tools are looked for first |
@@ -30,12 +31,14 @@ use std::path::{Path, PathBuf};
 
 use ptx_codegen::float::FloatSettings;
 use ptx_codegen::options::{Emit, Settings};
+use ptx_codegen::panics::{PanicFor, PanicSettings};
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, Built, DeviceBuild, Features, Show};
 use ptx_codegen::tools::{self, Tools};
 use ptx_codegen::{Diagnostic, Failure};
 
 pub use ptx_codegen::options::{DebugLevel, Emit as Output};
+pub use ptx_codegen::panics::PanicStrategy;
 
 use environment::Environment;
 
@@ -161,6 +164,20 @@ impl Builder {
         self
     }
 
+    /// What a panic leaves behind: message and place, the place alone, or nothing. [`PanicStrategy::Full`] by default.
+    #[must_use]
+    pub fn panic(mut self, strategy: PanicStrategy) -> Self {
+        self.settings.panic.panic = Some(strategy);
+        self
+    }
+
+    /// The same for the panics of one crate, named as in Rust code: the one that calls what panics.
+    #[must_use]
+    pub fn panic_for(mut self, name: impl Into<String>, strategy: PanicStrategy) -> Self {
+        self.settings.panic.panic_for.push(PanicFor { name: name.into().replace('-', "_"), strategy });
+        self
+    }
+
     /// One more file to link with: CUDA C++ (`.cu`), PTX, a relocatable object (`.cubin`, `.o`), an archive (`.a`), a fatbin
     /// or LTO-IR (`.ltoir`), relative to this package's folder. The image then holds linked machine code, which runs on
     /// GPUs of the architectures' major versions; PTX cannot be linked, so there is nothing for later ones.
@@ -261,6 +278,7 @@ impl Builder {
         }
         let mut build = self.device_build(environment);
         build.settings.float = FloatSettings::of_variable()?.or(build.settings.float);
+        build.settings.panic = PanicSettings::of_variable()?.or(std::mem::take(&mut build.settings.panic));
         let built = project::run(&build, &Progress::quiet())?;
         let image = environment.out_dir.join(format!("{}.image.rs", built.report.name));
         project::write_if_changed(&image, &image::expression(&built.report))?;

@@ -60,6 +60,16 @@ intrinsics! {
     barrier_sync_aligned = __ptx_barrier_sync_aligned -> ();
 }
 
+/// `nanosleep`: lets other threads go on for about so long.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub(crate) fn nanosleep(nanoseconds: u32) {
+    unsafe extern "C" {
+        safe fn __ptx_nanosleep(nanoseconds: u32);
+    }
+    __ptx_nanosleep(nanoseconds);
+}
+
 /// `trap`, and never back.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]

@@ -1,18 +1,43 @@
-//! What a panic does on the device: `__assertfail` with the message, file and line.
+//! What a panic does on the device: writes message, place, block and thread where the host finds them, and ends the launch.
 //!
-//! The driver prints `file:line: function: block: [..], thread: [..] Assertion `message` failed.` and ends the launch;
-//! the host's next call gets `CUDA_ERROR_ASSERT`.
+//! `ptx_abi::panic` says where that is. One thread reports; all others that panic wait until the launch is over. That thread
+//! ends in `__assertfail`, which the host sees as `CUDA_ERROR_ASSERT` and cuda-gdb as an exception, and has the driver print
+//! `file:line: Rust panic: block: [..], thread: [..] Assertion `message` failed.` — once, and for hosts that know nothing of
+//! rust-ptx too.
 
+use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::fmt::Write;
+use core::mem::MaybeUninit;
 use core::panic::{Location, PanicInfo};
+use core::sync::atomic::Ordering;
 
-use crate::intrinsics::trap;
+use ptx_abi::panic::{FILE_LEN, MESSAGE, Record, RecordAddress};
+
+use crate::Dim3;
+use crate::intrinsics::{nanosleep, trap};
 use crate::syscalls::__assertfail;
 use crate::text::Text;
+use crate::thread;
 
-/// The compiler inlines this into `core`'s panic functions (ptx-codegen, `optimize::shrink_panics`): then a constant
-/// message is seen to be one, and [`panic_formatted`] with all of `core::fmt` stays out of the output.
+/// Memory that the thread which claimed it writes.
+#[repr(transparent)]
+struct Draft(UnsafeCell<Record>);
+
+// SAFETY: whoever claimed it is alone with the rest.
+unsafe impl Sync for Draft {}
+
+unsafe extern "C" {
+    /// `ptx_abi::panic::SYMBOL`; the compiler defines it, and the host writes it before a kernel starts.
+    #[link_name = "__ptx_panic"]
+    safe static HOST: RecordAddress;
+    /// `ptx_abi::panic::DRAFT_SYMBOL`; the compiler defines it, as zero.
+    #[link_name = "__ptx_panic_draft"]
+    safe static DRAFT: Draft;
+}
+
+/// The compiler inlines this into `core`'s panic functions (ptx-codegen, `panics::shrink`): then a constant message is seen to
+/// be one, and [`panic_formatted`] with all of `core::fmt` stays out of the output.
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     match info.message().as_str() {
@@ -24,18 +49,18 @@ fn panic(info: &PanicInfo<'_>) -> ! {
 #[cold]
 #[inline(never)]
 fn panic_constant(message: &str, location: Option<&Location<'_>>) -> ! {
-    let mut text = Text::new();
+    let mut text = claim();
     text.push(message);
-    fail(&text, location)
+    __ptx_rt_fail(&text, location)
 }
 
 #[cold]
 #[inline(never)]
 fn panic_formatted(info: &PanicInfo<'_>) -> ! {
-    let mut text = Text::new();
+    let mut text = claim();
     // A `Display` that fails leaves what it wrote so far.
     _ = write!(text, "{}", info.message());
-    fail(&text, info.location())
+    __ptx_rt_fail(&text, info.location())
 }
 
 /// Takes the place of `core`'s `panic_bounds_check`, which needs all of `core::fmt`. The compiler calls it by name.
@@ -43,12 +68,12 @@ fn panic_formatted(info: &PanicInfo<'_>) -> ! {
 #[cold]
 #[inline(never)]
 extern "C" fn __ptx_rt_panic_bounds_check(index: usize, len: usize, location: &'static Location<'static>) -> ! {
-    let mut text = Text::new();
+    let mut text = claim();
     text.push("index out of bounds: the len is ");
     text.push_number(len);
     text.push(" but the index is ");
     text.push_number(index);
-    fail(&text, Some(location))
+    __ptx_rt_fail(&text, Some(location))
 }
 
 /// Takes the place of `alloc`'s `__rdl_alloc_error_handler`, which needs all of `core::fmt` and does not say what to do. The
@@ -57,28 +82,92 @@ extern "C" fn __ptx_rt_panic_bounds_check(index: usize, len: usize, location: &'
 #[cold]
 #[inline(never)]
 extern "C" fn __ptx_rt_alloc_error(size: usize, _align: usize) -> ! {
-    let mut text = Text::new();
+    let mut text = claim();
     text.push("memory allocation of ");
     text.push_number(size);
     text.push(
         " bytes failed: the device heap is full. Allow more with Device::set_heap_size (cuCtxSetLimit, \
          CU_LIMIT_MALLOC_HEAP_SIZE) before the first kernel that allocates",
     );
-    fail_at(&text, c"device heap", 0)
+    __ptx_rt_fail(&text, None)
 }
 
-#[cold]
-fn fail(text: &Text, location: Option<&Location<'_>>) -> ! {
-    match location {
-        Some(location) => fail_at(text, location.file_as_c_str(), location.line()),
-        None => fail_at(text, c"unknown file", 0),
+/// The draft's message, for the first thread that fails. The others do not come back; nor does a thread that panics a second
+/// time, in the `Display` of what its first panic shows: then the launch ends with what there is.
+fn claim() -> Text<'static> {
+    let draft = DRAFT.0.get();
+    let (block, thread) = here();
+    let host = HOST.load(Ordering::Relaxed);
+    let record = if host.is_null() { draft } else { host };
+    // SAFETY: both records live as long as the module; `claimed` is atomic, and the rest is written by the thread that found
+    // it zero. What others read of it is numbers, and the worst is a wrong guess.
+    unsafe {
+        let text = (&raw mut (*draft).message).cast::<[MaybeUninit<u8>; _]>();
+        if (*record).claimed.swap(1, Ordering::Relaxed) == 0 {
+            (&raw mut (*draft).block).write_volatile(block);
+            (&raw mut (*draft).thread).write_volatile(thread);
+            (*draft).ready.store(1, Ordering::Relaxed);
+            return Text::new(&mut *text);
+        }
+        if (*draft).ready.load(Ordering::Relaxed) == 1
+            && (&raw const (*draft).block).read_volatile() == block
+            && (&raw const (*draft).thread).read_volatile() == thread
+        {
+            let mut text = Text::new(&mut *text);
+            text.push("a panic in the `Display` or `Debug` of what a panic shows");
+            __ptx_rt_fail(&text, None);
+        }
+    }
+    loop {
+        nanosleep(1000);
     }
 }
 
-fn fail_at(text: &Text, file: &CStr, line: u32) -> ! {
+fn here() -> ([u32; 3], [u32; 3]) {
+    let numbers = |dim: Dim3| [dim.x, dim.y, dim.z];
+    (numbers(thread::block_idx()), numbers(thread::thread_idx()))
+}
+
+/// Hands the draft, whose message is `text`, over to the host and ends the launch. A symbol of its own: this is one function
+/// then, however often the crate is linked in parts.
+#[unsafe(no_mangle)]
+#[cold]
+#[inline(never)]
+extern "C" fn __ptx_rt_fail(text: &Text<'_>, location: Option<&Location<'_>>) -> ! {
+    let draft = DRAFT.0.get();
+    let host = HOST.load(Ordering::Relaxed);
+    let (file, line, column) = match location {
+        Some(location) => (location.file_as_c_str(), location.line(), location.column()),
+        None => (c"", 0, 0),
+    };
+    if !host.is_null() {
+        // SAFETY: the host keeps its record while the module is loaded, and this thread claimed it. The texts fit: the
+        // message by its type, the name by the count.
+        unsafe {
+            (*host).line = line;
+            (*host).column = column;
+            (*host).block = (*draft).block;
+            (*host).thread = (*draft).thread;
+            (*host).message_len = text.len() as u32;
+            let bytes = file.count_bytes().min(FILE_LEN - 1);
+            copy(file.as_ptr().cast(), (&raw mut (*host).file).cast(), bytes);
+            copy(text.as_ptr(), (&raw mut (*host).message).cast(), text.len());
+            (*host).ready.store(MESSAGE, Ordering::SeqCst);
+        }
+    }
+    let file: &CStr = if file.is_empty() { c"unknown file" } else { file };
     // SAFETY: NUL-terminated texts of one-byte characters, which live until the call is over.
     unsafe {
         __assertfail(text.as_ptr(), file.as_ptr().cast(), line, c"Rust panic".as_ptr().cast(), 1);
     }
     trap()
+}
+
+/// # Safety
+/// `count` bytes must be readable and writable, and apart.
+unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
+    for at in 0..count {
+        // SAFETY: passed on from the caller. Volatile: no call of `memcpy`, which is larger.
+        unsafe { to.add(at).write_volatile(from.add(at).read()) };
+    }
 }

@@ -1,4 +1,4 @@
-//! NUL-terminated text in a buffer of fixed size: what a panic hands to the driver.
+//! NUL-terminated text in a buffer of fixed size: a panic's message.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -7,28 +7,28 @@ use core::mem::MaybeUninit;
 const ELLIPSIS: &str = "…";
 
 /// Bytes of a [`Text`], its NUL among them.
-pub const LEN: usize = 256;
+pub const LEN: usize = ptx_abi::panic::MESSAGE_LEN;
 
 /// What fits before the ellipsis and the NUL.
 const ROOM: usize = LEN - 1 - ELLIPSIS.len();
 
-/// At most `LEN - 1` bytes of UTF-8 and a NUL.
+/// At most `LEN - 1` bytes of UTF-8 and a NUL, in memory of somebody else's: a stack that held them would be one more thing
+/// that every kernel which can panic needs.
 ///
 /// One size and no type parameter: then `push` is one function, however many panics there are. No bounds check in here:
 /// a panic handler that can panic would be recursive, and then ptxas cannot tell how much stack a kernel needs.
 #[derive(Debug)]
-pub struct Text {
+pub struct Text<'a> {
     /// Written up to `len`, and a NUL there.
-    bytes: [MaybeUninit<u8>; LEN],
+    bytes: &'a mut [MaybeUninit<u8>; LEN],
     len: usize,
     full: bool,
 }
 
-impl Text {
+impl<'a> Text<'a> {
     /// No text.
     #[inline]
-    pub const fn new() -> Self {
-        let mut bytes = [MaybeUninit::uninit(); LEN];
+    pub const fn new(bytes: &'a mut [MaybeUninit<u8>; LEN]) -> Self {
         bytes[0] = MaybeUninit::new(0);
         Self { bytes, len: 0, full: false }
     }
@@ -91,6 +91,18 @@ impl Text {
         self.len += text.len();
     }
 
+    /// Bytes of the text.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The text and its NUL.
     pub fn as_ptr(&self) -> *const u8 {
         self.bytes.as_ptr().cast()
@@ -103,13 +115,7 @@ impl Text {
     }
 }
 
-impl Default for Text {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl fmt::Write for Text {
+impl fmt::Write for Text<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.push(text);
         Ok(())
@@ -128,7 +134,8 @@ mod tests {
     #[test]
     fn numbers_are_decimal() {
         for number in [0, 7, 10, 4_294_967_296, usize::MAX] {
-            let mut text = Text::new();
+            let mut bytes = [MaybeUninit::uninit(); LEN];
+            let mut text = Text::new(&mut bytes);
             text.push_number(number);
             assert_eq!(text.as_str(), format!("{number}"));
         }
@@ -136,10 +143,11 @@ mod tests {
 
     #[test]
     fn every_length_is_cut_at_a_character_and_ends_in_nul() {
-        let long = "äöü€𝄞abc".repeat(20);
+        let long = "äöü€𝄞abc".repeat(400);
         assert!(long.len() > LEN);
         for (end, _) in long.char_indices() {
-            let mut text = Text::new();
+            let mut bytes = [MaybeUninit::uninit(); LEN];
+            let mut text = Text::new(&mut bytes);
             write!(text, "{}", &long[..end]).unwrap();
             // SAFETY: the NUL after the text is always written.
             assert_eq!(unsafe { text.as_ptr().add(text.len).read() }, 0);
@@ -154,7 +162,8 @@ mod tests {
 
     #[test]
     fn nothing_follows_the_ellipsis() {
-        let mut text = Text::new();
+        let mut bytes = [MaybeUninit::uninit(); LEN];
+        let mut text = Text::new(&mut bytes);
         text.push(&"x".repeat(LEN));
         text.push("y");
         assert_eq!(text.as_str(), format!("{}…", "x".repeat(ROOM)));

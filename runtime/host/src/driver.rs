@@ -8,6 +8,7 @@ use cudarc::driver::{DriverError, result};
 use libloading::Library;
 
 use crate::error::{Error, Lost, Result};
+use crate::panic;
 
 /// Turns the driver's errors into ours.
 pub(crate) trait Doing<T> {
@@ -23,6 +24,9 @@ impl<T> Doing<T> for Result<T, DriverError> {
 
 fn error_of(error: DriverError, doing: String) -> Error {
     if let Some(reason) = lost(error.0) {
+        if let Some(panic) = panic::current() {
+            return Error::Panic(Box::new(panic));
+        }
         return Error::ContextLost { reason, remedy: remedy(reason) };
     }
     match error.0 {
@@ -36,7 +40,7 @@ fn error_of(error: DriverError, doing: String) -> Error {
 /// must be terminated and relaunched").
 fn lost(code: CUresult) -> Option<Lost> {
     Some(match code {
-        CUresult::CUDA_ERROR_ASSERT => Lost::Panic,
+        CUresult::CUDA_ERROR_ASSERT => Lost::Assertion,
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS => Lost::IllegalAddress,
         CUresult::CUDA_ERROR_MISALIGNED_ADDRESS => Lost::MisalignedAddress,
         CUresult::CUDA_ERROR_LAUNCH_TIMEOUT => Lost::Timeout,
@@ -53,7 +57,7 @@ fn lost(code: CUresult) -> Option<Lost> {
 
 fn remedy(reason: Lost) -> &'static str {
     match reason {
-        Lost::Panic => "Mend what the message says.",
+        Lost::Assertion => "Mend what the message says.",
         Lost::Timeout => "Do less in one launch.",
         Lost::IllegalAddress | Lost::MisalignedAddress => {
             "`compute-sanitizer PROGRAM` names the kernel and the thread; look at its `unsafe` code first."
@@ -168,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_failed_kernel_loses_the_context_and_a_failed_call_does_not() {
-        assert_eq!(lost(CUresult::CUDA_ERROR_ASSERT), Some(Lost::Panic));
+        assert_eq!(lost(CUresult::CUDA_ERROR_ASSERT), Some(Lost::Assertion));
         assert_eq!(lost(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS), Some(Lost::IllegalAddress));
         assert_eq!(lost(CUresult::CUDA_ERROR_INVALID_VALUE), None);
         assert_eq!(lost(CUresult::CUDA_ERROR_OUT_OF_MEMORY), None);

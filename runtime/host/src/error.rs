@@ -170,10 +170,16 @@ pub enum Error {
         /// The kernel.
         kernel: String,
     },
+    /// A kernel panicked, and took the context with it. Every later call in this process fails with the same error.
+    #[error(
+        "{0}\nThe CUDA context is lost: every later call on this device fails with the same error, and only a new process \
+         gets the device back"
+    )]
+    Panic(Box<Panic>),
     /// A kernel failed, and took the context with it.
     #[error(
-        "a kernel failed: {reason}. The CUDA context is lost: every later call fails with the same error, and only a \
-         new process gets the device back. {remedy}"
+        "a kernel failed: {reason}. The CUDA context is lost: every later call on this device fails with the same error, \
+         and only a new process gets the device back. {remedy}"
     )]
     ContextLost {
         /// The kind of failure.
@@ -201,13 +207,47 @@ pub enum Error {
     },
 }
 
+/// A panic in a kernel: of the first thread that panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Panic {
+    /// What it says, as on the CPU; none where the device code was built with `panic = "location"`.
+    pub message: Option<String>,
+    /// The source file, as `file!()` has it; empty where the place is not known, as for a failed allocation.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// `blockIdx`
+    pub block: Dim3,
+    /// `threadIdx`
+    pub thread: Dim3,
+}
+
+impl std::fmt::Display for Panic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a kernel panicked")?;
+        if !self.file.is_empty() {
+            write!(f, " at {}:{}:{}", self.file, self.line, self.column)?;
+        }
+        let Self { block, thread, .. } = self;
+        write!(f, ", block [{},{},{}], thread [{},{},{}]", block.x, block.y, block.z, thread.x, thread.y, thread.z)?;
+        match &self.message {
+            Some(message) => write!(f, ":\n{message}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// How a kernel failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Lost {
-    /// It panicked; the driver printed the message on the standard error.
-    #[error("it panicked (CUDA_ERROR_ASSERT); the driver printed the message, file and line above")]
-    Panic,
+    /// An assertion failed, in code that is not Rust's or in a module that another library loaded; the driver printed it on
+    /// the standard error.
+    #[error("an assertion failed (CUDA_ERROR_ASSERT); the driver printed it, with file and line, above")]
+    Assertion,
     /// It touched memory that is not there.
     #[error("it used an address that is not mapped (CUDA_ERROR_ILLEGAL_ADDRESS)")]
     IllegalAddress,
@@ -218,7 +258,9 @@ pub enum Lost {
     #[error("it ran longer than the driver allows on a device with a display (CUDA_ERROR_LAUNCH_TIMEOUT)")]
     Timeout,
     /// It came to an instruction that is none, such as `trap`.
-    #[error("it came to a trap or an illegal instruction ({0})")]
+    #[error(
+        "it came to a trap, as a panic is in device code built with `panic = \"trap\"`, or to an illegal instruction ({0})"
+    )]
     Instruction(&'static str),
     /// Anything else.
     #[error("the hardware reported {0}")]

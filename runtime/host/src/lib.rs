@@ -13,12 +13,13 @@ mod launch;
 mod linker;
 mod memory;
 mod module;
+mod panic;
 mod param;
 
 pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 pub use device::{Device, Limits};
-pub use error::{Error, GridError, Lost, Result};
+pub use error::{Error, GridError, Lost, Panic, Result};
 pub use grid::Grid;
 pub use image::{Image, KernelRecord, Linking, Object, ResourceRecord};
 pub use launch::Launch;

@@ -14,6 +14,7 @@ use crate::driver::{self, Code, Doing};
 use crate::error::{Error, GridError, Result};
 use crate::grid::Grid;
 use crate::image::{Image, KernelRecord, Linking};
+use crate::panic::{self, PanicRecord};
 
 /// Device code that is loaded on a device.
 pub struct Module {
@@ -24,6 +25,8 @@ pub struct Module {
     // Before `loaded`: functions are of no use without their module.
     kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
     loaded: Loaded,
+    // After `loaded`, whose kernels may write it until they are gone.
+    _panics: Option<Arc<PanicRecord>>,
 }
 
 /// What a kernel uses on the device at hand, by the driver's account.
@@ -111,13 +114,9 @@ impl Module {
         // a linker made.
         let module =
             unsafe { driver::load(code) }.map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
-        Ok(Self {
-            device: device.clone(),
-            images,
-            object,
-            kernels: Mutex::default(),
-            loaded: Loaded { module, context: context.clone() },
-        })
+        let loaded = Loaded { module, context: context.clone() };
+        let panics = panic::attach(context, module, &object)?;
+        Ok(Self { device: device.clone(), images, object, kernels: Mutex::default(), loaded, _panics: panics })
     }
 
     /// The device that it is loaded on.

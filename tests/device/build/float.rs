@@ -42,6 +42,18 @@ macro_rules! rows {
 }
 for_each_function!(rows);
 
+/// An approximate function: kernel, CUDA's name, the exact one's in double precision, arguments in C, how many.
+type Approximation = (&'static str, &'static str, &'static str, &'static str, usize);
+
+macro_rules! approximations {
+    ($($kernel:ident $cuda:literal $exact:literal $arguments:literal |$($argument:ident),*| $body:expr;)*) => {
+        const APPROXIMATIONS: &[Approximation] = &[
+            $((stringify!($kernel), $cuda, $exact, $arguments, [$(stringify!($argument)),*].len())),*
+        ];
+    };
+}
+for_each_approximation!(approximations);
+
 /// Compiles all; the twins where there is an nvcc.
 pub fn build(nvcc: Option<&Path>) {
     let kernels = |name: &str| Builder::new().kernels("../float_kernels").profile("release").name(name);
@@ -61,6 +73,11 @@ pub fn build(nvcc: Option<&Path>) {
         let _ = write!(rows, "({kernel:?}, {cuda:?}, {count}), ");
     }
     std::fs::write(out_dir.join("functions.rs"), rows + "]").expect("our own folder");
+    let mut rows = String::from("&[");
+    for (kernel, cuda, exact, _, count) in APPROXIMATIONS {
+        let _ = write!(rows, "({kernel:?}, {cuda:?}, {exact:?}, {count}), ");
+    }
+    std::fs::write(out_dir.join("approximations.rs"), rows + "]").expect("our own folder");
     if let Some(nvcc) = nvcc {
         twins(nvcc, &out_dir);
     }
@@ -76,17 +93,27 @@ fn twins(nvcc: &Path, out_dir: &Path) {
         let _ = writeln!(single, "SINGLE({kernel}, {last}, {cuda}f({arguments}), {exact}({arguments}))");
         let _ = writeln!(double, "DOUBLE({kernel}, {last}, {cuda}({arguments}))");
     }
+    for (kernel, cuda, exact, arguments, count) in APPROXIMATIONS {
+        let last = count - 1;
+        let _ = writeln!(single, "SINGLE({kernel}, {last}, {cuda}({arguments}), {exact}({arguments}))");
+    }
     for (name, variants, rows) in [("single", &SINGLE[..], single), ("double", &DOUBLE[..], double)] {
         std::fs::write(out_dir.join(format!("{name}.inc")), rows).expect("our own folder");
         let mut cubins = String::from("&[");
-        for (variant, _, flags) in variants {
+        std::thread::scope(|scope| {
+            for (variant, _, flags) in variants {
+                scope.spawn(move || {
+                    let mut command = Command::new(nvcc);
+                    // A function of fewer arguments leaves the macros' other variables unused.
+                    command.args(["-cubin", "-arch=sm_90", "-diag-suppress=550", "-I"]).arg(out_dir).args(*flags);
+                    command.arg("-o").arg(out_dir.join(format!("{name}_{variant}.cubin")));
+                    let run = command.arg(format!("../float_kernels/cuda/{name}.cu")).output().expect("nvcc starts");
+                    assert!(run.status.success(), "{command:?}: {}", String::from_utf8_lossy(&run.stderr));
+                });
+            }
+        });
+        for (variant, ..) in variants {
             let cubin = out_dir.join(format!("{name}_{variant}.cubin"));
-            let mut command = Command::new(nvcc);
-            // A function of fewer arguments leaves the macros' other variables unused.
-            command.args(["-cubin", "-arch=sm_90", "-diag-suppress=550", "-I"]).arg(out_dir).args(*flags);
-            command.arg("-o").arg(&cubin).arg(format!("../float_kernels/cuda/{name}.cu"));
-            let run = command.output().expect("nvcc starts");
-            assert!(run.status.success(), "{command:?}: {}", String::from_utf8_lossy(&run.stderr));
             let _ = write!(cubins, "({variant:?}, include_bytes!({:?}) as &[u8]), ", cubin.display().to_string());
         }
         std::fs::write(out_dir.join(format!("{name}_cubins.rs")), cubins + "]").expect("our own folder");

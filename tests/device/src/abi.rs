@@ -2,13 +2,14 @@
 //!
 //! `ptx-abi-tests` made the code from random signatures; here it is linked by the driver, or comes linked by nvlink.
 
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::path::Path;
 
-use ptx::cudarc::driver::{DriverError, result, sys};
+use ptx::cudarc::driver::sys;
 use serde_json::{Value, json};
 
 use crate::gpu::Gpu;
+use crate::launcher::Loaded;
 use crate::record::{Test, recorded};
 
 /// What one function's reports are about, in order.
@@ -87,36 +88,17 @@ fn round_trips(gpu: &Gpu, folder: &Path, cubin: &[u8]) -> Value {
     let cases = description["cases"].as_array().expect("a list of cases");
     let count = cases.len() * ROLES.len();
     let mut reports = gpu.device.zeroed::<u32>(count * 2).expect("memory for the reports");
-    let mut words = vec![0_u64; cubin.len().div_ceil(8)];
-    // An ELF file has fields of eight bytes, and a `Vec<u8>` is aligned to one.
-    for (word, chunk) in words.iter_mut().zip(cubin.chunks(8)) {
-        let mut bytes = [0; 8];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        *word = u64::from_le_bytes(bytes);
-    }
-    // SAFETY: a whole cubin, made by nvlink or the driver.
-    let module = unsafe { result::module::load_data(words.as_ptr().cast()) }
-        .unwrap_or_else(|error| panic!("loading: {error:?}"));
-    let launch = |name: &str, params: &mut [*mut c_void]| {
-        let mut run = || -> Result<(), DriverError> {
-            // SAFETY: the module is loaded; the kernel has just these parameters.
-            unsafe {
-                let function = result::module::get_function(module, CString::new(name).expect("no NUL"))?;
-                result::launch_kernel(function, (1, 1, 1), (1, 1, 1), 0, gpu.device.stream().cu_stream(), params)?;
-            }
-            gpu.device.context().synchronize()
-        };
-        run().unwrap_or_else(|error| panic!("{name}: {error:?}"));
-    };
+    let code = Loaded::new(gpu, cubin);
     let mut address = ptx::DevicePointer::of_mut(&mut reports, gpu.device.stream()).as_ptr();
-    launch("abi_begin", &mut [(&raw mut address).cast()]);
+    // SAFETY: `abi_begin` takes the address of the reports, the others nothing.
+    unsafe { code.run("abi_begin", 1, 1, &mut [(&raw mut address).cast()]) };
     for batch in 0..description["batches"].as_u64().expect("a number") {
-        launch(&format!("abi_cxx_{batch}"), &mut []);
-        launch(&format!("abi_rust_{batch}"), &mut []);
+        for side in ["cxx", "rust"] {
+            // SAFETY: as above.
+            unsafe { code.run(&format!("abi_{side}_{batch}"), 1, 1, &mut []) };
+        }
     }
     let reports = gpu.device.download(&reports).expect("the reports");
-    // SAFETY: loaded above, and nothing of it runs any more.
-    unsafe { result::module::unload(module) }.expect("unloading");
 
     let (mut wrong, mut bytes) = (Vec::new(), 0);
     for (case, reports) in cases.iter().zip(reports.chunks(2 * ROLES.len())) {

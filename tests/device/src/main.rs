@@ -1,8 +1,10 @@
 //! Launches every test kernel and compares with the CPU; needs a GPU, and skips with the reason where there is none.
 //!
-//! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder;
+//! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder,
+//! `--examples-at-o0 FOLDER` those there, which were not optimised;
 //! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder; `--debugger FOLDER` the cases there under cuda-gdb
 //! and compute-sanitizer;
+//! `--cases FOLDER` also runs the user-interface tests that were put there;
 //! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
 use std::process::ExitCode;
@@ -12,17 +14,20 @@ use libtest_mimic::Arguments;
 mod abi;
 mod atomics;
 mod debugger;
+mod cases;
 mod examples;
 mod failures;
 mod float;
 mod gpu;
 mod heap;
 mod language;
+mod launcher;
 mod layouts;
 mod linking;
 mod litmus;
 mod memory;
 mod options;
+mod panics;
 mod print;
 mod record;
 mod scalars;
@@ -38,7 +43,8 @@ fn main() -> ExitCode {
         }
     };
     if let Some(name) = &options.child {
-        return print::child(name).or_else(|| heap::child(name)).unwrap_or_else(|| failures::child(name));
+        let child = panics::child(name).or_else(|| print::child(name)).or_else(|| heap::child(name));
+        return child.unwrap_or_else(|| failures::child(name));
     }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
@@ -53,6 +59,7 @@ fn main() -> ExitCode {
         atomics::tests(),
         litmus::tests(),
         failures::tests(),
+        panics::tests(),
         linking::tests(),
         print::tests(),
         heap::tests(),
@@ -61,7 +68,9 @@ fn main() -> ExitCode {
     .concat();
     tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
     tests.extend(options.debugger.iter().flat_map(|folder| debugger::tests(folder)));
-    tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
+    tests.extend(options.cases.iter().flat_map(|folder| cases::tests(folder)));
+    tests.extend(options.examples.iter().flat_map(|folder| examples::tests("example", folder)));
+    tests.extend(options.examples_at_o0.iter().flat_map(|folder| examples::tests("example at O0:", folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
     let written = options.json.as_ref().map_or(Ok(()), |path| record.write(path, options.commit.as_deref()));

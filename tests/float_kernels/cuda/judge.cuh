@@ -5,6 +5,9 @@
 
 typedef unsigned long long u64;
 
+// Results outside the bound whose indices are kept.
+#define KEPT 1024
+
 // What one launch after the other adds to.
 struct Outcome {
     u64 checked;
@@ -13,7 +16,7 @@ struct Outcome {
     u64 first_different;
     // Results outside the bound, and the indices of the first few that were found.
     u64 outside;
-    u64 outside_indices[64];
+    u64 outside_indices[KEPT];
     // The largest distance to the correctly rounded result, above the index.
     u64 distance;
     // The largest errors that several groups of threads found, in units in the last place as the bits of a float, above
@@ -26,7 +29,9 @@ struct Outcome {
 struct Bound {
     // 0: `ulps` for all inputs. 1: `ulps` outside of a to b, none inside. 2: `ulps` below a, `absolute` from there on.
     // 3: by order. 4: `absolute` at the order a, none at others. 5: `absolute` beyond 1.5 times the order. 6: none.
-    // 3 and 5 at the orders 0 and 1: as 2.
+    // 3 and 5 at the orders 0 and 1: as 2. 7: `ulps` and a times the magnitude. 8: `absolute` between a and b, else `ulps`.
+    // 9: `absolute` up to the magnitude a, none beyond. 10: `absolute` times the exact result. 11: `ulps` for magnitudes from
+    // 1/a to a.
     int kind;
     unsigned ulps;
     double a;
@@ -125,6 +130,11 @@ static __device__ void judge(Found &found, Outcome *out, const Bound &bound, dou
     case 2: by_ulps = fabs(last) < bound.a; by_absolute = !by_ulps; break;
     case 3: by_ulps = fabs(last) < order; by_absolute = !by_ulps; ulps = unsigned(ceil(2 + 2.5 * order)); break;
     case 4: by_absolute = order == bound.a; break;
+    case 7: by_ulps = true; ulps += unsigned(fmin(floor(fabs(bound.a * last)), 1e9)); break;
+    case 8: by_absolute = last >= bound.a && last <= bound.b; by_ulps = !by_absolute; break;
+    case 9: by_absolute = fabs(last) <= bound.a; break;
+    case 10: by_absolute = true; break;
+    case 11: by_ulps = fabs(last) <= bound.a && fabs(last) >= 1 / bound.a; break;
     case 5: by_absolute = fabs(last) > 1.5 * order; break;
     }
     bool outside = false;
@@ -147,12 +157,15 @@ static __device__ void judge(Found &found, Outcome *out, const Bound &bound, dou
             bool equal = (isnan(double(got)) && isnan(exact)) || double(got) == exact;
             error = equal ? 0.0 : INFINITY;
         }
+        if (bound.kind == 10 && error > 0 && !isinf(exact)) {
+            error /= fabs(exact);
+        }
         outside = error > bound.absolute;
         found.absolute_error = max(found.absolute_error, packed(error, label));
     }
     if (outside) {
         u64 slot = atomicAdd(&out->outside, 1ull);
-        if (slot < 64) {
+        if (slot < KEPT) {
             out->outside_indices[slot] = label;
         }
     }
@@ -225,6 +238,12 @@ static __device__ void finish(const Found &found, Outcome *out) {
             results[i] = CALL;                                                                                               \
         }                                                                                                                    \
     }
+
+// In libdevice, and in no header of CUDA's.
+extern "C" __device__ float __nv_powif(float x, int n);
+extern "C" __device__ double __nv_powi(double x, int n);
+static __device__ float powif(float x, int n) { return __nv_powif(x, n); }
+static __device__ double powi(double x, int n) { return __nv_powi(x, n); }
 
 // What CUDA has with two results, and operators, under names of functions.
 #define TWO_RESULTS(T, F)                                                                                                    \

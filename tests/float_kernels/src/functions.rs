@@ -1,5 +1,7 @@
 //! One kernel for each function.
 
+#[cfg(not(feature = "double"))]
+use ptx::float::Approx;
 use ptx::math::Math;
 use ptx::prelude::*;
 
@@ -50,3 +52,12 @@ macro_rules! kernels {
     };
 }
 crate::for_each_function!(kernels);
+
+#[cfg(not(feature = "double"))]
+macro_rules! approximations {
+    ($($kernel:ident $cuda:literal $exact:literal $arguments:literal |$x:ident $(, $more:ident)*| $body:expr;)*) => {$(
+        kernels!(@ $kernel $x [$($more)*] $body);
+    )*};
+}
+#[cfg(not(feature = "double"))]
+crate::for_each_approximation!(approximations);

@@ -75,6 +75,7 @@ macro_rules! for_each_function {
             k_nextafter "nextafter" "x, y" |x, y| x.nextafter(y);
             k_remquo_remainder "remquo_remainder" "x, y" |x, y| x.remquo(y).0;
             k_remquo_quotient "remquo_quotient" "x, y" |x, y| (x.remquo(y).1 & 7) as Number;
+            k_powi "powi" "x, int(y)" |x, y| x.powi(y as i32);
             k_pow "pow" "x, y" |x, y| x.powf(y);
             k_atan2 "atan2" "x, y" |x, y| x.atan2(y);
             k_hypot "hypot" "x, y" |x, y| x.hypot(y);
@@ -98,6 +99,25 @@ macro_rules! for_each_function {
             k_mul_sub "op_mul_sub" "x, y, z" |x, y, z| x * y - z;
             k_sum_of_products "op_sum_of_products" "x, y, z, t" |x, y, z, t| x * y + z * t;
             k_fma "fma" "x, y, z" |x, y, z| x.mul_add(y, z);
+        }
+    };
+}
+
+/// Calls the macro `$callback` with every approximate function of single precision that CUDA documents a bound of. A row is:
+/// kernel, CUDA's name, the exact function's in double precision, arguments in C, and the same in Rust.
+#[macro_export]
+macro_rules! for_each_approximation {
+    ($callback:ident) => {
+        $callback! {
+            k_sin_approx "__sinf" "sin" "x" |x| x.sin_approx();
+            k_cos_approx "__cosf" "cos" "x" |x| x.cos_approx();
+            k_exp_approx "__expf" "exp" "x" |x| x.exp_approx();
+            k_exp10_approx "__exp10f" "exp10" "x" |x| x.exp10_approx();
+            k_ln_approx "__logf" "log" "x" |x| x.ln_approx();
+            k_log2_approx "__log2f" "log2" "x" |x| x.log2_approx();
+            k_log10_approx "__log10f" "log10" "x" |x| x.log10_approx();
+            k_tanh_approx "__tanhf" "tanh" "x" |x| x.tanh_approx();
+            k_div_approx "__fdividef" "op_div" "x, y" |x, y| x.div_approx(y);
         }
     };
 }

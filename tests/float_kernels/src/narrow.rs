@@ -2,7 +2,8 @@
 //! integers by the same methods.
 
 use ptx::float::{
-    F8E4M3, F8E5M2, HalfArithmetic, HalfForms, TensorRounding, ToHalf, ToHalfForms, ToInteger, ToIntegral, Widen,
+    Bf16x2, F8E4M3, F8E5M2, F16x2, HalfArithmetic, HalfForms, TensorRounding, ToHalf, ToHalfForms, ToInteger,
+    ToIntegral, Widen,
 };
 use ptx::prelude::*;
 use ptx::{bf16, f16};
@@ -31,6 +32,47 @@ macro_rules! forms {
     };
 }
 half_forms!(forms);
+
+/// Operations on two numbers in one register, by the numbers of the same ones of one number: the low lanes have the operands
+/// as they are, the high ones the same in reverse.
+macro_rules! pairs {
+    ($function:ident $pair:ident $lane:ident; $($method:ident [$($operand:ident),*];)*) => {
+        #[inline]
+        pub fn $function(which: u32, [a, b, c]: [$lane; 3]) -> u64 {
+            let pairs = [$pair::new(a, c), $pair::new(b, b), $pair::new(c, a)];
+            let mut number = 0;
+            $(
+                if which == number {
+                    let _next = 1;
+                    $(
+                        let ($operand, _next) = (pairs[_next], _next + 1);
+                    )*
+                    let result = $pair::$method(pairs[0] $(, $operand)*);
+                    return u64::from(result.low().to_bits()) | u64::from(result.high().to_bits()) << 16;
+                }
+                number += 1;
+            )*
+            let _ = number;
+            0
+        }
+    };
+}
+
+macro_rules! arithmetic_of_pairs {
+    ($($method:ident, $op:ident, $form:ident, [$($operand:ident),*], $f16:literal, $bf16:literal, $f16x2:literal,
+       $bf16x2:literal;)*) => {
+        pairs!(half_pair F16x2 f16; $($method [$($operand),*];)*);
+        pairs!(brain_pair Bf16x2 bf16; $($method [$($operand),*];)*);
+    };
+}
+half_operations!(arithmetic_of_pairs);
+
+macro_rules! forms_of_pairs {
+    ($($method:ident, $op:ident, $form:ident, [$($operand:ident),*], $one:literal, $two:literal;)*) => {
+        pairs!(half_form_pair F16x2 f16; $($method [$($operand),*];)*);
+    };
+}
+half_forms!(forms_of_pairs);
 
 macro_rules! to_half {
     ($($method:ident, $to:ident, $round:ident, $f32:literal, $f64:literal, $i32:literal, $u32:literal, $i64:literal,
@@ -107,6 +149,9 @@ kernels! {
     narrow_f16 half [f16; 3];
     narrow_bf16 brain [bf16; 3];
     narrow_f16_forms half_form [f16; 3];
+    narrow_f16x2 half_pair [f16; 3];
+    narrow_bf16x2 brain_pair [bf16; 3];
+    narrow_f16x2_forms half_form_pair [f16; 3];
     narrow_from_f32 half_of_f32 [f32; 1];
     narrow_from_f64 half_of_f64 [f64; 1];
     narrow_from_i32 half_of_i32 [i32; 1];

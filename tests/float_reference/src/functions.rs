@@ -27,6 +27,11 @@ pub(crate) fn number(x: f64) -> Float {
 
 pub(crate) fn exact(value: &Float) -> Exact {
     let high = value.to_f64();
+    if high.is_infinite() && value.is_finite() {
+        // What is beyond the largest number, however little.
+        let high = f64::MAX.copysign(high);
+        return Exact { high, low: Float::with_val(PRECISION, value - high).to_f64() };
+    }
     let low = if high.is_finite() { Float::with_val(PRECISION, value - high).to_f64() } else { 0.0 };
     Exact { high, low }
 }
@@ -84,7 +89,11 @@ table! {
     "y1" |x| number(x).y1();
     "cyl_bessel_i0" |x| special::bessel_i(0, x);
     "cyl_bessel_i1" |x| special::bessel_i(1, x);
-    "jn" |n, x| number(x).jn(n as i32);
+    "logb" |x| special::logb(x);
+    "ldexp" |x, n| number(x) << n as i32;
+    "scalbn" |x, n| number(x) << n as i32;
+    "scalbln" |x, n| number(x) << n as i32;
+    "jn" |n, x| special::jn(n, x);
     "yn" |n, x| number(x).yn(n as i32);
     "pow" |x, y| number(x).pow(number(y));
     "atan2" |y, x| number(y).atan2(&number(x));

@@ -3,6 +3,8 @@
 //! For tests alone. The reference is behind the feature `mpfr`, so that machines without m4, which the build of GMP needs,
 //! build everything else.
 
+#[cfg(feature = "mpfr")]
+mod fast;
 mod format;
 #[cfg(feature = "mpfr")]
 mod functions;
@@ -13,6 +15,8 @@ mod rounding;
 #[cfg(feature = "mpfr")]
 mod special;
 
+#[cfg(feature = "mpfr")]
+pub use fast::{ACCURACY, FLOOR, Reference, fast};
 pub use format::Format;
 #[cfg(feature = "mpfr")]
 pub use functions::{Function, function};

@@ -13,7 +13,7 @@
 //@ cuda-gdb-check: [...] = 7
 //@ cuda-gdb-command: print *mutable
 //@ cuda-gdb-check: [...] = 42
-//@ cuda-gdb-command: print *(vector.buf.inner.ptr.pointer.pointer as *mut u32)@3
+//@ cuda-gdb-command: print *first@3
 //@ cuda-gdb-check: [...] = [7, 21, 30]
 #![no_std]
 extern crate alloc;

@@ -16,7 +16,6 @@
 //@ cuda-gdb-command: print square
 //@ cuda-gdb-check: [...] = 1
 //@ cuda-gdb-command: ignore 1 2
-//@ cuda-gdb-check: Will ignore next 2 crossings of breakpoint 1.
 //@ cuda-gdb-command: continue
 //@ cuda-gdb-check: CUDA thread hit Breakpoint 1, [...]
 //@ cuda-gdb-command: print index

@@ -1,5 +1,6 @@
 //! More shared memory than a block has.
-//@compile-flags: -Cdebuginfo=2
+//@debug: full
+//@opt-level: 3
 #![no_std]
 use ptx::Shared;
 use ptx::prelude::*;

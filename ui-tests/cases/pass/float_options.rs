@@ -1,14 +1,12 @@
 //! The build's floating-point modes: the instructions are those that nvcc 13.0 writes with the same options.
 //@revisions: plain fmad ftz div root both fast mixed
-//@[fmad] link-arg: --fmad=false
-//@[ftz] link-arg: --ftz=true
-//@[div] link-arg: --prec-div=false
-//@[root] link-arg: --prec-sqrt=false
-//@[both] link-arg: --prec-div=false
-//@[both] link-arg: --prec-sqrt=false
-//@[fast] link-arg: --use-fast-math
-//@[mixed] link-arg: --ftz=true
-//@[mixed] link-arg: --fmad=false
+//@[fmad] float: fmad=false
+//@[ftz] float: ftz=true
+//@[div] float: prec-div=false
+//@[root] float: prec-sqrt=false
+//@[both] float: prec-div=false prec-sqrt=false
+//@[fast] float: use-fast-math
+//@[mixed] float: ftz=true fmad=false
 #![no_std]
 use ptx::prelude::*;
 

@@ -1,5 +1,5 @@
 //! What `ptx::arch()` leaves out need not exist, without optimisation either.
-//@compile-flags: -Copt-level=0
+//@opt-level: 0
 #![no_std]
 use ptx::float::TensorRounding;
 use ptx::prelude::*;

@@ -1,5 +1,5 @@
 //! Atomics are right without optimisation, too, where every address has to be asked for its memory.
-//@compile-flags: -Copt-level=0
+//@opt-level: 0
 #![no_std]
 use ptx::atomic::{Atomic, Device, Ordering};
 use ptx::prelude::*;

@@ -31,7 +31,8 @@ impl Exact {
     #[must_use]
     pub fn round<T: Float>(self) -> T {
         if T::PRECISION == 53 {
-            return T::from_f64(self.high);
+            // A sum that is beyond the largest number has that one and the rest.
+            return T::from_f64(self.high + self.low);
         }
         T::from_f64(self.to_odd())
     }
@@ -84,7 +85,7 @@ pub fn ulp_error<T: Float>(actual: T, exact: impl Into<Exact>) -> f64 {
     let (mut high, mut low) = (high * scale, low * scale);
     // Whatever is beyond the number after the largest has infinity for its correctly rounded result.
     let after_largest = power_of_two(max_exponent - 1);
-    if scale < 1.0 && high.abs() >= after_largest {
+    if scale < 1.0 && (high + low).abs() >= after_largest {
         (high, low) = (after_largest.copysign(high), 0.0);
     }
     let difference = (value - high) - low;
@@ -157,6 +158,11 @@ mod tests {
         assert_eq!(ulp_error(f32::MAX, 1e200), 1.0);
         assert_eq!(ulp_error(f64::INFINITY, f64::MAX), 1.0);
         assert_eq!(ulp_error(f64::MAX, Exact { high: f64::MAX, low: 2_f64.powi(969) }), 0.25);
+        // An exact result beyond the largest number, as that number and the rest.
+        let beyond = Exact { high: f64::MAX, low: 2_f64.powi(970) };
+        assert_eq!((beyond.round::<f64>(), beyond.round::<f32>()), (f64::INFINITY, f32::INFINITY));
+        assert_eq!((ulp_error(f64::MAX, beyond), ulp_error(f64::INFINITY, beyond)), (0.5, 0.5));
+        assert_eq!(ulp_error(f64::INFINITY, Exact { high: f64::MAX, low: f64::MAX }), 0.0);
         assert_eq!(ulp_error(f64::INFINITY, f64::INFINITY), 0.0);
         assert_eq!(ulp_error(f64::MAX, f64::INFINITY), f64::INFINITY);
         assert_eq!(ulp_error(f64::NAN, f64::NAN), 0.0);

@@ -1,7 +1,8 @@
 //! Functions of double precision: ten million inputs each, against nvcc's results and against MPFR.
 //!
-//! MPFR takes microseconds for most functions and far more for some. Each has a few seconds on all cores, and the record says
-//! how many inputs that was enough for.
+//! MPFR takes microseconds for most functions, and judges all inputs of those. For the others polynomials through its values
+//! judge all inputs (tests/float_reference/src/fast.rs), and MPFR judges the worst again, and checks a sample of the
+//! polynomials' own results.
 
 use ptx::Module;
 use serde_json::{Value, json};
@@ -99,13 +100,28 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
     apply(gpu, module(gpu, 0), function.kernel, 0, &inputs, &mut results);
     let results = gpu.device.download(&results).unwrap();
     let deviation = DEVIATIONS.iter().find(|deviation| deviation.function == function.cuda);
-    let (worst, done) = judge(&columns, &results, bound, reference, deviation);
-    let worst = worst.expect("there are inputs");
+    let judge = Judge { columns: &columns, results: &results, bound, deviation };
+    let polynomials = ptx_float_reference::fast(function.name());
+    let (worst, done, by_mpfr) = match &polynomials {
+        None => judge.all(&reference),
+        Some(polynomials) => {
+            let (found, done, _) = judge.all(&|x: &[f64]| polynomials.value(x));
+            let sample = judge.check(polynomials, done);
+            assert!(found.outside <= found.outside_at.len(), "{} of {done} outside of {bound}", found.outside);
+            let again: Vec<usize> =
+                found.top.iter().map(|(_, at)| *at).chain(found.outside_at.iter().copied()).collect();
+            let mut worst = judge.some(&again, &reference);
+            // What MPFR did not judge again.
+            worst.absolute = worst.absolute.max(found.absolute);
+            worst.deviating += found.deviating;
+            (worst, done, again.len() + sample)
+        }
+    };
     let row = |at: usize| {
         let numbers = columns.iter().map(|column| format!("{:e} ({:#018x})", column[at], column[at].to_bits()));
         numbers.collect::<Vec<_>>().join(", ")
     };
-    if let Some(at) = worst.first_outside {
+    if let Some(&at) = worst.outside_at.iter().min() {
         let exact = reference(&columns.iter().map(|column| column[at]).collect::<Vec<_>>());
         let (outside, got) = (worst.outside, results[at]);
         panic!("{outside} of {done} outside of {bound}, as for {}: got {got:e}, exactly {:e}", row(at), exact.high);
@@ -118,12 +134,14 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
     Ok(json!({
         "function": function.title(false), "bound": bound.to_string(), "inputs": done, "all": false,
         "ulps": worst.ulps, "error": worst.error, "absolute": worst.absolute, "worst": worst.at.map(row),
-        "judged_by_mpfr": done, "double": true, "deviation": deviation,
+        "judged_by_mpfr": by_mpfr, "double": true, "deviation": deviation,
     }))
 }
 
 #[cfg(feature = "mpfr")]
-pub use judging::{judge, reference};
+use judging::Judge;
+#[cfg(feature = "mpfr")]
+pub use judging::reference;
 
 #[cfg(feature = "mpfr")]
 mod judging {
@@ -131,13 +149,19 @@ mod judging {
 
     use ptx::compare::cuda::Entry;
     use ptx::compare::{Exact, ulp_distance, ulp_error};
-
-    use ptx_float_reference::parallel;
+    use ptx_float_reference::inputs::Random;
+    use ptx_float_reference::{ACCURACY, FLOOR, Reference, parallel};
 
     use super::{Deviation, Function};
 
-    /// The most time that MPFR has for one function.
-    const LIMIT: Duration = Duration::from_millis(4500);
+    /// The most time that one function has.
+    const LIMIT: Duration = Duration::from_secs(45);
+
+    /// The largest errors that are judged again, and results outside the bound.
+    const KEPT: usize = 512;
+
+    /// Results of the polynomials that MPFR checks.
+    const SAMPLE: usize = 20_000;
 
     /// The function's reference: MPFR's, or Rust's where the result is exact.
     pub fn reference(function: &Function) -> Option<ptx_float_reference::Function> {
@@ -164,27 +188,33 @@ mod judging {
         /// Units in the last place from the exact result, and where that is.
         pub error: f64,
         pub at: Option<usize>,
+        /// The largest errors, and where they are.
+        pub top: Vec<(f64, usize)>,
         /// The largest absolute error where the bound is one.
         pub absolute: f64,
-        /// Results outside the bound, and the first of them.
+        /// Results outside the bound, and the first few of them.
         pub outside: usize,
-        pub first_outside: Option<usize>,
+        pub outside_at: Vec<usize>,
         /// Results that deviate as is known.
         pub deviating: usize,
     }
 
     impl Worst {
-        fn add(&mut self, bound: &Entry, at: usize, arguments: &[f64], got: f64, exact: Exact) {
-            let Some(tolerance) = bound.tolerance(arguments) else { return };
-            if !tolerance.allows(got, exact.high) {
+        fn add(&mut self, in_ulps: bool, allowed: impl Fn(f64) -> bool, at: usize, got: f64, exact: Exact) {
+            let rounded: f64 = exact.round();
+            if !allowed(rounded) {
                 self.outside += 1;
-                self.first_outside = self.first_outside.or(Some(at));
+                self.outside_at.extend((self.outside_at.len() < KEPT).then_some(at));
             }
-            if tolerance.in_ulps().is_some() {
+            if in_ulps {
                 let error = ulp_error(got, exact);
-                self.ulps = self.ulps.max(ulp_distance(got, exact.high));
+                self.ulps = self.ulps.max(ulp_distance(got, rounded));
                 if error > self.error || self.at.is_none() {
                     (self.error, self.at) = (error, Some(at));
+                }
+                self.top.push((error, at));
+                if self.top.len() >= 4 * KEPT {
+                    self.keep_top();
                 }
             } else {
                 let difference = (got - exact.high).abs();
@@ -192,49 +222,92 @@ mod judging {
             }
         }
 
-        fn merge(self, other: Self) -> Self {
-            let (larger, smaller) =
-                if other.error > self.error || self.at.is_none() { (&other, &self) } else { (&self, &other) };
-            Self {
-                ulps: self.ulps.max(other.ulps),
-                error: larger.error,
-                at: larger.at.or(smaller.at),
-                absolute: self.absolute.max(other.absolute),
-                outside: self.outside + other.outside,
-                deviating: self.deviating + other.deviating,
-                first_outside: match (self.first_outside, other.first_outside) {
-                    (Some(a), Some(b)) => Some(a.min(b)),
-                    (a, b) => a.or(b),
-                },
+        fn keep_top(&mut self) {
+            self.top.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            self.top.truncate(KEPT);
+        }
+
+        fn merge(mut self, other: Self) -> Self {
+            if other.error > self.error || self.at.is_none() {
+                (self.error, self.at) = (other.error, other.at.or(self.at));
             }
+            self.ulps = self.ulps.max(other.ulps);
+            self.absolute = self.absolute.max(other.absolute);
+            self.outside += other.outside;
+            self.outside_at.extend(other.outside_at);
+            self.outside_at.truncate(KEPT);
+            self.deviating += other.deviating;
+            self.top.extend(other.top);
+            self.keep_top();
+            self
         }
     }
 
-    /// Compares results with the reference on all cores; also says how many there was time for.
-    pub fn judge(
-        columns: &[Vec<f64>],
-        results: &[f64],
-        bound: &Entry,
-        reference: ptx_float_reference::Function,
-        deviation: Option<&Deviation>,
-    ) -> (Option<Worst>, usize) {
-        let work = |range: std::ops::Range<usize>| {
+    /// Results, and what they are judged by.
+    #[derive(Clone, Copy)]
+    pub struct Judge<'a> {
+        pub columns: &'a [Vec<f64>],
+        pub results: &'a [f64],
+        pub bound: &'a Entry,
+        pub deviation: Option<&'a Deviation>,
+    }
+
+    impl Judge<'_> {
+        /// Compares all results with a reference on all cores; also says how many there was time for, twice.
+        pub fn all(&self, reference: &(dyn Fn(&[f64]) -> Exact + Sync)) -> (Worst, usize, usize) {
+            let work = |range: std::ops::Range<usize>| self.judge(range, reference);
+            let (worst, done) = parallel::run(self.results.len(), LIMIT, work, Worst::merge);
+            (worst.unwrap_or_default(), done, done)
+        }
+
+        /// The same of some.
+        pub fn some(&self, places: &[usize], reference: &(dyn Fn(&[f64]) -> Exact + Sync)) -> Worst {
+            self.judge(places.iter().copied(), reference)
+        }
+
+        /// Compares a sample of the polynomials' results with MPFR's; says how many.
+        pub fn check(&self, polynomials: &Reference, count: usize) -> usize {
+            let work = |range: std::ops::Range<usize>| {
+                let mut random = Random::new(range.start as u64);
+                for _ in range {
+                    let arguments = self.arguments((random.bits() % count as u64) as usize);
+                    let Some(tolerance) = self.bound.tolerance(&arguments) else { continue };
+                    let (got, expected) = (polynomials.value(&arguments), polynomials.exact()(&arguments));
+                    if got == expected || (got.high.is_nan() && expected.high.is_nan()) {
+                        continue;
+                    }
+                    let error = ((expected.high - got.high) + (expected.low - got.low)).abs();
+                    let floor = if tolerance.in_ulps().is_some() { 0.0 } else { FLOOR };
+                    let accepted = (expected.high.abs() * ACCURACY).max(floor);
+                    assert!(error <= accepted, "the polynomial at {arguments:?}: {got:?}, but MPFR has {expected:?}");
+                }
+            };
+            parallel::run(SAMPLE, LIMIT, work, |(), ()| ()).1
+        }
+
+        fn arguments(&self, at: usize) -> Vec<f64> {
+            self.columns.iter().map(|column| column[at]).collect()
+        }
+
+        fn judge(&self, places: impl Iterator<Item = usize>, reference: &(dyn Fn(&[f64]) -> Exact + Sync)) -> Worst {
             let mut worst = Worst::default();
-            let mut arguments = vec![0.0; columns.len()];
-            for at in range {
-                for (argument, column) in arguments.iter_mut().zip(columns) {
+            let mut arguments = vec![0.0; self.columns.len()];
+            for at in places {
+                for (argument, column) in arguments.iter_mut().zip(self.columns) {
                     *argument = column[at];
                 }
-                let exact = reference(&arguments);
-                let deviates = |deviation: &Deviation| (deviation.is)(&arguments, results[at]) && !exact.high.is_nan();
-                if deviation.is_some_and(deviates) {
+                // MPFR need not find what nothing is compared with.
+                let Some(tolerance) = self.bound.tolerance(&arguments) else { continue };
+                let (got, exact) = (self.results[at], reference(&arguments));
+                let deviates = |deviation: &Deviation| (deviation.is)(&arguments, got) && !exact.high.is_nan();
+                if self.deviation.is_some_and(deviates) {
                     worst.deviating += 1;
                 } else {
-                    worst.add(bound, at, &arguments, results[at], exact);
+                    let allowed = |rounded| tolerance.allows(got, rounded);
+                    worst.add(tolerance.in_ulps().is_some(), allowed, at, got, exact);
                 }
             }
             worst
-        };
-        parallel::run(results.len(), LIMIT, work, Worst::merge)
+        }
     }
 }

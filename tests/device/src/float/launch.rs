@@ -111,8 +111,11 @@ pub const UNBOUNDED: i32 = 6;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome(Vec<u64>);
 
+/// Results outside the bound whose indices are kept: `KEPT` of `judge.cuh`.
+pub const KEPT: usize = 1024;
+
 /// Words of an [`Outcome`].
-const WORDS: usize = 5 + 3 * 64;
+const WORDS: usize = 5 + KEPT + 2 * 64;
 
 impl Outcome {
     /// Before the first launch.
@@ -143,10 +146,9 @@ impl Outcome {
 
     /// Indices whose results are to be judged again: those outside, as many as were kept, and the worst.
     pub fn candidates(&self) -> Vec<u64> {
-        let kept = self.outside().min(64) as usize;
+        let kept = self.outside().min(KEPT as u64) as usize;
         let mut indices = self.0[4..4 + kept].to_vec();
-        let packed = [&self.0[68..69], &self.0[69..]].concat();
-        indices.extend(packed.iter().filter(|word| **word != 0).map(|word| word & 0xffff_ffff));
+        indices.extend(self.0[4 + KEPT..].iter().filter(|word| **word != 0).map(|word| word & 0xffff_ffff));
         indices.sort_unstable();
         indices.dedup();
         indices

@@ -5,6 +5,7 @@ use ptx::cudarc::driver::{CudaSlice, DeviceRepr};
 use ptx::{Grid, Image, Launch, Module, bf16, f16};
 use ptx_float_kernels::explicit::Row;
 use ptx_float_kernels::narrow as kernels;
+use ptx_float_kernels::narrow::*;
 use ptx_float_reference::inputs::{Random, special_operands};
 use serde_json::json;
 
@@ -27,7 +28,7 @@ pub fn tests() -> Vec<Test> {
                 $title,
                 kernels::$rows,
                 |which, inputs, out| kernels::$kernel(which, inputs, out),
-                |which, input| kernels::$host(which, [input[0], input[1 % input.len()], input[2 % input.len()]]),
+                |which, input| $host(which, [input[0], input[1 % input.len()], input[2 % input.len()]]),
                 $inputs,
             );
         )*};
@@ -36,6 +37,9 @@ pub fn tests() -> Vec<Test> {
         "f16" HALF_OPERATIONS half narrow_f16 || triples(f16::from_bits);
         "bf16" BRAIN_OPERATIONS brain narrow_bf16 || triples(bf16::from_bits);
         "f16" HALF_FORMS half_form narrow_f16_forms || triples(f16::from_bits);
+        "f16x2" HALF_OPERATIONS half_lanes narrow_f16x2 || triples(f16::from_bits);
+        "bf16x2" BRAIN_OPERATIONS brain_lanes narrow_bf16x2 || triples(bf16::from_bits);
+        "f16x2" HALF_FORMS half_form_lanes narrow_f16x2_forms || triples(f16::from_bits);
         "f32" TO_HALF half_of_f32 narrow_from_f32 single;
         "f64" F64_TO_HALF half_of_f64 narrow_from_f64 || single().into_iter().map(|[x]| [f64::from(x)]).chain(double()).collect();
         "i32" I32_TO_HALF half_of_i32 narrow_from_i32 || integers(|x| x as i32);
@@ -50,6 +54,20 @@ pub fn tests() -> Vec<Test> {
         "e5m2" E5M2 e5m2 narrow_e5m2 single;
     }
     tests
+}
+
+/// What two numbers in one register should give: each lane what one number does, see `pairs!` in tests/float_kernels.
+macro_rules! lanes {
+    ($($name:ident $function:ident $lane:ty;)*) => {$(
+        fn $name(which: u32, [a, b, c]: [$lane; 3]) -> u64 {
+            $function(which, [a, b, c]) | $function(which, [c, b, a]) << 16
+        }
+    )*};
+}
+lanes! {
+    half_lanes half f16;
+    brain_lanes brain bf16;
+    half_form_lanes half_form f16;
 }
 
 /// A test of every row of a list.
@@ -76,7 +94,7 @@ fn list<I>(
                 let results = gpu.device.download(&results).unwrap();
                 let differs = |at: &usize| {
                     let expected = host(which, &inputs[*at]);
-                    results[*at] != expected && !(is_nan(ty, row, results[*at]) && is_nan(ty, row, expected))
+                    !same(ty, row, results[*at], expected)
                 };
                 let mut different = (0..inputs.len()).filter(differs).peekable();
                 if let Some(&at) = different.peek() {
@@ -91,6 +109,14 @@ fn list<I>(
             Ok(json!({ "inputs": inputs.len() }))
         }));
     }
+}
+
+/// Whether two results are the same, of pairs in both lanes.
+fn same(ty: &str, row: &Row, a: u64, b: u64) -> bool {
+    if let Some(lane) = ty.strip_suffix("x2") {
+        return same(lane, row, a & 0xffff, b & 0xffff) && same(lane, row, a >> 16, b >> 16);
+    }
+    a == b || (is_nan(ty, row, a) && is_nan(ty, row, b))
 }
 
 /// Any NaN is as good as another, of the type that the row results in: an operation's is that of its operands.

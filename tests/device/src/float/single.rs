@@ -2,14 +2,27 @@
 //! them, by CUDA's functions of double precision; MPFR judges the worst again.
 
 use ptx::Module;
+use ptx::compare::cuda::{Bound, Entry};
 use ptx::compare::{Exact, ulp_distance, ulp_error};
 use serde_json::{Value, json};
 
+use super::launch::KEPT;
 use super::launch::{Outcome, Twin, apply, judge};
-use super::table::{Function, arguments, functions, judge_bound};
+use super::table::{Function, approximations, arguments, functions, judge_bound};
 use super::{SINGLE, flags, loaded, twins};
 use crate::gpu::Gpu;
 use crate::record::{Test, skippable_recorded};
+
+/// Where CUDA's own function is known to break its bound, and ours, which is the same code, with it.
+struct Deviation {
+    function: &'static str,
+    reason: &'static str,
+    /// Whether a result for these arguments that is outside the bound is one.
+    is: fn(&[f32], f32) -> bool,
+}
+
+/// All that are known. One that is gone fails its test.
+const DEVIATIONS: &[Deviation] = &[];
 
 /// Results at once: 1 GiB.
 const CHUNK: usize = 1 << 28;
@@ -19,7 +32,7 @@ const ROWS: usize = 10_000_000;
 
 pub fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
-    for function in functions() {
+    for function in functions().chain(approximations()) {
         let title = function.title(true);
         tests.push(skippable_recorded(&format!("float as nvcc: {title}"), move |gpu| as_nvcc(gpu, &function)));
         if function.bound(true).is_some_and(|bound| judge_bound(Some(bound)).kind != super::launch::UNBOUNDED) {
@@ -102,18 +115,29 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
         let missing = if cfg!(feature = "mpfr") { "MPFR lacks it" } else { "the reference was built without MPFR" };
         return Err(format!("{missing}: all results are within the bound, but the largest error was not measured"));
     };
-    assert!(outcome.outside() <= 64, "{} results outside of {bound}, as {:?}", outcome.outside(), inputs.first());
+    assert!(
+        outcome.outside() <= KEPT as u64,
+        "{} results outside of {bound}, as {:?}",
+        outcome.outside(),
+        inputs.first()
+    );
+    let deviation = DEVIATIONS.iter().find(|deviation| deviation.function == function.title(true));
     let mut worst = Worst::default();
     for (arguments, got) in inputs.iter().zip(results) {
         let exact = reference(&arguments.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
-        worst.add(bound, arguments, got, exact);
+        worst.add(bound, deviation, arguments, got, exact);
     }
-    let Worst { ulps, error, absolute, at, outside } = worst;
-    assert!(outside.is_empty(), "outside of {bound}:\n{}", outside.join("\n"));
+    let Worst { ulps, error, absolute, relative, at, outside, deviating } = worst;
+    let shown = outside.len().min(100);
+    assert!(outside.is_empty(), "{} outside of {bound}:\n{}", outside.len(), outside[..shown].join("\n"));
+    let deviation = deviation.map(|Deviation { reason, .. }| {
+        assert!(deviating > 0, "the known deviation is gone, so take it out of the list: {reason}");
+        format!("{deviating} inputs: {reason}")
+    });
     Ok(json!({
         "function": function.title(true), "bound": bound.to_string(), "inputs": outcome.checked(),
-        "all": function.arity == 1, "ulps": ulps, "error": error, "absolute": absolute, "worst": at,
-        "judged_by_mpfr": candidates.len(), "double": false,
+        "all": function.arity == 1, "ulps": ulps, "error": error, "absolute": absolute, "relative": relative,
+        "worst": at, "judged_by_mpfr": candidates.len(), "double": false, "deviation": deviation,
     }))
 }
 
@@ -135,18 +159,24 @@ struct Worst {
     ulps: u64,
     error: f64,
     absolute: f64,
+    relative: f64,
     at: Option<String>,
     outside: Vec<String>,
+    deviating: usize,
 }
 
 impl Worst {
-    fn add(&mut self, bound: &ptx::compare::cuda::Entry, arguments: &[f32], got: f32, exact: Exact) {
+    fn add(&mut self, bound: &Entry, deviation: Option<&Deviation>, arguments: &[f32], got: f32, exact: Exact) {
         let rounded: f32 = exact.round();
         let (ulps, error) = (ulp_distance(got, rounded), ulp_error(got, exact));
         let wide: Vec<f64> = arguments.iter().map(|x| f64::from(*x)).collect();
         let Some(tolerance) = bound.tolerance(&wide) else { return };
         let text: Vec<_> = arguments.iter().map(|x| format!("{x:e} ({:#010x})", x.to_bits())).collect();
         let text = text.join(", ");
+        if !tolerance.allows(got, rounded) && deviation.is_some_and(|deviation| (deviation.is)(arguments, got)) {
+            self.deviating += 1;
+            return;
+        }
         if !tolerance.allows(got, rounded) {
             self.outside.push(format!("{text}: got {got:e}, exactly {:e}, {ulps} ulp", exact.high));
         }
@@ -157,7 +187,12 @@ impl Worst {
             }
             self.ulps = self.ulps.max(ulps);
         } else {
-            self.absolute = self.absolute.max((f64::from(got) - exact.high).abs());
+            let difference = (f64::from(got) - exact.high).abs();
+            if matches!(bound.bound, Bound::Relative(_)) {
+                self.relative = self.relative.max(difference / exact.high.abs());
+            } else {
+                self.absolute = self.absolute.max(difference);
+            }
         }
     }
 }

@@ -15,12 +15,20 @@ pub struct Function {
     pub cuda: &'static str,
     /// Its arguments.
     pub arity: usize,
+    /// CUDA's name for it if it is approximate, as in `__sinf`.
+    pub approximate: Option<&'static str>,
 }
 
 /// All of them, as the build script wrote them down.
 pub fn functions() -> impl Iterator<Item = Function> {
     const ROWS: &[(&str, &str, usize)] = include!(concat!(env!("OUT_DIR"), "/functions.rs"));
-    ROWS.iter().map(|&(kernel, cuda, arity)| Function { kernel, cuda, arity })
+    ROWS.iter().map(|&(kernel, cuda, arity)| Function { kernel, cuda, arity, approximate: None })
+}
+
+/// The approximate ones, in single precision.
+pub fn approximations() -> impl Iterator<Item = Function> {
+    const ROWS: &[(&str, &str, &str, usize)] = include!(concat!(env!("OUT_DIR"), "/approximations.rs"));
+    ROWS.iter().map(|&(kernel, name, cuda, arity)| Function { kernel, cuda, arity, approximate: Some(name) })
 }
 
 impl Function {
@@ -38,6 +46,9 @@ impl Function {
 
     /// Its name in a list of results.
     pub fn title(&self, single: bool) -> String {
+        if let Some(name) = self.approximate {
+            return name.to_string();
+        }
         let (stem, rest) = match self.cuda.split_once('_') {
             Some((stem @ ("sincos" | "sincospi" | "remquo" | "frexp" | "modf"), rest)) => (stem, format!(", {rest}")),
             Some(("op", rest)) => (rest, String::new()),
@@ -48,6 +59,9 @@ impl Function {
 
     /// CUDA's bound; nothing for those that are compared with nvcc's results only.
     pub fn bound(&self, single: bool) -> Option<&'static Entry> {
+        if let Some(name) = self.approximate {
+            return cuda::single(name);
+        }
         let operator = match self.cuda {
             "op_add" => Some("x+y"),
             "op_mul" => Some("x*y"),
@@ -72,6 +86,13 @@ pub fn judge_bound(entry: Option<&Entry>) -> JudgeBound {
         Some(Bound::AbsoluteAtOrder(a, absolute)) => JudgeBound { kind: 4, a, absolute, ..base },
         Some(Bound::AbsoluteBeyondOrder(most, a, absolute)) => {
             JudgeBound { kind: 5, ulps: ulps(most), a, absolute, ..base }
+        }
+        Some(Bound::UlpsGrowing(most, a)) => JudgeBound { kind: 7, ulps: ulps(most), a, ..base },
+        Some(Bound::AbsoluteBetween(a, b, absolute, most)) => JudgeBound { kind: 8, ulps: ulps(most), a, b, absolute },
+        Some(Bound::AbsoluteWithin(a, absolute)) => JudgeBound { kind: 9, a, absolute, ..base },
+        Some(Bound::Relative(absolute)) => JudgeBound { kind: 10, absolute, ..base },
+        Some(Bound::UlpsForDivisor(most, exponent)) => {
+            JudgeBound { kind: 11, ulps: ulps(most), a: 2_f64.powi(exponent), ..base }
         }
         _ => base,
     }
@@ -178,6 +199,10 @@ fn row<T: Format>(function: &Function, random: &mut Random) -> [f64; 4] {
             };
             [if y == y.round() && random.bits() & 1 == 1 { -x } else { x }, y, 0.0, 0.0]
         }
+        "powi" => {
+            let base = exponent(random, 8);
+            [scaled(random, base), f64::from(exponent(random, limit)), 0.0, 0.0]
+        }
         "jn" => [128.0, random.unit() * if random.bits() & 1 == 1 { 400.0 } else { 1e4 }, 0.0, 0.0],
         "yn" => {
             let order = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0][random.bits() as usize % 6];
@@ -239,7 +264,8 @@ pub fn arguments<T: Format>(function: &Function, count: usize) -> Vec<Vec<T>> {
                                 None => T::from_f64(random_row[argument]),
                             };
                             // As an exponent, a NaN is 0 in Rust, and another number in CUDA C++.
-                            let is_exponent = matches!(function.cuda, "ldexp" | "scalbn" | "scalbln") && argument == 1;
+                            let is_exponent =
+                                matches!(function.cuda, "ldexp" | "scalbn" | "scalbln" | "powi") && argument == 1;
                             if is_exponent && column[i].to_f64().is_nan() {
                                 column[i] = T::default();
                             }

@@ -6,7 +6,9 @@ use gimli::{DwAt, DwTag, EndianSlice, LittleEndian, UnitSectionOffset};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
 
 /// Every entry of a cubin's `.debug_info`.
+#[derive(Debug)]
 pub struct Dwarf {
+    /// In their order.
     pub entries: Vec<Entry>,
     by_offset: HashMap<usize, usize>,
 }
@@ -14,18 +16,26 @@ pub struct Dwarf {
 /// One entry.
 #[derive(Debug)]
 pub struct Entry {
+    /// In the section.
     pub offset: usize,
+    /// What it is.
     pub tag: DwTag,
+    /// Its index in [`Dwarf::entries`].
     pub parent: Option<usize>,
+    /// Their indices in [`Dwarf::entries`].
     pub children: Vec<usize>,
+    /// As they stand.
     pub attributes: Vec<(DwAt, Value)>,
 }
 
 /// An attribute's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// See [`SECTION`].
     Address(u64),
+    /// Of any size.
     Number(i64),
+    /// A string.
     Text(String),
     /// An offset in the section.
     Reference(usize),
@@ -46,29 +56,35 @@ pub enum Place {
     Other(String),
 }
 
-/// Addresses of sections are so far apart.
-const SECTION: u64 = 1 << 32;
+/// Addresses of sections are so far apart: the section's number stands above these bits.
+pub const SECTION: u64 = 1 << 32;
+
+/// A section's contents, relocated; `None` if there is none of that name.
+pub fn section(file: &object::File<'_>, name: &str) -> Option<Vec<u8>> {
+    let section = file.section_by_name(name)?;
+    let mut contents = section.data().expect("its contents").to_vec();
+    for (offset, relocation) in section.relocations() {
+        let RelocationTarget::Symbol(symbol) = relocation.target() else { continue };
+        let symbol = file.symbol_by_index(symbol).expect("a symbol of this file");
+        let base = symbol.section_index().map_or(0, |index| index.0 as u64 * SECTION);
+        let at = usize::try_from(offset).expect("an offset in a file");
+        // ptxas leaves the addend in place for `.rel`, and in the relocation for `.rela`.
+        let value = base.wrapping_add(symbol.address()).wrapping_add_signed(relocation.addend());
+        if relocation.size() == 64 || base > 0 {
+            contents[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        }
+    }
+    Some(contents)
+}
 
 impl Dwarf {
     /// Reads a cubin.
     pub fn read(cubin: &[u8]) -> Self {
         let file = object::File::parse(cubin).expect("a cubin is an ELF file");
-        let section = |name: &str| file.section_by_name(name).unwrap_or_else(|| panic!("the cubin has no {name}"));
-        let mut info = section(".debug_info").data().expect("its contents").to_vec();
-        for (offset, relocation) in section(".debug_info").relocations() {
-            let RelocationTarget::Symbol(symbol) = relocation.target() else { continue };
-            let symbol = file.symbol_by_index(symbol).expect("a symbol of this file");
-            let base = symbol.section_index().map_or(0, |index| index.0 as u64 * SECTION);
-            let at = usize::try_from(offset).expect("an offset in a file");
-            // ptxas leaves the addend in place for `.rel`, and in the relocation for `.rela`.
-            let value = base.wrapping_add(symbol.address()).wrapping_add_signed(relocation.addend());
-            if relocation.size() == 64 || base > 0 {
-                info[at..at + 8].copy_from_slice(&value.to_le_bytes());
-            }
-        }
-        let abbreviations = section(".debug_abbrev").data().expect("its contents");
+        let info = section(&file, ".debug_info").expect("the cubin has no .debug_info");
+        let abbreviations = section(&file, ".debug_abbrev").expect("the cubin has no .debug_abbrev");
         let mut dwarf = Self { entries: Vec::new(), by_offset: HashMap::new() };
-        dwarf.units(&info, abbreviations).unwrap_or_else(|error| panic!("the DWARF cannot be read: {error}"));
+        dwarf.units(&info, &abbreviations).unwrap_or_else(|error| panic!("the DWARF cannot be read: {error}"));
         dwarf
     }
 

@@ -1,0 +1,141 @@
+//! Reads what a kernel that panicked left behind, which is readable after the context is lost.
+//!
+//! `ptx_abi::panic` says what and where. Every context has one record in this program's own memory, registered with the driver:
+//! no call to the driver is needed to read it, and all of them fail then.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ffi::{CString, c_void};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
+use cudarc::driver::{CudaContext, DriverError, result};
+use ptx_abi::panic::{FILE_LEN, MESSAGE_LEN, PLACE, Record, SYMBOL};
+use ptx_device::Dim3;
+
+use crate::driver::Doing;
+use crate::error::{Panic, Result};
+
+/// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`
+const MAPPED: u32 = 1 | 2;
+
+/// Every context's, while somebody has it.
+static RECORDS: Mutex<Vec<Weak<PanicRecord>>> = Mutex::new(Vec::new());
+
+/// A context's record.
+#[derive(Debug)]
+pub(crate) struct PanicRecord {
+    memory: NonNull<Record>,
+    address: CUdeviceptr,
+    context: Arc<CudaContext>,
+}
+
+// SAFETY: the memory is shared with the device anyway, and read through volatile and atomic accesses.
+unsafe impl Send for PanicRecord {}
+// SAFETY: as above.
+unsafe impl Sync for PanicRecord {}
+
+/// Has the kernels of a module write into its context's record; none if they cannot panic, or if the driver cannot share
+/// memory with the device: then a panic is an error without a text.
+pub(crate) fn attach(context: &Arc<CudaContext>, module: CUmodule, object: &str) -> Result<Option<Arc<PanicRecord>>> {
+    let name = CString::new(SYMBOL).expect("a symbol has no NUL");
+    let (mut address, mut size) = (0, 0);
+    // SAFETY: the module is loaded, and its context current.
+    let found = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut size, module, name.as_ptr()) };
+    if found != CUresult::CUDA_SUCCESS || size != size_of::<CUdeviceptr>() {
+        return Ok(None);
+    }
+    let Some(record) = PanicRecord::of(context) else { return Ok(None) };
+    // SAFETY: the module's global has the size of an address.
+    unsafe { result::memcpy_htod_sync(address, &[record.address]) }
+        .doing(|| format!("telling {object} where panics go"))?;
+    Ok(Some(record))
+}
+
+/// What the current context's kernels left, if one panicked.
+pub(crate) fn current() -> Option<Panic> {
+    let mut context: CUcontext = std::ptr::null_mut();
+    // SAFETY: writes one handle; this works in a lost context too.
+    unsafe { sys::cuCtxGetCurrent(&mut context) }.result().ok()?;
+    let records = RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    let record = records.iter().filter_map(Weak::upgrade).find(|record| record.context.cu_ctx() == context)?;
+    record.read()
+}
+
+impl PanicRecord {
+    /// That of a context; none where memory cannot be shared.
+    fn of(context: &Arc<CudaContext>) -> Option<Arc<Self>> {
+        let mut records = RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
+        records.retain(|record| record.strong_count() > 0);
+        let known = records.iter().filter_map(Weak::upgrade).find(|record| record.context.cu_ctx() == context.cu_ctx());
+        if known.is_some() {
+            return known;
+        }
+        let record = Arc::new(Self::new(context)?);
+        records.push(Arc::downgrade(&record));
+        Some(record)
+    }
+
+    fn new(context: &Arc<CudaContext>) -> Option<Self> {
+        // SAFETY: the layout is not of size zero; zeros are an empty record.
+        let memory = NonNull::new(unsafe { alloc_zeroed(Layout::new::<Record>()) })?;
+        let start: *mut c_void = memory.as_ptr().cast();
+        let mut address = 0;
+        // SAFETY: so many bytes were allocated just now, and are freed only after the driver gave them up.
+        let shared = unsafe {
+            sys::cuMemHostRegister_v2(start, size_of::<Record>(), MAPPED)
+                .result()
+                .and_then(|()| sys::cuMemHostGetDevicePointer_v2(&mut address, start, 0).result())
+        };
+        let record = Self { memory: memory.cast(), address, context: context.clone() };
+        // Dropping it frees the memory, where it was not shared. The device finds the record's start by its alignment.
+        (shared.is_ok() && address % align_of::<Record>() as u64 == 0).then_some(record)
+    }
+
+    /// What a kernel left. Only once it is ready: then the device writes no more.
+    fn read(&self) -> Option<Panic> {
+        // SAFETY: the memory is alive. What the device may still write is read as atomic; the rest it wrote before.
+        unsafe {
+            let record = self.memory.as_ptr();
+            let ready = (*record).ready.load(Ordering::Acquire);
+            if ready == 0 {
+                return None;
+            }
+            let file = (&raw const (*record).file).cast::<[u8; FILE_LEN]>().read_volatile();
+            let message = (&raw const (*record).message).cast::<[u8; MESSAGE_LEN]>().read_volatile();
+            let number = |from: *const u32| from.read_volatile();
+            let dim = |from: *const [u32; 3]| {
+                let [x, y, z] = from.read_volatile();
+                Dim3::new(x, y, z)
+            };
+            let len = number(&raw const (*record).message_len) as usize;
+            let message = message.get(..len).unwrap_or(&message);
+            let end = file.iter().position(|byte| *byte == 0).unwrap_or(FILE_LEN);
+            Some(Panic {
+                message: (ready != PLACE).then(|| String::from_utf8_lossy(message).into_owned()),
+                file: String::from_utf8_lossy(&file[..end]).into_owned(),
+                line: number(&raw const (*record).line),
+                column: number(&raw const (*record).column),
+                block: dim(&raw const (*record).block),
+                thread: dim(&raw const (*record).thread),
+            })
+        }
+    }
+}
+
+impl Drop for PanicRecord {
+    fn drop(&mut self) {
+        let start: *mut c_void = self.memory.as_ptr().cast();
+        let given_up = self.context.bind_to_thread().and_then(|()| {
+            // SAFETY: registered by `new`. No kernel runs that knows it: modules hold the record, and wait before they go.
+            unsafe { sys::cuMemHostUnregister(start) }.result()
+        });
+        // A lost context does not give it up; two pages then stay with the process, which can do nothing more with the device.
+        let never_shared = DriverError(CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+        if given_up.is_ok() || given_up == Err(never_shared) {
+            // SAFETY: allocated by `new` with this layout, and nobody else has it.
+            unsafe { dealloc(start.cast(), Layout::new::<Record>()) };
+        }
+    }
+}
