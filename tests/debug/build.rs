@@ -34,22 +34,26 @@ pub struct Built {
 
 /// Compiles a package with a profile; or says why not. Every output is made once.
 pub fn package(folder: &str, profile: &str, level: DebugLevel) -> Result<Built, String> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let tools = Tools::find();
-    if tools.ptxas().is_none() {
-        return Err("ptxas was not found".into());
-    }
-    if links(folder) && tools.nvcc().is_none() {
+    if links(folder) && Tools::find().nvcc().is_none() {
         return Err("nvcc was not found, and this package is linked with CUDA C++".into());
+    }
+    manifest(&root().join(folder).join("Cargo.toml"), &folder.replace('/', "-"), profile, level)
+}
+
+/// The same by its `Cargo.toml` and a name for the output.
+pub fn manifest(manifest: &Path, name: &str, profile: &str, level: DebugLevel) -> Result<Built, String> {
+    static ONE: Mutex<()> = Mutex::new(());
+    if Tools::find().ptxas().is_none() {
+        return Err("ptxas was not found".into());
     }
     // Builds share a target folder; and cargo would wait for the lock anyway.
     let _guard = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let out_dir = target.join("debug-tests").join(format!("{}-{profile}-{level:?}", folder.replace('/', "-")));
+    let target = target_dir();
+    let out_dir = target.join("debug-tests").join(format!("{name}-{profile}-{level:?}"));
     let settings =
         Settings { arch: vec![ARCH.into()], emit: vec![Emit::Cubin], debug_level: Some(level), ..Settings::default() };
     let build = DeviceBuild {
-        manifest: root().join(folder).join("Cargo.toml"),
+        manifest: manifest.to_owned(),
         settings,
         profile: profile.into(),
         features: Features::default(),
@@ -71,6 +75,11 @@ pub fn package(folder: &str, profile: &str, level: DebugLevel) -> Result<Built, 
         fs::read(path).expect("just written")
     };
     Ok(Built { ptx: String::from_utf8(read("ptx")).expect("PTX is text"), cubin: read("cubin") })
+}
+
+/// Where cargo and the tests write.
+pub fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The cubin that nvcc makes of twin.cu with `-g -G`.

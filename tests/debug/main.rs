@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 mod build;
+mod cases;
 mod host_elf;
 mod input;
 mod lines;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
         trials.extend(twin::trials());
         trials.extend(types::trials());
         trials.extend(lines::trials());
+        trials.extend(cases::trials());
         trials.extend(printers::trials());
         trials.extend(input::trials());
         trials

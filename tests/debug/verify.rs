@@ -57,9 +57,9 @@ fn large(folder: &str) -> bool {
 }
 
 /// Everything wrong with a build.
-fn faults(built: &Built) -> Vec<String> {
+pub fn faults(built: &Built) -> Vec<String> {
     let mut faults = Vec::new();
-    for unwanted in ["debug_gdb_scripts", ".debug_aranges"] {
+    for unwanted in ["debug_gdb_scripts", ".debug_aranges", ".noreturn"] {
         if built.ptx.contains(unwanted) {
             faults.push(format!("the PTX contains `{unwanted}`"));
         }
@@ -92,6 +92,9 @@ fn check(dwarf: &Dwarf) -> Vec<String> {
         }
         range(dwarf, entry).err().into_iter().for_each(&mut fault);
         match entry.tag {
+            gimli::DW_TAG_base_type if entry.number(gimli::DW_AT_byte_size) == Some(0) => {
+                fault("compute-sanitizer cannot read a base type without bytes".into());
+            }
             gimli::DW_TAG_variant_part | gimli::DW_TAG_variant => fault("cuda-gdb cannot read variant parts".into()),
             gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter if has_code(dwarf, entry) => {
                 variable(dwarf, entry).err().into_iter().for_each(&mut fault);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::{abi, cases, examples, reference, setup, shell};
+use crate::{abi, cases, debugger, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -29,7 +29,7 @@ mkdir -p "$out" || exit 1
 content=$(mktemp -d) || exit 1
 trap 'rm -rf "$content"' EXIT
 tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
-"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --examples "$content/examples" --commit "$(cat "$content/commit")" --json "$out/device.json" "$@"
+"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --json "$out/device.json" "$@"
 "#;
 
 /// What `run.sh` unpacks, beside it.
@@ -40,24 +40,33 @@ pub fn run() -> Result<()> {
     setup::run()?;
     let programs = examples::names()?;
     let mut build = shell::cargo();
-    build.args(["build", "--release", "--package", TESTS]).env("RUST_PTX_ARCH", ARCH);
+    build.args(["build", "--release", "--package", TESTS, "--package", debugger::PROGRAM]).env("RUST_PTX_ARCH", ARCH);
+    let mut unoptimised = shell::cargo();
+    unoptimised.arg("build").env("RUST_PTX_ARCH", ARCH);
     for program in &programs {
         build.args(["--package", program]);
+        unoptimised.args(["--package", program]);
     }
     if let Some(reason) = reference::add_features(&mut build, &[TESTS]) {
         eprintln!("the bundle's tests of rounding and accuracy will be skipped: {reason}");
     }
     shell::run(&mut build)?;
+    shell::run(&mut unoptimised)?;
 
     let content = tempfile::tempdir_in(shell::target_dir()?)?;
     let content = content.path();
-    fs::create_dir_all(content.join("examples"))?;
     let built = shell::target_dir()?.join("release");
     fs::copy(built.join(TESTS), content.join("device-tests"))?;
-    for program in &programs {
-        fs::copy(built.join(program), content.join("examples").join(program))?;
+    let mut stripped = vec!["device-tests".to_string()];
+    for (folder, built) in [("examples", &built), ("examples-at-o0", &shell::target_dir()?.join("debug"))] {
+        fs::create_dir_all(content.join(folder))?;
+        for program in &programs {
+            fs::copy(built.join(program), content.join(folder).join(program))?;
+            stripped.push(format!("{folder}/{program}"));
+        }
     }
-    strip(content, programs.iter().map(|program| format!("examples/{program}")).chain(["device-tests".into()]))?;
+    strip(content, stripped.into_iter())?;
+    debugger::pack(&content.join("debugger"), &built)?;
     abi::round_trips(&content.join("abi"))?;
     cases::pack(&content.join("cases"))?;
     fs::write(content.join("commit"), commit()?)?;

@@ -12,6 +12,7 @@ mod bundle;
 mod cases;
 mod ci;
 mod counts;
+mod debugger;
 mod examples;
 mod messages;
 mod reference;

@@ -5,6 +5,7 @@
 //! read, completed and written again: LLVM describes them for readers of other targets.
 
 mod enums;
+mod frames;
 mod kernels;
 mod labels;
 mod lines;
@@ -13,6 +14,7 @@ mod sections;
 mod symbols;
 mod trace;
 mod tree;
+mod types;
 mod variables;
 
 use self::sections::Section;
@@ -58,6 +60,7 @@ pub fn prepare(context: &Context, module: &Module<'_>, level: DebugLevel) -> Pre
         DebugLevel::LineTables => origins = llvm::number_locations(context, module),
         DebugLevel::Full => {
             llvm::fill_scopes(context, module);
+            llvm::mark_call_sites(context, module);
             llvm::join_fragments(context, module);
             llvm::make_references(context, module);
         }
@@ -83,13 +86,16 @@ impl Prepared {
 
 /// Level full; `Err` is what cannot be read.
 fn full(ptx: &str, table: &Table) -> Result<String, String> {
-    let (ptx, instead) = labels::steady(ptx);
+    let ptx = frames::keep_callers(ptx);
+    let (ptx, instead) = labels::steady(&ptx);
     let sections = sections::parse(&ptx)?;
     let named = |name: &str| sections.iter().find(|section| section.name == name);
     let (Some(info), Some(abbreviations)) = (named(".debug_info"), named(".debug_abbrev")) else {
         return Ok(ptx);
     };
     let mut tree = Tree::read(info, abbreviations).map_err(|error| error.to_string())?;
+    tree.join_units();
+    types::give_size(&mut tree);
     let symbols = Symbols::of(&ptx);
     kernels::describe(&mut tree, &symbols, table);
     enums::flatten(&mut tree);

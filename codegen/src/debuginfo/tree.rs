@@ -187,6 +187,22 @@ impl Tree {
         Ok(tree)
     }
 
+    /// Puts everything into the first unit.
+    ///
+    /// References between units are of the form `DW_FORM_ref_addr`, over which compute-sanitizer, and the driver's half of
+    /// cuda-gdb at an exception, crash; nvcc writes one unit.
+    pub fn join_units(&mut self) {
+        let Some((&first, others)) = self.units.split_first() else { return };
+        for unit in others.to_vec() {
+            let children = std::mem::take(&mut self.entry_mut(unit).children);
+            for child in &children {
+                self.entry_mut(*child).parent = Some(first);
+            }
+            self.entry_mut(first).children.extend(children);
+        }
+        self.units.truncate(1);
+    }
+
     /// Adds an entry at the end of its parent's.
     pub fn add(&mut self, parent: Option<Id>, mut entry: Entry) -> Id {
         let id = Id(self.entries.len());

@@ -2,6 +2,7 @@
 
 mod atomics;
 mod bitcode;
+mod call_sites;
 mod debug;
 mod errors;
 mod fatal;
@@ -15,6 +16,7 @@ pub use atomics::{
     failure_ordering, rmw_operation, scope_id, set_atomicity,
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
+pub use call_sites::mark_call_sites;
 pub use debug::{Call, Origin, fill_scopes, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{

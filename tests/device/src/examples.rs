@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::record::{Test, recorded};
 
-/// A test for every file in the folder.
-pub fn tests(folder: &Path) -> Vec<Test> {
+/// A test for every file in the folder; `how` is part of their names, as in `example at O0`.
+pub fn tests(how: &'static str, folder: &Path) -> Vec<Test> {
     let mut programs: Vec<_> =
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     programs.sort();
     let run = |program: std::path::PathBuf| {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        recorded(&format!("example {name}"), move |_| {
+        recorded(&format!("{how} {name}"), move |_| {
             let output = Command::new(&program)
                 .arg("--json")
                 .output()

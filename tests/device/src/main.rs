@@ -1,7 +1,9 @@
 //! Launches every test kernel and compares with the CPU; needs a GPU, and skips with the reason where there is none.
 //!
-//! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder;
-//! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder;
+//! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder,
+//! `--examples-at-o0 FOLDER` those there, which were not optimised;
+//! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder; `--debugger FOLDER` the cases there under cuda-gdb
+//! and compute-sanitizer;
 //! `--cases FOLDER` also runs the user-interface tests that were put there;
 //! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
@@ -11,6 +13,7 @@ use libtest_mimic::Arguments;
 
 mod abi;
 mod atomics;
+mod debugger;
 mod cases;
 mod examples;
 mod failures;
@@ -64,8 +67,10 @@ fn main() -> ExitCode {
     ]
     .concat();
     tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
+    tests.extend(options.debugger.iter().flat_map(|folder| debugger::tests(folder)));
     tests.extend(options.cases.iter().flat_map(|folder| cases::tests(folder)));
-    tests.extend(options.examples.iter().flat_map(|folder| examples::tests(folder)));
+    tests.extend(options.examples.iter().flat_map(|folder| examples::tests("example", folder)));
+    tests.extend(options.examples_at_o0.iter().flat_map(|folder| examples::tests("example at O0:", folder)));
     let record = record::Record::default();
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
     let written = options.json.as_ref().map_or(Ok(()), |path| record.write(path, options.commit.as_deref()));

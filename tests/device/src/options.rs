@@ -9,8 +9,12 @@ pub struct Options {
     pub json: Option<PathBuf>,
     /// A folder of programs to run as well.
     pub examples: Option<PathBuf>,
+    /// The same programs, not optimised.
+    pub examples_at_o0: Option<PathBuf>,
     /// A folder of what `abi-fuzz --round-trips` built.
     pub abi: Option<PathBuf>,
+    /// A folder of cases for cuda-gdb and compute-sanitizer, with the program that they watch.
+    pub debugger: Option<PathBuf>,
     /// A folder of user-interface tests that run.
     pub cases: Option<PathBuf>,
     /// What the programs were built from.
@@ -27,7 +31,9 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<Str
         match arg.as_str() {
             "--json" => options.json = Some(value()?.into()),
             "--examples" => options.examples = Some(value()?.into()),
+            "--examples-at-o0" => options.examples_at_o0 = Some(value()?.into()),
             "--abi" => options.abi = Some(value()?.into()),
+            "--debugger" => options.debugger = Some(value()?.into()),
             "--cases" => options.cases = Some(value()?.into()),
             "--commit" => options.commit = Some(value()?),
             "--child" => options.child = Some(value()?),
