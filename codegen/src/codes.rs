@@ -121,6 +121,12 @@ codes! {
         "The text of an `asm!` is handed to NVIDIA's assembler as it is, with registers in place of `{}`, and it did not accept it. The message shows the `asm!`, the line of PTX that came of it, and the calls through which the kernel reaches it.\n\nThe PTX ISA documents each instruction's types and operands. Operands of `asm!` are registers of the classes `reg16`, `reg32` and `reg64`, which have the PTX types `.b16`, `.b32` and `.b64`.";
     InlinePtxUnsupported = 47, "inline PTX for a newer GPU",
         "The text of an `asm!` holds an instruction that the GPU compiled for, or the PTX ISA version, does not have. The message says which GPU or version has it.\n\nCompile for that GPU (`--arch sm_90`), or ask for the version (`--ptx-version 8.0`). Optimised code for several GPUs can ask `ptx::arch()` first: it has nothing of what the answer leaves out.";
+    DebuggerMissing = 50, "cuda-gdb not found",
+        "`cargo ptx debug` starts NVIDIA's debugger, which comes with the CUDA toolkit for Linux (package cuda-gdb-13-0 of NVIDIA's repositories) and is not among the tools that `cargo ptx setup` installs. It is looked for in this order: `--cuda-gdb`, the variable `CUDA_GDB`, the folder bin below `CUDA_HOME` or `CUDA_PATH`, `PATH`, /usr/local/cuda/bin.\n\n`cargo ptx debug --setup` needs no debugger: it writes the script that every cuda-gdb can load.";
+    PoorDebugInfo = 51, "kernels without full debug information",
+        "cuda-gdb shows variables, types and frames of kernels that were compiled without optimisation at the debug level `full`, as the profile `dev` does. With line tables alone it stops at lines and shows nothing else; without debug information it knows neither.\n\nLeave `--release` away, or set `opt-level = 0` and `debug = \"full\"` in the profile. A `profile` in the build script, or `debug-level` in `[package.metadata.ptx]`, wins over the profile.";
+    NoLibrarySources = 52, "no sources of `core` and `alloc`",
+        "Debug information names the files of `core` and `alloc` as /rustc/HASH/library/…, which is on no disk. `cargo ptx debug` tells cuda-gdb to read them from the component rust-src, or from rust-docs. Neither is installed, so that stepping into the library shows no text: run `rustup component add rust-src`.";
 }
 
 impl Code {

@@ -55,7 +55,7 @@ pub fn link(options: &Options) -> Result<Report> {
     float::assign(&context, &module, &interface, options.float)?;
     dump.module("modes", &module)?;
 
-    let mut report = Report::new(options, &table, &module, assembler.as_ref());
+    let mut report = Report { debug, ..Report::new(options, &table, &module, assembler.as_ref()) };
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
         let module = module.clone();
@@ -223,6 +223,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION").into(),
             llvm: crate::LLVM_VERSION.into(),
             ptxas: assembler.map(|assembler| assembler.version.clone()),
+            debug: options.debug,
             kernels: table.kernels.iter().map(kernel).collect(),
             functions: table.exports.iter().chain(&table.imports).map(function).collect(),
             outputs: Vec::new(),

@@ -10,6 +10,7 @@ pub mod cache;
 pub mod cli;
 pub mod codes;
 pub mod copies;
+pub mod debugger;
 pub mod debuginfo;
 pub mod device_link;
 pub mod diagnostic;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::float::Modes;
-use crate::options::{Emit, Linking};
+use crate::options::{DebugLevel, Emit, Linking};
 
 /// File name of the report in the output folder.
 pub const FILE_NAME: &str = "report.json";
@@ -24,6 +24,9 @@ pub struct Report {
     pub llvm: String,
     /// ptxas's version, if it was run.
     pub ptxas: Option<String>,
+    /// What a debugger finds in the outputs.
+    #[serde(default)]
+    pub debug: DebugLevel,
     /// In order of name.
     pub kernels: Vec<Kernel>,
     /// Device functions that cross the boundary: exports, then imports, each in order of symbol.

@@ -122,6 +122,9 @@ pub fn trials() -> Vec<Trial> {
                 refused(&[&ir::kernel("k", "ret void", &rest)], &[], &["PTX0008", "`d`", wanted]);
             }
         }),
+        test("a strategy for panics of a crate that is not there", || {
+            refused(&[&ir::good("k")], &["--panic-for=nobody=trap"], &["PTX0040", "`nobody`", "the crates are"]);
+        }),
         test("what LLVM has no instruction for", || {
             let body = "%t = load ptr, ptr %p\nindirectbr ptr %t, [label %a, label %b]\na:\nstore i32 1, ptr %p\n\
                         br label %b\nb:\nret void";

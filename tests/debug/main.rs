@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 mod build;
+mod host_elf;
+mod input;
 mod lines;
+mod printers;
 mod twin;
 mod types;
 mod verify;
@@ -14,6 +17,8 @@ fn main() -> ExitCode {
         trials.extend(twin::trials());
         trials.extend(types::trials());
         trials.extend(lines::trials());
+        trials.extend(printers::trials());
+        trials.extend(input::trials());
         trials
     })
 }

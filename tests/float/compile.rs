@@ -7,8 +7,6 @@ use std::sync::OnceLock;
 
 use ptx_codegen::driver::LINKER_VARIABLE;
 use ptx_codegen::options::TARGET;
-use ptx_codegen::progress::Progress;
-use ptx_codegen::sysroot::{self, Rustc};
 use ptx_codegen::tools::Tools;
 
 /// The GPU.
@@ -98,36 +96,7 @@ pub fn nvcc(name: &str, source: &str, options: &[&str]) -> Result<String, String
 /// What rustc needs to know of the crate `ptx`, compiled for the device.
 fn library() -> Result<&'static [String], String> {
     static BUILT: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
-    BUILT.get_or_init(build_library).as_deref().map_err(Clone::clone)
-}
-
-fn build_library() -> Result<Vec<String>, String> {
-    let rustc = Rustc::query(Path::new("rustc")).map_err(text)?;
-    let sysroot = sysroot::ensure(&rustc, None, &Progress::quiet()).map_err(text)?.path.display().to_string();
-    let target_dir = folder().join("crates");
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "--package", "ptx", "--message-format=json-render-diagnostics"]);
-    cargo.args(["--target", TARGET, "--target-dir"]).arg(&target_dir).current_dir(root());
-    let variable = format!("CARGO_TARGET_{}_RUSTFLAGS", TARGET.to_uppercase().replace('-', "_"));
-    let output = cargo.env(variable, format!("--sysroot {sysroot}")).output().map_err(text)?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    let rlib = String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter(|message| message["reason"] == "compiler-artifact" && message["target"]["name"] == "ptx")
-        .find_map(|message| Some(message["filenames"].as_array()?.first()?.as_str()?.to_string()))
-        .ok_or("cargo does not say where it put the crate `ptx`")?;
-    let deps = |folder: PathBuf| format!("-Ldependency={}", folder.join("release/deps").display());
-    Ok(vec![
-        "--sysroot".into(),
-        sysroot,
-        "--extern".into(),
-        format!("ptx={rlib}"),
-        deps(target_dir.clone()),
-        deps(target_dir.join(TARGET)),
-    ])
+    BUILT.get_or_init(|| ptx_tests::library::build(&folder())).as_deref().map_err(Clone::clone)
 }
 
 fn executable(program: &Path) -> Result<(), String> {

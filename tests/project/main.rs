@@ -3,10 +3,14 @@
 use std::process::ExitCode;
 
 mod cargo_ptx;
+mod debug;
 mod demo;
 mod messages;
 mod rebuild;
 
 fn main() -> ExitCode {
-    ptx_tests::run(|| [rebuild::trials(), cargo_ptx::trials(), messages::trials()].into_iter().flatten().collect())
+    ptx_tests::run(|| {
+        let trials = [rebuild::trials(), cargo_ptx::trials(), messages::trials(), debug::trials()];
+        trials.into_iter().flatten().collect()
+    })
 }

@@ -10,6 +10,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use ptx_codegen::driver::LINKER_VARIABLE;
 
 pub mod dwarf;
+pub mod library;
 
 /// What a test says in the end: nothing, or why it did not run. It fails by panicking.
 pub type Skip = Option<String>;

@@ -313,4 +313,15 @@ mod tests {
             assert!(result.is_ok() || !result.unwrap_err().contains("is not a directive"), "{}", known.name);
         }
     }
+
+    #[test]
+    fn the_guide_names_every_directive_and_no_other() {
+        let guide = include_str!("../../docs/src/contributing/ui-tests.md");
+        let section = guide.split("\n## ").find(|section| section.starts_with("Directives")).expect("the section");
+        let rows = section.lines().filter_map(|line| line.strip_prefix("| `//@ "));
+        let found: Vec<&str> = rows.filter_map(|row| row.split([':', '`']).next()).collect();
+        let mut known: Vec<&str> = DIRECTIVES.iter().map(|directive| directive.name).collect();
+        known.sort_unstable();
+        assert_eq!(found, known);
+    }
 }

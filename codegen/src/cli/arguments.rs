@@ -36,6 +36,8 @@ pub enum Verb {
     Build(BuildArgs),
     /// Build and run the host program, as `cargo run` does.
     Run(RunArgs),
+    /// Build the host program without optimisation and start it in cuda-gdb, with pretty printers and sources.
+    Debug(DebugArgs),
     /// Write the C++ header of the exported functions, the kernels and their types.
     #[command(mut_arg("out", |out| out.value_name("FILE").help("Where the header goes; it is printed by default")))]
     Header(BuildArgs),
@@ -144,6 +146,81 @@ impl BuildArgs {
 /// `cargo ptx run`
 #[derive(Args, Debug)]
 pub struct RunArgs {
+    /// How the kernels are compiled.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// What `cargo run` takes: --release, --bin NAME, …, -- and the program's arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub cargo: Vec<OsString>,
+}
+
+/// `cargo ptx debug`
+#[derive(Args, Debug)]
+pub struct DebugArgs {
+    /// Which program, and how it is built.
+    #[command(flatten)]
+    pub build: ProgramArgs,
+    /// The debugger, instead of the one that CUDA_GDB, CUDA_HOME or PATH has.
+    #[arg(long, value_name = "PATH")]
+    pub cuda_gdb: Option<PathBuf>,
+    /// A command for cuda-gdb before it reads from the terminal, as in `-e 'break lib.rs:12' -e run`.
+    #[arg(short, long, value_name = "COMMAND")]
+    pub execute: Vec<String>,
+    /// End after the commands.
+    #[arg(long)]
+    pub batch: bool,
+    /// Print cuda-gdb's command line instead of starting it.
+    #[arg(long)]
+    pub print_command: bool,
+    /// Write the script that makes cuda-gdb ready, print its path, and build and start nothing: for IDEs.
+    #[arg(long, conflicts_with = "print_command")]
+    pub setup: bool,
+    /// The program's arguments.
+    #[arg(last = true, value_name = "ARGS")]
+    pub program: Vec<OsString>,
+}
+
+/// Which host program, and how it is built: cargo's options.
+#[derive(Args, Debug)]
+pub struct ProgramArgs {
+    /// Its package.
+    #[arg(short, long, value_name = "NAME")]
+    pub package: Option<String>,
+    /// The program, where the package has several.
+    #[arg(long, value_name = "NAME", conflicts_with = "example")]
+    pub bin: Option<String>,
+    /// An example.
+    #[arg(long, value_name = "NAME")]
+    pub example: Option<String>,
+    /// A package's manifest instead of the one in this folder.
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Compile with the profile `release`.
+    #[arg(short, long, conflicts_with = "profile")]
+    pub release: bool,
+    /// Compile with this profile.
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Features of the package, separated by commas or spaces.
+    #[arg(short = 'F', long, value_delimiter = ',')]
+    pub features: Vec<String>,
+    /// Leave the feature `default` off.
+    #[arg(long)]
+    pub no_default_features: bool,
+    /// Every feature.
+    #[arg(long)]
+    pub all_features: bool,
+    /// Where cargo keeps what it compiles.
+    #[arg(long, value_name = "DIR")]
+    pub target_dir: Option<PathBuf>,
+    /// How the kernels are compiled.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// What the build script is told of the kernels, through the environment.
+#[derive(Args, Debug)]
+pub struct DeviceArgs {
     /// GPU architectures, such as sm_80,sm_90a; the package's own choice by default.
     #[arg(long, value_delimiter = ',')]
     pub arch: Vec<String>,
@@ -153,9 +230,35 @@ pub struct RunArgs {
     /// What panics leave behind.
     #[command(flatten)]
     pub panic: PanicSettings,
-    /// What `cargo run` takes: --release, --bin NAME, …, -- and the program's arguments.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
-    pub cargo: Vec<OsString>,
+}
+
+impl ProgramArgs {
+    /// As cargo takes them.
+    pub fn to_cargo(&self) -> Vec<OsString> {
+        let mut args: Vec<OsString> = Vec::new();
+        let named = [
+            ("--package", self.package.as_ref()),
+            ("--bin", self.bin.as_ref()),
+            ("--example", self.example.as_ref()),
+            ("--profile", self.profile.as_ref()),
+        ];
+        for (option, value) in named {
+            args.extend(value.into_iter().flat_map(|value| [option.into(), value.into()]));
+        }
+        for (option, path) in [("--manifest-path", &self.manifest_path), ("--target-dir", &self.target_dir)] {
+            args.extend(path.iter().flat_map(|path| [option.into(), path.into()]));
+        }
+        let flags = [
+            ("--release", self.release),
+            ("--no-default-features", self.no_default_features),
+            ("--all-features", self.all_features),
+        ];
+        args.extend(flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.into()));
+        if !self.features.is_empty() {
+            args.extend(["--features".into(), self.features.join(",").into()]);
+        }
+        args
+    }
 }
 
 /// `cargo ptx inspect`
@@ -253,9 +356,20 @@ mod tests {
             ("run", &[], &[]),
         ] {
             let Verb::Run(args) = parse(line).unwrap() else { panic!("{line}") };
-            assert_eq!(args.arch, arch, "{line}");
+            assert_eq!(args.device.arch, arch, "{line}");
             assert_eq!(args.cargo, cargo, "{line}");
         }
+    }
+
+    #[test]
+    fn debug_takes_cargos_options_its_own_and_the_programs() {
+        let line = "debug --bin x -p k --release --features a,b -e run --cuda-gdb /g --batch -- --flag -e";
+        let Verb::Debug(args) = parse(line).unwrap() else { panic!() };
+        assert_eq!(args.build.to_cargo(), ["--package", "k", "--bin", "x", "--release", "--features", "a,b"]);
+        assert_eq!((args.execute, args.cuda_gdb), (vec!["run".to_string()], Some("/g".into())));
+        assert_eq!((args.batch, args.program), (true, vec!["--flag".into(), "-e".into()]));
+        assert!(parse("debug --bin x --example y").unwrap_err().contains("cannot be used with"));
+        assert!(parse("debug stray").unwrap_err().contains("unexpected argument"));
     }
 
     #[test]

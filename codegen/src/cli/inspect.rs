@@ -238,6 +238,7 @@ mod tests {
             version: String::new(),
             llvm: String::new(),
             ptxas: None,
+            debug: Default::default(),
             kernels: vec![kernel()],
             functions: vec![],
             outputs: vec![],

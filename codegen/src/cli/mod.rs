@@ -1,7 +1,8 @@
-//! `cargo ptx`: new, build, run, header, inspect, doctor, setup, explain.
+//! `cargo ptx`: new, build, run, debug, header, inspect, doctor, setup, explain.
 
 mod arguments;
 mod build;
+mod debug;
 pub mod doctor;
 mod explain;
 mod extract;
@@ -44,8 +45,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             output::diagnostics(&failure.diagnostics, format, &failure.source_base);
-            if format == MessageFormat::Json {
-                output::json("build-finished", "success", &false);
+            match format {
+                MessageFormat::Json => output::json("build-finished", "success", &false),
+                MessageFormat::Human => eprintln!("{}", output::more(&failure.diagnostics)),
             }
             // The linker's bugs are this program's.
             let is_bug = failure.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Bug);
@@ -69,6 +71,7 @@ fn dispatch(line: CommandLine) -> Result<u8> {
         Verb::Build(args) => build::run(&args, &progress)?,
         Verb::Header(args) => header::run(args, &progress)?,
         Verb::Run(args) => return run::run(&args),
+        Verb::Debug(args) => return debug::run(&args, &progress),
         Verb::Inspect(args) => inspect::run(&args, &progress)?,
         Verb::Doctor { message_format } => {
             let can_compile = doctor::run(&rustc(), message_format);

@@ -30,7 +30,9 @@ struct Metadata {
 
 #[derive(Debug, Deserialize)]
 struct Package {
+    id: String,
     name: String,
+    default_run: Option<String>,
     manifest_path: PathBuf,
     dependencies: Vec<Dependency>,
 }
@@ -58,6 +60,16 @@ pub fn select(args: &BuildArgs) -> Result<Selected> {
         name: package.name.clone(),
         target_dir: args.target_dir.clone().unwrap_or(metadata.target_directory),
     })
+}
+
+/// The workspace's target folder.
+pub fn target_dir(manifest: Option<&Path>) -> Result<PathBuf> {
+    Ok(ask(manifest)?.target_directory)
+}
+
+/// Ids of packages with the programs that `default-run` names.
+pub fn default_runs(manifest: Option<&Path>) -> Result<Vec<(String, String)>> {
+    Ok(ask(manifest)?.packages.into_iter().filter_map(|package| Some((package.id, package.default_run?))).collect())
 }
 
 fn choose<'a>(packages: &'a [Package], name: Option<&str>, here: &Path) -> Result<&'a Package> {
@@ -124,7 +136,9 @@ mod tests {
 
     fn package(name: &str, dependency: Option<(&str, Option<&str>)>) -> Package {
         Package {
+            id: name.into(),
             name: name.into(),
+            default_run: None,
             manifest_path: format!("/ws/{name}/Cargo.toml").into(),
             dependencies: dependency
                 .map(|(name, kind)| Dependency { name: name.into(), kind: kind.map(Into::into) })

@@ -20,8 +20,8 @@ use std::collections::HashSet;
 
 use super::lower::product;
 use crate::llvm::{
-    self, AnyTypeEnum, Attribute, AttributeLoc, BasicBlock, BasicTypeEnum, Context, FloatValue, FunctionValue,
-    InstructionOpcode, InstructionValue, Use,
+    self, Attribute, AttributeLoc, BasicBlock, Context, FloatValue, FunctionValue, InstructionOpcode, InstructionValue,
+    Use,
 };
 
 /// Moves the products of one function.

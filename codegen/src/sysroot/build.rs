@@ -86,10 +86,10 @@ impl Build<'_> {
         command.args(["--crate-name", name, "--edition=2024", "--target", TARGET]).args(OPTIONS);
         command.arg(root).arg("--out-dir").arg(library_folder(self.sysroot)).arg("--sysroot").arg(self.sysroot);
         // The names that rustc's own libraries have in panics and debug information, wherever the sources lie here.
-        let commit = self.rustc.commit_hash.as_deref().unwrap_or(&self.rustc.release);
-        let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}=/rustc/{commit}/{to}", from.display());
-        command.arg(remap(self.sources, "library"));
-        command.arg(remap(&self.sysroot.join("scratch/compiler_builtins"), "library/compiler_builtins"));
+        let library = self.rustc.library();
+        let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={library}{to}", from.display());
+        command.arg(remap(self.sources, ""));
+        command.arg(remap(&self.sysroot.join("scratch/compiler_builtins"), "/compiler_builtins"));
         // Only here: the library is written in unstable Rust.
         if !self.rustc.is_nightly() {
             command.env("RUSTC_BOOTSTRAP", "1");

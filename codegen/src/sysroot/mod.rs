@@ -74,6 +74,19 @@ pub fn ensure(rustc: &Rustc, explicit: Option<&Path>, progress: &Progress) -> Re
     Ok(Sysroot { path: place, source })
 }
 
+/// The sources of `core` and `alloc`, for reading: rust-src's, or those that rust-docs shows, unpacked into the cache.
+/// `None` where neither is there.
+pub fn sources(rustc: &Rustc, progress: &Progress) -> Result<Option<PathBuf>> {
+    let Ok(library) = source::find(rustc, None) else { return Ok(None) };
+    if library.source != Source::RustDocs {
+        return Ok(Some(library.path));
+    }
+    let place = cache::root()?.join("library").join(build::key(rustc, None));
+    let waiting = || progress.line("Waiting for another process that unpacks Rust's sources");
+    cache::make_once(&place, waiting, |partial| library.unpack(partial).map(|_| ()))?;
+    Ok(Some(place))
+}
+
 /// Where the sysroot of this rustc is or would be.
 pub fn place(rustc: &Rustc, explicit: Option<&Path>) -> Result<PathBuf> {
     Ok(sysroots()?.join(build::key(rustc, explicit)))

@@ -56,6 +56,11 @@ impl Rustc {
         self.release.contains("-nightly") || self.release.contains("-dev")
     }
 
+    /// What the files of `core` and `alloc` are called in debug information: no folder of this machine.
+    pub fn library(&self) -> String {
+        format!("/rustc/{}/library", self.commit_hash.as_deref().unwrap_or(&self.release))
+    }
+
     /// The compiler itself, not rustup's proxy, which would choose anew by the current folder.
     pub(super) fn compiler(&self) -> PathBuf {
         let own = self.sysroot.join("bin").join(format!("rustc{}", std::env::consts::EXE_SUFFIX));

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the scripts of this folder in cuda-gdb on a machine with a GPU, and looks for the lines after `# expect:`
-# (extended regular expressions, in this order) in what it says.
+# (extended regular expressions, in this order) in what it says. `# printers` loads the pretty printers first.
 #
 #   run.sh PROGRAM [CUDA_GDB]     PROGRAM: what `cargo build -p ptx-debug-kernels` made
 set -u
@@ -11,9 +11,13 @@ passed=0
 failed=0
 for script in "$here"/*.gdb; do
     kernel=$(sed -n 's/^# kernel: //p' "$script")
+    printers=
+    if grep -q '^# printers$' "$script"; then
+        printers=$here/../../../codegen/src/debugger/ptx.py
+    fi
     said=$(mktemp)
     "$debugger" -batch -nx -ex 'set pagination off' -ex 'set confirm off' -ex 'set breakpoint pending on' \
-        -x "$script" --args "$program" "$kernel" >"$said" 2>&1 </dev/null
+        ${printers:+-x "$printers"} -x "$script" --args "$program" "$kernel" >"$said" 2>&1 </dev/null
     from=1
     expected=$(mktemp)
     sed -n 's/^# expect: //p' "$script" >"$expected"

@@ -2,6 +2,8 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![expect(missing_docs, reason = "the names say it")]
 
+#[expect(clippy::undocumented_unsafe_blocks, reason = "`owner` says for all what is believed of the layouts")]
+pub mod printed;
 #[expect(clippy::unnecessary_literal_unwrap, reason = "a debugger sees the values on the way")]
 pub mod shapes;
 #[expect(

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use ptx::DevicePointer;
 use ptx::prelude::*;
+use ptx_debug_kernels::printed::printed;
 use ptx_debug_kernels::shapes::{closures, enums, views};
 use ptx_debug_kernels::twin::{Pair, aggregates, statics};
 
@@ -17,7 +18,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(None) => {
-            eprintln!("name a kernel: enums, views, closures, aggregates or statics");
+            eprintln!("name a kernel: enums, views, closures, printed, aggregates or statics");
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -40,6 +41,7 @@ fn run(kernel: &str) -> ptx::Result<Option<f64>> {
     match kernel {
         "enums" => enums(2.0, &input, &mut floats).launch(&module, grid)?,
         "views" => views(&input, &mut floats).launch(&module, grid)?,
+        "printed" => printed(&input, &mut floats).launch(&module, grid)?,
         "closures" => closures(10, &mut ints).launch(&module, grid)?,
         // SAFETY: the buffer has an element for every thread, and lives until the result is read.
         "aggregates" => unsafe { aggregates(pointer, Pair { a: 7, b: 1.5 }).launch(&module, grid)? },
@@ -48,7 +50,7 @@ fn run(kernel: &str) -> ptx::Result<Option<f64>> {
         _ => return Ok(None),
     }
     let last = match kernel {
-        "enums" | "views" => device.download(&floats)?.last().copied().map(f64::from),
+        "enums" | "views" | "printed" => device.download(&floats)?.last().copied().map(f64::from),
         _ => device.download(&ints)?.first().copied().map(f64::from),
     };
     Ok(last)

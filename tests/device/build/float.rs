@@ -100,14 +100,20 @@ fn twins(nvcc: &Path, out_dir: &Path) {
     for (name, variants, rows) in [("single", &SINGLE[..], single), ("double", &DOUBLE[..], double)] {
         std::fs::write(out_dir.join(format!("{name}.inc")), rows).expect("our own folder");
         let mut cubins = String::from("&[");
-        for (variant, _, flags) in variants {
+        std::thread::scope(|scope| {
+            for (variant, _, flags) in variants {
+                scope.spawn(move || {
+                    let mut command = Command::new(nvcc);
+                    // A function of fewer arguments leaves the macros' other variables unused.
+                    command.args(["-cubin", "-arch=sm_90", "-diag-suppress=550", "-I"]).arg(out_dir).args(*flags);
+                    command.arg("-o").arg(out_dir.join(format!("{name}_{variant}.cubin")));
+                    let run = command.arg(format!("../float_kernels/cuda/{name}.cu")).output().expect("nvcc starts");
+                    assert!(run.status.success(), "{command:?}: {}", String::from_utf8_lossy(&run.stderr));
+                });
+            }
+        });
+        for (variant, ..) in variants {
             let cubin = out_dir.join(format!("{name}_{variant}.cubin"));
-            let mut command = Command::new(nvcc);
-            // A function of fewer arguments leaves the macros' other variables unused.
-            command.args(["-cubin", "-arch=sm_90", "-diag-suppress=550", "-I"]).arg(out_dir).args(*flags);
-            command.arg("-o").arg(&cubin).arg(format!("../float_kernels/cuda/{name}.cu"));
-            let run = command.output().expect("nvcc starts");
-            assert!(run.status.success(), "{command:?}: {}", String::from_utf8_lossy(&run.stderr));
             let _ = write!(cubins, "({variant:?}, include_bytes!({:?}) as &[u8]), ", cubin.display().to_string());
         }
         std::fs::write(out_dir.join(format!("{name}_cubins.rs")), cubins + "]").expect("our own folder");

@@ -239,6 +239,12 @@ static __device__ void finish(const Found &found, Outcome *out) {
         }                                                                                                                    \
     }
 
+// In libdevice, and in no header of CUDA's.
+extern "C" __device__ float __nv_powif(float x, int n);
+extern "C" __device__ double __nv_powi(double x, int n);
+static __device__ float powif(float x, int n) { return __nv_powif(x, n); }
+static __device__ double powi(double x, int n) { return __nv_powi(x, n); }
+
 // What CUDA has with two results, and operators, under names of functions.
 #define TWO_RESULTS(T, F)                                                                                                    \
     static __device__ T sincos_sin##F(T x) { T s, c; sincos##F(x, &s, &c); return s; }                                       \

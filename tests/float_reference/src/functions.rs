@@ -93,7 +93,7 @@ table! {
     "ldexp" |x, n| number(x) << n as i32;
     "scalbn" |x, n| number(x) << n as i32;
     "scalbln" |x, n| number(x) << n as i32;
-    "jn" |n, x| number(x).jn(n as i32);
+    "jn" |n, x| special::jn(n, x);
     "yn" |n, x| number(x).yn(n as i32);
     "pow" |x, y| number(x).pow(number(y));
     "atan2" |y, x| number(y).atan2(&number(x));

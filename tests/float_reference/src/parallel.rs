@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Elements that a thread takes at once.
-const CHUNK: usize = 4096;
+const CHUNK: usize = 256;
 
 /// Calls `work` for pieces of `0..count` on all cores, until all are done or the time is over, and merges what it returns.
 /// Each piece begins where the one before ended, so that what is done is always a beginning of the range: the second
