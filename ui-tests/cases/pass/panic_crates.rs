@@ -12,7 +12,6 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry ours(
 // CHECK: trap;
-// CHECK: ret;
 #[kernel]
 pub fn ours(values: &[u32], at: usize, mut out: DisjointSlice<u32>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {
