@@ -73,6 +73,15 @@ pub fn trials() -> Vec<Trial> {
                 refused(&[&ir::good("k")], &options, &["PTX0034", wanted, "`prec-sqrt=false`"]);
             }
         }),
+        test("strategies for panics that do not exist", || {
+            refused(&[&ir::good("k")], &["--panic=silent"], &["'silent'", "full, location, trap"]);
+            refused(&[&ir::good("k")], &["--panic-for=core=abort"], &["`abort`", "(full, location, trap)"]);
+            refused(&[&ir::good("k")], &["--panic-for=sha2"], &["`sha2` names no strategy", "`sha2=trap`"]);
+        }),
+        test("strategies for the panics of crates that are not there", || {
+            let wanted = ["PTX0040", "`sha3`", "the crates are", "`module0`"];
+            refused(&[&ir::good("k")], &["--panic-for=sha3=trap,module0=full"], &wanted);
+        }),
         test("floating-point modes that do not exist", || {
             refused(&[&ir::good("k")], &["--ftz=maybe"], &["'maybe'", "true, false"]);
             refused(&[&ir::good("k")], &["--prec-division=true"], &["'--prec-division'", "'--prec-div'"]);

@@ -8,6 +8,7 @@ mod float_intrinsics;
 mod mathematics;
 mod operations;
 mod packages;
+mod panics;
 mod signatures;
 mod system_calls;
 
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         trials.extend(system_calls::trials());
         trials.extend(mathematics::trials());
         trials.extend(float_intrinsics::trials());
+        trials.extend(panics::trials());
         trials
     })
 }

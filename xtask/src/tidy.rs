@@ -101,7 +101,10 @@ fn machine_paths(source: &Source) -> Vec<String> {
 
 fn unfinished(source: &Source) -> Vec<String> {
     let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("to", "do!("), concat!("unimple", "mented!(")];
-    source.lines_where(|line| words.iter().any(|word| line.contains(word)))
+    // Programs that panic in every way say so.
+    let panics = source.text.contains("#![expect(clippy::todo, ");
+    let counts = |word: &&str| !(panics && word.ends_with("!("));
+    source.lines_where(|line| words.iter().filter(|word| counts(word)).any(|word| line.contains(word)))
 }
 
 fn llvm_stays_in_its_folder(source: &Source) -> Vec<String> {

@@ -47,21 +47,21 @@ fn setup(args: &DebugArgs, progress: &Progress) -> Result<PathBuf> {
         Some(path) => path.clone(),
         None => select::target_dir(args.build.manifest_path.as_deref())?,
     };
-    let rustc = Rustc::query(&super::rustc())?;
-    let sources = sysroot::sources(&rustc, progress)?;
-    if sources.is_none() {
-        warn(&[no_sources(&rustc.release)]);
-    }
-    let sources: Vec<_> = sources.into_iter().map(|path| (rustc.library(), path)).collect();
+    let sources = library_sources(&Rustc::query(&super::rustc())?, progress)?;
+    let sources: Vec<_> = sources.map_err(|missing| warn(&[missing])).into_iter().collect();
     let folder = std::path::absolute(target.join("ptx/debugger"))
         .map_err(|e| Diagnostic::error(Code::OutputFailed, format!("cannot use `{}`: {e}", target.display())))?;
     debugger::write_setup(&folder, &sources)
 }
 
-fn no_sources(release: &str) -> Diagnostic {
-    Diagnostic::warning(Code::NoLibrarySources, "cuda-gdb will show no lines of `core` and `alloc`")
-        .note(format!("rustc {release} has neither rust-src nor rust-docs"))
-        .help("run `rustup component add rust-src`")
+/// What the sources of `core` and `alloc` are called, and where they are; a warning where they are not.
+fn library_sources(rustc: &Rustc, progress: &Progress) -> Result<std::result::Result<(String, PathBuf), Diagnostic>> {
+    let sources = sysroot::sources(rustc, progress)?.map(|path| (rustc.library(), path));
+    Ok(sources.ok_or_else(|| {
+        Diagnostic::warning(Code::NoLibrarySources, "cuda-gdb will show no lines of `core` and `alloc`")
+            .note(format!("rustc {} has neither rust-src nor rust-docs", rustc.release))
+            .help("run `rustup component add rust-src`")
+    }))
 }
 
 /// What cargo printed.
@@ -216,19 +216,33 @@ mod tests {
     }
 
     #[test]
-    fn missing_sources_are_a_warning() {
-        let text = no_sources("1.97.0").to_string();
-        for part in ["warning[PTX0052]", "rustc 1.97.0 has neither", "rust-src"] {
-            assert!(text.contains(part), "`{part}` is not in:\n{text}");
-        }
-    }
-
-    #[test]
     fn the_program_is_among_cargos_messages() {
         let messages = [artifact("lib", "null"), artifact("x", r#""/t/x""#), "text".into()].join("\n");
         let built = Built::of(&messages);
         assert_eq!((built.programs.len(), &*built.programs[0].name), (1, "x"));
         assert_eq!(built.programs[0].file, Path::new("/t/x"));
+    }
+
+    #[test]
+    fn the_librarys_sources_are_found_or_missed() {
+        let temp = tempfile::tempdir().unwrap();
+        let rustc = Rustc {
+            path: "rustc".into(),
+            release: "1.97.0".into(),
+            commit_hash: Some("c0ffee".into()),
+            host: "x86_64-unknown-linux-gnu".into(),
+            llvm: "22.1.4".into(),
+            sysroot: temp.path().into(),
+        };
+        let found = || library_sources(&rustc, &Progress::quiet()).unwrap();
+        let text = found().unwrap_err().to_string();
+        assert!(text.contains("PTX0052") && text.contains("rustup component add rust-src"), "{text}");
+        let library = temp.path().join("lib/rustlib/src/rust/library");
+        for name in ["core", "alloc"] {
+            std::fs::create_dir_all(library.join(name).join("src")).unwrap();
+            std::fs::write(library.join(name).join("src/lib.rs"), "").unwrap();
+        }
+        assert_eq!(found().unwrap(), ("/rustc/c0ffee/library".to_string(), library));
     }
 
     #[test]

@@ -45,8 +45,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             output::diagnostics(&failure.diagnostics, format, &failure.source_base);
-            if format == MessageFormat::Json {
-                output::json("build-finished", "success", &false);
+            match format {
+                MessageFormat::Json => output::json("build-finished", "success", &false),
+                MessageFormat::Human => eprintln!("{}", output::more(&failure.diagnostics)),
             }
             // The linker's bugs are this program's.
             let is_bug = failure.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Bug);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::options::MessageFormat;
 use crate::report::{Kernel, Report};
 
@@ -24,6 +24,24 @@ pub fn diagnostics(diagnostics: &[Diagnostic], format: MessageFormat, base: &Pat
         match format {
             MessageFormat::Human => eprintln!("{}\n", diagnostic.render(base, color())),
             MessageFormat::Json => json("ptx-diagnostic", "diagnostic", diagnostic),
+        }
+    }
+}
+
+/// Where more is said of these errors, as rustc ends its messages.
+pub fn more(diagnostics: &[Diagnostic]) -> String {
+    let mut codes: Vec<_> = diagnostics.iter().filter(|d| d.level == Level::Error).map(|d| d.code).collect();
+    codes.sort_by_key(|code| code.number());
+    codes.dedup();
+    match codes[..] {
+        [] => String::new(),
+        [code] => format!("For more information about this error, try `cargo ptx explain {code}`."),
+        [first, ..] => {
+            let all: Vec<_> = codes.iter().map(ToString::to_string).collect();
+            format!(
+                "For more information about an error, try `cargo ptx explain {first}`. The codes: {}.",
+                all.join(", ")
+            )
         }
     }
 }
@@ -94,6 +112,17 @@ pub fn resources<'a>(report: &Report, kernels: impl Iterator<Item = &'a Kernel>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codes::Code;
+
+    #[test]
+    fn errors_lead_to_their_explanations() {
+        let [usage, spill] = [Code::Usage, Code::Spill].map(|code| Diagnostic::error(code, "no"));
+        let warning = Diagnostic::warning(Code::PtxasWarning, "hm");
+        assert_eq!(more(std::slice::from_ref(&warning)), "");
+        let one = more(&[usage.clone(), warning, usage.clone()]);
+        assert_eq!(one, "For more information about this error, try `cargo ptx explain PTX0001`.");
+        assert!(more(&[spill, usage]).ends_with("The codes: PTX0001, PTX0014."));
+    }
 
     #[test]
     fn columns_fit_and_numbers_stand_right() {

@@ -366,10 +366,11 @@ def counted(value: gdb.Value) -> Printer:
     counts: List[Child] = [("strong", str(strong)), ("weak", str(weak - 1))]
     if strong == 0:
         return Fields(name, counts)
-    content = block[next(field for field in block.type.fields() if field.name in ("value", "data"))]
+    content = next(field for field in block.type.fields() if field.name in ("value", "data"))
     if length is None:
-        return Fields(name, [("value", content), *counts])
-    first = content.address
+        return Fields(name, [("value", block[content]), *counts])
+    # Elements lie behind the structure, as far as its size goes.
+    first = gdb.Value(int(pointer) + content.bitpos // 8).cast(content.type.pointer())
     if re.search(r"<str\b", value.type.name or ""):
         return Fields(name, [("value", quoted(first, length)), *counts])
     return elements(f"{name}(strong={strong}, weak={weak - 1}, len={length})", first, length)

@@ -31,7 +31,7 @@ pub fn install() {
         // SAFETY: LLVM allows one handler a process; `Once` sees to that. The handler has the type LLVM asks for.
         unsafe { LLVMInstallFatalErrorHandler(Some(on_fatal_error)) };
         #[cfg(unix)]
-        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL] {
+        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT] {
             // SAFETY: the action is whole, and its handler does nothing that a handler may not. The stack of std's own
             // handler serves where this thread's is at its end.
             unsafe {
@@ -45,7 +45,7 @@ pub fn install() {
     });
 }
 
-/// LLVM's reader of bitcode does not survive every broken file.
+/// LLVM's reader of bitcode does not survive every broken file: it also aborts, for want of the memory that one asks for.
 #[cfg(unix)]
 extern "C" fn on_signal(_signal: libc::c_int) {
     // SAFETY: the text was never freed; `write` and `_exit` may be called here.

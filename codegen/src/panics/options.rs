@@ -181,9 +181,12 @@ impl Panics {
     }
 }
 
-/// The crate of an rlib, `libsha2-0a1b….rlib`, or of an object, `kernels-0a1b….kernels.….rcgu.o`.
+/// The crate of an rlib, `libsha2-0a1b….rlib`, or of an object, `kernels-0a1b….kernels.….rcgu.o`; else the file's stem.
 fn crate_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
+    if name.ends_with(".rcgu.o") {
+        return name.split('.').nth(1).map(str::to_string);
+    }
     let name = match name.strip_suffix(".rlib") {
         Some(library) => library.strip_prefix("lib").unwrap_or(library),
         None => name.split('.').next()?,

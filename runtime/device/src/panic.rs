@@ -20,6 +20,24 @@ use crate::syscalls::__assertfail;
 use crate::text::Text;
 use crate::thread;
 
+/// The compiler's inline PTX for panics without a message reads a location's fields at these places (ptx-codegen,
+/// `panics::lower`). Its text ends in NUL.
+const _: () = {
+    #[repr(C)]
+    struct Fields {
+        file: *const u8,
+        len: usize,
+        line: u32,
+        column: u32,
+    }
+    let location = Location::caller();
+    // SAFETY: the sizes are the same, or this does not compile; the fields' values are checked here.
+    let fields = unsafe { core::mem::transmute_copy::<Location<'_>, Fields>(location) };
+    assert!(size_of::<Fields>() == size_of::<Location<'_>>());
+    assert!(fields.line == location.line() && fields.column == location.column());
+    assert!(!fields.file.is_null() && fields.len == location.file().len());
+};
+
 /// Memory that the thread which claimed it writes.
 #[repr(transparent)]
 struct Draft(UnsafeCell<Record>);

@@ -179,6 +179,18 @@ static TILE: Shared<[Float4; 4]>;
 #[ptx::shared]
 static COUNT: Shared<Atomic<u32, Block>>;
 
+/// A queue that has gone past the end of its buffer.
+fn turned(capacity: u8) -> VecDeque<u8> {
+    let mut deque = VecDeque::with_capacity(capacity.into());
+    for n in 0..6 {
+        if n >= capacity {
+            deque.pop_front();
+        }
+        deque.push_back(n);
+    }
+    deque
+}
+
 #[kernel]
 pub fn printed(input: &[f32], mut out: DisjointSlice<f32>) {
     let i = thread::index_1d();
@@ -191,13 +203,7 @@ pub fn printed(input: &[f32], mut out: DisjointSlice<f32>) {
     let boxed: Box<[u8]> = Box::new([4, 5]);
     let rc = Rc::new(input[1]);
     let also = Rc::clone(&rc);
-    let mut deque: VecDeque<u8> = VecDeque::with_capacity(4);
-    for n in 0..6 {
-        if n > 3 {
-            deque.pop_front();
-        }
-        deque.push_back(n);
-    }
+    let deque = turned(4);
     let cell = RefCell::new(vec.len());
     let borrowed = cell.borrow_mut();
     let range = 1..vec.len();

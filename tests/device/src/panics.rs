@@ -33,6 +33,10 @@ const VALUES: [u32; 4] = [0, 1, 2, 3];
 const BLOCK: [u32; 3] = [1, 2, 0];
 const THREAD: [u32; 3] = [5, 1, 1];
 
+/// A trap keeps the driver busy for half a second, whatever else runs. So of what leaves no message only the optimised
+/// `location` runs every kind, and the others one in so many.
+const SAMPLE: usize = 6;
+
 /// Processes at once. Each has a context of its own.
 const AT_ONCE: usize = 8;
 
@@ -43,7 +47,7 @@ pub fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
     for (index, (profile, strategy, _)) in VARIANTS.iter().enumerate() {
         let results: Arc<OnceLock<Results>> = Arc::default();
-        for (kind, name) in NAMES.iter().enumerate() {
+        for (kind, name) in NAMES.iter().enumerate().filter(|(kind, _)| runs(index, *kind)) {
             let results = results.clone();
             tests.push(test(&format!("panic: {name}, {profile}, {strategy}"), move |_| {
                 let all = results.get_or_init(|| children(index));
@@ -59,6 +63,14 @@ pub fn tests() -> Vec<Test> {
         }));
     }
     tests
+}
+
+/// Whether a variant has that kind of panic run.
+fn runs(variant: usize, kind: usize) -> bool {
+    match VARIANTS[variant] {
+        (_, "full", _) | ("release", "location", _) => true,
+        _ => kind % SAMPLE == 0,
+    }
 }
 
 /// Compares what the GPU left with what the CPU did.
@@ -87,7 +99,9 @@ fn children(variant: usize) -> Results {
             scope.spawn(|| {
                 while let Some(result) = results.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let kind = results.iter().position(|other| std::ptr::eq(other, result)).expect("one of them");
-                    *result.lock().expect("nobody panics with the lock") = start(variant, kind);
+                    if runs(variant, kind) {
+                        *result.lock().expect("nobody panics with the lock") = start(variant, kind);
+                    }
                 }
             });
         }

@@ -1,0 +1,13 @@
+//! A dependency that panics.
+#![no_std]
+
+#[inline(never)]
+pub fn third(values: &[u32]) -> u32 {
+    values[3]
+}
+
+/// rustc inlines it into its callers.
+#[inline]
+pub fn fourth(values: &[u32]) -> u32 {
+    values.get(4).copied().unwrap()
+}

@@ -1,0 +1,29 @@
+//! A panic belongs to the crate whose function makes its place, also where that function is inlined into another crate's.
+//@aux-build: checked.rs
+//@revisions: theirs ours
+//@[theirs] link-arg: --panic=trap
+//@[theirs] link-arg: --panic-for=checked=full
+//@[ours] link-arg: --panic-for=panic_crates=trap
+#![no_std]
+use ptx::prelude::*;
+
+// CHECK-LABEL: .func {{.*}}checked5third
+// CHECK: call.uni __ptx_rt_panic_bounds_check
+
+// CHECK-LABEL: .visible .entry ours(
+// CHECK: trap;
+#[kernel]
+pub fn ours(values: &[u32], at: usize, mut out: DisjointSlice<u32>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = values[at];
+    }
+}
+
+// CHECK-LABEL: .visible .entry theirs(
+// CHECK: call.uni {{.*}}
+#[kernel]
+pub fn theirs(values: &[u32], mut out: DisjointSlice<u32>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = checked::third(values) + checked::fourth(values);
+    }
+}

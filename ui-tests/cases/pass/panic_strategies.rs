@@ -1,0 +1,22 @@
+//! What a panic leaves is chosen for the build: a message takes a call, a place inline PTX, and neither a `trap` alone.
+//@revisions: full location trap
+//@[location] link-arg: --panic=location
+//@[trap] link-arg: --panic=trap
+#![no_std]
+use ptx::prelude::*;
+
+// CHECK-LABEL: .visible .entry gather(
+// CHECK(full): call.uni __ptx_rt_panic_bounds_check
+// CHECK(location): ld.volatile.global.u64 %b, [__ptx_panic];
+// CHECK(location): mov.u32 %v, %ctaid.x;
+// CHECK(location): mov.u32 %v, %tid.z;
+// CHECK(location): trap;
+// CHECK(trap): trap;
+// CHECK-NOT(trap): __ptx_panic
+#[kernel]
+pub fn gather(indices: &[u32], values: &[u32], mut out: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        *out = values[indices[i.get()] as usize];
+    }
+}
