@@ -192,15 +192,16 @@ impl Tree {
     /// References between units are of the form `DW_FORM_ref_addr`, over which compute-sanitizer, and the driver's half of
     /// cuda-gdb at an exception, crash; nvcc writes one unit.
     pub fn join_units(&mut self) {
-        let Some((&first, others)) = self.units.split_first() else { return };
-        for unit in others.to_vec() {
+        let units = std::mem::take(&mut self.units);
+        let Some((&first, others)) = units.split_first() else { return };
+        for &unit in others {
             let children = std::mem::take(&mut self.entry_mut(unit).children);
             for child in &children {
                 self.entry_mut(*child).parent = Some(first);
             }
             self.entry_mut(first).children.extend(children);
         }
-        self.units.truncate(1);
+        self.units = vec![first];
     }
 
     /// Adds an entry at the end of its parent's.

@@ -13,8 +13,8 @@ use libtest_mimic::Arguments;
 
 mod abi;
 mod atomics;
-mod debugger;
 mod cases;
+mod debugger;
 mod examples;
 mod failures;
 mod float;

@@ -3,7 +3,7 @@
 //@ cuda-gdb-command: set language c
 //@ cuda-gdb-command: break condition.rs:{#here} if threadIdx.x == 5 && blockIdx.x == 1
 //@ cuda-gdb-command: run
-//@ cuda-gdb-check: [Switching focus to CUDA kernel 0, grid 1, block (1,0,0), thread (5,0,0), [...]]
+//@ cuda-gdb-check: [Switching focus to CUDA kernel 0, grid [...], block (1,0,0), thread (5,0,0), [...]]
 //@ cuda-gdb-check: CUDA thread hit Breakpoint [...], condition::condition (out=...) at [...]/condition.rs:{#here}
 //@ cuda-gdb-command: set language auto
 //@ cuda-gdb-command: print t

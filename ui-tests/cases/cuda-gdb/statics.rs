@@ -29,7 +29,7 @@
 //@ cuda-gdb-check: t = 0
 //@ cuda-gdb-names: other t i
 //@ cuda-gdb-command: cuda block 1 thread 9
-//@ cuda-gdb-check: [Switching focus to CUDA kernel 0, grid 1, block (1,0,0), thread (9,0,0), [...]]
+//@ cuda-gdb-check: [Switching focus to CUDA kernel 0, grid [...], block (1,0,0), thread (9,0,0), [...]]
 #![no_std]
 use ptx::Shared;
 use core::sync::atomic::{AtomicU32, Ordering};

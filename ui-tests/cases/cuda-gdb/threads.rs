@@ -2,7 +2,7 @@
 //@ launch: threads<<<2, 64>>>(u32 3, slice u32 128)
 //@ cuda-gdb-command: break threads.rs:{#here} if t == 37 && block == 1
 //@ cuda-gdb-command: run
-//@ cuda-gdb-check: [Switching focus to CUDA kernel 0, grid 1, block (1,0,0), thread (37,0,0), [...]]
+//@ cuda-gdb-check: [Switching focus to CUDA kernel 0, grid [...], block (1,0,0), thread (37,0,0), [...]]
 //@ cuda-gdb-check: CUDA thread hit Breakpoint [...], threads::threads (n=3, out=...) at [...]/threads.rs:{#here}
 //@ cuda-gdb-command: print t
 //@ cuda-gdb-check: [...] = 37
@@ -15,7 +15,7 @@
 //@ cuda-gdb-command: info cuda kernels
 //@ cuda-gdb-check: *[...]threads(n=3, out=...)
 //@ cuda-gdb-command: cuda thread (35,0,0)
-//@ cuda-gdb-check: [Switching focus to CUDA kernel 0, grid 1, block (1,0,0), thread (35,0,0), [...]]
+//@ cuda-gdb-check: [Switching focus to CUDA kernel 0, grid [...], block (1,0,0), thread (35,0,0), [...]]
 //@ cuda-gdb-command: print t
 //@ cuda-gdb-check: [...] = 35
 //@ cuda-gdb-command: cuda thread (37,0,0)
