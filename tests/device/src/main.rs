@@ -5,6 +5,7 @@
 //! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder; `--debugger FOLDER` the cases there under cuda-gdb
 //! and compute-sanitizer;
 //! `--cases FOLDER` also runs the user-interface tests that were put there;
+//! `--at-once` runs them in several processes, which end after `--limit SECONDS`;
 //! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ mod litmus;
 mod memory;
 mod options;
 mod panics;
+mod parts;
 mod print;
 mod record;
 mod scalars;
@@ -45,6 +47,21 @@ fn main() -> ExitCode {
     if let Some(name) = &options.child {
         let child = panics::child(name).or_else(|| print::child(name)).or_else(|| heap::child(name));
         return child.unwrap_or_else(|| failures::child(name));
+    }
+    if options.at_once {
+        let mut own = std::env::args().skip(1);
+        let mut passed_on = Vec::new();
+        while let Some(arg) = own.next() {
+            match arg.as_str() {
+                "--at-once" => {}
+                "--json" | "--limit" => drop(own.next()),
+                _ => passed_on.push(arg),
+            }
+        }
+        return parts::run(&passed_on, options.json.as_deref(), options.limit).unwrap_or_else(|message| {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        });
     }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
@@ -71,9 +88,9 @@ fn main() -> ExitCode {
     tests.extend(options.cases.iter().flat_map(|folder| cases::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests("example", folder)));
     tests.extend(options.examples_at_o0.iter().flat_map(|folder| examples::tests("example at O0:", folder)));
-    let record = record::Record::default();
+    let record = record::Record::new(options.json.clone(), options.commit.clone());
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
-    let written = options.json.as_ref().map_or(Ok(()), |path| record.write(path, options.commit.as_deref()));
+    let written = record.write();
     if let Err(error) = &written {
         eprintln!("error: {error}");
     }

@@ -19,6 +19,10 @@ pub struct Options {
     pub cases: Option<PathBuf>,
     /// What the programs were built from.
     pub commit: Option<String>,
+    /// Whether to run in several processes at once.
+    pub at_once: bool,
+    /// After how many seconds those end.
+    pub limit: Option<u64>,
     /// The kernel to launch in a process that does nothing else: one that fails, or that prints.
     pub child: Option<String>,
 }
@@ -36,6 +40,8 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<Str
             "--debugger" => options.debugger = Some(value()?.into()),
             "--cases" => options.cases = Some(value()?.into()),
             "--commit" => options.commit = Some(value()?),
+            "--at-once" => options.at_once = true,
+            "--limit" => options.limit = Some(value()?.parse().map_err(|error| format!("`--limit`: {error}"))?),
             "--child" => options.child = Some(value()?),
             _ => rest.push(arg),
         }

@@ -1,9 +1,9 @@
 //! What ran where, as one JSON object: GPU, driver, commit, and every test with its result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
@@ -45,13 +45,24 @@ pub fn skippable_recorded(name: &str, body: impl Fn(&Gpu) -> Result<Value, Strin
     Test { name: name.into(), body: Arc::new(body) }
 }
 
+/// How often the file is written while tests run, so that something is left if they are ended.
+const INTERVAL: Duration = Duration::from_secs(5);
+
 /// Results so far.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Record {
+    path: Option<PathBuf>,
+    commit: Option<String>,
     results: Arc<Mutex<Vec<Value>>>,
+    written: Arc<Mutex<Instant>>,
 }
 
 impl Record {
+    /// An empty one.
+    pub fn new(path: Option<PathBuf>, commit: Option<String>) -> Self {
+        Self { path, commit, results: Arc::default(), written: Arc::new(Mutex::new(Instant::now())) }
+    }
+
     /// The test, noting how it went.
     pub fn trial(&self, test: Test) -> Trial {
         let record = self.clone();
@@ -66,12 +77,24 @@ impl Record {
             let seconds = start.elapsed().as_secs_f64();
             let entry = json!({ "name": test.name, "result": result, "detail": detail, "seconds": seconds });
             record.results.lock().expect("nobody panics with the lock").push(entry);
+            record.write_at_times();
             outcome.map(|(completion, _)| completion)
         })
     }
 
-    /// Writes the object.
-    pub fn write(&self, path: &Path, commit: Option<&str>) -> Result<(), String> {
+    /// Writes the object if it is time.
+    fn write_at_times(&self) {
+        let mut written = self.written.lock().expect("nobody panics with the lock");
+        if written.elapsed() >= INTERVAL {
+            // The last one says what is wrong.
+            let _ = self.write();
+            *written = Instant::now();
+        }
+    }
+
+    /// Writes the object where there is a path.
+    pub fn write(&self) -> Result<(), String> {
+        let Some(path) = &self.path else { return Ok(()) };
         let gpu = gpu().ok();
         let driver = gpu.and_then(|gpu| gpu.device.driver_version().ok());
         let object = json!({
@@ -80,7 +103,7 @@ impl Record {
             "driver": driver_release(),
             "cuda": driver.map(|(major, minor)| format!("{major}.{minor}")),
             "loaded": gpu.map(|gpu| gpu.module.loaded()),
-            "commit": commit,
+            "commit": self.commit,
             "tests": *self.results.lock().expect("nobody panics with the lock"),
         });
         let text = serde_json::to_string_pretty(&object).map_err(|error| error.to_string())?;

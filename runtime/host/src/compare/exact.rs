@@ -85,7 +85,8 @@ pub fn ulp_error<T: Float>(actual: T, exact: impl Into<Exact>) -> f64 {
     let (mut high, mut low) = (high * scale, low * scale);
     // Whatever is beyond the number after the largest has infinity for its correctly rounded result.
     let after_largest = power_of_two(max_exponent - 1);
-    if scale < 1.0 && (high + low).abs() >= after_largest {
+    // The difference is exact where it matters; the sum of the two parts would be rounded.
+    if scale < 1.0 && high.abs() - after_largest + low * 1_f64.copysign(high) >= 0.0 {
         (high, low) = (after_largest.copysign(high), 0.0);
     }
     let difference = (value - high) - low;
