@@ -11,7 +11,7 @@ use libtest_mimic::Trial;
 use ptx_codegen::options::DebugLevel;
 use ptx_tests::dwarf::Dwarf;
 use ptx_tests::trial;
-use ui_tests::debugger::{Case, Check};
+use ui_tests::debugger::{Case, Check, PRINTERS};
 
 use crate::build::{self, Built};
 use crate::verify;
@@ -53,6 +53,10 @@ fn check(file: &Path) -> Option<String> {
     let out = build::target_dir().join("cuda-gdb");
     fs::create_dir_all(&out).expect("our own folder");
     fs::copy(file, out.join(format!("{}.rs", stem(file)))).expect("our own folder");
+    if case.printers {
+        let printers = build::root().join("codegen/src/debugger").join(PRINTERS);
+        fs::copy(printers, out.join(PRINTERS)).expect("our own folder");
+    }
     fs::write(out.join(format!("{}.cubin", stem(file))), &built.cubin).expect("our own folder");
     let mut faults = Vec::new();
     if !case.line_tables {

@@ -8,6 +8,7 @@
 //! - `//@ cuda-gdb-not: …` is no line of that.
 //! - `//@ cuda-gdb-names: a b` are the variables that it listed, as `a = …`, all of them and no other, in any order.
 //! - `//@ cuda-gdb-unordered: …`, as `cuda-gdb-check`, in any order.
+//! - `//@ cuda-gdb-printers: on` loads the pretty printers, the file [`PRINTERS`] beside the case.
 //! - `//@ compute-sanitizer: --tool racecheck` runs the case under compute-sanitizer with these options.
 //! - `//@ compute-sanitizer-check: …` is a line of what it said; several are lines in this order.
 //! - `//@ profile: release` and `//@ debug-level: line-tables` say how it is compiled; `dev` and `full` by default.
@@ -18,6 +19,9 @@
 
 use std::fmt;
 
+/// The pretty printers' file.
+pub const PRINTERS: &str = "ptx.py";
+
 /// The directives of a case.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Case {
@@ -27,6 +31,8 @@ pub struct Case {
     pub breakpoints: Vec<usize>,
     /// What cuda-gdb is told, and what it must say.
     pub commands: Vec<Command>,
+    /// Whether cuda-gdb has the pretty printers.
+    pub printers: bool,
     /// What compute-sanitizer is told, and what it must say.
     pub sanitizer: Option<Sanitizer>,
     /// Crates to compile first.
@@ -159,6 +165,10 @@ impl Case {
                     _ => Check::Line(value),
                 });
             }
+            "cuda-gdb-printers" => match value.as_str() {
+                "on" => self.printers = true,
+                other => return Err(format!("`{other}` is not `on`")),
+            },
             "compute-sanitizer" => {
                 let options = value.split_whitespace().map(Into::into).collect();
                 self.sanitizer = Some(Sanitizer { options, checks: Vec::new() });

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ui_tests::debugger::{Case, failures};
+use ui_tests::debugger::{Case, PRINTERS, failures};
 
 /// Seconds after which a tool is stopped.
 const LIMIT: &str = "120";
@@ -67,7 +67,9 @@ impl Prepared {
         let mut arguments: Vec<String> = vec!["-batch".into(), "-nx".into()];
         let settings = ["pagination off", "confirm off", "width 0", "breakpoint pending on", "style enabled off"];
         let breakpoints = self.case.breakpoints.iter().map(|line| format!("break {}.rs:{line}", self.name));
-        let before = settings.iter().map(|setting| format!("set {setting}")).chain(breakpoints);
+        let printers = format!("source {}", self.source.with_file_name(PRINTERS).display());
+        let printers = self.case.printers.then_some(printers);
+        let before = settings.iter().map(|setting| format!("set {setting}")).chain(printers).chain(breakpoints);
         let marked = self.case.commands.iter().enumerate().flat_map(|(n, command)| {
             // The mark begins a line, whatever was said last.
             [format!("echo \\n{MARK}{n}\\n"), command.text.clone()]
