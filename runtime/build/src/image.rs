@@ -93,6 +93,7 @@ mod tests {
             name: "saxpy".into(),
             version: "0.1.0".into(),
             llvm: "22.1.4".into(),
+            debug: ptx_codegen::options::DebugLevel::None,
             ptxas: None,
             kernels: vec![Kernel {
                 name: "saxpy".into(),

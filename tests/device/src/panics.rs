@@ -69,7 +69,7 @@ pub fn tests() -> Vec<Test> {
 fn runs(variant: usize, kind: usize) -> bool {
     match VARIANTS[variant] {
         (_, "full", _) | ("release", "location", _) => true,
-        _ => kind % SAMPLE == 0,
+        _ => kind.is_multiple_of(SAMPLE),
     }
 }
 
