@@ -31,8 +31,10 @@ impl Exact {
     #[must_use]
     pub fn round<T: Float>(self) -> T {
         if T::PRECISION == 53 {
-            // A sum that is beyond the largest number has that one and the rest.
-            return T::from_f64(self.high + self.low);
+            // A sum beyond the largest number has that one and the rest. Elsewhere `high` is the nearest, and adding `low`, which
+            // is rounded itself, can make a tie of what is none.
+            let is_largest = self.high.abs() == f64::MAX;
+            return T::from_f64(if is_largest { self.high + self.low } else { self.high });
         }
         T::from_f64(self.to_odd())
     }
@@ -145,6 +147,13 @@ mod tests {
         assert_eq!(ulp_error(5e-324_f64, 0.0), 1.0);
         assert_eq!(ulp_error(f64::MIN_POSITIVE, 0.0), 2_f64.powi(52));
         assert_eq!(ulp_error(f32::MIN_POSITIVE, 0.0), 2_f64.powi(23));
+    }
+
+    #[test]
+    fn a_rest_of_nearly_half_a_unit_is_no_tie() {
+        // The root of 1 - 2^-53 is 1 - 2^-54 - 2^-109 - …, whose rest has no room in an `f64`.
+        let root = Exact { high: 1.0_f64.next_down(), low: 2_f64.powi(-54) };
+        assert_eq!(root.round::<f64>(), 1.0_f64.next_down());
     }
 
     #[test]
