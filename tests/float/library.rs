@@ -201,6 +201,13 @@ const KNOWN: &[Known] = &[
     },
     Known {
         precision: "f32",
+        kernels: &["k_powi"],
+        ours: &["mul.f32(3f800000, value)"],
+        nvcc: &[],
+        reason: "ours keeps the product by 1 that the loop of powers begins with, and which is exact",
+    },
+    Known {
+        precision: "f32",
         kernels: &["k_fmod", "k_remainder", "k_remquo_remainder", "k_remquo_quotient"],
         ours: &["fma.f32(bits, mul, bits)", "fma.f32(fma, rcp, mul)"],
         nvcc: &["fma.f32(fma, rcp, fma)"],

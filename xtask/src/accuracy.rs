@@ -1,8 +1,9 @@
-//! `cargo xtask accuracy [FILE]`: the book's table of measured errors, from the record of a device run.
+//! `cargo xtask accuracy [FILE…]`: the book's table of measured errors, from records of device runs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -17,15 +18,41 @@ const PAGE: &str = "docs/src/float/accuracy.md";
 const MEASURED: &str = "float accuracy: ";
 const COMPARED: &str = "float as nvcc: ";
 
-/// Writes the page from a record, or from the latest that has measurements.
-pub fn run(record: Option<&Path>) -> Result<()> {
-    let path = record.map_or_else(latest, |path| Ok(path.to_path_buf()))?;
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let record: Value = serde_json::from_str(&text).with_context(|| format!("{} is no record", path.display()))?;
-    let page = page(&record)?;
-    fs::write(PAGE, page).with_context(|| format!("cannot write {PAGE}"))?;
-    println!("{PAGE}: written from {}", path.display());
+/// Writes the page from records, or from the latest that has measurements. What the first has not passed is from the next one
+/// that has.
+pub fn run(records: &[PathBuf]) -> Result<()> {
+    let paths = if records.is_empty() { vec![latest()?] } else { records.to_vec() };
+    let read = |path: &PathBuf| -> Result<Value> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is no record", path.display()))
+    };
+    let records = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
+    fs::write(PAGE, page(&together(&records))?).with_context(|| format!("cannot write {PAGE}"))?;
+    let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    println!("{PAGE}: written from {}", paths.join(", "));
     Ok(())
+}
+
+/// One record, with the tests of all; those of an older record say so.
+fn together(records: &[Value]) -> Value {
+    let Some((first, older)) = records.split_first() else { return Value::Null };
+    let mut all = first.clone();
+    let Some(tests) = all["tests"].as_array_mut() else { return all };
+    for record in older {
+        for test in record["tests"].as_array().into_iter().flatten().filter(|test| test["result"] == "passed") {
+            let mut test = test.clone();
+            if let Some(detail) = test["detail"].as_object_mut() {
+                let commit = record["commit"].as_str().unwrap_or("unknown");
+                detail.insert("older".into(), commit.chars().take(8).collect::<String>().into());
+            }
+            match tests.iter_mut().find(|other| other["name"] == test["name"]) {
+                Some(other) if other["result"] != "passed" => *other = test,
+                Some(_) => {}
+                None => tests.push(test),
+            }
+        }
+    }
+    all
 }
 
 /// Named by their dates, so the last in order is the latest.
@@ -99,6 +126,17 @@ fn page(record: &Value) -> Result<String> {
         .map(|(name, result, _)| format!("`{name}` {}", verdict(Some(result))))
         .collect();
     let _ = write!(text, "\nCompared with nvcc's results only, since there is no bound: {}.\n", others.join(", "));
+    for (what, details) in [("Measured", &measured), ("Compared with nvcc's results", &compared)] {
+        let mut older: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (name, _, detail) in details {
+            if let Some(commit) = detail["older"].as_str() {
+                older.entry(commit).or_default().push(format!("`{name}`"));
+            }
+        }
+        for (commit, names) in older {
+            let _ = write!(text, "\n{what} in an older run (commit {commit}): {}.\n", names.join(", "));
+        }
+    }
     Ok(text)
 }
 
@@ -191,6 +229,24 @@ mod tests {
         assert!(text.contains("`frexpf, fraction` yes"), "{text}");
         let (single, double) = text.split_once("## Double").unwrap();
         assert!(single.contains("`expf`") && double.contains("`j0`") && !double.contains("| `sinf`"));
+    }
+
+    #[test]
+    fn an_older_record_fills_what_is_missing_and_says_so() {
+        let test = |name: &str, result: &str, ulps: u32| json!({ "name": name, "result": result, "detail": { "ulps": ulps, "bound": "2 ulp", "double": true } });
+        let new = json!({ "commit": "new", "tests": [
+            test("float accuracy: sin", "passed", 1),
+            test("float accuracy: cos", "failed", 9),
+        ] });
+        let old = json!({ "commit": "0123456789", "tests": [
+            test("float accuracy: sin", "passed", 2),
+            test("float accuracy: cos", "passed", 2),
+            test("float accuracy: tan", "passed", 2),
+            test("float accuracy: exp", "failed", 2),
+        ] });
+        let text = page(&together(&[new, old])).unwrap();
+        assert!(text.contains("| `sin` | 2 ulp | 1 |") && text.contains("| `cos` | 2 ulp | 2 |"), "{text}");
+        assert!(text.contains("in an older run (commit 01234567): `cos`, `tan`.") && !text.contains("`exp`"), "{text}");
     }
 
     #[test]

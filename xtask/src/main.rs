@@ -53,10 +53,10 @@ enum Verb {
     },
     /// Packs every device test and example so that they run on a machine with nothing but NVIDIA's driver.
     DeviceBundle,
-    /// Writes the book's table of measured errors from the record of a device run.
+    /// Writes the book's table of measured errors from records of device runs.
     Accuracy {
-        /// The record; the latest in tests/device/results by default.
-        record: Option<std::path::PathBuf>,
+        /// The records, from the one that counts most; the latest in tests/device/results by default.
+        records: Vec<std::path::PathBuf>,
     },
     /// Measures.
     Bench {
@@ -80,7 +80,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::AbiFuzz { seed, count } => abi::fuzz(seed, count),
         Verb::Bless { filter } => bless::run(filter.as_deref()),
         Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
-        Verb::Accuracy { record } => accuracy::run(record.as_deref()).map(|()| ExitCode::SUCCESS),
+        Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(what),
         Verb::Tidy => tidy::run(),
         Verb::Ci => ci::run(),
