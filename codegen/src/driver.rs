@@ -75,7 +75,9 @@ pub fn link(options: &Options) -> Result<Report> {
         float::lower(&context, &module, options.opt_level)?;
         panics::lower(&context, &module, options.opt_level)?;
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
-        let source = Traceable { context: &context, module: module.clone(), machine: &machine, arch };
+        // Only ptxas has something to explain.
+        let copy = assembler.as_ref().map(|_| module.clone());
+        let source = copy.map(|module| Traceable { context: &context, module, machine: &machine, arch });
         emit::limit_debug_info(&module, &machine, debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
@@ -85,7 +87,7 @@ pub fn link(options: &Options) -> Result<Report> {
         verify::signatures(&ptx, &table, arch)?;
         if let Some(assembler) = &assembler {
             let relocatable = options.linking() != Linking::None;
-            let (level, source) = (options.opt_level, Some(&source as &dyn debuginfo::Trace));
+            let (level, source) = (options.opt_level, source.as_ref().map(|source| source as &dyn debuginfo::Trace));
             let job = Job { ptx: &ptx, arch, debug, level, table: &table, relocatable, source };
             let assembled = assemble(options, assembler, job, &mut report)?;
             artifacts.extend(match (&linker, assembled) {

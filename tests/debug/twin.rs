@@ -144,12 +144,9 @@ fn of_function(dwarf: &Dwarf, name: &str) -> Variables {
 }
 
 fn find_static<'a>(dwarf: &'a Dwarf, name: &str) -> &'a Entry {
-    let named = |entry: &&Entry| {
+    let found = dwarf.entries.iter().find(|entry| {
         entry.tag == gimli::DW_TAG_variable && entry.place().is_some() && dwarf.name(entry).as_deref() == Some(name)
-    };
-    // In Rust other modules have statics of that name.
-    let in_twin = |entry: &&Entry| dwarf.path(entry).contains("::twin::");
-    let found = dwarf.entries.iter().filter(named).find(in_twin).or_else(|| dwarf.entries.iter().find(named));
+    });
     found.unwrap_or_else(|| panic!("there is no static {name}"))
 }
 

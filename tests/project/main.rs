@@ -2,11 +2,21 @@
 
 use std::process::ExitCode;
 
+use libtest_mimic::Trial;
+
 mod cargo_ptx;
 mod debug;
 mod demo;
 mod messages;
 mod rebuild;
+
+/// A test that needs no tool.
+fn test(name: &str, body: fn()) -> Trial {
+    ptx_tests::trial(name, move || {
+        body();
+        None
+    })
+}
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {

@@ -4,17 +4,11 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use libtest_mimic::Trial;
-use ptx_tests::trial;
 
 use crate::demo::{Demo, demo};
+use crate::test;
 
 pub fn trials() -> Vec<Trial> {
-    let test = |name: &str, body: fn()| {
-        trial(name, move || {
-            body();
-            None
-        })
-    };
     vec![
         test("a dependency that needs std is named, and what to do", || {
             let demo = demo();

@@ -9,14 +9,9 @@ use ptx_codegen::tools::Tools;
 use ptx_tests::trial;
 
 use crate::demo::demo;
+use crate::test;
 
 pub fn trials() -> Vec<Trial> {
-    let test = |name: &str, body: fn()| {
-        trial(name, move || {
-            body();
-            None
-        })
-    };
     vec![
         test("a new project runs", || {
             let run = demo().cargo(&["run"]).expect_success();

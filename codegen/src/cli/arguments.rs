@@ -90,6 +90,26 @@ pub struct BuildArgs {
     /// The package with the kernels; the one in this folder, or the only one that uses `ptx`, by default.
     #[arg(short, long, value_name = "NAME")]
     pub package: Option<String>,
+    /// How cargo builds it.
+    #[command(flatten)]
+    pub cargo: CargoArgs,
+    /// Where the files go; a folder in the target folder by default.
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Where to write the IR after every stage.
+    #[arg(long, value_name = "DIR")]
+    pub dump_dir: Option<PathBuf>,
+    /// How to print messages and results.
+    #[arg(long, value_enum, default_value_t)]
+    pub message_format: MessageFormat,
+    /// The linker's options.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// What cargo builds, and how: its own options.
+#[derive(Args, Debug)]
+pub struct CargoArgs {
     /// A package's manifest instead of the one in this folder.
     #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<PathBuf>,
@@ -108,24 +128,12 @@ pub struct BuildArgs {
     /// Every feature.
     #[arg(long)]
     pub all_features: bool,
-    /// Where the files go; a folder in the target folder by default.
-    #[arg(short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
     /// Where cargo keeps what it compiles.
     #[arg(long, value_name = "DIR")]
     pub target_dir: Option<PathBuf>,
-    /// Where to write the IR after every stage.
-    #[arg(long, value_name = "DIR")]
-    pub dump_dir: Option<PathBuf>,
-    /// How to print messages and results.
-    #[arg(long, value_enum, default_value_t)]
-    pub message_format: MessageFormat,
-    /// The linker's options.
-    #[command(flatten)]
-    pub settings: Settings,
 }
 
-impl BuildArgs {
+impl CargoArgs {
     /// cargo's name of the profile.
     pub fn profile(&self) -> &str {
         match &self.profile {
@@ -192,27 +200,9 @@ pub struct ProgramArgs {
     /// An example.
     #[arg(long, value_name = "NAME")]
     pub example: Option<String>,
-    /// A package's manifest instead of the one in this folder.
-    #[arg(long, value_name = "PATH")]
-    pub manifest_path: Option<PathBuf>,
-    /// Compile with the profile `release`.
-    #[arg(short, long, conflicts_with = "profile")]
-    pub release: bool,
-    /// Compile with this profile.
-    #[arg(long, value_name = "NAME")]
-    pub profile: Option<String>,
-    /// Features of the package, separated by commas or spaces.
-    #[arg(short = 'F', long, value_delimiter = ',')]
-    pub features: Vec<String>,
-    /// Leave the feature `default` off.
-    #[arg(long)]
-    pub no_default_features: bool,
-    /// Every feature.
-    #[arg(long)]
-    pub all_features: bool,
-    /// Where cargo keeps what it compiles.
-    #[arg(long, value_name = "DIR")]
-    pub target_dir: Option<PathBuf>,
+    /// How cargo builds it.
+    #[command(flatten)]
+    pub cargo: CargoArgs,
     /// How the kernels are compiled.
     #[command(flatten)]
     pub device: DeviceArgs,
@@ -240,22 +230,23 @@ impl ProgramArgs {
             ("--package", self.package.as_ref()),
             ("--bin", self.bin.as_ref()),
             ("--example", self.example.as_ref()),
-            ("--profile", self.profile.as_ref()),
+            ("--profile", self.cargo.profile.as_ref()),
         ];
         for (option, value) in named {
             args.extend(value.into_iter().flat_map(|value| [option.into(), value.into()]));
         }
-        for (option, path) in [("--manifest-path", &self.manifest_path), ("--target-dir", &self.target_dir)] {
+        for (option, path) in [("--manifest-path", &self.cargo.manifest_path), ("--target-dir", &self.cargo.target_dir)]
+        {
             args.extend(path.iter().flat_map(|path| [option.into(), path.into()]));
         }
         let flags = [
-            ("--release", self.release),
-            ("--no-default-features", self.no_default_features),
-            ("--all-features", self.all_features),
+            ("--release", self.cargo.release),
+            ("--no-default-features", self.cargo.no_default_features),
+            ("--all-features", self.cargo.all_features),
         ];
         args.extend(flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.into()));
-        if !self.features.is_empty() {
-            args.extend(["--features".into(), self.features.join(",").into()]);
+        if !self.cargo.features.is_empty() {
+            args.extend(["--features".into(), self.cargo.features.join(",").into()]);
         }
         args
     }
@@ -329,7 +320,7 @@ mod tests {
             build("build --debug-level line-tables --ptxas off --ptx-version 8.0 --features a,b --no-default-features");
         assert_eq!(args.settings.debug_level, Some(DebugLevel::LineTables));
         assert_eq!(args.settings.ptx_version.as_deref(), Some("8.0"));
-        assert_eq!(args.features(), Features { names: vec!["a".into(), "b".into()], default: false, all: false });
+        assert_eq!(args.cargo.features(), Features { names: vec!["a".into(), "b".into()], default: false, all: false });
     }
 
     #[test]
@@ -341,7 +332,7 @@ mod tests {
             ("build --profile fast", "fast"),
             ("build --profile debug", "dev"),
         ] {
-            assert_eq!(build(line).profile(), profile, "{line}");
+            assert_eq!(build(line).cargo.profile(), profile, "{line}");
         }
         assert!(parse("build --release --profile fast").unwrap_err().contains("cannot be used with"));
     }
@@ -382,7 +373,7 @@ mod tests {
     #[test]
     fn inspect_takes_a_kernel_and_builds_options() {
         let Verb::Inspect(args) = parse("inspect ptx saxpy --arch sm_80 --release").unwrap() else { panic!() };
-        assert_eq!((args.what, args.kernel.as_deref(), args.build.release), (What::Ptx, Some("saxpy"), true));
+        assert_eq!((args.what, args.kernel.as_deref(), args.build.cargo.release), (What::Ptx, Some("saxpy"), true));
         assert!(parse("inspect elf").unwrap_err().contains("possible values: abi, llvm, ptx, sass, float, resources"));
     }
 }

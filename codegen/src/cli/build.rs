@@ -42,10 +42,13 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
     let ptx_dir = selected.target_dir.join("ptx");
     let device_build = DeviceBuild {
         settings,
-        profile: args.profile().to_string(),
-        features: args.features(),
+        profile: args.cargo.profile().to_string(),
+        features: args.cargo.features(),
         name: None,
-        out_dir: args.out.clone().unwrap_or_else(|| ptx_dir.join("out").join(args.profile()).join(&selected.name)),
+        out_dir: args
+            .out
+            .clone()
+            .unwrap_or_else(|| ptx_dir.join("out").join(args.cargo.profile()).join(&selected.name)),
         target_dir: ptx_dir,
         manifest: selected.manifest,
         cargo: super::cargo(),

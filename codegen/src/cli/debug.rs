@@ -43,9 +43,9 @@ fn warn(diagnostics: &[Diagnostic]) {
 
 /// Writes what cuda-gdb loads into the target folder.
 fn setup(args: &DebugArgs, progress: &Progress) -> Result<PathBuf> {
-    let target = match &args.build.target_dir {
+    let target = match &args.build.cargo.target_dir {
         Some(path) => path.clone(),
-        None => select::target_dir(args.build.manifest_path.as_deref())?,
+        None => select::target_dir(args.build.cargo.manifest_path.as_deref())?,
     };
     let sources = library_sources(&Rustc::query(&super::rustc())?, progress)?;
     let sources: Vec<_> = sources.map_err(|missing| warn(&[missing])).into_iter().collect();
@@ -134,7 +134,7 @@ impl Built {
         if let [program] = &self.programs[..] {
             return Ok(program.file.clone());
         }
-        let defaults = select::default_runs(args.manifest_path.as_deref())?;
+        let defaults = select::default_runs(args.cargo.manifest_path.as_deref())?;
         let is_default = |program: &&Program| {
             defaults.iter().any(|(package, name)| *package == program.package && *name == program.name)
         };

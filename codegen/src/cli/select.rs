@@ -45,7 +45,7 @@ struct Dependency {
 
 /// The package that the arguments name, the one in this folder, or the only one in the workspace that uses `ptx`.
 pub fn select(args: &BuildArgs) -> Result<Selected> {
-    let manifest = match &args.manifest_path {
+    let manifest = match &args.cargo.manifest_path {
         Some(path) if path.is_dir() => Some(path.join("Cargo.toml")),
         path => path.clone(),
     };
@@ -58,7 +58,7 @@ pub fn select(args: &BuildArgs) -> Result<Selected> {
     Ok(Selected {
         manifest: package.manifest_path.clone(),
         name: package.name.clone(),
-        target_dir: args.target_dir.clone().unwrap_or(metadata.target_directory),
+        target_dir: args.cargo.target_dir.clone().unwrap_or(metadata.target_directory),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Where each line of PTX came from, for messages: also where the output has no debug information.
 //!
 //! The module as it was before its debug information was limited is emitted once more, with line tables, which are
-//! then read and left out. That costs nothing unless there is something to explain.
+//! then read and left out. Unless there is something to explain that costs a copy of the module.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -23,8 +23,10 @@ use crate::llvm::{
 };
 
 /// Where a location stops being handed on; it is the last parameter.
-const SINKS: [&str; 3] =
-    ["core::panicking::panic_fmt", "core::panicking::panic_nounwind_fmt", "__ptx_rt_panic_bounds_check"];
+const SINKS: [&str; 2] = ["core::panicking::panic_fmt", "core::panicking::panic_nounwind_fmt"];
+
+/// The same, of the runtime.
+const BOUNDS_CHECK: &str = "__ptx_rt_panic_bounds_check";
 
 /// A failed allocation, which has no location.
 const ALLOCATION: &str = "__ptx_rt_alloc_error";
@@ -79,8 +81,7 @@ impl<'a> Program<'a> {
         let mut program = Self { panics, tracked: HashMap::new() };
         for function in llvm::functions(module) {
             let name = name(function);
-            let plain = name == SINKS[2];
-            let is_sink = plain
+            let is_sink = name == BOUNDS_CHECK
                 || name.contains("panic") && SINKS.contains(&format!("{:#}", rustc_demangle::demangle(&name)).as_str());
             if let Some(last) = (function.count_params() as usize).checked_sub(1).filter(|_| is_sink) {
                 program.tracked.insert(name, last);
@@ -214,7 +215,7 @@ impl<'a> Program<'a> {
 fn is_panic(function: FunctionValue<'_>) -> bool {
     let noreturn = Attribute::get_named_enum_kind_id("noreturn");
     function.get_enum_attribute(AttributeLoc::Function, noreturn).is_some()
-        && (name(function) == SINKS[2]
+        && (name(function) == BOUNDS_CHECK
             || llvm::crate_of_function(function).is_some_and(|name| LIBRARIES.contains(&name.as_str())))
 }
 

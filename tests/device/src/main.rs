@@ -49,16 +49,8 @@ fn main() -> ExitCode {
         return child.unwrap_or_else(|| failures::child(name));
     }
     if options.at_once {
-        let mut own = std::env::args().skip(1);
-        let mut passed_on = Vec::new();
-        while let Some(arg) = own.next() {
-            match arg.as_str() {
-                "--at-once" => {}
-                "--json" | "--limit" => drop(own.next()),
-                _ => passed_on.push(arg),
-            }
-        }
-        return parts::run(&passed_on, options.json.as_deref(), options.limit).unwrap_or_else(|message| {
+        let of_parts = options::of_parts(std::env::args().skip(1));
+        return parts::run(&of_parts, options.json.as_deref(), options.limit).unwrap_or_else(|message| {
             eprintln!("error: {message}");
             ExitCode::FAILURE
         });

@@ -48,3 +48,16 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<Str
     }
     Ok((options, rest))
 }
+
+/// What of the arguments each of the processes gets, too.
+pub fn of_parts(mut args: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--at-once" => {}
+            "--json" | "--limit" => drop(args.next()),
+            _ => kept.push(arg),
+        }
+    }
+    kept
+}

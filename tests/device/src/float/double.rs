@@ -103,9 +103,12 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
     let judge = Judge { columns: &columns, results: &results, bound, deviation };
     let polynomials = ptx_float_reference::fast(function.name());
     let (worst, done, by_mpfr) = match &polynomials {
-        None => judge.all(&reference),
+        None => {
+            let (worst, done) = judge.all(&reference);
+            (worst, done, done)
+        }
         Some(polynomials) => {
-            let (found, done, _) = judge.all(&|x: &[f64]| polynomials.value(x));
+            let (found, done) = judge.all(&|x: &[f64]| polynomials.value(x));
             let sample = judge.check(polynomials, done);
             assert!(found.outside <= found.outside_at.len(), "{} of {done} outside of {bound}", found.outside);
             let again: Vec<usize> =
@@ -253,11 +256,11 @@ mod judging {
     }
 
     impl Judge<'_> {
-        /// Compares all results with a reference on all cores; also says how many there was time for, twice.
-        pub fn all(&self, reference: &(dyn Fn(&[f64]) -> Exact + Sync)) -> (Worst, usize, usize) {
+        /// Compares all results with a reference on all cores; also says how many there was time for.
+        pub fn all(&self, reference: &(dyn Fn(&[f64]) -> Exact + Sync)) -> (Worst, usize) {
             let work = |range: std::ops::Range<usize>| self.judge(range, reference);
             let (worst, done) = parallel::run(self.results.len(), LIMIT, work, Worst::merge);
-            (worst.unwrap_or_default(), done, done)
+            (worst.unwrap_or_default(), done)
         }
 
         /// The same of some.

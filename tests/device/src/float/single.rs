@@ -13,17 +13,6 @@ use super::{SINGLE, flags, loaded, twins};
 use crate::gpu::Gpu;
 use crate::record::{Test, skippable_recorded};
 
-/// Where CUDA's own function is known to break its bound, and ours, which is the same code, with it.
-struct Deviation {
-    function: &'static str,
-    reason: &'static str,
-    /// Whether a result for these arguments that is outside the bound is one.
-    is: fn(&[f32], f32) -> bool,
-}
-
-/// All that are known. One that is gone fails its test.
-const DEVIATIONS: &[Deviation] = &[];
-
 /// Results at once: 1 GiB.
 const CHUNK: usize = 1 << 28;
 
@@ -121,23 +110,18 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
         outcome.outside(),
         inputs.first()
     );
-    let deviation = DEVIATIONS.iter().find(|deviation| deviation.function == function.title(true));
     let mut worst = Worst::default();
     for (arguments, got) in inputs.iter().zip(results) {
         let exact = reference(&arguments.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
-        worst.add(bound, deviation, arguments, got, exact);
+        worst.add(bound, arguments, got, exact);
     }
-    let Worst { ulps, error, absolute, relative, at, outside, deviating } = worst;
+    let Worst { ulps, error, absolute, relative, at, outside } = worst;
     let shown = outside.len().min(100);
     assert!(outside.is_empty(), "{} outside of {bound}:\n{}", outside.len(), outside[..shown].join("\n"));
-    let deviation = deviation.map(|Deviation { reason, .. }| {
-        assert!(deviating > 0, "the known deviation is gone, so take it out of the list: {reason}");
-        format!("{deviating} inputs: {reason}")
-    });
     Ok(json!({
         "function": function.title(true), "bound": bound.to_string(), "inputs": outcome.checked(),
         "all": function.arity == 1, "ulps": ulps, "error": error, "absolute": absolute, "relative": relative,
-        "worst": at, "judged_by_mpfr": candidates.len(), "double": false, "deviation": deviation,
+        "worst": at, "judged_by_mpfr": candidates.len(), "double": false,
     }))
 }
 
@@ -162,21 +146,16 @@ struct Worst {
     relative: f64,
     at: Option<String>,
     outside: Vec<String>,
-    deviating: usize,
 }
 
 impl Worst {
-    fn add(&mut self, bound: &Entry, deviation: Option<&Deviation>, arguments: &[f32], got: f32, exact: Exact) {
+    fn add(&mut self, bound: &Entry, arguments: &[f32], got: f32, exact: Exact) {
         let rounded: f32 = exact.round();
         let (ulps, error) = (ulp_distance(got, rounded), ulp_error(got, exact));
         let wide: Vec<f64> = arguments.iter().map(|x| f64::from(*x)).collect();
         let Some(tolerance) = bound.tolerance(&wide) else { return };
         let text: Vec<_> = arguments.iter().map(|x| format!("{x:e} ({:#010x})", x.to_bits())).collect();
         let text = text.join(", ");
-        if !tolerance.allows(got, rounded) && deviation.is_some_and(|deviation| (deviation.is)(arguments, got)) {
-            self.deviating += 1;
-            return;
-        }
         if !tolerance.allows(got, rounded) {
             self.outside.push(format!("{text}: got {got:e}, exactly {:e}, {ulps} ulp", exact.high));
         }
