@@ -5,6 +5,9 @@ use ptx::Launch;
 use ptx::cudarc::driver::DeviceRepr;
 use ptx::prelude::*;
 
+/// Whether products and sums are fused: in optimised code only, with nvcc too.
+pub const OPTIMISED: bool = cfg!(optimised);
+
 /// A device with this program's kernels.
 pub struct Gpu {
     pub device: Device,

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::gpu::OPTIMISED;
+
 /// A number in one of the two formats.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
@@ -189,6 +191,13 @@ impl Section {
     pub fn note(mut self, text: impl Into<String>, holds: bool) -> Self {
         self.notes.push((text.into(), holds));
         self
+    }
+
+    /// The compiler's part in it takes an optimised build.
+    pub fn optimised(self) -> Self {
+        const WHY: &str =
+            "This build is not optimised: as with `nvcc -G`, nothing is fused or inlined. See `--release`.";
+        if OPTIMISED { self } else { self.note(WHY, true) }
     }
 
     pub fn passed(&self) -> bool {
