@@ -10,6 +10,7 @@ mod kernels;
 mod labels;
 mod lines;
 mod names;
+mod scopes;
 mod sections;
 mod symbols;
 mod trace;
@@ -29,6 +30,7 @@ use crate::llvm::{self, Context, Module, Origin};
 use crate::options::{DebugLevel, Options};
 
 pub use enums::DISCRIMINANT;
+pub use scopes::Scopes;
 pub use trace::{Place, Trace, Traceable, Traced};
 
 /// What the text half must know of the module.
@@ -59,7 +61,9 @@ pub fn prepare(context: &Context, module: &Module<'_>, level: DebugLevel) -> Pre
         DebugLevel::None => {}
         DebugLevel::LineTables => origins = llvm::number_locations(context, module),
         DebugLevel::Full => {
+            llvm::hide_constants(context, module);
             llvm::fill_scopes(context, module);
+            scopes::join(context, module);
             llvm::mark_call_sites(context, module);
             llvm::join_fragments(context, module);
             llvm::make_references(context, module);

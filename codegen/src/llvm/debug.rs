@@ -103,18 +103,14 @@ struct Fragment {
 fn fragments(instruction: InstructionValue<'_>, mut found: impl FnMut((LLVMMetadataRef, LLVMMetadataRef), Fragment)) {
     // SAFETY: the instruction is live, and records are asked for what their kind has.
     unsafe {
-        let mut record = LLVMGetFirstDbgRecord(instruction.as_value_ref());
-        while !record.is_null() {
-            if matches!(LLVMDbgRecordGetKind(record), LLVMDbgRecordKind::LLVMDbgRecordDeclare) {
-                let slot = LLVMDbgVariableRecordGetValue(record, 0);
-                let text = metadata_text(instruction, LLVMDbgVariableRecordGetExpression(record));
-                if let Some((offset, size)) = fragment(&text).filter(|(_, size)| is_slot_of(slot, *size)) {
-                    let inlined_at = LLVMDILocationGetInlinedAt(LLVMDbgRecordGetDebugLoc(record));
-                    let key = (LLVMDbgVariableRecordGetVariable(record), inlined_at);
-                    found(key, Fragment { slot, offset, size });
-                }
+        for record in declares(instruction) {
+            let slot = LLVMDbgVariableRecordGetValue(record, 0);
+            let text = metadata_text(instruction, LLVMDbgVariableRecordGetExpression(record));
+            if let Some((offset, size)) = fragment(&text).filter(|(_, size)| is_slot_of(slot, *size)) {
+                let inlined_at = LLVMDILocationGetInlinedAt(LLVMDbgRecordGetDebugLoc(record));
+                let key = (LLVMDbgVariableRecordGetVariable(record), inlined_at);
+                found(key, Fragment { slot, offset, size });
             }
-            record = LLVMGetNextDbgRecord(record);
         }
     }
 }
@@ -184,19 +180,15 @@ fn indirect_variables(instruction: InstructionValue<'_>) -> Vec<Indirect> {
     let mut found = Vec::new();
     // SAFETY: the instruction is live, and records are asked for what their kind has.
     unsafe {
-        let mut record = LLVMGetFirstDbgRecord(instruction.as_value_ref());
-        while !record.is_null() {
-            if matches!(LLVMDbgRecordGetKind(record), LLVMDbgRecordKind::LLVMDbgRecordDeclare) {
-                let value = LLVMDbgVariableRecordGetValue(record, 0);
-                let text = metadata_text(instruction, LLVMDbgVariableRecordGetExpression(record));
-                if let Some(steps) = steps(&text) {
-                    let on_stack = !value.is_null() && is_slot(value);
-                    if !value.is_null() && (!on_stack || steps.contains(&Step::Load)) && is_pointer(value) {
-                        found.push(Indirect { before: instruction.as_value_ref(), record, steps });
-                    }
+        for record in declares(instruction) {
+            let value = LLVMDbgVariableRecordGetValue(record, 0);
+            let text = metadata_text(instruction, LLVMDbgVariableRecordGetExpression(record));
+            if let Some(steps) = steps(&text) {
+                let on_stack = !value.is_null() && is_slot(value);
+                if !value.is_null() && (!on_stack || steps.contains(&Step::Load)) && is_pointer(value) {
+                    found.push(Indirect { before: instruction.as_value_ref(), record, steps });
                 }
             }
-            record = LLVMGetNextDbgRecord(record);
         }
     }
     found
@@ -297,7 +289,7 @@ fn raw(builder: &Builder<'_>) -> LLVMBuilderRef {
 ///
 /// # Safety
 /// `node` must be a live node of `context`.
-unsafe fn operands(context: &Context, node: LLVMMetadataRef) -> Vec<Option<LLVMValueRef>> {
+pub(super) unsafe fn operands(context: &Context, node: LLVMMetadataRef) -> Vec<Option<LLVMValueRef>> {
     // SAFETY: passed on; LLVM fills as many as it says that there are.
     unsafe {
         let value = LLVMMetadataAsValue(context.as_ctx_ref(), node);
@@ -346,83 +338,22 @@ pub fn has_full_debug_info(context: &Context, module: &Module<'_>) -> bool {
     })
 }
 
-/// Gives scopes that hold variables and no code the code that follows their variables: LLVM leaves out what has none.
-///
-/// Before: in `let sum = i + j; sum`, the return belongs to the function. After: it belongs to the scope of `sum`.
-pub fn fill_scopes(context: &Context, module: &Module<'_>) {
-    for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
-        // SAFETY: all locations are those of live instructions and records, and of one context.
-        unsafe {
-            let mut filled = HashSet::new();
-            for instruction in instructions(function) {
-                let location = LLVMInstructionGetDebugLoc(instruction.as_value_ref());
-                if !location.is_null() {
-                    let inlined_at = LLVMDILocationGetInlinedAt(location);
-                    let scopes = scopes(context, LLVMDILocationGetScope(location));
-                    filled.extend(scopes.into_iter().map(|scope| (scope, inlined_at)));
-                }
-            }
-            for instruction in instructions(function) {
-                let mut record = LLVMGetFirstDbgRecord(instruction.as_value_ref());
-                while !record.is_null() {
-                    let location = LLVMDbgRecordGetDebugLoc(record);
-                    let key = (LLVMDILocationGetScope(location), LLVMDILocationGetInlinedAt(location));
-                    if filled.insert(key) {
-                        extend_scope(context, instruction, key);
-                    }
-                    record = LLVMGetNextDbgRecord(record);
-                }
-            }
-        }
-    }
+/// The debug records before an instruction.
+pub(super) fn records(instruction: InstructionValue<'_>) -> impl Iterator<Item = LLVMDbgRecordRef> {
+    let or_none = |record: LLVMDbgRecordRef| (!record.is_null()).then_some(record);
+    // SAFETY: the instruction is live.
+    let first = or_none(unsafe { LLVMGetFirstDbgRecord(instruction.as_value_ref()) });
+    // SAFETY: so are its records.
+    std::iter::successors(first, move |record| or_none(unsafe { LLVMGetNextDbgRecord(*record) }))
 }
 
-/// Moves an instruction and those after it in its block into a scope, as long as they belong to one around it.
-///
-/// # Safety
-/// The scope and the location that it was inlined at must be live, the latter or null, and of `context`.
-unsafe fn extend_scope(
-    context: &Context,
-    first: InstructionValue<'_>,
-    (scope, inlined_at): (LLVMMetadataRef, LLVMMetadataRef),
-) {
-    // SAFETY: passed on.
-    unsafe {
-        let around = scopes(context, scope);
-        let mut next = Some(first);
-        while let Some(instruction) = next {
-            let old = LLVMInstructionGetDebugLoc(instruction.as_value_ref());
-            if !old.is_null() {
-                if LLVMDILocationGetInlinedAt(old) != inlined_at || !around.contains(&LLVMDILocationGetScope(old)) {
-                    return;
-                }
-                let (line, column) = (LLVMDILocationGetLine(old), LLVMDILocationGetColumn(old));
-                let new = LLVMDIBuilderCreateDebugLocation(context.as_ctx_ref(), line, column, scope, inlined_at);
-                LLVMInstructionSetDebugLoc(instruction.as_value_ref(), new);
-            }
-            next = instruction.get_next_instruction();
-        }
-    }
-}
-
-/// A scope and those around it, to the function.
-///
-/// # Safety
-/// `scope` must be a live scope of `context`.
-unsafe fn scopes(context: &Context, mut scope: LLVMMetadataRef) -> Vec<LLVMMetadataRef> {
-    let mut found = vec![scope];
-    // SAFETY: passed on; blocks have file and scope as operands.
-    unsafe {
-        while matches!(
-            LLVMGetMetadataKind(scope),
-            LLVMMetadataKind::LLVMDILexicalBlockMetadataKind | LLVMMetadataKind::LLVMDILexicalBlockFileMetadataKind
-        ) {
-            let Some(outer) = operands(context, scope).get(1).copied().flatten() else { break };
-            scope = LLVMValueAsMetadata(outer);
-            found.push(scope);
-        }
-    }
-    found
+/// Those of them that give a variable its place.
+fn declares(instruction: InstructionValue<'_>) -> impl Iterator<Item = LLVMDbgRecordRef> {
+    // SAFETY: a record of a live instruction.
+    let is_declare = |record: &LLVMDbgRecordRef| unsafe {
+        matches!(LLVMDbgRecordGetKind(*record), LLVMDbgRecordKind::LLVMDbgRecordDeclare)
+    };
+    records(instruction).filter(is_declare)
 }
 
 /// Where an instruction came from.

@@ -8,6 +8,7 @@ mod errors;
 mod fatal;
 mod float;
 mod location;
+mod scopes;
 mod target;
 mod values;
 
@@ -17,13 +18,14 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
-pub use debug::{Call, Origin, fill_scopes, has_full_debug_info, join_fragments, make_references, number_locations};
+pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{
     FloatFlags, allow_inlining, block_operands, called_function, copy_functions, float_flags, float_operand,
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
 pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, static_span, user_span};
+pub use scopes::{fill_scopes, hide_constants, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, set_target, target_machine, type_align};
 pub use values::{
     Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
