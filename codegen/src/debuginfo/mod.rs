@@ -63,6 +63,7 @@ pub fn prepare(context: &Context, module: &Module<'_>, level: DebugLevel) -> Pre
         DebugLevel::Full => {
             llvm::hide_constants(context, module);
             llvm::fill_scopes(context, module);
+            llvm::join_jumps(context, module);
             scopes::join(context, module);
             llvm::mark_call_sites(context, module);
             llvm::join_fragments(context, module);

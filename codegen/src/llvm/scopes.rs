@@ -170,6 +170,61 @@ unsafe fn extend_scope(
     }
 }
 
+/// Has the jump at the end of a block belong to the scope that it leaves, so that this ends behind it.
+///
+/// ptxas leaves out jumps, and a label before one is not kept; and where a loop's body ends in a jump with the line of the
+/// `for`, a breakpoint there would stop at that, too. So a jump whose line other instructions have gets none of its own.
+pub fn join_jumps(context: &Context, module: &Module<'_>) {
+    for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
+        // SAFETY: all locations are those of live instructions, and of one context.
+        unsafe {
+            let lines: HashSet<_> = instructions(function)
+                .filter(|instruction| !is_jump(*instruction))
+                .map(|instruction| LLVMInstructionGetDebugLoc(instruction.as_value_ref()))
+                .filter(|location| !location.is_null())
+                .map(|location| line(context, location))
+                .collect();
+            for jump in function.get_basic_block_iter().filter_map(|block| block.get_terminator()) {
+                let Some(last) = jump.get_previous_instruction().filter(|_| is_jump(jump)) else { continue };
+                let [inner, outer] = [last, jump].map(|it| LLVMInstructionGetDebugLoc(it.as_value_ref()));
+                if inner.is_null() || outer.is_null() {
+                    continue;
+                }
+                let scope = LLVMDILocationGetScope(inner);
+                let call = LLVMDILocationGetInlinedAt(inner);
+                let around = scopes(context, scope).into_iter().skip(1).any(|it| it == LLVMDILocationGetScope(outer));
+                if !around || call != LLVMDILocationGetInlinedAt(outer) {
+                    continue;
+                }
+                let location = if lines.contains(&line(context, outer)) {
+                    ptr::null_mut()
+                } else {
+                    let (line, column) = (LLVMDILocationGetLine(outer), LLVMDILocationGetColumn(outer));
+                    LLVMDIBuilderCreateDebugLocation(context.as_ctx_ref(), line, column, scope, call)
+                };
+                LLVMInstructionSetDebugLoc(jump.as_value_ref(), location);
+            }
+        }
+    }
+}
+
+/// Whether an instruction is a jump to one place.
+fn is_jump(instruction: InstructionValue<'_>) -> bool {
+    instruction.get_opcode() == InstructionOpcode::Br && instruction.get_num_operands() == 1
+}
+
+/// A location's line, its function, and the call that this was inlined by.
+///
+/// # Safety
+/// `location` must be a live location of `context`.
+unsafe fn line(context: &Context, location: LLVMMetadataRef) -> (u32, Option<LLVMMetadataRef>, LLVMMetadataRef) {
+    // SAFETY: passed on.
+    unsafe {
+        let function = scopes(context, LLVMDILocationGetScope(location)).pop();
+        (LLVMDILocationGetLine(location), function, LLVMDILocationGetInlinedAt(location))
+    }
+}
+
 /// A scope and those around it, to the function.
 ///
 /// # Safety
