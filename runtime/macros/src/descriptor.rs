@@ -118,7 +118,7 @@ pub fn shim(
     let (lifetimes, _, where_clause) = signature.generics.split_for_impl();
     let pointers = pointers(params);
     let values = params.iter().zip(&pointers).map(|(Param { ty, .. }, pointer)| {
-        quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::from_raw(::core::ptr::read(#pointer.cast())))
+        quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::read(#pointer))
     });
     let call = quote!(#name(#(#values),*));
     let (first, body) = match result {
@@ -126,7 +126,7 @@ pub fn shim(
         Some(ty) => (
             Some(quote!(__ptx_result: *mut (),)),
             quote_spanned!(ty.span()=> {
-                ::core::ptr::write(__ptx_result.cast(), <#ty as #private::DeviceParam>::into_raw(#call))
+                <#ty as #private::DeviceParam>::write(#call, __ptx_result)
             }),
         ),
     };
