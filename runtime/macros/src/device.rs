@@ -120,6 +120,7 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
     };
     let constants = Function {
         private,
+        for_host: false,
         kind: "Export",
         is_cxx: linkage.is_cxx,
         namespace: &linkage.namespace,
@@ -203,6 +204,7 @@ fn import_one(
     let template = arguments.map(|list| list.iter().map(|argument| argument.tokens(private)).collect());
     let constants = Function {
         private,
+        for_host: false,
         kind: "Import",
         is_cxx: options.linkage.is_cxx,
         namespace: &options.linkage.namespace,
