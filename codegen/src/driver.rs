@@ -48,7 +48,7 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("abi", &module)?;
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
-    libdevice::link(&context, &module, &library, &files, &table.imported())?;
+    libdevice::link(&context, &module, &library, &files, &table)?;
     panics::assign(&context, &module, &options.panics)?;
     panics::shrink(&context, &module);
     let debug = debuginfo::level(&context, &module, options.debug);
@@ -62,17 +62,17 @@ pub fn link(options: &Options) -> Result<Report> {
     for &arch in &options.archs {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
-        let needs = needs.and(intrinsics::define(&context, &module, arch)?);
+        let needs = needs.and(intrinsics::define(&context, &module, &table, arch)?);
         float::stamp(&context, &module)?;
         let version = emit::ptx_version(options, arch, &table, needs.and(debuginfo::needs(debug, options)))?;
         let machine = emit::machine(arch, version, options.opt_level)?;
         libdevice::specialize(&context, &module, &machine, arch)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
-        intrinsics::check(&module, &machine, arch)?;
+        intrinsics::check(&module, &machine, &table, arch)?;
         // Before all that LLVM's optimiser must not see.
         copies::widen(&context, &module, &machine, options.opt_level)?;
-        memory::order(&context, &module, &machine, arch, options.opt_level)?;
+        memory::order(&context, &module, &machine, &table, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
         float::lower(&context, &module, options.opt_level)?;
         panics::lower(&context, &module, options.opt_level)?;
