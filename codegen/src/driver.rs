@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::abi::{self, Table};
@@ -20,10 +20,12 @@ use crate::report::{DeviceFunction, Kernel, Param, Report};
 use crate::tools::Tools;
 use crate::verify::ptxas::{Assembler, Job};
 use crate::{
-    bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, panics, verify, workarounds,
+    bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, panics, signals, verify,
+    workarounds,
 };
 
-/// The environment variable that makes a program of ours act as rustc's linker; see [`become_linker_if_asked`].
+/// The environment variable that makes the program whose path it holds act as rustc's linker; see
+/// [`become_linker_if_asked`].
 pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
 
 /// Links: inputs to outputs. Read it to know the order of the pipeline.
@@ -46,7 +48,7 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("abi", &module)?;
     let generic = emit::machine(options.archs[0], options.archs[0].min_ptx(), options.opt_level)?;
     optimize::internalize(&module, &interface, &generic)?;
-    libdevice::link(&context, &module, &library, &files, &table.imported())?;
+    libdevice::link(&context, &module, &library, &files, &table)?;
     panics::assign(&context, &module, &options.panics)?;
     panics::shrink(&context, &module);
     let debug = debuginfo::level(&context, &module, options.debug);
@@ -60,17 +62,17 @@ pub fn link(options: &Options) -> Result<Report> {
     for &arch in &options.archs {
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
-        let needs = needs.and(intrinsics::define(&context, &module, arch)?);
+        let needs = needs.and(intrinsics::define(&context, &module, &table, arch)?);
         float::stamp(&context, &module)?;
         let version = emit::ptx_version(options, arch, &table, needs.and(debuginfo::needs(debug, options)))?;
         let machine = emit::machine(arch, version, options.opt_level)?;
         libdevice::specialize(&context, &module, &machine, arch)?;
         dump.module(&format!("{arch}-intrinsics"), &module)?;
         optimize::run_level(&module, &machine, options.opt_level, arch)?;
-        intrinsics::check(&module, &machine, arch)?;
+        intrinsics::check(&module, &machine, &table, arch)?;
         // Before all that LLVM's optimiser must not see.
         copies::widen(&context, &module, &machine, options.opt_level)?;
-        memory::order(&context, &module, &machine, arch, options.opt_level)?;
+        memory::order(&context, &module, &machine, &table, arch, options.opt_level)?;
         workarounds::widen_small_extremes(&context, &module, arch)?;
         float::lower(&context, &module, options.opt_level)?;
         panics::lower(&context, &module, options.opt_level)?;
@@ -152,7 +154,7 @@ fn needs_ptxas(options: &Options) -> bool {
     options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin)) || !options.link.is_empty()
 }
 
-fn fatbinary() -> Result<std::path::PathBuf> {
+fn fatbinary() -> Result<PathBuf> {
     let tools = Tools::find();
     let missing = || {
         Diagnostic::error(Code::ToolFailed, "fatbins need NVIDIA's fatbinary, which was not found")
@@ -268,14 +270,17 @@ impl<'a> Dump<'a> {
 }
 
 /// Lets `cargo ptx` and build scripts pass themselves to rustc as the linker, and to cargo as rustc's wrapper: if
-/// [`LINKER_VARIABLE`] is set and there are arguments, does that and ends the process. Build scripts get no arguments, so
-/// nothing else looks like this.
+/// [`LINKER_VARIABLE`] names this program, does that and ends the process. Other programs inherit the variable, and may
+/// have this code in them. It may be called before `main`.
 pub fn become_linker_if_asked() {
-    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if std::env::var_os(LINKER_VARIABLE).is_some() && !args.is_empty() {
-        crate::project::become_rustc_if_asked(&args);
-        std::process::exit(run_linker(args).into());
+    let asked = std::env::var_os(LINKER_VARIABLE).map(PathBuf::from);
+    if asked.is_none() || asked != std::env::current_exe().ok() {
+        return;
     }
+    signals::as_in_main();
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    crate::project::become_rustc_if_asked(&args);
+    std::process::exit(run_linker(args).into());
 }
 
 /// The whole of `ptx-linker`: arguments without the program's name in, messages on standard error.

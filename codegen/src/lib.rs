@@ -31,6 +31,7 @@ pub mod panics;
 pub mod progress;
 pub mod project;
 pub mod report;
+mod signals;
 pub mod sysroot;
 pub mod tools;
 pub mod verify;

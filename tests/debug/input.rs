@@ -53,7 +53,7 @@ impl Case {
         let linker = std::env::current_exe().map_err(|error| error.to_string())?;
         let output = folder.join("kernels.ptx");
         let mut rustc = Command::new("rustc");
-        rustc.env(LINKER_VARIABLE, "1").arg(format!("-Clinker={}", linker.display())).args(library()?);
+        rustc.env(LINKER_VARIABLE, &linker).arg(format!("-Clinker={}", linker.display())).args(library()?);
         rustc.args(["--crate-type=cdylib", "--edition=2024", "--target", TARGET, "--cap-lints=allow"]);
         rustc.args([format!("-Copt-level={optimisation}"), format!("-Cdebuginfo={debug}")]);
         rustc.args(["-Clink-arg=--ptxas=off", "-Clink-arg=--debug-level=none"]).args(&self.args);

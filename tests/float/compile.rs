@@ -65,8 +65,9 @@ impl Crate {
     /// The PTX under these options.
     pub fn link(&self, name: &str, options: &[&str]) -> Result<String, String> {
         let output = self.folder.join(format!("{name}.ptx"));
-        let mut linker = Command::new(std::env::current_exe().map_err(text)?);
-        linker.env(LINKER_VARIABLE, "1").args(&self.args).args(["-o", &output.display().to_string()]);
+        let program = std::env::current_exe().map_err(text)?;
+        let mut linker = Command::new(&program);
+        linker.env(LINKER_VARIABLE, program).args(&self.args).args(["-o", &output.display().to_string()]);
         linker.args([&format!("--arch={ARCH}"), "--ptxas=off", "--debug-level=none"]).args(options);
         let run = linker.output().map_err(text)?;
         if !run.status.success() {

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 /// A made project.
 pub struct Demo {
     scratch: tempfile::TempDir,
+    name: &'static str,
 }
 
 /// How a program ended.
@@ -23,7 +24,7 @@ pub struct Run {
 /// The project, for one test at a time; made by the first.
 pub fn demo() -> MutexGuard<'static, Demo> {
     static DEMO: OnceLock<Mutex<Demo>> = OnceLock::new();
-    let demo = DEMO.get_or_init(|| Mutex::new(Demo::new()));
+    let demo = DEMO.get_or_init(|| Mutex::new(Demo::new("demo")));
     // A test that failed leaves sources that the next one writes anew.
     let guard = demo.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     guard.reset();
@@ -31,9 +32,10 @@ pub fn demo() -> MutexGuard<'static, Demo> {
 }
 
 impl Demo {
-    fn new() -> Self {
-        let demo = Self { scratch: tempfile::tempdir().expect("a temporary folder") };
-        demo.cargo_ptx(demo.scratch.path(), &[], &["new", "demo"]).expect_success();
+    /// Makes one of this name, for a test that changes more of it than sources.
+    pub fn new(name: &'static str) -> Self {
+        let demo = Self { scratch: tempfile::tempdir().expect("a temporary folder"), name };
+        demo.cargo_ptx(demo.scratch.path(), &[], &["new", name]).expect_success();
         // What the tests change, they put back from here.
         fs::create_dir(demo.scratch.path().join("sources")).expect("a fresh folder");
         for name in ["lib.rs", "main.rs"] {
@@ -55,7 +57,7 @@ impl Demo {
 
     /// The project's folder.
     pub fn path(&self) -> PathBuf {
-        self.scratch.path().join("demo")
+        self.scratch.path().join(self.name)
     }
 
     /// Changes a source file.

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::Trial;
 
+mod build_script;
 mod cargo_ptx;
 mod debug;
 mod demo;
@@ -20,7 +21,8 @@ fn test(name: &str, body: fn()) -> Trial {
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
-        let trials = [rebuild::trials(), cargo_ptx::trials(), messages::trials(), debug::trials()];
+        let trials =
+            [rebuild::trials(), build_script::trials(), cargo_ptx::trials(), messages::trials(), debug::trials()];
         trials.into_iter().flatten().collect()
     })
 }

@@ -92,9 +92,10 @@ impl Scratch {
 
     /// The same with another output.
     pub fn linker_to(&self, output: &Path) -> Command {
-        let mut command = Command::new(std::env::current_exe().expect("a running program has a path"));
+        let program = std::env::current_exe().expect("a running program has a path");
+        let mut command = Command::new(&program);
         command
-            .env(LINKER_VARIABLE, "1")
+            .env(LINKER_VARIABLE, program)
             .args(["--target", "nvptx64-nvidia-cuda", "--export-symbol", "k", "-o"])
             .arg(output);
         command.current_dir(self.path());

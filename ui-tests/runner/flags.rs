@@ -29,7 +29,7 @@ pub fn refuse(config: &mut Config) {
 /// This program is the linker of the cases in `config`.
 pub fn compile_for_device(config: &mut Config, compiles: bool) {
     let linker = std::env::current_exe().expect("a running program has a path");
-    config.program.envs.push((LINKER_VARIABLE.into(), Some("1".into())));
+    config.program.envs.push((LINKER_VARIABLE.into(), Some(linker.clone().into())));
     config.program.args.push(format!("-Clinker={}", linker.display()).into());
     config.program.args.extend(["-Clink-arg=--message-format=json", "-Clink-arg=--ptxas=off"].map(Into::into));
     config.comment_defaults.base().set_custom("case", Case { on_device: true, compiles });

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use self::instruction::Instruction;
 use self::table::{Body, Row};
+use crate::abi::Table;
 use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -20,6 +21,7 @@ use crate::llvm::{
     BasicValueEnum, BuilderError, Context, FunctionValue, InstructionValue, Intrinsic, Linkage, Module, TargetMachine,
     Use,
 };
+use crate::verify;
 
 /// What the intrinsics that the module uses ask of arch and PTX ISA version.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +39,7 @@ impl Needs {
 }
 
 /// Defines every intrinsic that the module declares, for one arch.
-pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<Needs> {
+pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, table: &Table, arch: Arch) -> Result<Needs> {
     let mut needs = Needs::default();
     let mut problems = Vec::new();
     follow_modes(module);
@@ -54,53 +56,59 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -
             needs.ptx = needs.ptx.max(Some(instruction.min_ptx(arch)));
             match write_instruction(context, function, instruction, assembly) {
                 Ok(true) => {}
-                Ok(false) => problems.push(unknown(&name, function, "it is declared with another signature")),
-                Err(error) => problems.push(unknown(&name, function, &error.to_string())),
+                Ok(false) => problems.push(unknown(&name, function, table, "it is declared with another signature")),
+                Err(error) => problems.push(unknown(&name, function, table, &error.to_string())),
             }
             continue;
         }
         let Some(row) = table::find(&name) else {
-            problems.push(unknown(&name, function, "the compiler has no intrinsic of this name"));
+            problems.push(unknown(&name, function, table, "the compiler has no intrinsic of this name"));
             continue;
         };
         if arch.number() < row.min_sm {
-            problems.push(unknown(&name, function, &format!("it needs sm_{} and the arch is {arch}", row.min_sm)));
+            problems.push(unknown(
+                &name,
+                function,
+                table,
+                &format!("it needs sm_{} and the arch is {arch}", row.min_sm),
+            ));
             continue;
         }
         needs.ptx = needs.ptx.max(row.min_ptx.map(|(major, minor)| PtxVersion { major, minor }));
         match write_body(context, module, function, row, arch) {
             Ok(true) => {}
-            Ok(false) => problems.push(unknown(&name, function, "it is declared with another signature")),
-            Err(error) => problems.push(unknown(&name, function, &error.to_string())),
+            Ok(false) => problems.push(unknown(&name, function, table, "it is declared with another signature")),
+            Err(error) => problems.push(unknown(&name, function, table, &error.to_string())),
         }
     }
     if problems.is_empty() { Ok(needs) } else { Err(problems.into()) }
 }
 
 /// Reports the instructions that the arch lacks. After optimising, which removes what `ptx::arch()` leaves out.
-pub fn check(module: &Module<'_>, machine: &TargetMachine, arch: Arch) -> Result<()> {
-    if missing_instructions(module, arch).is_empty() {
+pub fn check(module: &Module<'_>, machine: &TargetMachine, table: &Table, arch: Arch) -> Result<()> {
+    if missing_instructions(module, table, arch).is_empty() {
         return Ok(());
     }
     // At the level 0 branches on constants are still there.
     llvm::run_passes(module, machine, "function(sccp,simplifycfg),globaldce")
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, error))?;
-    let problems = missing_instructions(module, arch);
+    let problems = missing_instructions(module, table, arch);
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-fn missing_instructions(module: &Module<'_>, arch: Arch) -> Vec<Diagnostic> {
+fn missing_instructions(module: &Module<'_>, table: &Table, arch: Arch) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
     for (function, name) in declared(module) {
         let Some(instruction) = find_instruction(&name) else { continue };
-        let spans = llvm::uses(&function).into_iter().filter_map(|user| match user {
-            Use::Instruction(user) => Some(llvm::user_span(user)),
+        let places = llvm::uses(&function).into_iter().filter_map(|user| match user {
+            Use::Instruction(user) => Some(verify::place(user, table)),
             Use::Global(_) => None,
         });
-        for span in spans {
-            if seen.insert((span.clone(), &instruction.text)) {
-                problems.push(missing(instruction, arch).at(span, format!("this needs sm_{}", instruction.row.min_sm)));
+        for place in places {
+            if seen.insert((place.span.clone(), &instruction.text)) {
+                let needed = format!("this needs sm_{}", instruction.row.min_sm);
+                problems.push(missing(instruction, arch).at(place.span, needed).at_calls(place.calls));
             }
         }
     }
@@ -255,12 +263,10 @@ fn write_body<'ctx>(
     Ok(true)
 }
 
-fn unknown(name: &str, function: FunctionValue<'_>, reason: &str) -> Diagnostic {
-    let span = llvm::uses(&function).into_iter().find_map(|user| match user {
-        Use::Instruction(instruction) => llvm::user_span(instruction),
-        Use::Global(_) => None,
-    });
+fn unknown(name: &str, function: FunctionValue<'_>, table: &Table, reason: &str) -> Diagnostic {
+    let users = verify::users(&function, table);
     Diagnostic::error(Code::Intrinsic, format!("cannot use the intrinsic `{name}`: {reason}"))
-        .at(span, "used here")
+        .at(users.span, "used here")
+        .at_calls(users.calls)
         .help("use the same version of the crate `ptx` and of ptx-codegen; names of your own must not begin with `__ptx_`")
 }

@@ -14,12 +14,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use ptx_abi::{MATH_FALLBACK_PREFIX, MATH_PREFIX};
 
+use crate::abi::Table;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::input;
 use crate::llvm::{
     self, AttributeLoc, CallSiteValue, Context, FunctionValue, InstructionOpcode, Linkage, Module, ParseError, Use,
 };
+use crate::verify::{self, Place};
 
 use self::library::Bitcode;
 use self::names::{By, Function, Width};
@@ -31,13 +33,13 @@ pub use self::reflect::specialize;
 /// The attribute of functions that came from libdevice.
 const ATTRIBUTE: &str = "ptx-libdevice";
 
-/// Calls and links the library. `imported` are the symbols that CUDA C++ is said to define.
+/// Calls and links the library. What the table imports, CUDA C++ is said to define.
 pub fn link<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     library: &'ctx Library,
     files: &'ctx [input::File],
-    imported: &HashSet<&str>,
+    table: &Table,
 ) -> Result<()> {
     let bitcode = match library {
         Library::Libdevice { path, bytes } => Some(Bitcode::parse(context, path, bytes.as_slice())?),
@@ -47,9 +49,9 @@ pub fn link<'ctx>(
         Some(_) => HashSet::new(),
         None => input::definitions(context, files, MATH_FALLBACK_PREFIX)?,
     };
-    let mut linker = Linker { module, bitcode, fallback, ir: Ir::default(), problems: Vec::new() };
-    let replacements = linker.replacements(imported);
-    linker.problems.extend(wide_floats(module));
+    let mut linker = Linker { module, table, bitcode, fallback, ir: Ir::default(), problems: Vec::new() };
+    let replacements = linker.replacements(&table.imported());
+    linker.problems.extend(wide_floats(module, table));
     let Linker { bitcode, ir, problems, .. } = linker;
     if !problems.is_empty() {
         return Err(problems.into());
@@ -79,6 +81,7 @@ type Replacements<'ctx> = Vec<(FunctionValue<'ctx>, String)>;
 
 struct Linker<'a, 'ctx> {
     module: &'a Module<'ctx>,
+    table: &'a Table,
     bitcode: Option<Bitcode<'ctx>>,
     /// What the crate `ptx` has of `libm`.
     fallback: HashSet<String>,
@@ -148,8 +151,10 @@ impl<'ctx> Linker<'_, 'ctx> {
                 Code::MathSignature,
                 format!("`{name}` is declared with another signature than the mathematical function has"),
             );
+            let users = verify::users(&function, self.table);
             let diagnostic = diagnostic
-                .at(span(function), "used here")
+                .at(users.span, "used here")
+                .at_calls(users.calls)
                 .note(format!("LLVM's type of the declaration is `{declared}`, that of the function `{wanted}`"))
                 .help(format!("declare it as CUDA does, or call the method of `ptx::math::Math` that does the same; a function of your own needs another name than `{name}`"));
             self.problems.push(diagnostic);
@@ -215,9 +220,11 @@ impl<'ctx> Linker<'_, 'ctx> {
     }
 
     fn missing(&self, user: FunctionValue<'ctx>, name: &str) -> Diagnostic {
+        let users = verify::users(&user, self.table);
         let diagnostic =
             Diagnostic::error(Code::MathMissing, format!("nothing computes the mathematical function `{name}`"))
-                .at(span(user), "used here");
+                .at(users.span, "used here")
+                .at_calls(users.calls);
         if self.bitcode.is_some() {
             return diagnostic
                 .note("NVIDIA's libdevice does not have it")
@@ -232,14 +239,6 @@ impl<'ctx> Linker<'_, 'ctx> {
         };
         diagnostic.help("install libdevice with `cargo ptx setup` or a CUDA toolkit, or name it by `--libdevice=PATH`; `cargo ptx doctor` says where it was looked for")
     }
-}
-
-/// The user's line of the first use that has one.
-fn span(function: FunctionValue<'_>) -> Option<crate::diagnostic::Span> {
-    llvm::uses(&function).into_iter().find_map(|user| match user {
-        Use::Instruction(instruction) => llvm::user_span(instruction),
-        Use::Global(_) => None,
-    })
 }
 
 /// Puts `symbol` in a function's place, everywhere.
@@ -295,7 +294,7 @@ fn hide(module: &Module<'_>) {
 }
 
 /// Refuses arithmetic in floats of more than 64 bits, at the first place in every function.
-fn wide_floats(module: &Module<'_>) -> Vec<Diagnostic> {
+fn wide_floats(module: &Module<'_>, table: &Table) -> Vec<Diagnostic> {
     let mut found = BTreeMap::new();
     for function in llvm::functions(module) {
         let wide = llvm::instructions(function).find(|instruction| {
@@ -307,15 +306,17 @@ fn wide_floats(module: &Module<'_>) -> Vec<Diagnostic> {
         });
         if let Some(instruction) = wide {
             let name = format!("{:#}", rustc_demangle::demangle(&function.get_name().to_string_lossy()));
-            found.insert(name, llvm::user_span(instruction));
+            found.insert(name, verify::place(instruction, table));
         }
     }
-    let refuse = |(name, span)| {
-        Diagnostic::error(Code::MathUnsupported, "the program computes with floats of more than 64 bits")
-            .at(span, "this needs `f128`")
-            .note(format!("it does so in `{name}`"))
+    let refuse = |(name, place): (String, Place)| {
+        let nowhere = place.span.is_none();
+        let problem = Diagnostic::error(Code::MathUnsupported, "the program computes with floats of more than 64 bits")
+            .at(place.span, "this needs `f128`")
+            .at_calls(place.calls)
             .note("GPUs compute in `f64` and narrower types")
-            .help("use `f64`, or two of them where more than 53 bits are needed")
+            .help("use `f64`, or two of them where more than 53 bits are needed");
+        if nowhere { problem.note(format!("it does so in `{name}`")) } else { problem }
     };
     found.into_iter().map(refuse).collect()
 }

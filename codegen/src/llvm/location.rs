@@ -35,12 +35,6 @@ pub fn inlined_spans(instruction: InstructionValue<'_>) -> Vec<Span> {
     spans
 }
 
-/// The user's line: the innermost that is not in `core` or the crate `ptx`.
-pub fn user_span(instruction: InstructionValue<'_>) -> Option<Span> {
-    let spans = inlined_spans(instruction);
-    spans.iter().find(|span| !span.is_library()).or_else(|| spans.last()).cloned()
-}
-
 /// The crate of the function that an instruction was written in, also where it was inlined into another since.
 pub fn crate_of(instruction: InstructionValue<'_>) -> Option<String> {
     let function = instruction.get_parent().and_then(BasicBlock::get_parent)?;

@@ -15,6 +15,7 @@
 use super::bodies::{self, Key, Operation};
 use super::mapping::{self, Order, Scope, Space, Type};
 use super::pointers;
+use crate::abi::Table;
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -23,12 +24,14 @@ use crate::llvm::{
     BuilderError, Context, InstructionOpcode, InstructionValue, Module, PointerValue, TargetMachine,
 };
 use crate::options::OptLevel;
+use crate::verify;
 
 /// Gives every atomic instruction its ordering and scope in PTX; after optimising.
 pub fn order<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     machine: &TargetMachine,
+    table: &Table,
     arch: Arch,
     level: OptLevel,
 ) -> Result<()> {
@@ -43,7 +46,7 @@ pub fn order<'ctx>(
     let stage = Stage { context, module, builder: context.create_builder(), scopes: Scopes::new(context), arch };
     let mut problems = Vec::new();
     for instruction in atomics(module) {
-        match stage.refuse(instruction) {
+        match stage.refuse(instruction, table) {
             Some(problem) => problems.push(problem),
             None => stage.rewrite(instruction).map_err(|error| bug(&error))?,
         }
@@ -110,7 +113,7 @@ struct Access<'ctx> {
 
 impl<'ctx> Stage<'ctx, '_> {
     /// What the arch lacks.
-    fn refuse(&self, instruction: InstructionValue<'ctx>) -> Option<Diagnostic> {
+    fn refuse(&self, instruction: InstructionValue<'ctx>, table: &Table) -> Option<Diagnostic> {
         let scope = self.scopes.of(llvm::atomicity(instruction)?.scope);
         let cluster = (scope == Scope::Cluster).then_some((90, "cluster scope"));
         let operation = access(instruction).and_then(|access| match (access.operation, access.ty?) {
@@ -119,10 +122,11 @@ impl<'ctx> Stage<'ctx, '_> {
             (Operation::Load | Operation::Store, _) => None,
         });
         let (sm, what) = cluster.into_iter().chain(operation).find(|(sm, _)| self.arch.number() < *sm)?;
-        let span = llvm::user_span(instruction);
-        let located = span.is_some();
+        let place = verify::place(instruction, table);
+        let located = place.span.is_some();
         let mut problem = Diagnostic::error(Code::AtomicUnsupported, format!("{} has no {what}", self.arch))
-            .at(span, format!("this needs sm_{sm}"))
+            .at(place.span, format!("this needs sm_{sm}"))
+            .at_calls(place.calls)
             .help(format!("compile for sm_{sm} or later (`--arch sm_{sm}`), or use another operation"));
         if !located {
             problem = problem.help("compile with `-C debuginfo=line-tables-only` to see the line");

@@ -11,6 +11,7 @@ mod pointers;
 mod scoped;
 mod spaces;
 
+use crate::abi::Table;
 use crate::arch::Arch;
 use crate::diagnostic::Result;
 use crate::intrinsics::Needs;
@@ -28,9 +29,10 @@ pub fn order<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     machine: &TargetMachine,
+    table: &Table,
     arch: Arch,
     level: OptLevel,
 ) -> Result<()> {
     spaces::check(module)?;
-    atomics::order(context, module, machine, arch, level)
+    atomics::order(context, module, machine, table, arch, level)
 }

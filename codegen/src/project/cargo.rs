@@ -128,10 +128,9 @@ fn command(build: &DeviceBuild, package: &Package) -> Command {
             command.env_remove(name);
         }
     }
-    command.env("RUSTC", &build.rustc).env(LINKER_VARIABLE, "1");
-    command.env(wrapper::VARIABLE, package.dir());
+    command.env("RUSTC", &build.rustc).env(wrapper::VARIABLE, package.dir());
     if let Ok(program) = std::env::current_exe() {
-        command.env("RUSTC_WORKSPACE_WRAPPER", program);
+        command.env(LINKER_VARIABLE, &program).env("RUSTC_WORKSPACE_WRAPPER", program);
     }
     command
 }

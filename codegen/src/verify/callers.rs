@@ -1,14 +1,25 @@
-//! How kernels come to use a symbol: the line of the use, and of every call on the way there.
+//! How kernels come to an instruction, or to use a symbol: its line, and that of every call on the way there.
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::abi::Table;
+use ptx_abi::SHIM;
+
+use crate::abi::{FunctionAbi, Table};
 use crate::diagnostic::Span;
 use crate::llvm::{self, AsValueRef, FunctionValue, InstructionValue, Use};
 use crate::verify::demangled;
 
 /// The most calls that are shown.
 const MOST: usize = 6;
+
+/// Where an instruction stands.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// Its own line, if it has one.
+    pub span: Option<Span>,
+    /// The calls through which a kernel or an exported function comes there, outwards.
+    pub calls: Vec<(Span, String)>,
+}
 
 /// Who uses a symbol.
 #[derive(Clone, Debug, Default)]
@@ -24,14 +35,13 @@ pub struct Users {
 /// Who uses `symbol`.
 pub fn users(symbol: &impl AsValueRef, table: &Table) -> Users {
     let mut names = BTreeSet::new();
-    let mut first: Option<(InstructionValue<'_>, Vec<Span>)> = None;
+    let mut first = None;
     for user in llvm::uses(symbol) {
         match user {
             Use::Instruction(instruction) => {
                 names.extend(function_of(instruction).map(|function| format!("`{}`", name(function))));
-                let spans = spans(instruction, table);
-                if first.is_none() && !spans.is_empty() {
-                    first = Some((instruction, spans));
+                if first.is_none() && !spans(instruction, table).is_empty() {
+                    first = Some(instruction);
                 }
             }
             Use::Global(global) => {
@@ -40,21 +50,27 @@ pub fn users(symbol: &impl AsValueRef, table: &Table) -> Users {
         }
     }
     let names = names.into_iter().collect::<Vec<_>>().join(", ");
-    let Some((instruction, spans)) = first else { return Users { names, ..Users::default() } };
-    let mut spans = spans.into_iter();
-    let span = spans.next();
-    let mut calls: Vec<(Span, String)> = spans.map(|span| (span, "called here".into())).collect();
-    if let Some(function) = function_of(instruction) {
-        calls.extend(way(function, table));
-    }
-    calls.truncate(MOST);
+    let Place { span, calls } = first.map(|instruction| place(instruction, table)).unwrap_or_default();
     Users { span, calls, names }
 }
 
-/// The calls of the shortest way from a kernel or an exported function, the last one first.
-fn way(function: FunctionValue<'_>, table: &Table) -> Vec<(Span, String)> {
+/// Where `instruction` stands, and how kernels come there.
+pub fn place(instruction: InstructionValue<'_>, table: &Table) -> Place {
+    let mut spans = spans(instruction, table).into_iter();
+    let span = spans.next();
+    let mut calls: Vec<(Span, String)> = spans.map(|span| (span, "called here".into())).collect();
+    if let Some(function) = function_of(instruction) {
+        calls = way(function, calls, table);
+    }
+    calls.truncate(MOST);
+    Place { span, calls }
+}
+
+/// The calls of the shortest way from a kernel or an exported function to those `inlined` into `function`, the last one
+/// first.
+fn way(function: FunctionValue<'_>, inlined: Vec<(Span, String)>, table: &Table) -> Vec<(Span, String)> {
     let mut seen = vec![function];
-    let mut pending = VecDeque::from([(function, Vec::new())]);
+    let mut pending = VecDeque::from([(function, in_root(inlined.clone(), function, table))]);
     while let Some((function, calls)) = pending.pop_front() {
         if is_root(function, table) {
             return calls;
@@ -65,14 +81,19 @@ fn way(function: FunctionValue<'_>, table: &Table) -> Vec<(Span, String)> {
             seen.push(caller);
             let mut calls: Vec<(Span, String)> = calls.clone();
             calls.extend(spans(call, table).into_iter().map(|span| (span, "called here".to_string())));
-            if let Some((_, label)) = calls.last_mut().filter(|_| is_root(caller, table)) {
-                *label = format!("called here, in `{}`", name(caller));
-            }
-            pending.push_back((caller, calls));
+            pending.push_back((caller, in_root(calls, caller, table)));
         }
     }
     // It is called through pointers alone.
-    Vec::new()
+    inlined
+}
+
+/// Names the function of the last call, if that is where all begins.
+fn in_root(mut calls: Vec<(Span, String)>, caller: FunctionValue<'_>, table: &Table) -> Vec<(Span, String)> {
+    if let Some((_, label)) = calls.last_mut().filter(|_| is_root(caller, table)) {
+        *label = format!("called here, in `{}`", name(caller));
+    }
+    calls
 }
 
 /// The program's own lines that an instruction came from: its own first, then the calls that were inlined, outwards.
@@ -90,10 +111,11 @@ fn function_of(instruction: InstructionValue<'_>) -> Option<FunctionValue<'_>> {
     instruction.get_parent()?.get_parent()
 }
 
-/// Whether an attribute made a shim for it.
+/// Whether it is what an attribute made of a function, or the shim that it made, where that is not yet inlined.
 fn is_described(function: FunctionValue<'_>, table: &Table) -> bool {
     let symbol = function.get_name().to_string_lossy();
-    table.kernels.iter().chain(&table.exports).any(|described| described.name == *symbol)
+    let is_named = |described: &FunctionAbi| described.name == *symbol;
+    table.kernels.iter().chain(&table.exports).any(is_named) || demangled(&symbol).ends_with(SHIM)
 }
 
 /// Whether it is called from outside.

@@ -8,6 +8,7 @@ pub mod ptxas;
 mod resources;
 mod signatures;
 
+pub use callers::{Place, Users, place, users};
 pub use module::{Import, Imports, demangled, supported, undefined_symbols};
 pub use resources::parse as parse_resources;
 pub use signatures::{check as signatures, parse as parse_signatures};

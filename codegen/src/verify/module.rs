@@ -8,7 +8,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, AsValueRef, InstructionOpcode, Module};
 use crate::options::Linking;
-use crate::verify::callers::{Users, users};
+use crate::verify::callers::{Users, place, users};
 use crate::verify::cxx_rules;
 
 /// Symbols that the module leaves to another linker, by name.
@@ -66,9 +66,11 @@ pub fn supported(module: &Module<'_>, table: &Table) -> Result<()> {
         });
         if let Some(instruction) = unwinding {
             let name = demangled(&function.get_name().to_string_lossy());
+            let place = place(instruction, table);
             problems.push(
                 Diagnostic::error(Code::Unsupported, format!("`{name}` was compiled with unwinding"))
-                    .at(llvm::source_span(instruction), "this may unwind")
+                    .at(place.span, "this may unwind")
+                    .at_calls(place.calls)
                     .note("GPUs have no exceptions (PTX Writer's Guide to Interoperability, chapter 7)")
                     .help("compile every crate with `panic = \"abort\"`, the target's default"),
             );

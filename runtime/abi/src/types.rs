@@ -77,6 +77,35 @@ pub unsafe trait DeviceParam {
 
     /// What the callee gets.
     fn into_raw(self) -> Self::Raw;
+
+    /// [`DeviceParam::from_raw`] of what lies at a place. Its signature does not name `Raw`, so that rustc reports a wrong
+    /// type once, and not again for the bound of the implementation that would have it.
+    ///
+    /// # Safety
+    /// As for `from_raw`; a `Raw` must lie there.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn read(place: *const ()) -> Self
+    where
+        Self: Sized,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { Self::from_raw(place.cast::<Self::Raw>().read()) }
+    }
+
+    /// Puts [`DeviceParam::into_raw`] in a place; named for the same reason.
+    ///
+    /// # Safety
+    /// A `Raw` must fit there.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn write(self, place: *mut ())
+    where
+        Self: Sized,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { place.cast::<Self::Raw>().write(self.into_raw()) }
+    }
 }
 
 /// A shared slice at the boundary.

@@ -12,6 +12,9 @@
 //!
 //! The host program then says `ptx::image!()`, or `ptx::image!("kernels")` for another crate's kernels.
 //!
+//! The script may do anything else before and after. It is also what rustc calls as the linker, but is that before its `main`
+//! begins, so that nothing is done twice.
+//!
 //! The script runs again when a source file, a manifest or the lock file of the kernels changes, or one of the variables
 //! below, and not otherwise. Errors are shown as cargo shows a build script's; warnings as warnings of the package.
 //!
@@ -25,6 +28,7 @@
 //! | `CUDA_HOME`, `CUDA_PATH` | where NVIDIA's tools are looked for first |
 
 mod environment;
+mod hook;
 mod image;
 
 use std::path::{Path, PathBuf};
@@ -67,8 +71,6 @@ impl Default for Builder {
 impl Builder {
     /// Kernels in this package's own library.
     pub fn new() -> Self {
-        // This program is also what rustc calls as the linker; then it does not come back from here.
-        ptx_codegen::become_linker_if_asked();
         Self {
             kernels: None,
             settings: Settings::default(),

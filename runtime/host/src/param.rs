@@ -1,6 +1,7 @@
 //! The host's side of every type that a kernel's parameter may have.
 
-use ptx_abi::{AbiType, CxxType, DeviceParam};
+use ptx_abi::cxx::{Cxx, Definition};
+use ptx_abi::{AbiType, CxxType, DeviceParam, Type};
 use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
 use ptx_device::ffi::{
     CChar, Char8, Char16, LongLong, Restrict, SamplerObject, SurfaceObject, TextureObject, ULongLong, WChar,
@@ -25,6 +26,15 @@ use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 pub unsafe trait HostParam: DeviceParam {
     /// What the host passes.
     type Host<'a>;
+    /// [`DeviceParam::TYPE`], named through this trait so that a type that lacks both is one error.
+    #[doc(hidden)]
+    const LAYOUT: Type = <Self as DeviceParam>::TYPE;
+    /// [`DeviceParam::CXX`].
+    #[doc(hidden)]
+    const NAME: Cxx<'static> = <Self as DeviceParam>::CXX;
+    /// [`DeviceParam::DEFINITION`].
+    #[doc(hidden)]
+    const HELD: &'static Definition<'static> = <Self as DeviceParam>::DEFINITION;
 
     /// Adds it to a launch.
     fn push<'a>(host: Self::Host<'a>, launch: &mut Launch<'a>);

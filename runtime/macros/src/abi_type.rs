@@ -28,6 +28,18 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     Ok(impls(input, &layout))
 }
 
+/// The impls for an `item` that was refused, so that rustc does not refuse each use of it, too.
+pub fn placeholder(item: TokenStream) -> TokenStream {
+    let Ok(input) = syn::parse2(item) else { return TokenStream::new() };
+    let layout = Layout {
+        ty: quote!(::ptx::__private::Type::scalar::<Self>(::ptx::__private::Class::Unsigned)),
+        cxx: quote!(::ptx::__private::cxx::Cxx::Builtin(::ptx::__private::cxx::Builtin::UnsignedInt)),
+        definition: quote!(&::ptx::__private::cxx::Definition::OPAQUE),
+        pointed: None,
+    };
+    impls(input, &layout)
+}
+
 /// The impl of `CxxType` alone, for a type that is only pointed to.
 pub fn expand_name(item: TokenStream) -> syn::Result<TokenStream> {
     let mut input: DeriveInput = syn::parse2(item)?;

@@ -13,6 +13,9 @@ use crate::text;
 pub struct Function<'a> {
     /// Path of `ptx::__private`.
     pub private: &'a TokenStream,
+    /// Whether it is for a launcher, whose signature names `HostParam`. Then nothing else is asked of a parameter: rustc
+    /// reports a type that lacks several traits once for each.
+    pub for_host: bool,
     /// `Kernel`, `Export` or `Import`.
     pub kind: &'a str,
     /// Mangled as C++ mangles, not as in C.
@@ -86,13 +89,18 @@ impl Function<'_> {
         let private = self.private;
         let rust_type = text::of(ty);
         let span = ty.span();
-        let layout = quote_spanned!(span=> <#static_ty as #private::DeviceParam>::TYPE);
+        let constant = |of_device, of_host| {
+            let (of, name) = if self.for_host { ("HostParam", of_host) } else { ("DeviceParam", of_device) };
+            let (of, name) = (Ident::new(of, span), Ident::new(name, span));
+            quote_spanned!(span=> <#static_ty as #private::#of>::#name)
+        };
+        let layout = constant("TYPE", "LAYOUT");
         let cxx = match named {
-            None => quote_spanned!(span=> <#static_ty as #private::DeviceParam>::CXX),
+            None => constant("CXX", "NAME"),
             // A template parameter has a name and no layout.
             Some(named) => quote_spanned!(span=> <#named as #private::CxxType>::CXX),
         };
-        let definition = quote_spanned!(span=> <#static_ty as #private::DeviceParam>::DEFINITION);
+        let definition = constant("DEFINITION", "HELD");
         quote!(#private::Param {
             name: #name,
             rust_type: #rust_type,
@@ -117,16 +125,17 @@ pub fn shim(
     let name = &signature.ident;
     let (lifetimes, _, where_clause) = signature.generics.split_for_impl();
     let pointers = pointers(params);
-    let values = params.iter().zip(&pointers).map(|(Param { ty, .. }, pointer)| {
-        quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::from_raw(::core::ptr::read(#pointer.cast())))
-    });
+    let values = params
+        .iter()
+        .zip(&pointers)
+        .map(|(Param { ty, .. }, pointer)| quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::read(#pointer)));
     let call = quote!(#name(#(#values),*));
     let (first, body) = match result {
         None => (None, quote!({ #call; })),
         Some(ty) => (
             Some(quote!(__ptx_result: *mut (),)),
             quote_spanned!(ty.span()=> {
-                ::core::ptr::write(__ptx_result.cast(), <#ty as #private::DeviceParam>::into_raw(#call))
+                <#ty as #private::DeviceParam>::write(#call, __ptx_result)
             }),
         ),
     };

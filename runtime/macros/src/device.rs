@@ -120,6 +120,7 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
     };
     let constants = Function {
         private,
+        for_host: false,
         kind: "Export",
         is_cxx: linkage.is_cxx,
         namespace: &linkage.namespace,
@@ -203,6 +204,7 @@ fn import_one(
     let template = arguments.map(|list| list.iter().map(|argument| argument.tokens(private)).collect());
     let constants = Function {
         private,
+        for_host: false,
         kind: "Import",
         is_cxx: options.linkage.is_cxx,
         namespace: &options.linkage.namespace,
@@ -352,9 +354,8 @@ mod tests {
         let text = expansion("export = \"C++\", namespace = \"a\"", "pub fn f(a: u8, s: &S) -> R { g(a) }");
         assert!(text.contains("pub fn f (a : u8 , s : & S) -> R { g (a) }"), "{text}");
         assert!(text.contains("Kind :: Export") && text.contains("Mangling :: Cxx"));
-        assert!(text.contains(
-            ":: core :: ptr :: write (__ptx_result . cast () , < R as :: ptx :: __private :: DeviceParam > :: into_raw"
-        ));
+        assert!(text.contains("< R as :: ptx :: __private :: DeviceParam > :: write (f ("), "{text}");
+        assert!(text.contains(", __ptx_result)"), "{text}");
         assert!(expansion("export, name = \"g\"", "fn f() {}").contains("name : \"g\""));
     }
 

@@ -38,20 +38,50 @@ struct Kernel {
     params: Vec<Param>,
     /// Path of `ptx::__private`.
     private: TokenStream,
-    /// Items `__PTX_PARAMS` and `__PTX_DESCRIPTOR`.
-    descriptor: TokenStream,
+    arguments: Arguments,
 }
 
 impl Kernel {
     fn new(function: ItemFn, arguments: Arguments, params: Vec<Param>) -> Self {
         let private = arguments.private();
-        let descriptor = descriptor(&function, &arguments, &params, &private);
-        Self { function, params, private, descriptor }
+        Self { function, params, private, arguments }
+    }
+
+    /// Items `__PTX_PARAMS` and `__PTX_DESCRIPTOR`.
+    fn descriptor(&self, for_host: bool) -> TokenStream {
+        let Self { function, params, private, arguments } = self;
+        let ident = &function.sig.ident;
+        let name = arguments.name.as_ref().map_or_else(|| function::plain_name(ident), |name| name.value());
+        let max_threads = bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
+        let min_blocks = bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");
+        let max_registers = bound(&arguments.max_registers, 255, "`max_registers`: a thread has 1 to 255 registers");
+        let bounds = quote!(#private::LaunchBounds {
+            max_threads: #max_threads,
+            min_blocks: #min_blocks,
+            max_registers: #max_registers,
+        });
+        let export = arguments.export.as_ref();
+        Function {
+            private,
+            for_host,
+            kind: "Kernel",
+            is_cxx: export.is_some_and(|export| export.is_cxx),
+            namespace: export.map_or("", |export| &export.namespace),
+            name: &name,
+            template: None,
+            ident,
+            bounds,
+            params,
+            result: None,
+            names: None,
+        }
+        .constants()
     }
 
     /// The function as it is, its shim and its entry in the interface section.
     fn device(&self) -> TokenStream {
-        let Self { function, params, private, descriptor } = self;
+        let Self { function, params, private, .. } = self;
+        let descriptor = self.descriptor(false);
         let cfgs = function::cfgs(&function.attrs);
         let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
         let shim_function = descriptor::shim(private, &shim, function, params, None);
@@ -82,16 +112,18 @@ impl Kernel {
     /// The launcher. The body is kept inside it, never called, so that it is checked and so that what it uses is
     /// not called unused.
     fn host(&self) -> TokenStream {
-        let Self { function, params, private, descriptor } = self;
+        let Self { function, params, private, .. } = self;
+        let descriptor = self.descriptor(true);
         let ItemFn { attrs, vis, sig, .. } = function;
         let (name, safety) = (&sig.ident, &sig.safety);
         let lifetimes = sig.generics.params.iter();
         let where_clause = &sig.generics.where_clause;
-        let names: Vec<_> = params.iter().map(|p| &p.name).collect();
+        // With their types' places, so that rustc reports a wrong type once and not again for the parameter.
+        let names: Vec<_> = params.iter().map(|param| placed(&param.name, param.ty.span())).collect();
         let hosts = params
             .iter()
             .map(|Param { ty, .. }| quote_spanned!(ty.span()=> <#ty as #private::HostParam>::Host<'__ptx>));
-        let pushes = params.iter().map(|Param { name, static_ty, .. }| {
+        let pushes = params.iter().zip(&names).map(|(Param { static_ty, .. }, name)| {
             // Our variable's name must not be looked up where a `macro_rules` of the user's got the type from.
             let span = static_ty.span().resolved_at(Span::call_site());
             quote_spanned!(span=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
@@ -124,33 +156,11 @@ impl Kernel {
     }
 }
 
-/// `const __PTX_PARAMS` and `const __PTX_DESCRIPTOR`.
-fn descriptor(function: &ItemFn, arguments: &Arguments, params: &[Param], private: &TokenStream) -> TokenStream {
-    let ident = &function.sig.ident;
-    let name = arguments.name.as_ref().map_or_else(|| function::plain_name(ident), |name| name.value());
-    let max_threads = bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
-    let min_blocks = bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");
-    let max_registers = bound(&arguments.max_registers, 255, "`max_registers`: a thread has 1 to 255 registers");
-    let bounds = quote!(#private::LaunchBounds {
-        max_threads: #max_threads,
-        min_blocks: #min_blocks,
-        max_registers: #max_registers,
-    });
-    let export = arguments.export.as_ref();
-    Function {
-        private,
-        kind: "Kernel",
-        is_cxx: export.is_some_and(|export| export.is_cxx),
-        namespace: export.map_or("", |export| &export.namespace),
-        name: &name,
-        template: None,
-        ident,
-        bounds,
-        params,
-        result: None,
-        names: None,
-    }
-    .constants()
+/// The name as it is, with another place.
+fn placed(name: &Ident, place: Span) -> Ident {
+    let mut name = name.clone();
+    name.set_span(place.resolved_at(name.span()));
+    name
 }
 
 /// A bound as a constant that is checked where it stands.

@@ -113,7 +113,10 @@ pub fn float(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[repr(transparent)]` one is its field.
 #[proc_macro_derive(AbiType, attributes(ptx))]
 pub fn derive_abi_type(item: TokenStream) -> TokenStream {
-    abi_type::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+    let item = proc_macro2::TokenStream::from(item);
+    let refused =
+        |error: syn::Error| [error.into_compile_error(), abi_type::placeholder(item.clone())].into_iter().collect();
+    abi_type::expand(item.clone()).unwrap_or_else(refused).into()
 }
 
 /// Gives a type that is only pointed to a name in C++, so that pointers to it can cross the device boundary. Its layout

@@ -3,5 +3,3 @@ use ptx::prelude::*;
 
 #[kernel]
 pub fn run(names: Vec<String>) {} //~ ERROR: cannot be a kernel parameter
-//~^ ERROR: cannot be a kernel parameter
-//~^^ ERROR: has no place in the device ABI
