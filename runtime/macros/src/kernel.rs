@@ -160,7 +160,7 @@ fn bound(given: &Option<Expr>, most: u32, message: &str) -> TokenStream {
         None => quote!(0),
         Some(given) => quote_spanned! {given.span()=> {
             const BOUND: u32 = #given;
-            const { ::core::assert!(BOUND >= 1 && BOUND <= #most, #message) };
+            const _: () = ::core::assert!(BOUND >= 1 && BOUND <= #most, #message);
             BOUND
         }},
     }
