@@ -177,8 +177,17 @@ fn check_type(ty: &Type, noun: &str, errors: &mut Errors) {
     if let Type::ImplTrait(_) = ty {
         errors.add(ty, &format!("{noun}'s signature needs concrete types: `impl Trait` is a type parameter"));
     }
+    if let Type::Reference(reference) = ty
+        && let Type::Path(path) = &*reference.elem
+        && let Some(slice) = path.path.segments.last().filter(|last| SLICES.iter().any(|name| last.ident == name))
+    {
+        errors.add(ty, &format!("{noun} takes `{}` by value: it is a reference already; remove the `&`", slice.ident));
+    }
     refuse_dyn(ty, errors);
 }
+
+/// Our views of memory that many threads write, by name, for want of types.
+const SLICES: [&str; 2] = ["DisjointSlice", "AtomicSlice"];
 
 /// The result's type, unless it is `()`.
 pub fn result(signature: &Signature) -> Option<&Type> {
@@ -279,6 +288,8 @@ mod tests {
         one("fn k<T>(x: u32) {}", "type parameters");
         one("fn k<const N: usize>() {}", "const parameters");
         one("fn k(&self) {}", "`self`");
+        one("fn k(x: &mut DisjointSlice<f32>) {}", "takes `DisjointSlice` by value");
+        one("fn k(x: &ptx::atomic::AtomicSlice<'_, u32>) {}", "takes `AtomicSlice` by value");
         one("fn k((a, b): (u32, u32)) {}", "plain name");
         one("fn k(_: u32) {}", "plain name");
         one("fn k(x: impl Copy) {}", "`impl Trait`");
