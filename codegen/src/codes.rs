@@ -54,7 +54,7 @@ codes! {
     BadDescriptor = 8, "unreadable descriptor",
         "The record that `#[kernel]` or `#[device]` leaves beside the code was written by another version of the crate `ptx`, or is damaged. Use the same version of `ptx` and of the compiler.";
     Unsupported = 9, "feature that PTX does not have",
-        "The program uses something that NVIDIA GPUs do not offer: thread-local statics, global constructors, or unwinding (PTX Writer's Guide to Interoperability, chapter 7).";
+        "The program uses something that NVIDIA GPUs do not offer: thread-local statics, global constructors, unwinding, or names of kernels with other characters than ASCII letters, digits, `_` and `$` (PTX Writer's Guide to Interoperability, chapter 7).";
     LlvmFailed = 10, "LLVM could not generate code",
         "LLVM refused the program. Where the message names no remedy this is a bug of ours: please report it with the file that `--dump-dir` writes.";
     PtxMismatch = 11, "emitted signature differs from the ABI table",

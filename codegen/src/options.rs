@@ -288,14 +288,10 @@ impl Settings {
             None => Ok(Self::default()),
             Some(value) => {
                 let mut rest = value.clone();
-                let reason = |e: toml::de::Error| bad(e.to_string());
+                let reason = |error: toml::de::Error| bad(manifest_error(&error));
                 let float = take(&mut rest, &FloatSettings::NAMES).try_into().map_err(reason)?;
                 let panic = take(&mut rest, &PanicSettings::NAMES).try_into().map_err(reason)?;
-                let known = |e: toml::de::Error| {
-                    let names = float::names(", `panic`, `panic-for`, ");
-                    bad(e.message().replace("expected one of ", &format!("expected one of {names}")))
-                };
-                let settings = Self { float, panic, ..rest.try_into().map_err(known)? };
+                let settings = Self { float, panic, ..rest.try_into().map_err(reason)? };
                 Ok(settings.linking_below(manifest.parent().unwrap_or(Path::new(""))))
             }
         }
@@ -335,6 +331,24 @@ fn take(metadata: &mut toml::Value, names: &[&str]) -> toml::Table {
         }
     }
     taken
+}
+
+/// What is wrong with a key of `[package.metadata.ptx]`, in the words of TOML.
+fn manifest_error(error: &toml::de::Error) -> String {
+    let message = (error.message().trim())
+        .replace("invalid type: unit variant, expected string only", "expected a string")
+        .replace("expected a sequence", "expected a list, as in `[\"…\"]`")
+        .replace("expected a map", "expected a table, as in `{ … = \"…\" }`");
+    if message.starts_with("unknown field") {
+        // Those that `take` took are not known to serde here.
+        let names = float::names(", `panic`, `panic-for`, ");
+        return message.replacen("expected one of ", &format!("expected one of {names}"), 1);
+    }
+    // toml says the key in a second line.
+    match error.to_string().trim_end().rsplit_once("\nin `") {
+        Some((_, key)) => format!("`{key}: {message}"),
+        None => message,
+    }
 }
 
 fn value_name(value: impl ValueEnum) -> String {
@@ -678,7 +692,15 @@ mod tests {
                 "expected one of `fmad`, `ftz`, `prec-div`, `prec-sqrt`, `use-fast-math`, `panic`, `panic-for`, `arch`",
             ),
             ("panic = \"silent\"", "unknown variant `silent`, expected one of `full`, `location`, `trap`"),
-            ("panic-for = { sha2 = \"silent\" }", "unknown variant `silent`"),
+            ("panic = 3", "toml: `panic`: expected a string"),
+            ("panic-for = { sha2 = \"silent\" }", "toml: `panic-for.sha2`: unknown variant `silent`"),
+            ("panic-for = [\"sha2\"]", "`panic-for`: invalid type: sequence, expected a table, as in"),
+            (
+                "debug-level = \"ful\"",
+                "`debug-level`: unknown variant `ful`, expected one of `none`, `line-tables`, `full`",
+            ),
+            ("emit = [\"ptxx\"]", "`emit`: unknown variant `ptxx`, expected one of `ptx`, `cubin`"),
+            ("arch = \"sm_80\"", "`arch`: invalid type: string \"sm_80\", expected a list, as in `[\"…\"]`"),
         ] {
             let error = of(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

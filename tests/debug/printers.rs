@@ -67,6 +67,10 @@ const STATICS: &[(&str, &str)] = &[
     ("NONZERO", "17"),
     ("NONZERO_OPTION", "Some(18)"),
     ("NONZERO_NONE", "None"),
+    (
+        "NONZERO_WIDE",
+        "core::option::Option<core::num::nonzero::NonZero<u128>> {{variant}: 1267650600228229401496703205376, None…",
+    ),
     ("WRAPPING", "255"),
     ("CELL", "-7"),
     ("CELL_SLICE", "&[u32](len=4) = {3, 1, 4, 1}"),

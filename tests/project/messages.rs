@@ -31,6 +31,13 @@ pub fn trials() -> Vec<Trial> {
             let stderr = refused(&demo, &[], &["error[E0369]", "src/lib.rs:", "error[PTX0020]", "stands above"]);
             assert_eq!(stderr.matches("error[E0").count(), 1, "{stderr}");
         }),
+        test("an error that rustc repeats is shown and counted once", || {
+            let demo = demo();
+            demo.edit("lib.rs", |text| text.replace("a: f32", "a: (f32, f32)").replace("a * x", "a.0 * x"));
+            let stderr = refused(&demo, &[], &["error[E0277]", "has no place in the device ABI", "error[PTX0020]"]);
+            assert_eq!(stderr.matches("error[E0277]").count(), 1, "{stderr}");
+            assert!(stderr.contains("rustc's error stands above"), "{stderr}");
+        }),
         test("a manifest that cargo refuses", || {
             let demo = demo();
             let broken = |text: String| text + "\n[dependencies.nobody_has_this]\npath = \"nobody/has/this\"\n";

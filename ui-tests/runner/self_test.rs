@@ -27,7 +27,7 @@ const KERNEL: &str = "#[kernel]\npub fn case(mut out: DisjointSlice<u32>) {\n   
 const GOOD: &str = "";
 
 /// (name, lines above the head, lines below it, what the failure says).
-const PASS: [(&str, &str, &str, &str); 27] = [
+const PASS: [(&str, &str, &str, &str); 30] = [
     ("good", "//@ revisions: a b\n//@[b] opt-level: 0\n", "// CHECK: .entry case(\n// B: ret;\n", GOOD),
     ("builds", "//@ build-pass\n", "", GOOD),
     ("machine_code", "", "// SASS: IADD\n// SASS: EXIT\n", GOOD),
@@ -55,6 +55,9 @@ const PASS: [(&str, &str, &str, &str); 27] = [
     ("refused_directive", "//@ stderr-per-bitwidth\n", "// CHECK: ret;\n", "of no use here"),
     ("wrong_value", "//@ debug: some\n", "// CHECK: ret;\n", "none, line-tables or full"),
     ("wrong_flag", "//@ compile-flags: -Copt-level=0\n", "// CHECK: ret;\n", "use `//@ opt-level` for this"),
+    ("wrong_spaced_flag", "//@ compile-flags: -C opt-level=0\n", "// CHECK: ret;\n", "use `//@ opt-level` for this"),
+    ("wrong_short_flag", "//@ compile-flags: -g\n", "// CHECK: ret;\n", "use `//@ debug` for this"),
+    ("nothing_in_a_pattern", "", "// CHECK: {{.*}}\n", "`{{.*}}` is found in any text"),
     ("wrong_mode", "//@ float: fmda=false\n", "// CHECK: ret;\n", "--fmda"),
     ("twice", "//@ debug: none\n//@ debug: full\n", "// CHECK: ret;\n", "cannot specify `debug` twice"),
     ("annotation", "", "// CHECK: ret;\n//~v ERROR: x\n", "error pattern found in pass test"),

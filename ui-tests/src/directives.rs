@@ -107,6 +107,18 @@ pub struct Settings {
     pub expect: Vec<u32>,
 }
 
+/// The directive for what rustc is told by `flags`: ours come later on its command line, and would win unseen.
+fn instead_of(flags: &str) -> Option<&'static str> {
+    const INSTEAD: [(&str, &str); 3] =
+        [("-Copt-level", "opt-level"), ("-Cdebuginfo", "debug"), ("-Clinker", "link-arg")];
+    let flags = flags.replace("--codegen", "-C").replace("-C=", "-C").replace("-C ", "-C");
+    flags.split_whitespace().find_map(|flag| match flag {
+        "-O" => Some("opt-level"),
+        "-g" => Some("debug"),
+        _ => INSTEAD.iter().find(|(known, _)| flag.starts_with(known)).map(|(_, ours)| *ours),
+    })
+}
+
 impl Settings {
     /// Reads a case. What ui_test would refuse is an error here, too.
     pub fn parse(source: &str, revision: &str) -> Result<Self, String> {
@@ -125,11 +137,7 @@ impl Settings {
                 }
                 let (name, value) = text.split_once(':').unwrap_or((text, ""));
                 let (name, value) = (name.trim(), value.trim());
-                // Ours come later on rustc's command line, and would win.
-                let instead = [("opt-level", "opt-level"), ("debuginfo", "debug"), ("linker", "link-arg")];
-                if let Some((_, ours)) = instead.iter().find(|(flag, _)| value.contains(&format!("-C{flag}")))
-                    && name == "compile-flags"
-                {
+                if let Some(ours) = instead_of(value).filter(|_| name == "compile-flags") {
                     return Err(format!("line {}: use `//@ {ours}` for this", index + 1));
                 }
                 if DIRECTIVES.iter().any(|known| known.ours && known.name == name) {
@@ -303,7 +311,13 @@ mod tests {
             "build-pass: yes",
             "needs-ptxas: 13",
             "compile-flags: --cfg a -Copt-level=1",
+            "compile-flags: -C opt-level=1",
+            "compile-flags: --codegen=debuginfo=1",
+            "compile-flags: --codegen linker=ld",
+            "compile-flags: -g",
+            "compile-flags: --cfg a -O",
         ];
+        assert!(Settings::parse("//@ compile-flags: --cfg a -Copt-out --cfg g", "").is_ok());
         for case in bad {
             let error = Settings::parse(&format!("\n//@ {case}"), "").expect_err(case);
             assert!(error.starts_with("line 2: "), "{case}: {error}");

@@ -179,7 +179,11 @@ impl Pattern {
             rest = &rest[end + 2..];
         }
         regex += &regex::escape(rest);
-        Regex::new(&regex).map_err(|error| bad(error.to_string()))
+        let regex = Regex::new(&regex).map_err(|error| bad(error.to_string()))?;
+        if regex.is_match("") {
+            return Err(bad(format!("`{}` is found in any text: nothing is checked", self.text)));
+        }
+        Ok(regex)
     }
 
     fn missing(&self, text: &str) -> String {
@@ -222,6 +226,9 @@ mod tests {
         assert!(holds("// CHECK: ld [[R:%r\\d]]\n// CHECK: [[S]]").unwrap_err().contains("no value"));
         assert!(holds("// CHECK: [[R:%r\\d").unwrap_err().contains("`]]` is missing"));
         assert!(holds("// CHECK: {{(}}").is_err());
+        for all in ["{{}}", "{{.*}}", "{{ld|}}", "[[R:.*]]"] {
+            assert!(holds(&format!("// CHECK: {all}")).unwrap_err().contains("in any text"), "{all}");
+        }
     }
 
     #[test]

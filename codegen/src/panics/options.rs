@@ -181,10 +181,11 @@ impl Panics {
     }
 }
 
-/// The crate of an rlib, `libsha2-0a1b….rlib`, or of an object, `kernels-0a1b….kernels.….rcgu.o`; else the file's stem.
+/// The crate of an rlib, `libsha2-0a1b….rlib`, or of an object, `kernels-0a1b….kernels.…-cgu.0.rcgu.o`; else the file's
+/// stem. What an incremental build calls an object, `kernels.HASH.….rcgu.o`, has the crate's name in its stem alone.
 fn crate_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
-    if name.ends_with(".rcgu.o") {
+    if name.ends_with(".rcgu.o") && name.contains("-cgu.") {
         return name.split('.').nth(1).map(str::to_string);
     }
     let name = match name.strip_suffix(".rlib") {
@@ -225,10 +226,11 @@ mod tests {
     #[test]
     fn crates_are_known_by_their_files() {
         let inputs = ["a/libsha2-0123.rlib", "b/my_kernels-45.my_kernels.89-cgu.0.rcgu.o", "c/libcore-9.rlib", "d/k.o"];
-        let inputs: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
+        let incremental = ["e/glam-45.1cn0vc1d9l38fmyadp4bo1chl.0hx2c8q.rcgu.o"];
+        let inputs: Vec<PathBuf> = inputs.iter().chain(&incremental).map(PathBuf::from).collect();
         let check = |text: &str| PanicSettings::parse(text).unwrap().panics().check(&inputs, "my-kernels");
         check("sha2=trap,my-kernels=full,core=trap,k=full").unwrap();
         let error = check("sha3=trap").unwrap_err().to_string();
-        assert!(error.contains("`sha3`") && error.contains("`core`, `k`, `my_kernels`, `sha2`"), "{error}");
+        assert!(error.contains("`sha3`") && error.contains("`core`, `glam`, `k`, `my_kernels`, `sha2`"), "{error}");
     }
 }

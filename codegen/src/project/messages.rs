@@ -139,17 +139,18 @@ impl Messages {
             message.spans.iter().find(|span| span.is_primary).map_or_else(String::new, |span| {
                 format!("{}:{}:{}: ", span.file_name, span.line_start, span.column_start)
             });
-        self.rustc.push(RustcMessage {
-            of,
-            level: match message.level.as_str() {
-                level if level.starts_with("error") => Some(Level::Error),
-                "warning" => Some(Level::Warning),
-                _ => None,
-            },
-            short: format!("{place}{}", message.message),
-            rendered: message.rendered.unwrap_or(message.message),
-            json: json.to_string(),
-        });
+        let short = format!("{place}{}", message.message);
+        let rendered = message.rendered.unwrap_or(message.message);
+        // rustc says some things several times, where a macro repeats a type; cargo shows them once.
+        if self.rustc.iter().any(|known| known.of == of && known.rendered == rendered) {
+            return;
+        }
+        let level = match message.level.as_str() {
+            level if level.starts_with("error") => Some(Level::Error),
+            "warning" => Some(Level::Warning),
+            _ => None,
+        };
+        self.rustc.push(RustcMessage { of, level, short, rendered, json: json.to_string() });
     }
 
     /// rustc's message holds the linker's command line and, as a note, its output: our diagnostics, one a line.
@@ -224,6 +225,7 @@ mod tests {
         messages.add(&message("warning", "linker_messages", "linker stderr: {}", &[]));
         messages.add("not json");
         messages.add(r#"{"reason":"build-finished","success":false}"#);
+        messages.add(&message("error", "E0308", "mismatched types", &[]));
         let levels: Vec<_> = messages.rustc.iter().map(|message| message.level).collect();
         assert_eq!(levels, [Some(Level::Error), Some(Level::Warning)]);
         assert_eq!(messages.rustc[1].short, "src/lib.rs:3:7: unused variable: `x`");

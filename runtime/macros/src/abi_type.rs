@@ -89,6 +89,13 @@ fn record(
     }
     let real: Vec<_> = fields.members().zip(fields).filter(|(_, field)| !is_phantom(&field.ty)).collect();
     let mut errors = Errors::default();
+    for lifetime in input.generics.lifetimes() {
+        errors.add(
+            lifetime,
+            "a type that host and device share has no lifetime parameters, because it holds no references: make the \
+            field a raw pointer, or pass the reference as a parameter of its own",
+        );
+    }
     real.iter().for_each(|(_, field)| refuse_dyn(&field.ty, &mut errors));
     errors.finish()?;
     // One trait, named in one way: then rustc reports a field's wrong type once.

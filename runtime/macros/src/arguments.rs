@@ -109,12 +109,14 @@ impl Arguments {
                 self.name.replace(name).is_some()
             }
             "launch_bounds" => {
+                const EXPECTED: &str = "expected the most threads that a block will have, as in `launch_bounds(256)`";
+                if !input.peek(syn::token::Paren) {
+                    return Err(syn::Error::new(key.span(), EXPECTED));
+                }
                 let inner;
                 parenthesized!(inner in input);
                 if inner.is_empty() {
-                    return Err(
-                        inner.error("expected the most threads that a block will have, as in `launch_bounds(256)`")
-                    );
+                    return Err(inner.error(EXPECTED));
                 }
                 let twice = self.max_threads.replace(inner.parse()?).is_some();
                 if !inner.is_empty() {
@@ -198,6 +200,8 @@ mod tests {
         assert!(error("name = \"\"").contains("cannot be a name"));
         assert!(error("name = \"a\", name = \"b\"").contains("given twice"));
         assert!(error("launch_bounds()").contains("most threads"));
+        assert!(error("launch_bounds").contains("most threads"));
+        assert!(error("launch_bounds = 256").contains("as in `launch_bounds(256)`"));
         assert!(error("launch_bounds(1, 2, 3)").contains("at most two"));
         assert!(error("42").contains("expected an option"));
     }

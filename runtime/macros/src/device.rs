@@ -107,6 +107,7 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
     let mut function: ItemFn = syn::parse2(item).map_err(|error| {
         syn::Error::new(error.span(), format!("`#[device(export)]` stands before a function with a body: {error}"))
     })?;
+    function::check_marks(&function.attrs, "device")?;
     let linkage = arguments.linkage(None)?;
     let params = function::check(&function.sig, Role::Export)?;
     float::expand_blocks(&mut function.block, private)?;

@@ -82,7 +82,10 @@ pub fn check(signature: &Signature, role: Role) -> syn::Result<Vec<Param>> {
     }
     if let ReturnType::Type(_, ty) = &signature.output {
         check_type(ty, noun, &mut errors);
-        if let Type::Never(_) = **ty {
+        // Of a kernel this is said above.
+        if let Type::Never(_) = **ty
+            && role != Role::Kernel
+        {
             errors.add(ty, &format!("{noun} returns to its caller: return `()`, and panic or loop in the body"));
         }
     }
@@ -147,12 +150,44 @@ pub fn check(signature: &Signature, role: Role) -> syn::Result<Vec<Param>> {
     errors.finish().map(|()| params)
 }
 
+/// Refuses a function that is marked a second time: it would exist twice.
+pub fn check_marks(attrs: &[Attribute], own: &str) -> syn::Result<()> {
+    let name = |attribute: &Attribute| {
+        let path = attribute.path();
+        let is_ours = path.segments.len() == 1 || path.segments.first().is_some_and(|first| first.ident == "ptx");
+        path.segments.last().filter(|_| is_ours).map(|last| last.ident.to_string())
+    };
+    for attribute in attrs {
+        match name(attribute).as_deref() {
+            Some(again) if again == own => {
+                return Err(syn::Error::new_spanned(attribute, format!("`#[{own}]` stands here twice: remove one")));
+            }
+            Some("kernel" | "device") => {
+                let message = "a function is a kernel or a device function, not both: remove one of `#[kernel]` and \
+                    `#[device]`; a kernel can call device functions, and be called as any function";
+                return Err(syn::Error::new_spanned(attribute, message));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn check_type(ty: &Type, noun: &str, errors: &mut Errors) {
     if let Type::ImplTrait(_) = ty {
         errors.add(ty, &format!("{noun}'s signature needs concrete types: `impl Trait` is a type parameter"));
     }
+    if let Type::Reference(reference) = ty
+        && let Type::Path(path) = &*reference.elem
+        && let Some(slice) = path.path.segments.last().filter(|last| SLICES.iter().any(|name| last.ident == name))
+    {
+        errors.add(ty, &format!("{noun} takes `{}` by value: it is a reference already; remove the `&`", slice.ident));
+    }
     refuse_dyn(ty, errors);
 }
+
+/// Our views of memory that many threads write, by name, for want of types.
+const SLICES: [&str; 2] = ["DisjointSlice", "AtomicSlice"];
 
 /// The result's type, unless it is `()`.
 pub fn result(signature: &Signature) -> Option<&Type> {
@@ -249,9 +284,12 @@ mod tests {
         one("extern \"C\" fn k() {}", "`extern`");
         one("unsafe fn k(x: u32, ...) {}", "fixed number");
         one("fn k() -> u32 { 0 }", "returns nothing");
+        one("fn k() -> ! { loop {} }", "returns nothing");
         one("fn k<T>(x: u32) {}", "type parameters");
         one("fn k<const N: usize>() {}", "const parameters");
         one("fn k(&self) {}", "`self`");
+        one("fn k(x: &mut DisjointSlice<f32>) {}", "takes `DisjointSlice` by value");
+        one("fn k(x: &ptx::atomic::AtomicSlice<'_, u32>) {}", "takes `AtomicSlice` by value");
         one("fn k((a, b): (u32, u32)) {}", "plain name");
         one("fn k(_: u32) {}", "plain name");
         one("fn k(x: impl Copy) {}", "`impl Trait`");
@@ -275,6 +313,22 @@ mod tests {
         one("fn f(x: &dyn Send) {}", "vtable");
         one("fn f() -> impl Copy {}", "`impl Trait`");
         assert!(check(&parse("const fn f(x: &mut u32, y: f64) -> u8 { 0 }"), Role::Export).is_ok());
+    }
+
+    #[test]
+    fn a_function_is_marked_once() {
+        let check = |text: &str, own: &str| check_marks(&syn::parse_str::<syn::ItemFn>(text).unwrap().attrs, own);
+        assert!(check("#[inline] #[other::kernel] fn k() {}", "kernel").is_ok());
+        for (text, own, part) in [
+            ("#[kernel(name = \"x\")] fn k() {}", "kernel", "`#[kernel]` stands here twice"),
+            ("#[inline] #[ptx::kernel] fn k() {}", "kernel", "`#[kernel]` stands here twice"),
+            ("#[device(export)] fn k() {}", "device", "`#[device]` stands here twice"),
+            ("#[device(export)] fn k() {}", "kernel", "not both"),
+            ("#[ptx::kernel] fn k() {}", "device", "not both"),
+        ] {
+            let error = check(text, own).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
     }
 
     #[test]

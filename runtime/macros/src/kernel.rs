@@ -25,6 +25,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let mut function: ItemFn = syn::parse2(item).map_err(|error| {
         syn::Error::new(error.span(), format!("`#[kernel]` stands before a function with a body: {error}"))
     })?;
+    function::check_marks(&function.attrs, "kernel")?;
     let arguments: Arguments = syn::parse2(arguments)?;
     let params = function::check(&function.sig, Role::Kernel)?;
     float::expand_blocks(&mut function.block, &arguments.private())?;
@@ -169,7 +170,7 @@ fn bound(given: &Option<Expr>, most: u32, message: &str) -> TokenStream {
         None => quote!(0),
         Some(given) => quote_spanned! {given.span()=> {
             const BOUND: u32 = #given;
-            const { ::core::assert!(BOUND >= 1 && BOUND <= #most, #message) };
+            const _: () = ::core::assert!(BOUND >= 1 && BOUND <= #most, #message);
             BOUND
         }},
     }

@@ -30,7 +30,7 @@ impl Parse for Static {
         let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
         let keyword = input.parse()?;
         if input.peek(Token![mut]) {
-            return Err(input.error("not `static mut`: what the type allows can be changed without it"));
+            return Err(input.error("not `static mut`: remove `mut`; shared memory is written through its type, and constant memory by nobody"));
         }
         let name = input.parse()?;
         input.parse::<Token![:]>()?;

@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::mem::{ManuallyDrop, MaybeUninit};
-use core::num::{NonZeroU32, Wrapping};
+use core::num::{NonZeroU32, NonZeroU128, Wrapping};
 use core::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -139,6 +139,7 @@ statics! {
     NONZERO: NonZeroU32 = NonZeroU32::new(17).unwrap();
     NONZERO_OPTION: Option<NonZeroU32> = NonZeroU32::new(18);
     NONZERO_NONE: Option<NonZeroU32> = None;
+    NONZERO_WIDE: Option<NonZeroU128> = NonZeroU128::new(1 << 100);
     WRAPPING: Wrapping<u8> = Wrapping(255);
     CELL: Cell<i16> = Cell::new(-7);
     CELL_SLICE: Cell<&[u32]> = Cell::new(&NUMBERS);

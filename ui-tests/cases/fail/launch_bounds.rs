@@ -16,3 +16,6 @@ pub fn typo() {}
 
 #[kernel(max_registers = 999)] //~ ERROR: 255
 pub fn registers() {}
+
+#[kernel(launch_bounds)] //~ ERROR: as in `launch_bounds(256)`
+pub fn none() {}

@@ -29,3 +29,6 @@ pub fn run(mut out: DisjointSlice<u32>) {
         *out = PLAIN[0];
     }
 }
+
+#[ptx::constant]
+static mut CONSTANT: u32 = 1; //~ ERROR: constant memory by nobody
