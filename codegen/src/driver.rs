@@ -60,6 +60,8 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut report = Report { debug, ..Report::new(options, &table, &module, assembler.as_ref()) };
     let mut artifacts = Vec::from_iter(header(options, &interface)?);
     for &arch in &options.archs {
+        // Also for the only arch: LLVM's choices depend on the order of uses, which is another in a copy, and the PTX for
+        // one arch must not depend on which others are asked for.
         let module = module.clone();
         let needs = memory::place(&context, &module, arch)?;
         let needs = needs.and(intrinsics::define(&context, &module, &table, arch)?);
@@ -165,15 +167,16 @@ fn fatbinary() -> Result<PathBuf> {
 
 /// Has ptxas check the PTX, and notes resources and spills in the report.
 fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut Report) -> Result<Option<Artifact>> {
-    let needed = needs_ptxas(options);
-    if !needed && !assembler.knows(job.arch)? {
-        report.diagnostics.push(
-            Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
-                .note(format!("ptxas {} does not know this arch", assembler.version)),
-        );
-        return Ok(None);
-    }
-    let assembled = assembler.assemble(job)?;
+    let assembled = match assembler.assemble(job) {
+        Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch)? => {
+            report.diagnostics.push(
+                Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
+                    .note(format!("ptxas {} does not know this arch", assembler.version)),
+            );
+            return Ok(None);
+        }
+        assembled => assembled?,
+    };
     report.diagnostics.extend(assembled.warnings);
     report.diagnostics.extend(verify::ptxas::spills(job.table, &assembled.resources, job.arch));
     for kernel in &mut report.kernels {

@@ -52,7 +52,7 @@ pub fn select(args: &BuildArgs) -> Result<Selected> {
     let metadata: Metadata = ask(manifest.as_deref())?;
     let here = match &manifest {
         Some(path) => normalized(&absolute(path)?),
-        None => locate()?,
+        None => nearest(),
     };
     let package = choose(&metadata.packages, args.package.as_deref(), &here)?;
     Ok(Selected {
@@ -110,8 +110,10 @@ fn ask(manifest: Option<&Path>) -> Result<Metadata> {
         .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot read what `cargo metadata` printed: {e}")))?)
 }
 
-fn locate() -> Result<PathBuf> {
-    Ok(PathBuf::from(cargo(&["locate-project", "--message-format", "plain"])?.trim()))
+/// The manifest that cargo takes, which has found one by now: the next one upwards.
+fn nearest() -> PathBuf {
+    let here = super::current_dir();
+    here.ancestors().map(|folder| folder.join("Cargo.toml")).find(|manifest| manifest.exists()).unwrap_or(here)
 }
 
 fn cargo(args: &[&str]) -> Result<String> {

@@ -78,7 +78,7 @@ pub fn link_wanted<'ctx>(context: &'ctx Context, files: &'ctx [File], module: &M
         for member in file.members()? {
             let unit = Unit::new(context, member)?;
             // Roots are there.
-            units.push(Unit { module: None, ..unit });
+            units.push(Unit { module: None, was_linked: true, ..unit });
         }
     }
     let symbols = symbols(&units);
@@ -93,30 +93,37 @@ struct Unit<'ctx> {
     defined: BTreeSet<String>,
     /// Something in it is kept whether referred to or not: a descriptor, another `#[used]` static, a kernel.
     has_roots: bool,
-    /// It must not be split over several links: it has a static whose address or contents are its identity.
-    whole: bool,
+    was_linked: bool,
 }
 
 impl<'ctx> Unit<'ctx> {
-    fn new(context: &'ctx Context, member: Member<'ctx>) -> Result<Self> {
+    fn new(context: &'ctx Context, mut member: Member<'ctx>) -> Result<Self> {
+        if let Some(defined) = member.defined.take() {
+            return Ok(Self { member, module: None, defined, has_roots: false, was_linked: false });
+        }
         let module = parse(context, &member)?;
-        let mut unit = Self { member, module: None, defined: BTreeSet::new(), has_roots: false, whole: false };
+        let (mut defined, mut has_roots) = (BTreeSet::new(), false);
         for function in llvm::functions(&module).filter(|f| !f.as_global_value().is_declaration()) {
-            unit.has_roots |= function.get_call_conventions() == llvm::PTX_KERNEL;
+            has_roots |= function.get_call_conventions() == llvm::PTX_KERNEL;
             if !is_local(function.get_linkage()) {
-                unit.defined.insert(function.get_name().to_string_lossy().into_owned());
+                defined.insert(function.get_name().to_string_lossy().into_owned());
             }
         }
         for global in llvm::globals(&module).filter(|g| !g.is_declaration()) {
             match global.get_linkage() {
-                Linkage::Appending => unit.has_roots = true,
-                linkage if is_local(linkage) => unit.whole |= !global.has_unnamed_addr(),
-                _ => drop(unit.defined.insert(global.get_name().to_string_lossy().into_owned())),
+                Linkage::Appending => has_roots = true,
+                linkage if is_local(linkage) => {}
+                _ => drop(defined.insert(global.get_name().to_string_lossy().into_owned())),
             }
         }
-        unit.module = Some(module);
-        Ok(unit)
+        Ok(Self { member, module: Some(module), defined, has_roots, was_linked: false })
     }
+}
+
+/// Whether a module must not be split over several links: it has a static whose address or contents are its identity.
+fn is_whole(module: &Module<'_>) -> bool {
+    let mut locals = llvm::globals(module).filter(|g| !g.is_declaration() && is_local(g.get_linkage()));
+    locals.any(|global| !global.has_unnamed_addr())
 }
 
 fn is_local(linkage: Linkage) -> bool {
@@ -132,9 +139,10 @@ struct Linker<'a, 'ctx> {
 
 impl<'ctx> Linker<'_, 'ctx> {
     fn link(&self, unit: &mut Unit<'ctx>) -> Result<()> {
-        let (source, again) = match unit.module.take() {
-            Some(module) => (module, false),
-            None => (parse(self.context, &unit.member)?, true),
+        let again = std::mem::replace(&mut unit.was_linked, true);
+        let source = match unit.module.take() {
+            Some(module) => module,
+            None => parse(self.context, &unit.member)?,
         };
         if again {
             // Roots came with the first link; now only what has been asked for since is wanted.
@@ -142,7 +150,7 @@ impl<'ctx> Linker<'_, 'ctx> {
             roots.into_iter().for_each(llvm::delete_global);
         }
         self.call_runtime(&source);
-        let whole = unit.whole;
+        let whole = is_whole(&source);
         let is_root = |symbol: &str| !again && (whole || self.exports.iter().any(|export| export == symbol));
         llvm::doing(Code::BrokenInput, format!("cannot read {}", unit.member));
         Library::new(source, is_root)

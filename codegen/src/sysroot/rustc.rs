@@ -26,9 +26,14 @@ pub struct Rustc {
 impl Rustc {
     /// Asks it.
     pub fn query(path: &Path) -> Result<Self> {
-        let verbose = run(path, &["-vV"])?;
-        let sysroot = run(path, &["--print", "sysroot"])?;
-        Self::parse(path, &verbose, &sysroot).ok_or_else(|| {
+        // Both at once: rustc starts slowly, behind rustup's proxy above all, and every build asks.
+        let (verbose, sysroot) = std::thread::scope(|scope| {
+            let verbose = scope.spawn(|| run(path, &["-vV"]));
+            let sysroot = run(path, &["--print", "sysroot"]);
+            (verbose.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), sysroot)
+        });
+        let verbose = verbose?;
+        Self::parse(path, &verbose, &sysroot?).ok_or_else(|| {
             Diagnostic::error(Code::CargoFailed, format!("`{} -vV` does not say which rustc it is", path.display()))
                 .note(format!("it printed: {}", verbose.trim()))
                 .help("use a rustc with the LLVM backend; `RUSTC` or cargo's `build.rustc` may name another program")
