@@ -4,6 +4,7 @@
 //! written, so that every stage between can ask for them.
 
 mod assign;
+mod casts;
 mod flush;
 mod lower;
 mod negate;
