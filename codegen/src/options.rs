@@ -289,7 +289,13 @@ impl Settings {
             Some(value) => {
                 let mut rest = value.clone();
                 let reason = |error: toml::de::Error| bad(manifest_error(&error));
-                let float = take(&mut rest, &FloatSettings::NAMES).try_into().map_err(reason)?;
+                let float: FloatSettings = take(&mut rest, &FloatSettings::NAMES).try_into().map_err(reason)?;
+                // Before an option can win over one side.
+                float.modes().map_err(|mut failure| {
+                    let place = format!("`[package.metadata.ptx]` of {} names both", manifest.display());
+                    failure.diagnostics = failure.diagnostics.into_iter().map(|d| d.note(place.clone())).collect();
+                    failure
+                })?;
                 let panic = take(&mut rest, &PanicSettings::NAMES).try_into().map_err(reason)?;
                 let settings = Self { float, panic, ..rest.try_into().map_err(reason)? };
                 Ok(settings.linking_below(manifest.parent().unwrap_or(Path::new(""))))
@@ -445,7 +451,7 @@ impl Options {
     pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
         let args = expand_response_files(args)?;
         let program = OsString::from("ptx-linker");
-        let line = match CommandLine::try_parse_from(std::iter::once(program).chain(args)) {
+        let line = match CommandLine::try_parse_from(std::iter::once(program).chain(float::with_two_dashes(args))) {
             Ok(line) => line,
             Err(error) if !error.use_stderr() => return Ok(Request::Print(error.to_string())),
             Err(error) => return Err(from_clap(&error).into()),
@@ -684,6 +690,8 @@ mod tests {
             Settings { float: FloatSettings { fmad: Some(true), ..FloatSettings::default() }, ..Settings::default() };
         let both = ours.or(given);
         assert_eq!(both.arch, ["sm_90"]);
+        let error = of("use-fast-math = true\nftz = false").unwrap_err().to_string();
+        assert!(error.contains("`use-fast-math=true` means `ftz=true`") && error.contains("Cargo.toml"), "{error}");
         assert_eq!(both.float.modes().unwrap(), Modes { prec_div: false, ..Modes::DEFAULT });
         for (text, expected) in [
             ("ftz = \"on\"", "expected a boolean"),
@@ -714,6 +722,7 @@ mod tests {
             (&["--use_fast_math=true"], Modes::FAST_MATH),
             (&["--use-fast-math=false", "--fmad=false"], Modes { fmad: false, ..Modes::DEFAULT }),
             (&["--ftz", "true"], Modes { ftz: true, ..Modes::DEFAULT }),
+            (&["-fmad=false"], Modes { fmad: false, ..Modes::DEFAULT }),
             (&["--prec-sqrt=false", "--prec_div=false"], Modes { prec_div: false, prec_sqrt: false, ..Modes::DEFAULT }),
         ] {
             let args: Vec<&str> = args.iter().copied().chain(["-o", "k.ptx"]).collect();

@@ -9,6 +9,7 @@ mod compare;
 mod compile;
 mod deviations;
 mod functions;
+mod further;
 mod generate;
 mod instructions;
 mod isolation;

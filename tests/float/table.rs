@@ -51,7 +51,7 @@ pub const fn looped(name: &'static str, shape: &'static str, rust: &'static str,
 
 /// All of them.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    ARITHMETIC.iter().chain(crate::functions::ROWS)
+    ARITHMETIC.iter().chain(crate::functions::ROWS).chain(crate::further::ROWS)
 }
 
 /// What the languages themselves have.

@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("every function is compiled from libdevice", || with_libdevice(every_function)),
         trial("num-traits and glam call libdevice, not libm", || with_libdevice(no_libm)),
+        trial("rustc compiles nothing of libm into its callers", || with_libdevice(nothing_inlined)),
         trial("only what is called is linked", || with_libdevice(lazily)),
         trial("libdevice follows the build's modes", || with_libdevice(modes_of_the_build)),
         trial("libdevice follows the function's modes", || with_libdevice(modes_of_functions)),
@@ -49,13 +50,25 @@ fn package() -> &'static str {
 fn every_function() {
     let ptx = package();
     // 84 functions in two precisions, and the kernels of num-traits and glam.
-    assert_eq!(ptx.matches(".visible .entry").count(), 2 * 84 + 3);
+    assert_eq!(ptx.matches(".visible .entry").count(), 2 * 84 + 5);
     assert!(!ptx.contains("__nv_") && !ptx.contains("__ptx_math"), "a function of libdevice was left");
 }
 
 fn no_libm() {
     let left = bodies(package()).into_iter().filter(|path| path.starts_with("libm::")).collect::<Vec<_>>();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// Of functions that call no others, such as `logf`, rustc makes copies where they are called, unless it is told not to.
+fn nothing_inlined() {
+    let instructions = |kernel: &str| -> Vec<String> {
+        let rest = package().split(&format!(".entry {kernel}(")).nth(1).unwrap_or_else(|| panic!("no {kernel}"));
+        let body = rest.split("\n}").next().unwrap_or_default();
+        let mut opcodes: Vec<_> = body.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        opcodes.retain(|opcode| !opcode.starts_with("$L"));
+        opcodes.iter().map(ToString::to_string).filter(|opcode| opcode.contains(".f")).collect()
+    };
+    assert_eq!(instructions("short_by_num_traits"), instructions("short_by_ptx"));
 }
 
 /// The paths of all functions and kernels in PTX.
@@ -163,7 +176,7 @@ fn fallback() -> Option<String> {
     let mut entries = fs::read_dir(out).expect("the build made it").flatten().map(|entry| entry.path());
     let file = entries.find(|path| path.extension().is_some_and(|end| end == "ptx")).expect("PTX");
     let text = fs::read_to_string(file).expect("just written");
-    assert_eq!(text.matches(".visible .entry").count(), 2 * (84 - 7) + 3);
+    assert_eq!(text.matches(".visible .entry").count(), 2 * (84 - 7) + 5);
     assert!(
         !text.contains("__nv_") && !text.contains("__ptx_math") && !text.contains("__internal_"),
         "libdevice is in it"

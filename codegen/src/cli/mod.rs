@@ -23,6 +23,7 @@ use clap::{CommandFactory, Parser};
 use crate::bug;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::float;
 use crate::options::MessageFormat;
 use crate::progress::Progress;
 
@@ -30,7 +31,7 @@ use arguments::{CommandLine, Verb};
 
 /// The whole of `cargo-ptx`: arguments with the program's name in, exit code out.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let line = match CommandLine::try_parse_from(without_subcommand(args)) {
+    let line = match CommandLine::try_parse_from(float::with_two_dashes(without_subcommand(args))) {
         Ok(line) => line,
         Err(error) => {
             // Printing help to a closed pipe is no failure of ours.

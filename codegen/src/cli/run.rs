@@ -1,5 +1,6 @@
 //! `cargo ptx run`: `cargo run`, whose build script compiles the kernels, with architecture, floating-point modes and panics chosen here.
 
+use std::ffi::OsString;
 use std::process::Command;
 
 use crate::codes::Code;
@@ -12,6 +13,7 @@ use super::arguments::{DeviceArgs, RunArgs};
 /// Runs cargo; its exit code is ours.
 pub fn run(args: &RunArgs) -> Result<u8> {
     check(&args.device)?;
+    misplaced(&args.cargo)?;
     let cargo = super::cargo();
     let mut command = Command::new(&cargo);
     command.arg("run").args(&args.cargo);
@@ -29,6 +31,20 @@ pub fn check(device: &DeviceArgs) -> Result<()> {
     device.float.modes().map(|_| ())
 }
 
+/// Refuses modes among cargo's arguments, of which cargo would say only that it does not know them.
+fn misplaced(cargo: &[OsString]) -> Result<()> {
+    let own = cargo.iter().take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str());
+    let Some(mode) = own.into_iter().find(|arg| arg.strip_prefix("--").is_some_and(float::is_mode)) else {
+        return Ok(());
+    };
+    Err(Diagnostic::error(
+        Code::Usage,
+        format!("`{mode}` stands behind an argument of cargo's, which does not know it"),
+    )
+    .help(format!("put it first, as in `cargo ptx run {mode} --release`"))
+    .into())
+}
+
 /// Hands the options for the kernels to the build script.
 pub fn set(cargo: &mut Command, device: &DeviceArgs) {
     if !device.arch.is_empty() {
@@ -40,5 +56,18 @@ pub fn set(cargo: &mut Command, device: &DeviceArgs) {
     }
     if let Some(strategies) = device.panic.to_variable() {
         cargo.env(panics::VARIABLE, strategies);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_stand_before_cargos_arguments() {
+        let args = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let error = misplaced(&args("--release --use-fast-math")).unwrap_err().to_string();
+        assert!(error.contains("`cargo ptx run --use-fast-math --release`"), "{error}");
+        assert!(misplaced(&args("--release --bin x -- --ftz=true")).is_ok());
     }
 }

@@ -18,7 +18,7 @@
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
 use super::stamp::{Operation, operation};
-use super::{modes_of, negate, separate, sink};
+use super::{casts, modes_of, negate, separate, sink};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -40,6 +40,9 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
             for instruction in llvm::instructions(function).collect::<Vec<_>>() {
                 step(&lowering, instruction).map_err(failed)?;
             }
+        }
+        for instruction in llvm::instructions(function).collect::<Vec<_>>() {
+            casts::lower(context, module, lowering.ftz, instruction).map_err(failed)?;
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! written, so that every stage between can ask for them.
 
 mod assign;
+mod casts;
 mod flush;
 mod lower;
 mod negate;
@@ -15,7 +16,7 @@ mod stamp;
 
 pub use assign::assign;
 pub use lower::lower;
-pub use options::{FloatSettings, VARIABLE, names};
+pub use options::{FloatSettings, VARIABLE, is_mode, names, with_two_dashes};
 pub use ptx_abi::float::{Modes, Overrides};
 pub use stamp::stamp;
 

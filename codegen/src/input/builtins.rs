@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use super::half;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -36,13 +37,18 @@ impl Builtins {
     ) -> Result<()> {
         let failed =
             |error: BuilderError| Diagnostic::error(Code::LlvmFailed, format!("cannot call a builtin: {error}"));
+        let builder = context.create_builder();
+        for function in llvm::functions(module).filter(|f| !self.0.contains(&*f.get_name().to_string_lossy())) {
+            for instruction in llvm::instructions(function).collect::<Vec<_>>() {
+                half::widen(context, module, &builder, instruction).map_err(failed)?;
+            }
+        }
         for (intrinsic, builtin) in CONVERSIONS.into_iter().filter(|(_, builtin)| available(builtin)) {
             if let Some(function) = module.get_function(intrinsic) {
                 function.replace_all_uses_with(declare(module, builtin, function.get_type()));
                 llvm::delete_function(function);
             }
         }
-        let builder = context.create_builder();
         for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
             if !self.0.insert(function.get_name().to_string_lossy().into_owned()) {
                 continue;

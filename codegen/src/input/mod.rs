@@ -2,6 +2,7 @@
 
 mod builtins;
 mod files;
+mod half;
 mod link;
 
 pub use files::{File, Member, read};

@@ -7,6 +7,7 @@
 
 mod library;
 mod names;
+mod powers;
 mod reflect;
 mod text;
 
@@ -49,6 +50,7 @@ pub fn link<'ctx>(
         Some(_) => HashSet::new(),
         None => input::definitions(context, files, MATH_FALLBACK_PREFIX)?,
     };
+    powers::multiply(context, module)?;
     let mut linker = Linker { module, table, bitcode, fallback, ir: Ir::default(), problems: Vec::new() };
     let replacements = linker.replacements(&table.imported());
     linker.problems.extend(wide_floats(module, table));

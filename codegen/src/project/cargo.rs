@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::driver::LINKER_VARIABLE;
 use crate::options::TARGET;
 use crate::progress::Step;
+use crate::sysroot::Rustc;
 
 use super::DeviceBuild;
 use super::messages::Messages;
@@ -32,6 +33,7 @@ pub fn arguments(
     package: &Package,
     manifest: &Path,
     sysroot: &Path,
+    rustc: &Rustc,
     features: &[String],
     link_args: &[String],
 ) -> Result<Vec<String>> {
@@ -58,7 +60,9 @@ pub fn arguments(
     // Paths of the workspace as cargo shows them: in rustc's messages and in `file!()`. Debug information keeps them
     // absolute, because a debugger does not know the workspace.
     let remap = format!("--remap-path-prefix={}/=", text(package.root())?);
-    let flags = ["--sysroot", &text(sysroot)?, &remap, "--remap-path-scope=macro,diagnostics"];
+    let sysroot = text(sysroot)?;
+    let mut flags = vec!["--sysroot", &sysroot, &remap, "--remap-path-scope=macro,diagnostics"];
+    flags.extend(rustc.is_nightly().then_some(NO_COPIES));
     let flags = toml::Value::Array(flags.iter().map(|flag| toml::Value::from(*flag)).collect());
     add(&["--config", &format!("target.{TARGET}.rustflags={flags}")]);
     // The linker only here, not in cargo's configuration: dependencies must not depend on which program links.
@@ -68,6 +72,11 @@ pub fn arguments(
     }
     Ok(args)
 }
+
+/// rustc compiles short functions that call no others into their callers in other crates. What it made of `libm::logf` so
+/// could not be replaced by libdevice's; and the linker, which sees all crates, inlines by itself. Stable rustc has no such
+/// option.
+const NO_COPIES: &str = "-Zcross-crate-inline-threshold=never";
 
 /// Changes whenever the program that links does.
 pub fn linker_id() -> String {

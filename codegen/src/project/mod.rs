@@ -127,7 +127,8 @@ pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
     if let Some(version) = &settings.ptx_version {
         version.parse::<PtxVersion>().map_err(|reason| Diagnostic::error(Code::Usage, reason))?;
     }
-    let sysroot = sysroot::ensure(&Rustc::query(&build.rustc)?, build.sysroot.as_deref(), progress)?;
+    let rustc = Rustc::query(&build.rustc)?;
+    let sysroot = sysroot::ensure(&rustc, build.sysroot.as_deref(), progress)?;
 
     // Always in this order, so that two builds cannot wait for each other.
     let _target_lock = lock::lock(&build.target_dir, progress)?;
@@ -135,8 +136,8 @@ pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
     let device = write_manifest(build, &package, &settings.host_only)?;
     let features = build.features.names.iter().filter(|name| !device.dropped.contains(*name)).cloned();
     let link_args = link_args(build, &package, &settings);
-    let args =
-        cargo::arguments(build, &package, &device.manifest, &sysroot.path, &features.collect::<Vec<_>>(), &link_args)?;
+    let features: Vec<_> = features.collect();
+    let args = cargo::arguments(build, &package, &device.manifest, &sysroot.path, &rustc, &features, &link_args)?;
     Run { build, package: &package, manifest: &device.manifest, args: &args, progress }.run()
 }
 

@@ -2,6 +2,7 @@
 
 use glam::{Mat3, Quat, Vec3};
 use num_traits::{Float, FloatConst};
+use ptx::math::Math;
 use ptx::{DisjointSlice, kernel, thread};
 
 /// Generic code, of every function of num-traits that `libm` computes.
@@ -30,6 +31,26 @@ pub fn num_traits_f64(x: &[f64], y: &[f64], mut out: DisjointSlice<f64>) {
     let i = thread::index_1d();
     if let Some(out) = out.get_mut(i) {
         *out = everything(x[i.get()], y[i.get()]);
+    }
+}
+
+/// What `libm` computes in a few lines each, by num-traits.
+#[kernel]
+pub fn short_by_num_traits(x: &[f32], y: &[f64], mut out: DisjointSlice<f64>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        let (x, y) = (x[i.get()], y[i.get()]);
+        *out = f64::from(Float::ln(x) + Float::log2(x) + Float::log10(x) + Float::cbrt(x)) + Float::ln(y);
+    }
+}
+
+/// The same by the crate `ptx`.
+#[kernel]
+pub fn short_by_ptx(x: &[f32], y: &[f64], mut out: DisjointSlice<f64>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        let (x, y) = (x[i.get()], y[i.get()]);
+        *out = f64::from(Math::ln(x) + Math::log2(x) + Math::log10(x) + Math::cbrt(x)) + Math::ln(y);
     }
 }
 

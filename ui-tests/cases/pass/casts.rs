@@ -4,6 +4,7 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry casts(
 // CHECK-NOT: bra
+// CHECK-NOT: setp
 // CHECK: cvt.rzi.s32.f32
 // CHECK: cvt.rzi.u32.f32
 // CHECK: cvt.rn.f32.f64
