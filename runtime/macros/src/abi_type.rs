@@ -30,7 +30,11 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
 
 /// The impls for an `item` that was refused, so that rustc does not refuse each use of it, too.
 pub fn placeholder(item: TokenStream) -> TokenStream {
-    let Ok(input) = syn::parse2(item) else { return TokenStream::new() };
+    let Ok(input) = syn::parse2::<DeriveInput>(item) else { return TokenStream::new() };
+    // No impl for what borrows is right: the traits ask for `'static`.
+    if input.generics.lifetimes().next().is_some() {
+        return TokenStream::new();
+    }
     let layout = Layout {
         ty: quote!(::ptx::__private::Type::scalar::<Self>(::ptx::__private::Class::Unsigned)),
         cxx: quote!(::ptx::__private::cxx::Cxx::Builtin(::ptx::__private::cxx::Builtin::UnsignedInt)),

@@ -18,7 +18,7 @@
 //@ cuda-gdb-command: continue
 //@ cuda-gdb-check: [...] arms::arms (n=0, out=...) at [...]/arms.rs:{#behind}
 //@ cuda-gdb-command: info locals
-//@ cuda-gdb-names: sum wide found outer inner i
+//@ cuda-gdb-names: out sum wide found outer inner i
 //@ cuda-gdb-command: print sum
 //@ cuda-gdb-check: [...] = 8
 #![no_std]
@@ -63,7 +63,9 @@ pub fn arms(n: u32, mut out: DisjointSlice<u32>) {
         _ => Outer::Q(Some(inner)),
     };
     let found = match outer {
-        Outer::I(Inner::X(v)) => u32::from(v), // #break
+        Outer::I(Inner::X(v)) => {
+            u32::from(v) // #break
+        }
         Outer::Q(Some(Inner::X(v))) => u32::from(v) + 1,
         _ => 2,
     };
