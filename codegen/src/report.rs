@@ -167,8 +167,12 @@ pub struct Param {
 pub struct Resources {
     /// Registers a thread.
     pub registers: u32,
-    /// Stack frame in bytes a thread.
+    /// Stack in bytes a thread, with what the functions need that are called.
     pub stack: u32,
+    /// Whether called functions may need more than that: with recursion or calls through pointers ptxas cannot tell, and
+    /// may have counted the kernel's own frame alone.
+    #[serde(default)]
+    pub stack_is_minimum: bool,
     /// Bytes of spill stores a thread.
     pub spill_stores: u32,
     /// Bytes of spill loads a thread.

@@ -70,6 +70,25 @@ pub fn trials() -> Vec<Trial> {
             }
             None
         }),
+        trial("unfinished inline PTX", || {
+            if Tools::find().ptxas().is_none() {
+                return Some("ptxas was not found".into());
+            }
+            let help = "end every instruction with `;`";
+            for (text, line) in [
+                ("mov eax, 1", "in `k`: `mov eax, 1`"),
+                ("nop;\\0Amov eax, 1 // no end\\0A// of it", "in `k`: `mov eax, 1 // no end`"),
+                ("{ nop;", "in `k`: `{ nop;`"),
+                ("nop; }", "`nop; }`"),
+            ] {
+                let scratch = Scratch::default();
+                let source = scratch.write("a.ll", ir::inline_ptx(text));
+                let mut command = scratch.linker();
+                let linked = Linked::of(command.args(["--arch=sm_80", "--ptxas=auto"]).arg(&source));
+                scratch.refused(&linked, &["PTX0046", "src/kernels.rs:42:9", line, help]);
+            }
+            None
+        }),
         test("fatbinary that fails", || {
             let scratch = Scratch::default();
             let source = scratch.write("a.ll", ir::good("k"));

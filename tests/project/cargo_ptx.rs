@@ -24,6 +24,38 @@ pub fn crowded(x: &[f32; 48], mut out: DisjointSlice<[f32; 48]>) {
 }
 ";
 
+/// A kernel that calls a function with a large array, and one that calls a recursive function.
+const STACKS: &str = "
+#[inline(never)]
+fn array(n: usize) -> u32 {
+    let mut values = [0_u32; 10_000];
+    for i in 0..n {
+        values[core::hint::black_box(i) % 10_000] = i as u32;
+    }
+    core::hint::black_box(&values)[n % 10_000]
+}
+
+#[inline(never)]
+fn again(n: u32) -> u32 {
+    let values = core::hint::black_box([n; 4]);
+    if n == 0 { 1 } else { again(values[n as usize % 4] - 1) + again(values[0] / 2) + values[1] }
+}
+
+#[kernel]
+pub fn calls(mut out: DisjointSlice<u32>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = array(*out as usize);
+    }
+}
+
+#[kernel]
+pub fn recurses(mut out: DisjointSlice<u32>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = again(*out);
+    }
+}
+";
+
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("build writes what is asked for", || {
@@ -72,6 +104,46 @@ pub fn trials() -> Vec<Trial> {
             for part in ["PTX0014", "kernel `crowded` spills registers on sm_80", "src/lib.rs:", "max_registers"] {
                 assert!(shown.contains(part), "{part} is not in:\n{shown}");
             }
+            None
+        }),
+        trial("the stack is what a launch needs", || {
+            if Tools::find().ptxas().is_none() {
+                return Some("ptxas was not found".into());
+            }
+            let demo = demo();
+            demo.edit("lib.rs", |text| text + STACKS);
+            for profile in ["--profile=dev", "--profile=release"] {
+                let run = demo.ptx(&["build", profile, "--arch", "sm_80"]).expect_success();
+                let stack = |kernel: &str| -> String {
+                    let row = run.stdout.lines().find(|line| line.starts_with(kernel));
+                    let cell = row.and_then(|row| row.split_whitespace().nth(3));
+                    cell.unwrap_or_else(|| panic!("no {kernel} in:\n{}", run.stdout)).into()
+                };
+                let needed = |kernel| stack(kernel).trim_end_matches('+').parse::<u32>().expect("a number");
+                // Unoptimised code can panic by way of `core::fmt`, and then ptxas counts the kernel's own frame alone.
+                let is_counted = needed("calls") >= 40_000 || stack("calls").ends_with('+');
+                assert!(is_counted, "{profile}:\n{}", run.stdout);
+                assert!(profile != "--profile=release" || needed("calls") >= 40_000, "{}", run.stdout);
+                assert!(stack("recurses").ends_with('+'), "{profile}:\n{}", run.stdout);
+                assert!(run.stdout.contains("\n+: what called functions need"), "{profile}:\n{}", run.stdout);
+                assert!(!run.stderr.contains("statically determined"), "{profile}:\n{}", run.stderr);
+            }
+            None
+        }),
+        trial("flags for rustc come from the device's configuration alone", || {
+            let demo = demo();
+            demo.edit("lib.rs", |text| {
+                text + "\n#[cfg(all(a_flag, target_arch = \"nvptx64\"))]\ncompile_error!(\"it came\");\n"
+            });
+            let variable = ("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_RUSTFLAGS", "--cfg a_flag");
+            demo.ptx_with(&[variable], &["build", "--release"]).expect_success();
+            let folder = demo.path().join(".cargo");
+            fs::create_dir(&folder).expect("our own folder");
+            let flags = "[target.nvptx64-nvidia-cuda]\nrustflags = [\"--cfg\", \"a_flag\"]\n";
+            fs::write(folder.join("config.toml"), flags).expect("our own folder");
+            let of_device = demo.ptx(&["build", "--release"]);
+            fs::remove_dir_all(&folder).expect("our own folder");
+            assert!(!of_device.success && of_device.stderr.contains("it came"), "{}", of_device.stderr);
             None
         }),
         trial("unknown arch", || {

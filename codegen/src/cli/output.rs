@@ -63,8 +63,8 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         cells.chain([header[column].chars().count()]).max().unwrap_or(0)
     };
     let is_number = |column: usize| {
-        // "-" stands for a number that is not known.
-        let fits = |cell: &String| cell == "-" || cell.parse::<u64>().is_ok();
+        // "-" stands for a number that is not known, "8+" for 8 or more.
+        let fits = |cell: &String| cell == "-" || cell.trim_end_matches('+').parse::<u64>().is_ok();
         !rows.is_empty() && rows.iter().all(|row| row.get(column).is_some_and(fits))
     };
     let columns: Vec<(usize, bool)> = (0..header.len()).map(|column| (width(column), is_number(column))).collect();
@@ -84,15 +84,23 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Explains the `+`.
+const MINIMUM: &str = "\
++: what called functions need may come on top: with recursion or calls through pointers (also by `dyn` and `core::fmt`)
+   ptxas cannot know it; `Device::set_stack_size` sets how much a thread gets
+";
+
 /// What ptxas says that the kernels use; a sentence where it was not run.
 pub fn resources<'a>(report: &Report, kernels: impl Iterator<Item = &'a Kernel>) -> String {
     let header = ["kernel", "arch", "registers", "stack", "spill stores", "spill loads", "shared", "constant"];
     let mut rows = Vec::new();
+    let mut is_minimum = false;
     for kernel in kernels {
         for (arch, used) in &kernel.resources {
-            let figures = [used.registers, used.stack, used.spill_stores, used.spill_loads, used.shared];
-            let mut row = vec![kernel.name.clone(), arch.clone()];
-            row.extend(figures.map(|figure| figure.to_string()));
+            let stack = format!("{}{}", used.stack, if used.stack_is_minimum { "+" } else { "" });
+            let mut row = vec![kernel.name.clone(), arch.clone(), used.registers.to_string(), stack];
+            row.extend([used.spill_stores, used.spill_loads, used.shared].map(|figure| figure.to_string()));
+            is_minimum |= used.stack_is_minimum;
             row.push(used.constant.map_or("-".into(), |bytes| bytes.to_string()));
             rows.push(row);
         }
@@ -100,8 +108,9 @@ pub fn resources<'a>(report: &Report, kernels: impl Iterator<Item = &'a Kernel>)
     match &report.ptxas {
         Some(version) if !rows.is_empty() => {
             format!(
-                "{}registers and bytes a thread, shared and constant in bytes; ptxas {version}\n",
-                table(&header, &rows)
+                "{}registers and bytes a thread, shared and constant in bytes; ptxas {version}\n{}",
+                table(&header, &rows),
+                if is_minimum { MINIMUM } else { "" }
             )
         }
         Some(_) => "ptxas gave no figures\n".into(),
@@ -129,7 +138,10 @@ mod tests {
         let rows = [["saxpy", "8"], ["k", "128"]].map(|row| row.map(str::to_string).to_vec());
         assert_eq!(table(&["kernel", "registers"], &rows), "kernel  registers\nsaxpy           8\nk             128\n");
         assert_eq!(table(&["kernel", "arch"], &[]), "kernel  arch\n");
-        let rows = [["k", "352"], ["k", "-"]].map(|row| row.map(str::to_string).to_vec());
-        assert_eq!(table(&["kernel", "constant"], &rows), "kernel  constant\nk            352\nk              -\n");
+        let rows = [["k", "352"], ["k", "-"], ["k", "8+"]].map(|row| row.map(str::to_string).to_vec());
+        assert_eq!(
+            table(&["kernel", "constant"], &rows),
+            "kernel  constant\nk            352\nk              -\nk             8+\n"
+        );
     }
 }

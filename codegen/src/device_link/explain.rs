@@ -8,7 +8,7 @@ use object::{Object as _, ObjectSymbol as _};
 use super::{Input, Kind, Step};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure};
-use crate::verify::{Imports, demangled};
+use crate::verify::{Imports, demangled, kernel_of_unknown_stack};
 
 /// Why the link failed, as one error a symbol or file.
 pub fn failure(log: &str, step: &Step<'_>, imports: &Imports) -> Failure {
@@ -32,7 +32,9 @@ pub fn failure(log: &str, step: &Step<'_>, imports: &Imports) -> Failure {
 
 /// What nvlink warns of.
 pub fn warnings(log: &str, step: &Step<'_>) -> Vec<Diagnostic> {
-    let lines = log.lines().filter_map(|line| line.split_once("nvlink warning : "));
+    // Which stacks are not known is in the table of resources.
+    let lines = log.lines().filter(|line| kernel_of_unknown_stack(line).is_none());
+    let lines = lines.filter_map(|line| line.split_once("nvlink warning : "));
     let warning = |text: &str| {
         let text = step.owners.iter().fold(text.to_string(), |text, (file, owner)| {
             text.replace(&file.display().to_string(), &owner.display().to_string())

@@ -1,12 +1,13 @@
 //! Runs nvlink, and reads what it says that each kernel uses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
 use super::{Step, lto};
 use crate::options::{DebugLevel, OptLevel};
 use crate::report::Resources;
+use crate::verify::kernel_of_unknown_stack;
 
 /// What nvlink made.
 pub struct Linked {
@@ -50,7 +51,7 @@ pub fn run(nvlink: &Path, step: &mut Step<'_>) -> Result<Linked, String> {
 
 fn start(nvlink: &Path, step: &Step<'_>, output: &Path) -> Result<Output, String> {
     let mut command = Command::new(nvlink);
-    command.arg(format!("-arch={}", step.job.arch)).arg("-v").arg("-suppress-stack-size-warning");
+    command.arg(format!("-arch={}", step.job.arch)).arg("-v");
     if (step.job.debug, step.job.level) == (DebugLevel::Full, OptLevel::O0) {
         command.arg("-g");
     }
@@ -69,13 +70,18 @@ fn text(run: &Output) -> String {
 fn resources(log: &str) -> BTreeMap<String, Used> {
     let mut kernels = BTreeMap::new();
     let mut current = None;
+    // nvlink warns before it gives figures.
+    let mut unknown_stacks = BTreeSet::new();
     for line in log.lines() {
         if let Some(rest) = line.split("Function properties for '").nth(1) {
             current = rest.split('\'').next();
+        } else if let Some(kernel) = kernel_of_unknown_stack(line) {
+            unknown_stacks.insert(kernel);
         } else if let Some((_, figures)) = line.split_once("used ")
             && let Some(kernel) = current.take()
         {
-            kernels.insert(kernel.to_string(), Used(read(figures)));
+            let stack_is_minimum = unknown_stacks.contains(kernel);
+            kernels.insert(kernel.to_string(), Used(Resources { stack_is_minimum, ..read(figures) }));
         }
     }
     kernels
@@ -106,7 +112,8 @@ mod tests {
 
     #[test]
     fn a_log_of_nvlink_13_is_read() {
-        let log = "nvlink info    : 0 bytes gmem\nnvlink info    : Function properties for 'k':\n\
+        let log = "nvlink warning : Stack size for entry function 'k' cannot be statically determined\n\
+                   nvlink info    : 0 bytes gmem\nnvlink info    : Function properties for 'k':\n\
                    nvlink info    : used 24 registers, used 1 barriers, 16 stack, 8 bytes smem, 360 bytes cmem[0], \
                    4 bytes cmem[2], 0 bytes lmem\n";
         let mut known = Resources { spill_stores: 8, registers: 12, ..Resources::default() };
@@ -114,6 +121,7 @@ mod tests {
         let expected = Resources {
             registers: 24,
             stack: 16,
+            stack_is_minimum: true,
             spill_stores: 8,
             spill_loads: 0,
             shared: 8,

@@ -202,9 +202,16 @@ mod tests {
 
     #[test]
     fn the_outer_build_is_not_seen() {
-        for name in
-            ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "OUT_DIR", "CARGO_FEATURE_STD", "CARGO_TARGET_DIR", "DEP_Z_ROOT"]
-        {
+        for name in [
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_BUILD_RUSTFLAGS",
+            "CARGO_TARGET_NVPTX64_NVIDIA_CUDA_RUSTFLAGS",
+            "OUT_DIR",
+            "CARGO_FEATURE_STD",
+            "CARGO_TARGET_DIR",
+            "DEP_Z_ROOT",
+        ] {
             assert!(is_of_outer_cargo(name), "{name}");
         }
         for name in [

@@ -69,6 +69,7 @@ const HOST_CFGS: [&str; 7] = [
 impl DeviceManifest {
     /// The manifest; an error says what is wrong with the package's.
     pub fn generate(source: &Source<'_>) -> Result<Self, String> {
+        source.check_host_only()?;
         let mut table = Table::new();
         copy(source.package, &mut table, &["cargo-features"]);
         table.insert("package".into(), Value::Table(package(source)?));
@@ -146,6 +147,15 @@ impl Source<'_> {
             value = value.and_then(|value| value.get(key));
         }
         value.ok_or_else(|| format!("`{}` is inherited, but the workspace does not have it", keys.join(".")))
+    }
+
+    /// A misspelt name would leave a dependency in the device build.
+    fn check_host_only(&self) -> Result<(), String> {
+        let known: BTreeSet<String> = all_dependencies(self.package).collect();
+        let Some(stray) = self.host_only.iter().find(|name| !known.contains(*name)) else { return Ok(()) };
+        let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+        let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+        Err(format!("`host-only` names `{stray}`, which is no dependency of the package; {known}"))
     }
 
     /// `[dependencies]` of `table` without those that only the host has; their names go to `kept`.

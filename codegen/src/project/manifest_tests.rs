@@ -232,3 +232,16 @@ fn lints_of_rustc_are_kept() {
     check("[lints]\nworkspace = true", root, &[], "[lints.rust]\nunused = 'deny'");
     check("[lints.rust]\nunsafe_code = 'forbid'", root, &[], "[lints.rust]\nunsafe_code = 'forbid'");
 }
+
+#[test]
+fn a_name_that_is_no_dependency_is_refused() {
+    let package =
+        "[package]\nname = 'app'\n[dependencies]\nclap = '4'\n[target.'cfg(unix)'.dependencies]\nrand_core = '1'\n";
+    let error = generate(package, "", &["clap", "rand-core"]).unwrap_err();
+    assert_eq!(
+        error,
+        "`host-only` names `rand-core`, which is no dependency of the package; it has `clap`, `rand_core`"
+    );
+    assert!(generate("[package]\nname = 'app'\n", "", &["nobody"]).unwrap_err().ends_with("it has none"));
+    assert!(generate(package, "", &["clap", "rand_core"]).is_ok());
+}

@@ -10,7 +10,7 @@ use crate::arch::Arch;
 use crate::codes::Code;
 use crate::debuginfo::{Place, Traced};
 use crate::diagnostic::{Diagnostic, Level, Span};
-use crate::verify::demangled;
+use crate::verify::{demangled, kernel_of_unknown_stack};
 
 /// The most errors that are explained one by one.
 const MOST: usize = 8;
@@ -27,8 +27,9 @@ impl Complaint {
     /// The errors and warnings in a log that say something to a user.
     pub fn read(log: &str) -> Vec<Self> {
         let is_said_anyway = |text: &str| {
-            // True of every kernel that calls through a pointer, as each does whose panics format values.
-            text.contains("aborted due to errors") || text.ends_with("cannot be statically determined")
+            // True of every kernel that calls through a pointer, as each does whose panics format values: the table of
+            // resources shows it.
+            text.contains("aborted due to errors") || kernel_of_unknown_stack(text).is_some()
         };
         log.lines().filter_map(Self::of).filter(|complaint| !is_said_anyway(&complaint.text)).collect()
     }
@@ -89,7 +90,9 @@ impl Subject<'_> {
 
     fn explain_one(&self, complaint: &Complaint) -> Diagnostic {
         let Complaint { level, line, text } = complaint;
-        let line = line.or_else(|| self.line_with(quoted(text)?));
+        let noticed = line.or_else(|| self.line_with(quoted(text)?));
+        let unfinished = noticed.filter(|_| text.starts_with("Parsing error")).and_then(|line| self.unfinished(line));
+        let line = unfinished.or(noticed);
         let function = line.and_then(|line| function_at(self.ptx, line)).or_else(|| quoted(text).map(str::to_string));
         let kernel = self.table.kernels.iter().find(|kernel| Some(&kernel.name) == function.as_ref());
         let mut place = line.and_then(|line| self.traced?.at(line)).cloned();
@@ -125,6 +128,11 @@ impl Subject<'_> {
             let text = self.ptx.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
             diagnostic = diagnostic.note(format!("PTX line {line}, {function}: `{text}`"));
         }
+        if unfinished.is_some() {
+            diagnostic = diagnostic
+                .note("ptxas noticed it after this inline PTX, which it had not read to an end")
+                .help("end every instruction with `;`, and close every `{`, where `asm!` has `{{`, and every `/*`");
+        }
         match (is_own_ptx, needed(text)) {
             (true, Some(Needed::Arch(arch))) => diagnostic
                 .help(format!("compile for a GPU that has it: `--arch {arch}`, or `arch = [\"{arch}\"]` in `[package.metadata.ptx]`"))
@@ -146,6 +154,34 @@ impl Subject<'_> {
         let is_inline = |line: &usize| traced.at(*line).is_some_and(|place| place.is_inline_ptx);
         let mut lines = traced.ptx.lines().enumerate().filter(|(_, line)| line.contains(text)).map(|(at, _)| at + 1);
         lines.find(is_inline)
+    }
+
+    /// The last line of the program's own inline PTX that an error of syntax in a later line comes from: of text without
+    /// a `;` at its end right before, or of braces that do not match anywhere before.
+    fn unfinished(&self, noticed: usize) -> Option<usize> {
+        let traced = self.traced?;
+        let is_own = |line: usize| traced.at(line).is_some_and(|p| p.is_inline_ptx && !p.span.is_library());
+        // The last line of code of the `asm!` at hand, if no `;` is there, and the same of the one that ended right before.
+        let (mut open, mut open_before) = (None, None);
+        let (mut depth, mut last, mut unbalanced) = (0, None, None);
+        for (line, text) in traced.ptx.lines().enumerate().map(|(at, text)| (at + 1, text.trim())).take(noticed - 1) {
+            let code = text.split("//").next().unwrap_or_default().trim_end();
+            match text {
+                "// begin inline asm" => depth = 0,
+                "// end inline asm" => {
+                    unbalanced = if depth == 0 { unbalanced } else { last };
+                    open_before = open.take().or(open_before);
+                }
+                _ if code.is_empty() => {}
+                _ if is_own(line) => {
+                    last = Some(line);
+                    (open, open_before) = ((!code.ends_with([';', '{', '}', ':', '/'])).then_some(line), None);
+                    depth += code.matches('{').count().cast_signed() - code.matches('}').count().cast_signed();
+                }
+                _ => (open, open_before) = (None, None),
+            }
+        }
+        open_before.or(unbalanced.filter(|_| !is_own(noticed)))
     }
 
     fn warning(&self, text: &str, kernel: Option<Span>, place: Option<&Place>) -> Diagnostic {

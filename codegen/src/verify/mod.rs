@@ -10,5 +10,5 @@ mod signatures;
 
 pub use callers::{Place, Users, place, users};
 pub use module::{Import, Imports, demangled, supported, undefined_symbols};
-pub use resources::parse as parse_resources;
+pub use resources::{Calls, kernel_of_unknown_stack, parse as parse_resources};
 pub use signatures::{check as signatures, parse as parse_signatures};

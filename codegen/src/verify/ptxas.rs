@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::options::{DebugLevel, OptLevel};
 use crate::report::Resources;
 use crate::verify::complaints::{Complaint, Subject};
-use crate::verify::parse_resources;
+use crate::verify::{Calls, parse_resources};
 
 /// The assembler and how to call it.
 #[derive(Clone, Debug)]
@@ -51,6 +51,13 @@ pub struct Job<'a> {
     pub relocatable: bool,
     /// What the text was made from, if messages are to name its lines.
     pub source: Option<&'a (dyn Trace + 'a)>,
+}
+
+impl Job<'_> {
+    /// Whether ptxas is not to optimise, either: `-g`.
+    fn is_for_debugger(&self) -> bool {
+        (self.debug, self.level) == (DebugLevel::Full, OptLevel::O0)
+    }
 }
 
 /// How a run of ptxas ended.
@@ -92,7 +99,8 @@ impl Assembler {
                 .help("give the path of NVIDIA's ptxas with `--ptxas=PATH`")
         })?;
         let warnings = self.explain(Complaint::read(&log), job);
-        Ok(Assembled { cubin, resources: parse_resources(&log), warnings })
+        let calls = if job.relocatable || job.is_for_debugger() { Calls::Separate } else { Calls::OfKernels };
+        Ok(Assembled { cubin, resources: parse_resources(&log, calls), warnings })
     }
 
     fn run(&self, job: Job<'_>) -> Result<Ran> {
@@ -101,9 +109,9 @@ impl Assembler {
         std::fs::write(&input, job.ptx).map_err(|e| output_failed(&input, &e))?;
         let mut command = Command::new(&self.path);
         command.arg(format!("-arch={}", job.arch)).arg("-v").arg(&input).arg("-o").arg(&output);
-        let flags: &[&str] = match (job.debug, job.level) {
-            (DebugLevel::None, _) => &[],
-            (DebugLevel::Full, OptLevel::O0) => &["-g", "--dont-merge-basicblocks", "--return-at-end"],
+        let flags: &[&str] = match job.debug {
+            DebugLevel::None => &[],
+            _ if job.is_for_debugger() => &["-g", "--dont-merge-basicblocks", "--return-at-end"],
             _ => &["-lineinfo"],
         };
         command.args(flags).args(job.relocatable.then_some("-c"));

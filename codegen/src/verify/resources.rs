@@ -4,11 +4,27 @@ use std::collections::BTreeMap;
 
 use crate::report::Resources;
 
+/// How ptxas went about functions that are not inlined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// With each kernel, whose frame holds theirs. Those that follow a kernel and have a frame all the same are recursive
+    /// or called through pointers: how many such frames there are at once is not known, and ptxas does not warn.
+    OfKernels,
+    /// Each for itself, with `-g` or `-c`, in any order. ptxas or nvlink warns of kernels whose need is not known.
+    Separate,
+}
+
+/// Whose stack cannot be known, in what ptxas or nvlink warn of.
+pub fn kernel_of_unknown_stack(line: &str) -> Option<&str> {
+    let rest = line.split_once("Stack size for entry function '")?.1;
+    rest.split_once("' cannot be statically determined").map(|(name, _)| name)
+}
+
 /// Resources by kernel.
-pub fn parse(log: &str) -> BTreeMap<String, Resources> {
+pub fn parse(log: &str, calls: Calls) -> BTreeMap<String, Resources> {
     let mut kernels: BTreeMap<String, Resources> = BTreeMap::new();
     let mut current: Option<String> = None;
-    // The properties of device functions stand between those of kernels and are left out.
+    // The properties of device functions stand between those of kernels.
     let mut in_kernel = false;
     for line in log.lines() {
         if let Some(rest) = line.split("Compiling entry function '").nth(1) {
@@ -18,7 +34,9 @@ pub fn parse(log: &str) -> BTreeMap<String, Resources> {
             in_kernel = current.as_deref() == Some(name.trim());
         }
         let Some(resources) = current.as_ref().and_then(|name| kernels.get_mut(name)) else { continue };
-        if line.contains("stack frame") && in_kernel {
+        if line.contains("stack frame") && !in_kernel {
+            resources.stack_is_minimum |= calls == Calls::OfKernels && before(line, " bytes stack frame") > 0;
+        } else if line.contains("stack frame") {
             resources.stack = before(line, " bytes stack frame");
             resources.spill_stores = before(line, " bytes spill stores");
             resources.spill_loads = before(line, " bytes spill loads");
@@ -27,6 +45,13 @@ pub fn parse(log: &str) -> BTreeMap<String, Resources> {
             resources.barriers = before(line, " barriers");
             resources.shared = before(line, " bytes smem");
             resources.constant = constant(line);
+            // Left out where it is 0.
+            resources.stack = resources.stack.max(before(line, " bytes cumulative stack size"));
+        }
+    }
+    for name in log.lines().filter_map(kernel_of_unknown_stack) {
+        if let Some(resources) = kernels.get_mut(name) {
+            resources.stack_is_minimum = true;
         }
     }
     kernels
@@ -64,12 +89,13 @@ ptxas info    : Function properties for empty
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 4 registers, used 0 barriers
 ";
-        let kernels = parse(log);
+        let kernels = parse(log, Calls::OfKernels);
         assert_eq!(
             kernels["saxpy"],
             Resources {
                 registers: 10,
                 stack: 24,
+                stack_is_minimum: true,
                 spill_stores: 8,
                 spill_loads: 12,
                 shared: 1024,
@@ -80,5 +106,48 @@ ptxas info    : Used 4 registers, used 0 barriers
         // As for sm_90 and later: it is not 0, but not said.
         assert_eq!((kernels["empty"].registers, kernels["empty"].constant), (4, None));
         assert_eq!(kernels.len(), 2);
+    }
+
+    /// Stack by kernel, and whether it is all.
+    fn stacks(log: &str, calls: Calls) -> Vec<(String, u32, bool)> {
+        parse(log, calls).into_iter().map(|(name, used)| (name, used.stack, used.stack_is_minimum)).collect()
+    }
+
+    #[test]
+    fn the_stack_holds_what_called_functions_need() {
+        let log = "\
+ptxas warning : Stack size for entry function 'r' cannot be statically determined
+ptxas info    : Compiling entry function 'k' for 'sm_90'
+ptxas info    : Function properties for k
+    104 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 44 registers, used 0 barriers, 524400 bytes cumulative stack size
+ptxas info    : Function properties for rec
+    56 bytes stack frame, 24 bytes spill stores, 24 bytes spill loads
+ptxas info    : Compiling entry function 'r' for 'sm_90'
+ptxas info    : Function properties for r
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 26 registers, used 0 barriers, 40 bytes cumulative stack size
+";
+        // rec is k's neighbour only.
+        assert_eq!(stacks(log, Calls::Separate), [("k".into(), 524_400, false), ("r".into(), 40, true)]);
+    }
+
+    #[test]
+    fn functions_whose_frames_no_kernel_holds_make_its_stack_a_minimum() {
+        let log = "\
+ptxas info    : Compiling entry function 'r' for 'sm_90'
+ptxas info    : Function properties for r
+    40 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 24 registers, used 0 barriers, 40 bytes cumulative stack size
+ptxas info    : Function properties for rec
+    56 bytes stack frame, 28 bytes spill stores, 28 bytes spill loads
+ptxas info    : Compiling entry function 'k' for 'sm_90'
+ptxas info    : Function properties for k
+    524288 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 17 registers, used 0 barriers, 524288 bytes cumulative stack size
+ptxas info    : Function properties for big
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+";
+        assert_eq!(stacks(log, Calls::OfKernels), [("k".into(), 524_288, false), ("r".into(), 40, true)]);
     }
 }
