@@ -1,0 +1,146 @@
+//! Links the Rust code with other device code: CUDA C++ through nvcc, PTX, relocatable objects, archives, LTO-IR.
+//!
+//! Rust's PTX becomes a relocatable object (`ptxas -c`), every other input becomes what nvlink reads, and nvlink makes
+//! one cubin of them for each arch. What it says is put in terms of Rust source lines and of the files that were named.
+
+mod compile;
+mod explain;
+mod input;
+mod lto;
+mod nvlink;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::request::{Emit, Linking, Options};
+use crate::output::Artifact;
+use crate::report::{LinkedFile, Report};
+use crate::tool::{Name, Tools};
+use crate::verify::Imports;
+use crate::ptxas::Job;
+
+pub use input::{Input, Kind};
+
+/// The linker and what it links with.
+pub struct Linker {
+    nvlink: PathBuf,
+    inputs: Vec<Input>,
+    nvcc_flags: Vec<String>,
+}
+
+/// Files of one link step, as nvlink gets them, and whose they are.
+struct Step<'a> {
+    folder: &'a Path,
+    job: Job<'a>,
+    /// In nvlink's order; the Rust code first.
+    files: Vec<PathBuf>,
+    /// By the path that nvlink prints; the Rust code is not in it.
+    owners: BTreeMap<PathBuf, PathBuf>,
+    /// Inputs that have no code for this arch.
+    left_out: Vec<&'a Input>,
+    /// Whether there is LTO-IR among them.
+    lto: bool,
+}
+
+impl Linker {
+    /// Reads the files to link with, and refuses what cannot be linked; none if there are no files.
+    pub fn prepare(options: &Options) -> Result<Option<Self>> {
+        if options.linking() != Linking::AtBuild {
+            return Ok(None);
+        }
+        let mut problems = Vec::new();
+        let mut inputs = Vec::new();
+        for path in &options.link {
+            match Input::read(path) {
+                Ok(input) => inputs.push(input),
+                Err(diagnostic) => problems.push(diagnostic),
+            }
+        }
+        problems.extend(inputs.iter().filter_map(|input| input.fits_none(&options.archs)));
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+        let nvlink = tool(Name::Nvlink, "linking with other device code")?;
+        Ok(Some(Self { nvlink, inputs, nvcc_flags: options.nvcc_flags.clone() }))
+    }
+
+    /// Links the Rust code's relocatable cubin with everything else: the cubin that the driver loads. Notes in the report
+    /// what the kernels use now, warnings, and the files that were read.
+    pub fn link(&self, object: Artifact, job: Job<'_>, imports: &Imports, report: &mut Report) -> Result<Artifact> {
+        let temp = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
+        let rust = temp.path().join("rust.cubin");
+        std::fs::write(&rust, &object.bytes).map_err(|e| no_scratch(&rust, &e))?;
+        let mut step =
+            Step { folder: temp.path(), job, files: vec![rust], owners: BTreeMap::new(), left_out: vec![], lto: false };
+        let mut read = BTreeSet::new();
+        for (index, input) in self.inputs.iter().enumerate() {
+            read.insert(input.path.clone());
+            let Some(file) = self.object(index, input, &mut step, &mut read, report)? else {
+                step.left_out.push(input);
+                continue;
+            };
+            step.owners.insert(file.clone(), input.path.clone());
+            step.files.push(file);
+        }
+        let linked = nvlink::run(&self.nvlink, &mut step).map_err(|log| explain::failure(&log, &step, imports))?;
+        add_new(&mut report.diagnostics, explain::warnings(&linked.log, &step));
+        for kernel in &mut report.kernels {
+            if let (Some(used), Some(known)) =
+                (linked.resources.get(&kernel.name), kernel.resources.get_mut(job.arch.name()))
+            {
+                used.add_to(known);
+            }
+        }
+        let new = read.into_iter().filter(|path| report.linked.iter().all(|known| known.path != *path));
+        let new: Vec<_> = new.map(LinkedFile::of).collect();
+        report.linked.extend(new);
+        Ok(Artifact { kind: Emit::Cubin, arch: Some(job.arch), bytes: linked.cubin })
+    }
+
+    /// The input as nvlink reads it; none if it has nothing for the arch. Headers that were read are added to `read`.
+    fn object(
+        &self,
+        index: usize,
+        input: &Input,
+        step: &mut Step<'_>,
+        read: &mut BTreeSet<PathBuf>,
+        report: &mut Report,
+    ) -> Result<Option<PathBuf>> {
+        let output = step.folder.join(format!("{index}.cubin"));
+        match input.kind {
+            Kind::Cuda => {
+                let compiled = compile::cuda(&input.path, &output, &step.job, &self.nvcc_flags)?;
+                read.extend(compiled.headers);
+                add_new(&mut report.diagnostics, compiled.warning.into_iter().collect());
+            }
+            Kind::Ptx => compile::ptx(&input.path, &output, &step.job)?,
+            Kind::Cubin { sm } if !input::fits(sm, step.job.arch) => return Ok(None),
+            Kind::Cubin { .. } | Kind::Object | Kind::Archive | Kind::Fatbin => return Ok(Some(input.path.clone())),
+            Kind::LtoIr => {
+                step.lto = true;
+                return Ok(Some(lto::object(&input.path, step.folder, index, step.job.arch)?));
+            }
+        }
+        Ok(Some(output))
+    }
+}
+
+/// The file of a tool, or the error that it is missing.
+fn tool(name: Name, wanted_for: &str) -> Result<PathBuf> {
+    let found = Tools::find().get(name).map(|tool| tool.path.clone());
+    Ok(found.ok_or_else(|| {
+        Diagnostic::error(Code::LinkTool, format!("{wanted_for} needs NVIDIA's {name}, which was not found"))
+            .help("install it with `cargo ptx setup`, or set CUDA_HOME to a CUDA toolkit; `cargo ptx doctor` says what was found")
+    })?)
+}
+
+/// Adds what is not there yet: every arch says the same.
+fn add_new(all: &mut Vec<Diagnostic>, new: Vec<Diagnostic>) {
+    for diagnostic in new {
+        if !all.contains(&diagnostic) {
+            all.push(diagnostic);
+        }
+    }
+}

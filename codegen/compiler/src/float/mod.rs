@@ -1,0 +1,18 @@
+//! Floating-point modes: which function has which.
+//!
+//! [`assign`] says which modes each function has, before LLVM optimises; [`stamp`] writes them onto instructions, for one arch;
+//! [`lower`] makes of those, after LLVM, what nvcc writes.
+
+mod assign;
+mod casts;
+mod flush;
+mod lower;
+mod negate;
+mod operations;
+mod separate;
+mod sink;
+mod stamp;
+
+pub use assign::assign;
+pub use lower::lower;
+pub use stamp::stamp;

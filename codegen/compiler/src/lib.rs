@@ -1,0 +1,49 @@
+//! The compiler behind rust-ptx: rustc's LLVM bitcode in; PTX, cubins and fatbins out.
+//!
+//! [`driver`] holds the pipeline; every stage is a folder or file of its own. From the ground up: plain data
+//! ([`arch`], [`request`], [`codes`], [`diagnostic`], [`files`]), `llvm`, the stages, what runs NVIDIA's tools ([`ptxas`],
+//! [`device_link`]), the driver. Options, NVIDIA's tools and cargo are the crate `ptx-project`'s.
+
+pub mod abi;
+pub mod arch;
+pub mod cache;
+mod callers;
+pub mod codes;
+mod copies;
+pub mod debuginfo;
+mod device_link;
+pub mod diagnostic;
+pub mod driver;
+mod dump;
+mod emit;
+pub mod files;
+mod float;
+mod header;
+mod input;
+mod interface;
+pub mod intrinsics;
+pub mod libdevice;
+mod llvm;
+mod marks;
+mod memory;
+mod optimize;
+mod output;
+mod panics;
+mod phases;
+pub mod ptxas;
+pub mod report;
+pub mod request;
+pub mod tool;
+mod verify;
+mod workarounds;
+
+pub use diagnostic::{Diagnostic, Failure, Level, Span};
+pub use driver::link;
+pub use report::Report;
+pub use request::Options;
+
+/// The LLVM version this crate is bound to, as `rustc -vV` prints it.
+pub const LLVM_VERSION: &str = env!("PTX_LLVM_VERSION");
+
+/// The release of the rustc whose LLVM this crate is bound to.
+pub const RUSTC_RELEASE: &str = env!("PTX_RUSTC_RELEASE");

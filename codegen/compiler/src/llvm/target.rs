@@ -1,0 +1,80 @@
+//! The NVPTX target: machines, passes, emission.
+
+use std::sync::Once;
+
+use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetData, TargetTriple};
+
+use super::errors::Errors;
+use super::{BasicTypeEnum, Module, OptimizationLevel, TargetMachine};
+use crate::arch::{Arch, PtxVersion};
+use crate::request::{OptLevel, TARGET};
+
+/// That of nvptx64-nvidia-cuda in LLVM 22, as rustc writes it into every module.
+const DATA_LAYOUT: &str = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64";
+
+/// A target machine for one arch and PTX ISA version.
+pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<TargetMachine, String> {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        Target::initialize_nvptx(&InitializationConfig::default());
+        disable_passes();
+    });
+    let triple = TargetTriple::create(TARGET);
+    let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
+    let level = match level {
+        OptLevel::O0 => OptimizationLevel::None,
+        OptLevel::O1 => OptimizationLevel::Less,
+        OptLevel::O2 | OptLevel::Os | OptLevel::Oz => OptimizationLevel::Default,
+        OptLevel::O3 => OptimizationLevel::Aggressive,
+    };
+    let feature = format!("+ptx{}{}", ptx.major, ptx.minor);
+    target
+        .create_target_machine(&triple, arch.name(), &feature, level, RelocMode::PIC, CodeModel::Default)
+        .ok_or_else(|| format!("LLVM has no target machine for {arch} with PTX {ptx}"))
+}
+
+/// Turns off what LLVM 22 gets wrong.
+///
+/// Straight-line strength reduction, rewritten in LLVM 22, takes one address for another where their difference is only
+/// equal modulo undefined bits (llvm-project pull request 162930, comments of 2025-11-25): `sort_unstable` in a kernel
+/// panicked with "does not correctly implement a total order". The device test "iterators and sorting" guards it. The
+/// pass runs inside code generation, where only LLVM's command line reaches it.
+fn disable_passes() {
+    if cfg!(feature = "llvm-21") {
+        // Older: it has neither the rewrite nor the option.
+        return;
+    }
+    let arguments = [c"ptx-linker".as_ptr(), c"-opt-disable=slsr".as_ptr()];
+    // SAFETY: LLVM reads so many NUL-terminated strings, before any of its passes runs.
+    unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), std::ptr::null()) };
+}
+
+/// Says that a module is for the one target, whatever it said before.
+pub fn set_target(module: &Module<'_>) {
+    module.set_triple(&TargetTriple::create(TARGET));
+    module.set_data_layout(&TargetData::create(DATA_LAYOUT).get_data_layout());
+}
+
+/// Runs a pipeline given as `opt` writes it.
+pub fn run_passes(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) -> Result<(), String> {
+    let options = PassBuilderOptions::create();
+    let errors = Errors::collect(module.get_context());
+    errors.or(module.run_passes(pipeline, machine, options).map_err(|e| e.to_string()))
+}
+
+/// PTX text.
+pub fn emit_assembly(module: &Module<'_>, machine: &TargetMachine) -> Result<String, String> {
+    let errors = Errors::collect(module.get_context());
+    let result = machine.write_to_memory_buffer(module, FileType::Assembly).map_err(|e| e.to_string());
+    // What LLVM cannot translate, it may leave out, with an error beside.
+    let buffer = errors.or(result)?;
+    Ok(String::from_utf8_lossy(buffer.as_slice()).trim_end_matches('\0').to_string())
+}
+
+/// Size and ABI alignment of a type in bytes, by the target's data layout.
+pub fn type_align(ty: BasicTypeEnum<'_>) -> (u64, u64) {
+    let data = TargetData::create(DATA_LAYOUT);
+    (data.get_abi_size(&ty), u64::from(data.get_abi_alignment(&ty)))
+}

@@ -1,0 +1,37 @@
+//! Address spaces and atomics: where statics lie, and what LLVM 22 leaves out of PTX's memory model.
+//!
+//! Two moments. Before optimising, [`place`] moves shared and constant statics to their address spaces and writes the
+//! calls of the crate `ptx`'s scoped atomics as LLVM's instructions. After it, [`order`] writes atomic instructions as
+//! PTX has them, with orderings and scopes.
+
+mod atomics;
+mod bodies;
+mod mapping;
+mod pointers;
+mod scoped;
+mod spaces;
+
+use crate::abi::Table;
+use crate::arch::Arch;
+use crate::diagnostic::Result;
+use crate::llvm::{Context, Module, TargetMachine};
+use crate::request::OptLevel;
+
+/// Puts statics where they belong, and makes scoped atomics LLVM's; for the optimiser to see.
+pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<Needs> {
+    spaces::place(context, module)?;
+    scoped::expand(context, module, arch)
+}
+
+/// Holds shared statics to what a block has, and gives atomics their orderings and scopes; after optimising.
+pub fn order<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    machine: &TargetMachine,
+    table: &Table,
+    arch: Arch,
+    level: OptLevel,
+) -> Result<()> {
+    spaces::check(module)?;
+    atomics::order(context, module, machine, table, arch, level)
+}

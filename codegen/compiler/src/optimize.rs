@@ -1,0 +1,51 @@
+//! Makes the module small, then fast: what nothing reaches goes, then LLVM's pipeline for the level runs.
+
+use std::collections::HashSet;
+
+use crate::arch::Arch;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::interface::Interface;
+use crate::llvm::{self, AttributeLoc, Linkage, Module, TargetMachine};
+use crate::request::OptLevel;
+
+/// Hides everything but kernels and exported functions, and removes what they do not reach.
+pub fn internalize(module: &Module<'_>, interface: &Interface<'_>, machine: &TargetMachine) -> Result<()> {
+    let described = interface.definitions().map(|function| function.symbol.clone());
+    let bare = interface.bare_kernels.iter().chain(&interface.bare_exports);
+    let bare = bare.map(|function| function.get_name().to_string_lossy().into_owned());
+    let roots: HashSet<String> = described.chain(bare).collect();
+    for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
+        // The arch is the machine's to say; rustc compiled for its oldest.
+        function.remove_string_attribute(AttributeLoc::Function, "target-cpu");
+        function.remove_string_attribute(AttributeLoc::Function, "target-features");
+        if roots.contains(function.get_name().to_string_lossy().as_ref()) {
+            function.set_linkage(Linkage::External);
+            function.as_global_value().set_visibility(llvm::GlobalVisibility::Default);
+        } else if function.get_linkage() != Linkage::Private {
+            function.as_global_value().set_visibility(llvm::GlobalVisibility::Default);
+            function.set_linkage(Linkage::Internal);
+        }
+    }
+    for global in llvm::globals(module) {
+        let linkage = global.get_linkage();
+        if !global.is_declaration() && !matches!(linkage, Linkage::Appending | Linkage::Private) {
+            global.set_visibility(llvm::GlobalVisibility::Default);
+            global.set_linkage(Linkage::Internal);
+        }
+    }
+    run(module, machine, "globaldce")
+}
+
+/// LLVM's default pipeline for the level.
+pub fn run_level(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, arch: Arch) -> Result<()> {
+    llvm::doing(Code::LlvmFailed, format!("cannot optimise for {arch}"));
+    // Kernels' slots and shims stay at O0 for the debugger; unreachable code goes at every level.
+    run(module, machine, &format!("default<{}>,globaldce", level.name()))
+}
+
+fn run(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) -> Result<()> {
+    llvm::run_passes(module, machine, pipeline).map_err(|error| {
+        Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{pipeline}` failed: {error}")).into()
+    })
+}

@@ -1,0 +1,78 @@
+//! Writes outputs: all of them or none, each whole when it appears under its name.
+
+mod fatbin;
+
+use crate::arch::Arch;
+use crate::diagnostic::Result;
+use crate::files::{self, Pending};
+use crate::request::{Emit, Linking, Options};
+use crate::report::{self, OutputFile, Report};
+
+/// The contents of one output.
+pub struct Artifact {
+    /// What it is.
+    pub kind: Emit,
+    /// None for a fatbin and a header.
+    pub arch: Option<Arch>,
+    /// The contents.
+    pub bytes: Vec<u8>,
+}
+
+impl Artifact {
+    fn file_name(&self, name: &str) -> String {
+        let extension = self.kind.extension();
+        self.arch.map_or(format!("{name}.{extension}"), |arch| format!("{name}.{arch}.{extension}"))
+    }
+}
+
+/// Writes what was asked for, all or nothing: the PTX of the first arch to the output that rustc named, and everything to the
+/// output folder if there is one; the report goes there last.
+pub fn write(options: &Options, mut artifacts: Vec<Artifact>, report: &mut Report) -> Result<()> {
+    artifacts.sort_by_key(|artifact| (artifact.arch, artifact.kind));
+    if options.emit.contains(&Emit::Fatbin) {
+        let bytes = fatbin::pack(&artifacts, options.linking())?;
+        artifacts.push(Artifact { kind: Emit::Fatbin, arch: None, bytes });
+    }
+    // Where the cubin is linked, the PTX is only a part.
+    let linked = options.linking() == Linking::AtBuild;
+    let kept = |kind| kind == Emit::Ptx || kind == Emit::Cubin && linked || options.emit.contains(&kind);
+    artifacts.retain(|artifact| kept(artifact.kind));
+    publish(options, &artifacts, report)
+}
+
+fn publish(options: &Options, artifacts: &[Artifact], report: &mut Report) -> Result<()> {
+    let mut pending = Vec::new();
+    let first = artifacts.iter().find(|artifact| artifact.kind == Emit::Ptx);
+    if let Some(ptx) = first {
+        pending.push(Pending::write(&options.output, &ptx.bytes)?);
+    }
+    match &options.out_dir {
+        Some(dir) => {
+            std::fs::create_dir_all(dir).map_err(|e| files::not_written(dir, &e))?;
+            for artifact in artifacts {
+                let path = dir.join(artifact.file_name(&options.name));
+                pending.push(Pending::write(&path, &artifact.bytes)?);
+                let arch = artifact.arch.map(|arch| arch.to_string());
+                report.outputs.push(OutputFile { kind: artifact.kind, arch, path });
+            }
+            let text = serde_json::to_vec_pretty(report).expect("a report is plain data");
+            pending.push(Pending::write(&dir.join(report::FILE_NAME), &text)?);
+        }
+        None => {
+            // Without a folder, what was asked for stands beside the PTX.
+            for artifact in artifacts {
+                let is_first = first.is_some_and(|first| std::ptr::eq(first, artifact));
+                let path = match (is_first, options.output.parent()) {
+                    (true, _) | (_, None) => options.output.clone(),
+                    (false, Some(dir)) => dir.join(artifact.file_name(&options.name)),
+                };
+                if !is_first {
+                    pending.push(Pending::write(&path, &artifact.bytes)?);
+                }
+                let arch = artifact.arch.map(|arch| arch.to_string());
+                report.outputs.push(OutputFile { kind: artifact.kind, arch, path });
+            }
+        }
+    }
+    pending.into_iter().try_for_each(Pending::publish)
+}

@@ -1,0 +1,75 @@
+//! The phases that every arch shares: from rustc's files to one module with all that the kernels reach, and nothing else.
+
+use crate::abi::{self, Table};
+use crate::codes::Code;
+use crate::debuginfo;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::emit;
+use crate::float;
+use crate::input::{self, File};
+use crate::interface::{self, Interface};
+use crate::libdevice::{self, Library};
+use crate::llvm::{Context, Module};
+use crate::optimize;
+use crate::panics;
+use crate::request::{DebugLevel, Options};
+use crate::verify;
+
+/// The program, whichever arch it is for.
+pub struct Program<'a, 'ctx> {
+    /// What was asked for.
+    pub options: &'a Options,
+    /// Of the module.
+    pub context: &'ctx Context,
+    /// All code.
+    pub module: Module<'ctx>,
+    /// What the program offers to the outside, and what it asks of it.
+    pub interface: Interface<'ctx>,
+    /// The interface as PTX has it.
+    pub table: Table,
+    /// The debug information that the outputs can have.
+    pub debug: DebugLevel,
+}
+
+/// Read: the files' units that are referred to become one module.
+pub fn read<'ctx>(options: &Options, context: &'ctx Context, files: &'ctx [File]) -> Result<Module<'ctx>> {
+    panics::check(&options.panics, &options.inputs, &options.name)?;
+    input::link(context, files, &options.name, &options.exports)
+}
+
+/// Describe: the macros' descriptors become the table of what crosses the boundary. Before any function changes, because a
+/// descriptor is about what rustc wrote.
+pub fn describe<'a, 'ctx>(
+    options: &'a Options,
+    context: &'ctx Context,
+    module: Module<'ctx>,
+) -> Result<Program<'a, 'ctx>> {
+    let interface = interface::read(&module, &options.exports)?;
+    if interface.is_empty() {
+        return Err(Diagnostic::error(Code::NoKernels, "the crate has no kernel and exports no function")
+            .help("mark a function with `#[ptx::kernel]` or `#[ptx::device(export)]`")
+            .into());
+    }
+    let table = Table::new(&interface)?;
+    Ok(Program { options, context, module, interface, table, debug: options.debug })
+}
+
+/// Lower: functions get NVIDIA's ABI. While all is still as rustc wrote it: later stages may rely on the symbols.
+pub fn lower(program: &Program<'_, '_>) -> Result<()> {
+    abi::lower(program.context, &program.module, &program.interface, &program.table)
+}
+
+/// Reduce: only what the kernels reach stays, with the maths library's part of it, and what each function needs to know
+/// before it is inlined into another: its panics' strategy, its floating-point modes.
+pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, library: &'ctx Library, files: &'ctx [File]) -> Result<()> {
+    let Program { options, context, module, interface, table, debug } = program;
+    let oldest = options.archs[0];
+    let machine = emit::machine(oldest, oldest.min_ptx(), options.opt_level)?;
+    optimize::internalize(module, interface, &machine)?;
+    libdevice::link(context, module, library, files, table)?;
+    panics::assign(context, module, &options.panics)?;
+    panics::shrink(context, module);
+    *debug = debuginfo::level(context, module, options.debug);
+    verify::supported(module, table)?;
+    float::assign(context, module, interface, options.float)
+}

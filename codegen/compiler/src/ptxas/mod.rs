@@ -1,0 +1,248 @@
+//! Has ptxas check and assemble PTX, and puts its messages into terms of kernels and Rust source lines.
+
+mod complaints;
+mod resources;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use crate::abi::Table;
+use crate::arch::Arch;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Failure, Result};
+use crate::files::no_scratch;
+use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
+use crate::output::Artifact;
+use crate::report::{Report, Resources};
+use crate::tool::Tools;
+
+use self::complaints::{Complaint, Subject};
+use self::resources::Calls;
+use self::trace::Trace;
+
+pub use self::resources::kernel_of_unknown_stack;
+pub use self::trace::Traceable;
+
+/// The assembler and how to call it.
+#[derive(Clone, Debug)]
+pub struct Assembler {
+    /// The program.
+    pub path: PathBuf,
+    /// As in `13.0.88`.
+    pub version: String,
+}
+
+/// What came of one PTX file.
+#[derive(Debug)]
+pub struct Assembled {
+    /// Machine code.
+    pub cubin: Vec<u8>,
+    /// By kernel.
+    pub resources: BTreeMap<String, Resources>,
+    /// What ptxas warned of.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// One PTX file to assemble.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The text.
+    pub ptx: &'a str,
+    /// The arch.
+    pub arch: Arch,
+    /// Decides `-g` and `-lineinfo`.
+    pub debug: DebugLevel,
+    /// Decides `-O`.
+    pub level: OptLevel,
+    /// For messages.
+    pub table: &'a Table,
+    /// Whether another linker comes after: `-c`.
+    pub relocatable: bool,
+    /// What the text was made from, if messages are to name its lines.
+    pub source: Option<&'a (dyn Trace + 'a)>,
+}
+
+impl Job<'_> {
+    /// Whether ptxas is not to optimise, either: `-g`.
+    fn is_for_debugger(&self) -> bool {
+        (self.debug, self.level) == (DebugLevel::Full, OptLevel::O0)
+    }
+}
+
+/// How a run of ptxas ended.
+struct Ran {
+    log: String,
+    status: ExitStatus,
+    cubin: std::io::Result<Vec<u8>>,
+}
+
+impl Assembler {
+    /// The ptxas at `path`, which must run.
+    pub fn at(path: &Path) -> Result<Self> {
+        let mut this = Self { path: path.to_path_buf(), version: String::new() };
+        let output = Command::new(path).arg("--version").output().map_err(|e| this.cannot_run(&e))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        // "Cuda compilation tools, release 13.0, V13.0.88"
+        let version = text.split_whitespace().find_map(|word| word.strip_prefix('V').filter(|v| v.contains('.')));
+        this.version = version.ok_or_else(|| this.cannot_run(&"it does not say which version of ptxas it is"))?.into();
+        Ok(this)
+    }
+
+    /// Whether this ptxas generates code for the arch.
+    pub fn knows(&self, arch: Arch) -> Result<bool> {
+        let output = Command::new(&self.path).arg("--help").output().map_err(|e| self.cannot_run(&e))?;
+        let help = String::from_utf8_lossy(&output.stdout);
+        // `--gpu-name` lists its values in quotes.
+        Ok(help.contains(&format!("'{arch}'")))
+    }
+
+    /// Assembles; messages are errors of ours.
+    pub fn assemble(&self, job: Job<'_>) -> Result<Assembled> {
+        let Ran { log, status, cubin } = self.run(job)?;
+        if !status.success() {
+            return Err(self.failure(&log, status, job));
+        }
+        let cubin = cubin.map_err(|e| {
+            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.path.display()))
+                .note(log.clone())
+                .help("give the path of NVIDIA's ptxas with `--ptxas=PATH`")
+        })?;
+        let warnings = self.explain(Complaint::read(&log), job);
+        let calls = if job.relocatable || job.is_for_debugger() { Calls::Separate } else { Calls::OfKernels };
+        Ok(Assembled { cubin, resources: resources::parse(&log, calls), warnings })
+    }
+
+    fn run(&self, job: Job<'_>) -> Result<Ran> {
+        let temp = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
+        let (input, output) = (temp.path().join("kernels.ptx"), temp.path().join("kernels.cubin"));
+        std::fs::write(&input, job.ptx).map_err(|e| no_scratch(&input, &e))?;
+        let mut command = Command::new(&self.path);
+        command.arg(format!("-arch={}", job.arch)).arg("-v").arg(&input).arg("-o").arg(&output);
+        let flags: &[&str] = match job.debug {
+            DebugLevel::None => &[],
+            _ if job.is_for_debugger() => &["-g", "--dont-merge-basicblocks", "--return-at-end"],
+            _ => &["-lineinfo"],
+        };
+        command.args(flags).args(job.relocatable.then_some("-c"));
+        let run = command.output().map_err(|e| self.cannot_run(&e))?;
+        let log = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
+        Ok(Ran { log, status: run.status, cubin: std::fs::read(&output) })
+    }
+
+    fn cannot_run(&self, error: &dyn std::fmt::Display) -> Diagnostic {
+        Diagnostic::error(Code::PtxasMissing, format!("cannot run {}: {error}", self.path.display()))
+            .help("give the path of a ptxas with `--ptxas=PATH`, or leave the option out to have it found")
+            .help("`cargo ptx doctor` shows what was found, `cargo ptx setup` installs NVIDIA's tools")
+    }
+
+    fn failure(&self, log: &str, status: ExitStatus, job: Job<'_>) -> Failure {
+        if log.contains("'gpu-name'") {
+            return Diagnostic::error(Code::PtxasFailed, format!("ptxas {} does not know {}", self.version, job.arch))
+                .note(log.trim().to_string())
+                .help("leave out this arch, or ask for PTX only (`--emit ptx --ptxas=off`), or use another ptxas")
+                .into();
+        }
+        let errors: Vec<_> = Complaint::read(log).into_iter().filter(Complaint::is_error).collect();
+        if errors.is_empty() {
+            // A ptxas that runs out of memory or is killed says nothing.
+            let silent = format!("ptxas rejected the PTX for {}: it ended without a message ({status})", job.arch);
+            let mut diagnostic = Diagnostic::error(Code::PtxasFailed, silent);
+            diagnostic.notes.extend((!log.trim().is_empty()).then(|| log.trim().to_string()));
+            return diagnostic
+                .help("see that memory is not short; else report it with the files that `--dump-dir` writes")
+                .into();
+        }
+        self.explain(errors, job).into()
+    }
+
+    /// The complaints about lines of PTX with the Rust lines that they came from: ptxas is asked once more, about the
+    /// same code, of which that is known.
+    fn explain(&self, complaints: Vec<Complaint>, job: Job<'_>) -> Vec<Diagnostic> {
+        let subject = Subject { ptx: job.ptx, traced: None, arch: job.arch, table: job.table };
+        let traced = job.source.filter(|_| !complaints.is_empty());
+        let traced = traced.and_then(|source| source.trace().ok());
+        let again = traced.as_ref().and_then(|traced| {
+            let again = Job { ptx: &traced.ptx, debug: DebugLevel::None, ..job };
+            let Ran { log, .. } = self.run(again).ok()?;
+            let is_error = complaints.iter().any(Complaint::is_error);
+            let again: Vec<_> = Complaint::read(&log).into_iter().filter(|c| c.is_error() == is_error).collect();
+            (!again.is_empty()).then_some(again)
+        });
+        match (&traced, again) {
+            (Some(traced), Some(again)) => {
+                Subject { ptx: &traced.ptx, traced: Some(traced), ..subject }.explain(&again)
+            }
+            _ => subject.explain(&complaints),
+        }
+    }
+}
+
+/// The ptxas that the options ask for; none if it is neither asked for nor there.
+pub fn find(options: &Options) -> Result<Option<Assembler>> {
+    let needed = needs_ptxas(options);
+    let what = if options.link.is_empty() { "cubins and fatbins need" } else { "linking needs" };
+    let found = match &options.ptxas {
+        Ptxas::Off if needed => {
+            return Err(Diagnostic::error(Code::Usage, format!("{what} ptxas, and `--ptxas=off` forbids it"))
+                .help("leave the option out, or give the path of a ptxas")
+                .into());
+        }
+        Ptxas::Off => None,
+        Ptxas::Path(path) => Some(Assembler::at(path)?),
+        Ptxas::Auto => Tools::find().ptxas().map(|tool| Assembler::at(&tool.path)).transpose()?,
+    };
+    if found.is_none() && needed {
+        return Err(Diagnostic::error(Code::PtxasMissing, format!("{what} NVIDIA's ptxas, which was not found"))
+            .help("install it with `cargo ptx setup`, or name it with `--ptxas=PATH`; `cargo ptx doctor` says where it was looked for")
+            .into());
+    }
+    Ok(found)
+}
+
+fn needs_ptxas(options: &Options) -> bool {
+    options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin)) || !options.link.is_empty()
+}
+
+/// Has ptxas check the PTX, and notes resources and spills in the report.
+pub fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut Report) -> Result<Option<Artifact>> {
+    let assembled = match assembler.assemble(job) {
+        Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch)? => {
+            report.diagnostics.push(
+                Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
+                    .note(format!("ptxas {} does not know this arch", assembler.version)),
+            );
+            return Ok(None);
+        }
+        assembled => assembled?,
+    };
+    report.diagnostics.extend(assembled.warnings);
+    report.diagnostics.extend(spills(job.table, &assembled.resources, job.arch));
+    for kernel in &mut report.kernels {
+        let resources = assembled.resources.get(&kernel.name).copied();
+        kernel.resources.extend(resources.map(|resources| (job.arch.to_string(), resources)));
+    }
+    Ok(Some(Artifact { kind: Emit::Cubin, arch: Some(job.arch), bytes: assembled.cubin }))
+}
+
+/// The warnings for kernels that spill.
+pub fn spills<'a>(
+    table: &'a Table,
+    resources: &'a BTreeMap<String, Resources>,
+    arch: Arch,
+) -> impl Iterator<Item = Diagnostic> + 'a {
+    let spilling = |name: &String| resources.get(name).filter(|r| r.spill_stores + r.spill_loads > 0);
+    table.kernels.iter().filter_map(move |kernel| {
+        let used = spilling(&kernel.name)?;
+        let message = format!(
+            "kernel `{}` spills registers on {arch}: {} bytes of stores, {} bytes of loads a thread",
+            kernel.name, used.spill_stores, used.spill_loads
+        );
+        let warning = Diagnostic::warning(Code::Spill, message)
+            .at(Some(kernel.span.clone()), format!("uses {} registers", used.registers))
+            .note("spilled values live in local memory, which is much slower than registers")
+            .help("loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once");
+        Some(warning)
+    })
+}

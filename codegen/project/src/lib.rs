@@ -1,0 +1,12 @@
+//! What surrounds the compiler: options and manifests, the device's sysroot, NVIDIA's tools, the cache, the device build of
+//! a package by cargo, and being rustc's linker.
+
+pub mod bug;
+pub mod build;
+pub mod linker;
+pub mod options;
+pub mod progress;
+mod signals;
+pub mod sysroot;
+pub mod tools;
+mod wrapper;

@@ -1,0 +1,159 @@
+//! The options that say what a panic leaves: on the command line, in the manifest, in a variable.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+
+/// Hands the strategies from `cargo ptx run` to the build script: `location,sha2=trap`.
+pub const VARIABLE: &str = "RUST_PTX_PANIC";
+
+/// The strategy of one crate's panics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PanicFor {
+    /// As in Rust code: `my_crate`.
+    pub name: String,
+    /// Its panics'.
+    pub strategy: PanicStrategy,
+}
+
+/// The strategies that were named.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[command(next_help_heading = "Panics")]
+pub struct PanicSettings {
+    /// What a panic leaves: message and place, the place alone, or nothing [default: full].
+    #[arg(long, value_enum, value_name = "STRATEGY")]
+    pub panic: Option<PanicStrategy>,
+    /// The same for the panics of one crate, as in `sha2=trap`; may be given several times.
+    #[arg(long, value_name = "CRATE=STRATEGY", value_delimiter = ',', value_parser = assignment)]
+    #[serde(alias = "panic_for", deserialize_with = "table")]
+    pub panic_for: Vec<PanicFor>,
+}
+
+impl PanicSettings {
+    /// The options' names, without dashes before them.
+    pub const NAMES: [&str; 2] = ["panic", "panic-for"];
+
+    /// `self` where it says something, else `other`.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let mut panic_for = self.panic_for;
+        for given in other.panic_for {
+            if !panic_for.iter().any(|known| known.name == given.name) {
+                panic_for.push(given);
+            }
+        }
+        Self { panic: self.panic.or(other.panic), panic_for }
+    }
+
+    /// What was named, as options without dashes: `panic=trap`, `panic-for=sha2=full`.
+    pub fn assignments(&self) -> impl Iterator<Item = String> {
+        let default = self.panic.map(|strategy| format!("panic={}", strategy.name()));
+        let crates = self.panic_for.iter().map(|given| format!("panic-for={}={}", given.name, given.strategy.name()));
+        default.into_iter().chain(crates)
+    }
+
+    /// What [`VARIABLE`] says; nothing where it is not set.
+    pub fn of_variable() -> Result<Self> {
+        std::env::var(VARIABLE).map_or_else(|_| Ok(Self::default()), |text| Self::parse(&text))
+    }
+
+    /// The value of [`VARIABLE`] that says the same; none if nothing was named.
+    pub fn to_variable(&self) -> Option<String> {
+        let default = self.panic.map(|strategy| strategy.name().to_string());
+        let crates = self.panic_for.iter().map(|given| format!("{}={}", given.name, given.strategy.name()));
+        let parts: Vec<String> = default.into_iter().chain(crates).collect();
+        (!parts.is_empty()).then(|| parts.join(","))
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let bad = |reason| Diagnostic::error(Code::Usage, format!("the variable {VARIABLE}: {reason}"));
+        let mut settings = Self::default();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            if part.contains('=') {
+                settings.panic_for.push(assignment(part).map_err(bad)?);
+            } else {
+                settings.panic = Some(strategy(part).map_err(bad)?);
+            }
+        }
+        Ok(settings)
+    }
+
+    /// The strategies of the build.
+    pub fn panics(&self) -> Panics {
+        let crates = self.panic_for.iter().map(|given| (given.name.clone(), given.strategy)).collect();
+        Panics { default: self.panic.unwrap_or_default(), crates }
+    }
+}
+
+fn strategy(text: &str) -> Result<PanicStrategy, String> {
+    let all = PanicStrategy::value_variants();
+    all.iter()
+        .copied()
+        .find(|strategy| strategy.name() == text.trim())
+        .ok_or_else(|| format!("`{}` is no strategy for panics (full, location, trap)", text.trim()))
+}
+
+/// `sha2=trap`
+fn assignment(text: &str) -> Result<PanicFor, String> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err(format!("`{text}` names no strategy: write `{text}=full`, `{text}=location` or `{text}=trap`"));
+    };
+    Ok(PanicFor { name: as_in_code(name), strategy: strategy(value)? })
+}
+
+/// Packages may be named with dashes, and their crates are not.
+fn as_in_code(name: &str) -> String {
+    name.trim().replace('-', "_")
+}
+
+/// `panic-for = { sha2 = "trap" }`
+fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PanicFor>, D::Error> {
+    let table = BTreeMap::<String, PanicStrategy>::deserialize(deserializer)?;
+    Ok(table.into_iter().map(|(name, strategy)| PanicFor { name: as_in_code(&name), strategy }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_is_read_as_it_is_written() {
+        let settings = PanicSettings::parse("location, sha2=trap,my-crate=full").unwrap();
+        assert_eq!(settings.panic, Some(PanicStrategy::Location));
+        assert_eq!(settings.to_variable().as_deref(), Some("location,sha2=trap,my_crate=full"));
+        assert_eq!(PanicSettings::parse(&settings.to_variable().unwrap()).unwrap(), settings);
+        assert_eq!(PanicSettings::default().to_variable(), None);
+        for (text, expected) in [("silent", "`silent` is no strategy"), ("a=b", "(full, location, trap)")] {
+            let error = PanicSettings::parse(text).unwrap_err().to_string();
+            assert!(error.contains(VARIABLE) && error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_said_first_wins_crate_by_crate() {
+        let ours = PanicSettings::parse("sha2=trap").unwrap();
+        let theirs = PanicSettings::parse("location,sha2=full,glam=full").unwrap();
+        let panics = ours.or(theirs).panics();
+        assert_eq!(panics.of(Some("sha2")), PanicStrategy::Trap);
+        assert_eq!(panics.of(Some("glam")), PanicStrategy::Full);
+        assert_eq!(panics.of(Some("core")), PanicStrategy::Location);
+        assert_eq!(panics.of(None), PanicStrategy::Location);
+    }
+
+    #[test]
+    fn crates_are_known_by_their_files() {
+        let inputs = ["a/libsha2-0123.rlib", "b/my_kernels-45.my_kernels.89-cgu.0.rcgu.o", "c/libcore-9.rlib", "d/k.o"];
+        let incremental = ["e/glam-45.1cn0vc1d9l38fmyadp4bo1chl.0hx2c8q.rcgu.o"];
+        let inputs: Vec<PathBuf> = inputs.iter().chain(&incremental).map(PathBuf::from).collect();
+        let check = |text: &str| PanicSettings::parse(text).unwrap().panics().check(&inputs, "my-kernels");
+        check("sha2=trap,my-kernels=full,core=trap,k=full").unwrap();
+        let error = check("sha3=trap").unwrap_err().to_string();
+        assert!(error.contains("`sha3`") && error.contains("`core`, `glam`, `k`, `my_kernels`, `sha2`"), "{error}");
+    }
+}
