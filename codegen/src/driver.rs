@@ -17,7 +17,7 @@ use crate::llvm::{self, Context, Module};
 use crate::options::{Emit, Linking, MessageFormat, Options, Ptxas, Request};
 use crate::output::{self, Artifact};
 use crate::report::{DeviceFunction, Kernel, Param, Report};
-use crate::tools::Tools;
+use crate::tool::{Name, Origin, Tool};
 use crate::verify::ptxas::{Assembler, Job};
 use crate::{
     bug, copies, debuginfo, emit, float, header, intrinsics, libdevice, memory, optimize, panics, signals, verify,
@@ -34,7 +34,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut dump = Dump::new(options.dump_dir.as_deref())?;
     let assembler = find_assembler(options)?;
     let linker = Linker::prepare(options)?;
-    let library = libdevice::Library::find(&options.libdevice)?;
+    let library = libdevice::Library::find(options)?;
 
     let context = Context::create();
     options.panics.check(&options.inputs, &options.name)?;
@@ -103,7 +103,7 @@ pub fn link(options: &Options) -> Result<Report> {
     }
     artifacts.sort_by_key(|artifact| (artifact.arch, artifact.kind));
     if options.emit.contains(&Emit::Fatbin) {
-        let bytes = output::fatbin(&fatbinary()?, &artifacts, options.linking())?;
+        let bytes = output::fatbin(&fatbinary(options)?, &artifacts, options.linking())?;
         artifacts.push(Artifact { kind: Emit::Fatbin, arch: None, bytes });
     }
     // Where the cubin is linked, the PTX is only a part.
@@ -141,8 +141,8 @@ fn find_assembler(options: &Options) -> Result<Option<Assembler>> {
                 .into());
         }
         Ptxas::Off => None,
-        Ptxas::Path(path) => Some(Assembler::at(path)?),
-        Ptxas::Auto => Tools::find().ptxas().map(|tool| Assembler::at(&tool.path)).transpose()?,
+        Ptxas::Path(path) => Some(Assembler::of(&Tool::at(Name::Ptxas, path, Origin::Asked))?),
+        Ptxas::Auto => options.tools.ptxas().map(Assembler::of).transpose()?,
     };
     if found.is_none() && needed {
         return Err(Diagnostic::error(Code::PtxasMissing, format!("{what} NVIDIA's ptxas, which was not found"))
@@ -156,13 +156,12 @@ fn needs_ptxas(options: &Options) -> bool {
     options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin)) || !options.link.is_empty()
 }
 
-fn fatbinary() -> Result<PathBuf> {
-    let tools = Tools::find();
+fn fatbinary(options: &Options) -> Result<PathBuf> {
     let missing = || {
         Diagnostic::error(Code::ToolFailed, "fatbins need NVIDIA's fatbinary, which was not found")
             .help("install it with `cargo ptx setup`")
     };
-    Ok(tools.fatbinary().map(|tool| tool.path.clone()).ok_or_else(missing)?)
+    Ok(options.tools.fatbinary().map(|tool| tool.path.clone()).ok_or_else(missing)?)
 }
 
 /// Has ptxas check the PTX, and notes resources and spills in the report.
@@ -171,7 +170,7 @@ fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut
         Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch)? => {
             report.diagnostics.push(
                 Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
-                    .note(format!("ptxas {} does not know this arch", assembler.version)),
+                    .note(format!("ptxas {} does not know this arch", assembler.version())),
             );
             return Ok(None);
         }
@@ -229,7 +228,7 @@ impl Report {
             name: options.name.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             llvm: crate::LLVM_VERSION.into(),
-            ptxas: assembler.map(|assembler| assembler.version.clone()),
+            ptxas: assembler.map(|assembler| assembler.version().to_string()),
             debug: options.debug,
             kernels: table.kernels.iter().map(kernel).collect(),
             functions: table.exports.iter().chain(&table.imports).map(function).collect(),

@@ -33,6 +33,7 @@ pub mod project;
 pub mod report;
 mod signals;
 pub mod sysroot;
+pub mod tool;
 pub mod tools;
 pub mod verify;
 pub mod workarounds;

@@ -15,6 +15,8 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::float::{self, FloatSettings, Modes};
 use crate::panics::{PanicSettings, Panics};
+use crate::tool::Tools;
+use crate::tools;
 
 /// A kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
@@ -170,6 +172,8 @@ pub struct Options {
     pub float: Modes,
     /// What panics leave behind.
     pub panics: Panics,
+    /// NVIDIA's tools and library, as they were found.
+    pub tools: Tools,
 }
 
 impl Options {
@@ -516,6 +520,7 @@ impl Options {
             nvcc_flags: settings.nvcc_flags,
             float: settings.float.modes()?,
             panics: settings.panic.panics(),
+            tools: tools::find(),
         })))
     }
 }

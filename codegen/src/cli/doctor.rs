@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::libdevice::Library;
 use crate::options::MessageFormat;
 use crate::sysroot::{self, Rustc};
-use crate::tools::{self, Name, Origin, Tool, Tools};
+use crate::tool::{Name, Origin, Tool, Tools};
+use crate::tools;
 use crate::{LLVM_VERSION, RUSTC_RELEASE, cache};
 
 /// How something stands.
@@ -86,7 +87,7 @@ pub fn examine(rustc: &Path) -> Examination {
         Err(failure) => findings.push(failed("rustc", State::Error, &failure)),
     }
     findings.push(cache);
-    let tools = Tools::find();
+    let tools = tools::find();
     findings.extend(tool_findings(&tools));
     findings.push(libdevice_finding(&tools));
     findings.extend(tools.nvcc().map(host_compiler_finding));
@@ -228,7 +229,7 @@ fn tool_findings(tools: &Tools) -> Vec<Finding> {
             }
         })
         .collect();
-    if let Some(Ok(archs)) = tools.ptxas().map(tools::known_archs) {
+    if let Some(Ok(archs)) = tools.ptxas().map(Tool::archs) {
         findings.push(Finding::ok("ptxas archs", archs.join(" ")));
     }
     findings
@@ -237,7 +238,7 @@ fn tool_findings(tools: &Tools) -> Vec<Finding> {
 /// Which library computes mathematical functions.
 fn libdevice_finding(tools: &Tools) -> Finding {
     let subject = "libdevice";
-    let Some(found) = tools.libdevice() else {
+    let Some(found) = &tools.libdevice else {
         return Finding::new(
             subject,
             State::Missing,

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::options::{Emit, MessageFormat};
 use crate::progress::Progress;
 use crate::report::{DeviceFunction, FloatModes, Kernel, Param, Report};
-use crate::tools::Tools;
+use crate::tools;
 
 use super::arguments::{InspectArgs, What};
 use super::{build, extract, output};
@@ -151,7 +151,7 @@ fn read(path: &Path) -> Result<String> {
 
 /// NVIDIA's disassembler.
 fn disassembler() -> Result<impl Fn(&Path) -> Result<String>> {
-    let Some(tool) = Tools::find().nvdisasm().cloned() else {
+    let Some(tool) = tools::find().nvdisasm().cloned() else {
         return Err(Diagnostic::error(
             Code::ToolFailed,
             "machine code is shown by NVIDIA's nvdisasm, which was not found",

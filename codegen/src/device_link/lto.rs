@@ -13,12 +13,12 @@ use super::tool;
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::tools::Name;
+use crate::tool::{Name, Tools};
 
 /// Packs LTO-IR as nvcc does: a fatbin in a host object. nvlink 13.0 drops LTO-IR files and fatbins of LTO-IR silently
 /// when the rest is machine code, as ours is.
-pub fn object(source: &Path, folder: &Path, index: usize, arch: Arch) -> Result<PathBuf> {
-    let fatbinary = tool(Name::Fatbinary, &format!("linking with {}", source.display()))?;
+pub fn object(source: &Path, folder: &Path, index: usize, arch: Arch, tools: &Tools) -> Result<PathBuf> {
+    let fatbinary = tool(tools, Name::Fatbinary, &format!("linking with {}", source.display()))?;
     let failed = |reason: String| {
         Diagnostic::error(Code::ToolFailed, format!("cannot pack {} for nvlink: {reason}", source.display()))
             .help("`cargo ptx doctor` shows which tools were found and whether their versions agree")

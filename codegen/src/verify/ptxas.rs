@@ -1,7 +1,7 @@
 //! Has ptxas check and assemble PTX, and puts its messages into terms of kernels and Rust source lines.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use crate::abi::Table;
@@ -11,16 +11,15 @@ use crate::debuginfo::Trace;
 use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::options::{DebugLevel, OptLevel};
 use crate::report::Resources;
+use crate::tool::Tool;
 use crate::verify::complaints::{Complaint, Subject};
 use crate::verify::{Calls, parse_resources};
 
 /// The assembler and how to call it.
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    /// The program.
-    pub path: PathBuf,
-    /// As in `13.0.88`.
-    pub version: String,
+    tool: Tool,
+    version: String,
 }
 
 /// What came of one PTX file.
@@ -68,23 +67,19 @@ struct Ran {
 }
 
 impl Assembler {
-    /// The ptxas at `path`, which must run.
-    pub fn at(path: &Path) -> Result<Self> {
-        let mut this = Self { path: path.to_path_buf(), version: String::new() };
-        let output = Command::new(path).arg("--version").output().map_err(|e| this.cannot_run(&e))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        // "Cuda compilation tools, release 13.0, V13.0.88"
-        let version = text.split_whitespace().find_map(|word| word.strip_prefix('V').filter(|v| v.contains('.')));
-        this.version = version.ok_or_else(|| this.cannot_run(&"it does not say which version of ptxas it is"))?.into();
-        Ok(this)
+    /// By a ptxas that must run.
+    pub fn of(tool: &Tool) -> Result<Self> {
+        Ok(Self { tool: tool.clone(), version: tool.version()?.to_string() })
+    }
+
+    /// As in `13.0.88`.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// Whether this ptxas generates code for the arch.
     pub fn knows(&self, arch: Arch) -> Result<bool> {
-        let output = Command::new(&self.path).arg("--help").output().map_err(|e| self.cannot_run(&e))?;
-        let help = String::from_utf8_lossy(&output.stdout);
-        // `--gpu-name` lists its values in quotes.
-        Ok(help.contains(&format!("'{arch}'")))
+        Ok(self.tool.archs()?.iter().any(|known| known == arch.name()))
     }
 
     /// Assembles; messages are errors of ours.
@@ -94,7 +89,7 @@ impl Assembler {
             return Err(self.failure(&log, status, job));
         }
         let cubin = cubin.map_err(|e| {
-            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.path.display()))
+            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.tool.path.display()))
                 .note(log.clone())
                 .help("give the path of NVIDIA's ptxas with `--ptxas=PATH`")
         })?;
@@ -107,7 +102,7 @@ impl Assembler {
         let temp = tempfile::tempdir().map_err(|e| output_failed(&std::env::temp_dir(), &e))?;
         let (input, output) = (temp.path().join("kernels.ptx"), temp.path().join("kernels.cubin"));
         std::fs::write(&input, job.ptx).map_err(|e| output_failed(&input, &e))?;
-        let mut command = Command::new(&self.path);
+        let mut command = Command::new(&self.tool.path);
         command.arg(format!("-arch={}", job.arch)).arg("-v").arg(&input).arg("-o").arg(&output);
         let flags: &[&str] = match job.debug {
             DebugLevel::None => &[],
@@ -115,15 +110,9 @@ impl Assembler {
             _ => &["-lineinfo"],
         };
         command.args(flags).args(job.relocatable.then_some("-c"));
-        let run = command.output().map_err(|e| self.cannot_run(&e))?;
+        let run = command.output().map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
         let log = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
         Ok(Ran { log, status: run.status, cubin: std::fs::read(&output) })
-    }
-
-    fn cannot_run(&self, error: &dyn std::fmt::Display) -> Diagnostic {
-        Diagnostic::error(Code::PtxasMissing, format!("cannot run {}: {error}", self.path.display()))
-            .help("give the path of a ptxas with `--ptxas=PATH`, or leave the option out to have it found")
-            .help("`cargo ptx doctor` shows what was found, `cargo ptx setup` installs NVIDIA's tools")
     }
 
     fn failure(&self, log: &str, status: ExitStatus, job: Job<'_>) -> Failure {
