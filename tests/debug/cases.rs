@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use libtest_mimic::Trial;
-use ptx_codegen::options::DebugLevel;
+use ptx_codegen::request::DebugLevel;
 use ptx_tests::dwarf::Dwarf;
 use ptx_tests::trial;
 use ui_tests::debugger::{Case, Check, PRINTERS};

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use libtest_mimic::Trial;
-use ptx_codegen::driver::LINKER_VARIABLE;
-use ptx_codegen::options::TARGET;
+use ptx_codegen::request::TARGET;
+use ptx_project::linker::LINKER_VARIABLE;
 use ptx_tests::{library, trial};
 
 use crate::build;

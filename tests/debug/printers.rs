@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use cargo_ptx::debugger::PRINTERS;
 use libtest_mimic::Trial;
-use ptx_codegen::debugger::PRINTERS;
-use ptx_codegen::options::DebugLevel;
+use ptx_codegen::request::DebugLevel;
 use ptx_tests::trial;
 
 use crate::{build, host_elf};

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::sync::OnceLock;
 
 use libtest_mimic::Trial;
-use ptx_codegen::options::DebugLevel;
+use ptx_codegen::request::DebugLevel;
 use ptx_tests::trial;
 
 use crate::build;

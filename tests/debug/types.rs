@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use ptx_codegen::debuginfo::DISCRIMINANT;
-use ptx_codegen::options::DebugLevel;
+use ptx_codegen::request::DebugLevel;
 use ptx_tests::trial;
 
 use crate::build;

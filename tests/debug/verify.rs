@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 
 use libtest_mimic::Trial;
-use ptx_codegen::options::DebugLevel;
+use ptx_codegen::request::DebugLevel;
 use ptx_tests::trial;
 
 use crate::build::{self, Built};

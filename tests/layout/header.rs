@@ -6,10 +6,11 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs};
 
-use ptx_codegen::options::{Emit, Settings};
-use ptx_codegen::progress::Progress;
-use ptx_codegen::project::{self, DeviceBuild, Features, Show};
-use ptx_codegen::tools::Tools;
+use ptx_codegen::request::Emit;
+use ptx_project::build::{self, DeviceBuild, Features, Show};
+use ptx_project::options::Settings;
+use ptx_project::progress::Progress;
+use ptx_project::tools;
 use ptx_tests::Skip;
 
 const ARCH: &str = "sm_90";
@@ -39,7 +40,7 @@ fn built() -> &'static (PathBuf, String) {
             show: Show::Rendered,
             color: false,
         };
-        let report = project::run(&build, &Progress::quiet()).unwrap_or_else(|error| panic!("{error}")).report;
+        let report = build::run(&build, &Progress::quiet()).unwrap_or_else(|error| panic!("{error}")).report;
         let header = report.output(Emit::Header, None).expect("it was asked for").path.clone();
         let ptx = &report.output(Emit::Ptx, Some(ARCH)).expect("always written").path;
         (header, fs::read_to_string(ptx).expect("just written"))
@@ -56,7 +57,7 @@ fn folder() -> PathBuf {
 
 /// nvcc compiles the twin, and what it says of each function is what our PTX says.
 pub fn nvcc() -> Skip {
-    let tools = Tools::find();
+    let tools = tools::find();
     let Some(nvcc) = tools.nvcc() else { return Some("nvcc was not found".into()) };
     let (header, ours) = built();
     let scratch = tempfile::tempdir().expect("a temporary folder");
@@ -80,7 +81,7 @@ pub fn nvcc() -> Skip {
 
 /// The host's compiler accepts the types.
 pub fn gxx() -> Skip {
-    let tools = Tools::find();
+    let tools = tools::find();
     let Some(nvcc) = tools.nvcc() else { return Some("CUDA's headers, which come with nvcc, were not found".into()) };
     if Command::new("g++").arg("--version").output().is_err() {
         return Some("g++ was not found".into());

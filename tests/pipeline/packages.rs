@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use ptx_codegen::float::FloatSettings;
-use ptx_codegen::options::Settings;
-use ptx_codegen::progress::Progress;
-use ptx_codegen::project::{self, DeviceBuild, Features, Show};
+use ptx_project::build::{self, DeviceBuild, Features, Show};
+use ptx_project::options::Settings;
+use ptx_project::options::float::FloatSettings;
+use ptx_project::progress::Progress;
 
 /// Every GPU that a user is told of.
 pub const ARCHS: [&str; 9] = ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"];
@@ -133,6 +133,6 @@ pub fn build(folder: &str, name: &str, settings: Settings, features: &[&str]) ->
         show: Show::Rendered,
         color: false,
     };
-    project::build(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
+    build::report(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
     Ok(out_dir)
 }

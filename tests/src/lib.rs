@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
-use ptx_codegen::driver::LINKER_VARIABLE;
+use ptx_project::linker::LINKER_VARIABLE;
 
 pub mod dwarf;
 pub mod library;
@@ -30,7 +30,7 @@ pub fn trial(name: impl Into<String>, body: impl FnOnce() -> Skip + Send + 'stat
 
 /// The `main` of a runner: acts as the linker if it was started as one, else runs the tests.
 pub fn run(trials: impl FnOnce() -> Vec<Trial>) -> ExitCode {
-    ptx_codegen::become_linker_if_asked();
+    ptx_project::linker::become_linker_if_asked();
     let args = Arguments::from_args();
     // Failures are reported at the end with their text; the panic's own message would only say it twice.
     std::panic::set_hook(Box::new(|_| ()));

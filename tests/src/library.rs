@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptx_codegen::options::TARGET;
-use ptx_codegen::progress::Progress;
-use ptx_codegen::sysroot::{self, Rustc};
+use ptx_codegen::request::TARGET;
+use ptx_project::progress::Progress;
+use ptx_project::sysroot::{self, Rustc};
 
 /// What rustc needs to know of it; `folder` is where it is kept.
 pub fn build(folder: &Path) -> Result<Vec<String>, String> {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use ptx_codegen::options::TARGET;
-use ptx_codegen::progress::Progress;
-use ptx_codegen::sysroot::{self, Rustc};
+use ptx_codegen::request::TARGET;
+use ptx_project::progress::Progress;
+use ptx_project::sysroot::{self, Rustc};
 use ui_test::color_eyre::eyre::{Result, ensure, eyre};
 
 use crate::self_test;

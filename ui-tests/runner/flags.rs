@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ptx_codegen::driver::LINKER_VARIABLE;
+use ptx_project::linker::LINKER_VARIABLE;
 use ui_test::build_manager::BuildManager;
 use ui_test::custom_flags::Flag;
 use ui_test::per_test_config::{Comments, TestConfig};

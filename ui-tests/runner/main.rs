@@ -27,7 +27,7 @@ mod flags;
 mod self_test;
 
 fn main() -> Result<()> {
-    ptx_codegen::become_linker_if_asked();
+    ptx_project::linker::become_linker_if_asked();
     let args = Args::test()?;
     let device = crates::device()?;
     let host = crates::host()?;

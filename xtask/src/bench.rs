@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
-use ptx_codegen::sysroot::{self, Rustc};
-use ptx_codegen::tools::Tools;
+use ptx_project::sysroot::{self, Rustc};
+use ptx_project::tools;
 
 use crate::{setup, shell};
 
@@ -62,13 +62,13 @@ impl Compile {
             scratch: tempfile::tempdir()?,
             linker: programs.join("ptx-linker"),
             cargo_ptx: programs.join("cargo-ptx"),
-            sysroot: sysroot::ensure(&rustc, None, &ptx_codegen::progress::Progress::new())?.path,
+            sysroot: sysroot::ensure(&rustc, None, &ptx_project::progress::Progress::new())?.path,
         })
     }
 
     /// saxpy: the linker step, a rebuild after a change, and a rebuild after none, against nvcc.
     fn against_nvcc(&self) -> Result<Vec<Row>> {
-        let tools = Tools::find();
+        let tools = tools::find();
         let nvcc = tools.nvcc().context("nvcc is needed to compare with: `cargo xtask setup` installs it")?;
         let source = std::env::current_dir()?.join("tests/bench/saxpy.cu");
         let nvcc = least(|| {

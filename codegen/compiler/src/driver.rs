@@ -26,7 +26,7 @@ pub fn link(options: &Options) -> Result<Report> {
     phases::reduce(&mut program, &parts.library, &files)?;
     dump.module("reduce", &program.module)?;
 
-    let ptxas = parts.assembler.as_ref().map(|assembler| assembler.version.as_str());
+    let ptxas = parts.assembler.as_ref().map(|assembler| assembler.version());
     let mut report = Report { debug: program.debug, ..Report::new(options, &program.table, &program.module, ptxas) };
     let mut artifacts = Vec::from_iter(header::artifact(options, &program.interface)?);
     for &arch in &options.archs {

@@ -6,7 +6,6 @@
 
 pub mod abi;
 pub mod arch;
-pub mod cache;
 mod callers;
 pub mod codes;
 mod copies;

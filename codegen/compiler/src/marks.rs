@@ -32,7 +32,8 @@ pub fn set_modes(context: &Context, function: FunctionValue<'_>, modes: Modes) {
     function.add_attribute(AttributeLoc::Function, attribute);
 }
 
-fn encode(modes: Modes) -> String {
+/// As in the attribute, and in the names of copies.
+pub fn encode(modes: Modes) -> String {
     let Modes { fmad, ftz, prec_div, prec_sqrt, fast_functions } = modes;
     [(fmad, 'm'), (ftz, 'z'), (prec_div, 'd'), (prec_sqrt, 's'), (fast_functions, 'f')]
         .into_iter()

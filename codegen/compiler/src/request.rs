@@ -9,6 +9,7 @@ use ptx_abi::float::Modes;
 use serde::{Deserialize, Serialize};
 
 use crate::arch::{Arch, PtxVersion};
+use crate::tool::Tools;
 
 /// The one target.
 pub const TARGET: &str = "nvptx64-nvidia-cuda";
@@ -149,6 +150,8 @@ pub struct Options {
     pub ptxas: Ptxas,
     /// The maths library.
     pub libdevice: Libdevice,
+    /// NVIDIA's tools on this machine; the compiler looks for none.
+    pub tools: Tools,
     /// A PTX ISA version instead of the lowest that suffices.
     pub ptx_version: Option<PtxVersion>,
     /// Where the IR after every stage goes.

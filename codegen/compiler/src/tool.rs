@@ -1,11 +1,12 @@
-//! Finds NVIDIA's command-line tools, and installs them where there are none.
+//! NVIDIA's command-line tools as data: which there are, where they lie, and what they say of themselves.
+//!
+//! Whoever asks for a compilation says where they are; nothing here looks for them.
 
-mod install;
 mod version;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -13,8 +14,6 @@ use serde::Serialize;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-
-pub use install::{PACKAGES, install, place, python_with_pip};
 
 /// A tool of NVIDIA's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -72,7 +71,9 @@ impl fmt::Display for Name {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// By an option or environment variable of ours.
+    /// By an option on the command line or in the manifest.
+    Asked,
+    /// By an environment variable of ours.
     Explicit,
     /// By `CUDA_HOME` or `CUDA_PATH`.
     Toolkit,
@@ -87,6 +88,7 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Asked => "set by an option",
             Self::Explicit => "set by the environment",
             Self::Toolkit => "from CUDA_HOME or CUDA_PATH",
             Self::Path => "on PATH",
@@ -125,6 +127,12 @@ impl Tool {
         version.as_deref().map_err(Clone::clone)
     }
 
+    /// The archs that a ptxas knows, as in `sm_90a`.
+    pub fn archs(&self) -> Result<&[String]> {
+        let archs = self.archs.get_or_init(|| Ok(version::archs(&self.ask("--help")?)));
+        archs.as_deref().map_err(Clone::clone)
+    }
+
     fn ask(&self, arg: &str) -> Result<String> {
         let output =
             Command::new(&self.path).arg(arg).output().map_err(|e| self.failed(format!("cannot run it: {e}")))?;
@@ -135,9 +143,15 @@ impl Tool {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    fn failed(&self, why: String) -> Diagnostic {
+    /// The error that it does not work.
+    pub fn failed(&self, why: String) -> Diagnostic {
         let message = format!("{} at `{}` does not work: {why}", self.name, self.path.display());
-        Diagnostic::error(Code::ToolFailed, message).help(match self.origin {
+        let code = if self.name == Name::Ptxas { Code::PtxasMissing } else { Code::ToolFailed };
+        Diagnostic::error(code, message).help(match self.origin {
+            Origin::Asked => {
+                let name = self.name;
+                format!("give the path of a {name} with `--{name}=PATH`, or leave the option out to have it found")
+            }
             Origin::Explicit => format!("let {} name a {} that works, or unset it", self.name.variable(), self.name),
             Origin::Installed => "remove the folder `tools` of the cache and run `cargo ptx setup`".to_string(),
             _ => {
@@ -145,11 +159,6 @@ impl Tool {
             }
         })
     }
-}
-
-/// The archs that a ptxas knows, as in `sm_90a`.
-pub fn known_archs(ptxas: &Tool) -> Result<Vec<String>> {
-    ptxas.archs.get_or_init(|| Ok(version::archs(&ptxas.ask("--help")?))).clone()
 }
 
 /// NVIDIA's library of mathematical functions, LLVM bitcode.
@@ -161,68 +170,16 @@ pub struct Libdevice {
     pub origin: Origin,
 }
 
-/// The environment variable that names libdevice's file.
-pub const LIBDEVICE_VARIABLE: &str = "RUST_PTX_LIBDEVICE";
-
-/// Where it lies, from the folder with ptxas: in toolkits, and as Debian packs them.
-const LIBDEVICES: [&str; 2] =
-    ["../nvvm/libdevice/libdevice.10.bc", "../lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc"];
-
-/// The tools of this machine.
+/// The tools that a compilation may call.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
-    found: BTreeMap<Name, Tool>,
-    libdevice: Option<Libdevice>,
+    /// Those that are there.
+    pub found: BTreeMap<Name, Tool>,
+    /// The maths library, if it is there.
+    pub libdevice: Option<Libdevice>,
 }
 
 impl Tools {
-    /// Looks for every tool, and runs none.
-    ///
-    /// A variable such as `RUST_PTX_PTXAS` names one tool. The others come from the first of these places that has
-    /// ptxas, so that they fit each other, and from the next ones only where it lacks them: `CUDA_HOME` or `CUDA_PATH`,
-    /// `PATH`, /usr/local/cuda, our cache.
-    pub fn find() -> Self {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let mut places = Vec::new();
-        for root in ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable) {
-            places.push((Origin::Toolkit, PathBuf::from(root).join("bin")));
-        }
-        let path = variable("PATH").unwrap_or_default();
-        places.extend(std::env::split_paths(&path).map(|folder| (Origin::Path, folder)));
-        places.push((Origin::Usual, "/usr/local/cuda/bin".into()));
-        if let Ok(root) = place() {
-            places.push((Origin::Installed, root.join("bin")));
-        }
-        let explicit =
-            variable(LIBDEVICE_VARIABLE).map(|path| Libdevice { path: path.into(), origin: Origin::Explicit });
-        let mut tools = Self::find_in(&places, |name| variable(&name.variable()).map(PathBuf::from));
-        tools.libdevice = explicit.or(tools.libdevice);
-        tools
-    }
-
-    fn find_in(places: &[(Origin, PathBuf)], explicit: impl Fn(Name) -> Option<PathBuf>) -> Self {
-        let file = |folder: &Path, name: Name| {
-            let file = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-            file.is_file().then_some(file)
-        };
-        let toolkit = places.iter().find(|(_, folder)| file(folder, Name::Ptxas).is_some());
-        let found = Name::ALL.into_iter().filter_map(|name| {
-            if let Some(path) = explicit(name) {
-                return Some(Tool::at(name, path, Origin::Explicit));
-            }
-            let mut places = toolkit.into_iter().chain(places);
-            places.find_map(|(origin, folder)| Some(Tool::at(name, file(folder, name)?, origin.clone())))
-        });
-        let libdevice = toolkit.into_iter().chain(places).find_map(|(origin, folder)| {
-            let path = LIBDEVICES
-                .iter()
-                .map(|below| crate::project::normalized(&folder.join(below)))
-                .find(|path| path.is_file());
-            Some(Libdevice { path: path?, origin: origin.clone() })
-        });
-        Self { found: found.map(|tool| (tool.name, tool)).collect(), libdevice }
-    }
-
     /// One of them.
     pub fn get(&self, name: Name) -> Option<&Tool> {
         self.found.get(&name)
@@ -253,11 +210,6 @@ impl Tools {
         self.get(Name::Nvdisasm)
     }
 
-    /// The maths library.
-    pub fn libdevice(&self) -> Option<&Libdevice> {
-        self.libdevice.as_ref()
-    }
-
     /// The printer of cubins and fatbins.
     pub fn cuobjdump(&self) -> Option<&Tool> {
         self.get(Name::Cuobjdump)
@@ -268,35 +220,19 @@ impl Tools {
 mod tests {
     use super::*;
 
-    fn touch(path: PathBuf) {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, "").unwrap();
-    }
-
     #[test]
-    fn tools_come_from_the_place_of_ptxas() {
-        let temp = tempfile::tempdir().unwrap();
-        let [a, b] = ["a", "b"].map(|name| temp.path().join(name));
-        // What stands on PATH alone must not be mixed with the toolkit behind it.
-        for file in ["fatbinary", "nvdisasm", "nvcc"] {
-            touch(a.join(file));
+    fn what_does_not_work_says_who_named_it() {
+        for (origin, help) in [
+            (Origin::Asked, "with `--ptxas=PATH`"),
+            (Origin::Explicit, "RUST_PTX_PTXAS"),
+            (Origin::Installed, "cargo ptx setup"),
+        ] {
+            let error = Tool::at(Name::Ptxas, "/mine/ptxas", origin).version().unwrap_err().to_string();
+            for part in ["PTX0012", "ptxas at `/mine/ptxas` does not work: cannot run it", help] {
+                assert!(error.contains(part), "`{part}` is not in:\n{error}");
+            }
         }
-        for file in ["ptxas", "fatbinary", "nvlink"] {
-            touch(b.join(file));
-        }
-        let places = [(Origin::Path, a.clone()), (Origin::Installed, b.clone())];
-        let tools = Tools::find_in(&places, |_| None);
-        assert_eq!(tools.ptxas().unwrap().path, b.join("ptxas"));
-        assert_eq!(tools.fatbinary().unwrap().path, b.join("fatbinary"));
-        assert_eq!(tools.nvlink().unwrap().origin, Origin::Installed);
-        assert_eq!(tools.nvdisasm().unwrap().path, a.join("nvdisasm"));
-        assert_eq!(tools.nvcc().unwrap().origin, Origin::Path);
-        assert!(tools.cuobjdump().is_none());
-
-        let tools = Tools::find_in(&places, |name| (name == Name::Ptxas).then(|| "/mine/ptxas".into()));
-        assert_eq!(tools.ptxas().unwrap().path, Path::new("/mine/ptxas"));
-        assert_eq!(tools.ptxas().unwrap().origin, Origin::Explicit);
-        let error = tools.ptxas().unwrap().version().unwrap_err().to_string();
-        assert!(error.contains("/mine/ptxas") && error.contains("RUST_PTX_PTXAS"), "{error}");
+        let error = Tool::at(Name::Nvcc, "/mine/nvcc", Origin::Path).archs().unwrap_err().to_string();
+        assert!(error.contains("PTX0022"), "{error}");
     }
 }

@@ -3,8 +3,8 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::Diagnostic;
 
 /// How a program ends that came upon a bug of its own, as rustc and cargo do.
 pub const EXIT_CODE: u8 = 101;
@@ -36,8 +36,8 @@ fn report(info: &PanicHookInfo<'_>) -> Diagnostic {
         .note(format!(
             "rust-ptx {} with LLVM {} of rustc {}{}",
             env!("CARGO_PKG_VERSION"),
-            crate::LLVM_VERSION,
-            crate::RUSTC_RELEASE,
+            ptx_codegen::LLVM_VERSION,
+            ptx_codegen::RUSTC_RELEASE,
             place.unwrap_or_default()
         ))
         .help("this is a bug of rust-ptx: please report it with this message and the kernel, or with what `--dump-dir=DIR` writes");

@@ -3,6 +3,7 @@
 
 pub mod bug;
 pub mod build;
+pub mod cache;
 pub mod linker;
 pub mod options;
 pub mod progress;

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use ptx_codegen::project::{Features, Package};
+use ptx_project::build::{Features, Package};
 
 /// What the build script knows from cargo and from the user's variables.
 #[derive(Clone, Debug)]
@@ -28,15 +28,15 @@ pub struct Environment {
 pub fn variables() -> Vec<String> {
     let names = [
         "RUST_PTX_ARCH",
-        ptx_codegen::float::VARIABLE,
-        ptx_codegen::panics::VARIABLE,
+        ptx_project::options::float::VARIABLE,
+        ptx_project::options::panics::VARIABLE,
         "RUST_PTX_SYSROOT",
         "CUDA_HOME",
         "CUDA_PATH",
     ];
     let mut names = names.map(str::to_string).to_vec();
-    names.push(ptx_codegen::cache::CACHE_VARIABLE.into());
-    names.extend(ptx_codegen::tools::Name::ALL.map(|name| name.variable()));
+    names.push(ptx_project::cache::CACHE_VARIABLE.into());
+    names.extend(ptx_codegen::tool::Name::ALL.map(|name| name.variable()));
     names
 }
 

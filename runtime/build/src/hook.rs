@@ -6,6 +6,6 @@ ctor::declarative::ctor! {
     // when it was loaded. Any other program goes on without std having been asked for a thread or an output.
     #[ctor(unsafe)]
     fn before_main() {
-        ptx_codegen::become_linker_if_asked();
+        ptx_project::linker::become_linker_if_asked();
     }
 }

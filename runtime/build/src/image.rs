@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use ptx_codegen::Report;
-use ptx_codegen::options::Emit;
 use ptx_codegen::report::{Kernel, OutputFile, Resources};
+use ptx_codegen::request::Emit;
 
 /// Rust text; the files are included by their paths, so rustc tracks them.
 pub fn expression(report: &Report) -> String {
@@ -77,8 +77,8 @@ mod tests {
 
     use super::*;
     use ptx_codegen::Span;
-    use ptx_codegen::options::Linking;
     use ptx_codegen::report::Param;
+    use ptx_codegen::request::Linking;
 
     fn report(dir: &std::path::Path) -> Report {
         let output = |kind, arch: &str, name: &str| OutputFile { kind, arch: Some(arch.into()), path: dir.join(name) };
@@ -93,7 +93,7 @@ mod tests {
             name: "saxpy".into(),
             version: "0.1.0".into(),
             llvm: "22.1.4".into(),
-            debug: ptx_codegen::options::DebugLevel::None,
+            debug: ptx_codegen::request::DebugLevel::None,
             ptxas: None,
             kernels: vec![Kernel {
                 name: "saxpy".into(),
@@ -101,7 +101,7 @@ mod tests {
                 span: Span { file: "src/lib.rs".into(), line: 1, column: 1 },
                 params: vec![param("a", "f32"), param("x", "&[f32]")],
                 abi_hash: 0xdead_beef,
-                float: ptx_codegen::float::Modes::DEFAULT.into(),
+                float: ptx_project::options::float::Modes::DEFAULT.into(),
                 resources: [(
                     "sm_80".to_string(),
                     Resources { registers: 12, constant: Some(352), ..Resources::default() },

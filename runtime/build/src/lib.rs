@@ -33,16 +33,17 @@ mod image;
 
 use std::path::{Path, PathBuf};
 
-use ptx_codegen::float::FloatSettings;
-use ptx_codegen::options::{Emit, Settings};
-use ptx_codegen::panics::{PanicFor, PanicSettings};
-use ptx_codegen::progress::Progress;
-use ptx_codegen::project::{self, Built, DeviceBuild, Features, Show};
-use ptx_codegen::tools::{self, Tools};
+use ptx_codegen::request::Emit;
 use ptx_codegen::{Diagnostic, Failure};
+use ptx_project::build::{self, Built, DeviceBuild, Features, Show};
+use ptx_project::options::Settings;
+use ptx_project::options::float::FloatSettings;
+use ptx_project::options::panics::{PanicFor, PanicSettings};
+use ptx_project::progress::Progress;
+use ptx_project::tools;
 
-pub use ptx_codegen::options::{DebugLevel, Emit as Output};
-pub use ptx_codegen::panics::PanicStrategy;
+pub use ptx_codegen::request::PanicStrategy;
+pub use ptx_codegen::request::{DebugLevel, Emit as Output};
 
 use environment::Environment;
 
@@ -258,7 +259,7 @@ impl Builder {
                 std::process::exit(1);
             }
         };
-        if environment.target == ptx_codegen::options::TARGET {
+        if environment.target == ptx_codegen::request::TARGET {
             // `cargo build --target nvptx64-nvidia-cuda`: this *is* the device build.
             println!("cargo::rerun-if-changed=build.rs");
             return;
@@ -273,7 +274,7 @@ impl Builder {
 
     fn run(self, environment: &Environment) -> Result<(), Failure> {
         if self.install_tools
-            && Tools::find().ptxas().is_none()
+            && tools::find().ptxas().is_none()
             && let Err(failure) = tools::install(&Progress::quiet())
         {
             failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));
@@ -281,9 +282,9 @@ impl Builder {
         let mut build = self.device_build(environment);
         build.settings.float = FloatSettings::of_variable()?.or(build.settings.float);
         build.settings.panic = PanicSettings::of_variable()?.or(std::mem::take(&mut build.settings.panic));
-        let built = project::run(&build, &Progress::quiet())?;
+        let built = build::run(&build, &Progress::quiet())?;
         let image = environment.out_dir.join(format!("{}.image.rs", built.report.name));
-        project::write_if_changed(&image, &image::expression(&built.report))?;
+        ptx_codegen::files::write_if_changed(&image, &image::expression(&built.report))?;
         announce(&built, &environment.out_dir);
         Ok(())
     }
@@ -326,8 +327,8 @@ impl Builder {
 fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
     let can = match settings.ptxas.as_deref() {
         Some("off") => false,
-        None | Some("auto") => Tools::find().ptxas().is_some_and(|ptxas| {
-            tools::known_archs(ptxas).is_ok_and(|known| settings.arch.iter().all(|arch| known.contains(arch)))
+        None | Some("auto") => tools::find().ptxas().is_some_and(|ptxas| {
+            ptxas.archs().is_ok_and(|known| settings.arch.iter().all(|arch| known.contains(arch)))
         }),
         Some(_) => true,
     };

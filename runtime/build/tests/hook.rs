@@ -3,7 +3,7 @@
 use std::io::pipe;
 use std::process::{Command, Output};
 
-use ptx_codegen::driver::LINKER_VARIABLE;
+use ptx_project::linker::LINKER_VARIABLE;
 // Nothing of it is called: a build script has the hook whatever it does.
 use ptx_build as _;
 

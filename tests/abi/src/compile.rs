@@ -6,10 +6,10 @@ use std::process::Command;
 use std::thread;
 
 use object::{Object, ObjectSection};
-use ptx_codegen::options::Settings;
-use ptx_codegen::progress::Progress;
-use ptx_codegen::project::{self, DeviceBuild, Features, Show};
-use ptx_codegen::tools::Tools;
+use ptx_project::build::{self, DeviceBuild, Features, Show};
+use ptx_project::options::Settings;
+use ptx_project::progress::Progress;
+use ptx_project::tools;
 
 use crate::model::Case;
 use crate::{cxx, rust};
@@ -36,7 +36,7 @@ pub fn folder(name: &str) -> PathBuf {
 
 /// Whether nvcc is there.
 pub fn has_nvcc() -> bool {
-    Tools::find().nvcc().is_some()
+    tools::find().nvcc().is_some()
 }
 
 /// Compiles the cases as one crate and one `.cu`, both at the same time. Both sides have the kernels under the same
@@ -58,7 +58,7 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<
         root().join("runtime/ptx")
     );
     let write = |path: PathBuf, text: &str| {
-        project::write_if_changed(&path, text).map(drop).map_err(|failure| failure.to_string())
+        ptx_codegen::files::write_if_changed(&path, text).map(drop).map_err(|failure| failure.to_string())
     };
     fs::create_dir_all(krate.join("src")).map_err(|error| error.to_string())?;
     // The versions that the repository has, so that nothing is looked up.
@@ -86,7 +86,7 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<
         show: Show::Rendered,
         color: false,
     };
-    project::build(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
+    build::report(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
     let suffix = format!(".{arch}.ptx");
     let entries = fs::read_dir(&out_dir).map_err(|error| error.to_string())?;
     let ptx = entries.flatten().map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with(&suffix));
@@ -105,7 +105,7 @@ pub fn nvcc_source(text: &str, folder: &Path, arch: &str) -> Result<String, Stri
     let source = folder.join("cases.cu");
     let output = folder.join("cases.ptx");
     fs::write(&source, text).map_err(|error| error.to_string())?;
-    let tools = Tools::find();
+    let tools = tools::find();
     let tool = tools.nvcc().ok_or("nvcc was not found")?;
     let mut command = Command::new(&tool.path);
     command.args(["-ptx", "-rdc=true", "-std=c++20", "-w", &format!("-arch={arch}"), "-o"]).arg(&output).arg(&source);

@@ -2,6 +2,6 @@
 
 fn main() -> std::process::ExitCode {
     // A device build passes this program to rustc as the linker.
-    ptx_codegen::become_linker_if_asked();
-    ptx_codegen::cli::main(std::env::args_os())
+    ptx_project::linker::become_linker_if_asked();
+    cargo_ptx::cli::main(std::env::args_os())
 }

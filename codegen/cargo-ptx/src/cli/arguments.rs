@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::float::FloatSettings;
-use crate::options::{MessageFormat, Settings};
-use crate::panics::PanicSettings;
-use crate::project::Features;
+use ptx_codegen::request::MessageFormat;
+use ptx_project::build::Features;
+use ptx_project::options::Settings;
+use ptx_project::options::float::FloatSettings;
+use ptx_project::options::panics::PanicSettings;
 
 /// `cargo ptx …`
 #[derive(Parser, Debug)]
@@ -289,7 +290,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::options::{DebugLevel, Emit};
+    use ptx_codegen::request::{DebugLevel, Emit};
 
     fn parse(line: &str) -> Result<Verb, String> {
         let args = std::iter::once("cargo-ptx").chain(line.split(' '));

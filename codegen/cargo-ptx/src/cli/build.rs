@@ -1,11 +1,12 @@
 //! `cargo ptx build`: compiles a package's kernels and says what came out.
 
-use crate::diagnostic::Result;
-use crate::float::FloatSettings;
-use crate::options::{Emit, MessageFormat, Settings};
-use crate::progress::Progress;
-use crate::project::{self, Built, DeviceBuild, Show};
-use crate::report::Report;
+use ptx_codegen::diagnostic::Result;
+use ptx_codegen::report::Report;
+use ptx_codegen::request::{Emit, MessageFormat};
+use ptx_project::build::{Built, DeviceBuild, Show};
+use ptx_project::options::Settings;
+use ptx_project::options::float::FloatSettings;
+use ptx_project::progress::Progress;
 
 use super::arguments::BuildArgs;
 use super::{output, select};
@@ -61,7 +62,7 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
         },
         color: args.message_format == MessageFormat::Human && output::color(),
     };
-    let built = project::run(&device_build, progress)?;
+    let built = ptx_project::build::run(&device_build, progress)?;
     output::diagnostics(&built.report.diagnostics, args.message_format, &built.source_base);
     Ok(built)
 }

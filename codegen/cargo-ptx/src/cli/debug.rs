@@ -5,13 +5,13 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
-use crate::codes::Code;
 use crate::debugger;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::options::{DebugLevel, MessageFormat};
-use crate::progress::Progress;
-use crate::report::{FILE_NAME, Report};
-use crate::sysroot::{self, Rustc};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::report::{FILE_NAME, Report};
+use ptx_codegen::request::{DebugLevel, MessageFormat};
+use ptx_project::progress::Progress;
+use ptx_project::sysroot::{self, Rustc};
 
 use super::arguments::{DebugArgs, ProgramArgs};
 use super::{output, run, select};

@@ -6,11 +6,13 @@ use std::process::Command;
 
 use serde::Serialize;
 
-use crate::libdevice::Library;
-use crate::options::MessageFormat;
-use crate::sysroot::{self, Rustc};
-use crate::tools::{self, Name, Origin, Tool, Tools};
-use crate::{LLVM_VERSION, RUSTC_RELEASE, cache};
+use ptx_codegen::libdevice::Library;
+use ptx_codegen::request::MessageFormat;
+use ptx_codegen::tool::{Name, Origin, Tool, Tools};
+use ptx_codegen::{LLVM_VERSION, RUSTC_RELEASE};
+use ptx_project::cache;
+use ptx_project::sysroot::{self, Rustc};
+use ptx_project::tools;
 
 /// How something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -86,7 +88,7 @@ pub fn examine(rustc: &Path) -> Examination {
         Err(failure) => findings.push(failed("rustc", State::Error, &failure)),
     }
     findings.push(cache);
-    let tools = Tools::find();
+    let tools = tools::find();
     findings.extend(tool_findings(&tools));
     findings.push(libdevice_finding(&tools));
     findings.extend(tools.nvcc().map(host_compiler_finding));
@@ -124,7 +126,7 @@ impl fmt::Display for Examination {
 }
 
 /// What a failure says, in the columns of a finding.
-fn failed(subject: &str, state: State, failure: &crate::Failure) -> Finding {
+fn failed(subject: &str, state: State, failure: &ptx_codegen::Failure) -> Finding {
     let Some(diagnostic) = failure.diagnostics.first() else { return Finding::new(subject, state, "failed") };
     let finding = Finding::new(subject, state, &diagnostic.message);
     match &diagnostic.help[..] {
@@ -228,7 +230,7 @@ fn tool_findings(tools: &Tools) -> Vec<Finding> {
             }
         })
         .collect();
-    if let Some(Ok(archs)) = tools.ptxas().map(tools::known_archs) {
+    if let Some(Ok(archs)) = tools.ptxas().map(Tool::archs) {
         findings.push(Finding::ok("ptxas archs", archs.join(" ")));
     }
     findings
@@ -237,7 +239,7 @@ fn tool_findings(tools: &Tools) -> Vec<Finding> {
 /// Which library computes mathematical functions.
 fn libdevice_finding(tools: &Tools) -> Finding {
     let subject = "libdevice";
-    let Some(found) = tools.libdevice() else {
+    let Some(found) = &tools.libdevice else {
         return Finding::new(
             subject,
             State::Missing,

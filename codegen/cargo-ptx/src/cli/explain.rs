@@ -1,7 +1,7 @@
 //! `cargo ptx explain`: what a message's code means, and what to do.
 
-use crate::codes::Code;
-use crate::diagnostic::Result;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::Result;
 
 /// Prints one explanation, or all codes.
 pub fn run(code: Option<&str>) -> Result<()> {

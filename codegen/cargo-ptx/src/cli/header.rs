@@ -1,10 +1,10 @@
 //! `cargo ptx header`: the C++ declarations of what a package exports.
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::options::{Emit, MessageFormat};
-use crate::output::publish;
-use crate::progress::Progress;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::files::publish;
+use ptx_codegen::request::{Emit, MessageFormat};
+use ptx_project::progress::Progress;
 
 use super::arguments::BuildArgs;
 use super::{build, output};

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::abi::rows;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::options::{Emit, MessageFormat};
-use crate::progress::Progress;
-use crate::report::{DeviceFunction, FloatModes, Kernel, Param, Report};
-use crate::tools::Tools;
+use ptx_codegen::abi::rows;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::report::{DeviceFunction, FloatModes, Kernel, Param, Report};
+use ptx_codegen::request::{Emit, MessageFormat};
+use ptx_project::progress::Progress;
+use ptx_project::tools;
 
 use super::arguments::{InspectArgs, What};
 use super::{build, extract, output};
@@ -151,7 +151,7 @@ fn read(path: &Path) -> Result<String> {
 
 /// NVIDIA's disassembler.
 fn disassembler() -> Result<impl Fn(&Path) -> Result<String>> {
-    let Some(tool) = Tools::find().nvdisasm().cloned() else {
+    let Some(tool) = tools::find().nvdisasm().cloned() else {
         return Err(Diagnostic::error(
             Code::ToolFailed,
             "machine code is shown by NVIDIA's nvdisasm, which was not found",
@@ -174,9 +174,9 @@ fn disassembler() -> Result<impl Fn(&Path) -> Result<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Span;
-    use crate::float::Modes;
-    use crate::report::Param;
+    use ptx_abi::float::Modes;
+    use ptx_codegen::diagnostic::Span;
+    use ptx_codegen::report::Param;
 
     fn kernel() -> Kernel {
         let param = |name: &str, rust_type: &str, size, ptx: &[&str]| Param {

@@ -20,12 +20,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::bug;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::float;
-use crate::options::MessageFormat;
-use crate::progress::Progress;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::request::MessageFormat;
+use ptx_project::bug;
+use ptx_project::options::float;
+use ptx_project::progress::Progress;
 
 use arguments::{CommandLine, Verb};
 

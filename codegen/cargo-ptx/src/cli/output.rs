@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::diagnostic::{Diagnostic, Level};
-use crate::options::MessageFormat;
-use crate::report::{Kernel, Report};
+use ptx_codegen::diagnostic::{Diagnostic, Level};
+use ptx_codegen::report::{Kernel, Report};
+use ptx_codegen::request::MessageFormat;
 
 /// Whether standard error takes colour.
 pub fn color() -> bool {
@@ -121,7 +121,7 @@ pub fn resources<'a>(report: &Report, kernels: impl Iterator<Item = &'a Kernel>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codes::Code;
+    use ptx_codegen::codes::Code;
 
     #[test]
     fn errors_lead_to_their_explanations() {

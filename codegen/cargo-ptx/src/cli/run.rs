@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::process::Command;
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::options::parse_archs;
-use crate::{float, panics};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_project::options::parse_archs;
+use ptx_project::options::{float, panics};
 
 use super::arguments::{DeviceArgs, RunArgs};
 

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::project::{absolute, normalized};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::files::{absolute, normalized};
 
 use super::arguments::BuildArgs;
 

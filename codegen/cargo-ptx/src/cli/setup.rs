@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::Result;
-use crate::progress::Progress;
-use crate::sysroot::{self, Rustc, Sysroot};
-use crate::tools::{self, Name, Tools};
+use ptx_codegen::diagnostic::Result;
+use ptx_codegen::tool::{Name, Tools};
+use ptx_project::progress::Progress;
+use ptx_project::sysroot::{self, Rustc, Sysroot};
+use ptx_project::tools;
 
 /// What is there after [`setup`].
 #[derive(Clone, Debug)]
@@ -25,11 +26,11 @@ pub struct Ready {
 pub fn setup(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<Ready> {
     let rustc = Rustc::query(rustc)?;
     let sysroot = sysroot::ensure(&rustc, None, progress)?;
-    let mut tools = Tools::find();
+    let mut tools = tools::find();
     let mut installed = None;
     if with_tools && Name::ALL.into_iter().any(|name| tools.get(name).is_none()) {
         installed = Some(tools::install(progress)?);
-        tools = Tools::find();
+        tools = tools::find();
     }
     Ok(Ready { rustc, sysroot, installed, tools })
 }

@@ -3,9 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::project::write_if_changed;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::files::write_if_changed;
 
 /// Pretty printers for Rust's types and ours.
 pub const PRINTERS: &str = include_str!("ptx.py");

@@ -11,7 +11,7 @@ mod labels;
 mod lines;
 mod names;
 mod scopes;
-mod sections;
+pub mod sections;
 mod symbols;
 mod tree;
 mod types;
@@ -112,7 +112,7 @@ fn full(ptx: &str, table: &Table) -> Result<String, String> {
 }
 
 /// The text with other sections.
-fn replace(ptx: &str, sections: &[Section], by: impl Fn(&Section) -> Option<String>) -> String {
+pub fn replace(ptx: &str, sections: &[Section], by: impl Fn(&Section) -> Option<String>) -> String {
     let mut text = String::with_capacity(ptx.len());
     let mut at = 0;
     for section in sections {

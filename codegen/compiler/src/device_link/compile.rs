@@ -6,9 +6,10 @@ use std::process::Command;
 use super::tool;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
-use crate::request::{DebugLevel, OptLevel};
-use crate::tool::Name;
+use crate::files;
 use crate::ptxas::Job;
+use crate::request::{DebugLevel, OptLevel};
+use crate::tool::{Name, Tools};
 
 /// What nvcc made of a file.
 pub struct Compiled {
@@ -20,8 +21,8 @@ pub struct Compiled {
 
 /// Has nvcc compile a `.cu` file for the job's arch. Only device code is made of it; of the host compiler nvcc needs the
 /// preprocessor.
-pub fn cuda(source: &Path, output: &Path, job: &Job<'_>, flags: &[String]) -> Result<Compiled> {
-    let nvcc = tool(Name::Nvcc, &format!("compiling {}", source.display()))?;
+pub fn cuda(source: &Path, output: &Path, job: &Job<'_>, tools: &Tools, flags: &[String]) -> Result<Compiled> {
+    let nvcc = tool(tools, Name::Nvcc, &format!("compiling {}", source.display()))?;
     let dependencies = output.with_extension("d");
     let mut command = Command::new(&nvcc);
     command.args(["-dc", "-cubin", &format!("-arch={}", job.arch)]);
@@ -53,8 +54,8 @@ pub fn cuda(source: &Path, output: &Path, job: &Job<'_>, flags: &[String]) -> Re
 }
 
 /// Has ptxas assemble PTX that is not ours.
-pub fn ptx(source: &Path, output: &Path, job: &Job<'_>) -> Result<()> {
-    let ptxas = tool(Name::Ptxas, &format!("assembling {}", source.display()))?;
+pub fn ptx(source: &Path, output: &Path, job: &Job<'_>, tools: &Tools) -> Result<()> {
+    let ptxas = tool(tools, Name::Ptxas, &format!("assembling {}", source.display()))?;
     let cannot = |e: &dyn std::fmt::Display| {
         Diagnostic::error(Code::LinkTool, format!("cannot run {}: {e}", ptxas.display()))
             .help("`cargo ptx doctor` shows what was found")

@@ -6,9 +6,9 @@ use std::path::Path;
 use object::{Object as _, ObjectSymbol as _};
 
 use super::{Input, Kind, Step};
+use crate::callers::demangled;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure};
-use crate::callers::demangled;
 use crate::ptxas::kernel_of_unknown_stack;
 use crate::verify::Imports;
 

@@ -13,12 +13,13 @@ use super::tool;
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::tool::Name;
+use crate::files::no_scratch;
+use crate::tool::{Name, Tools};
 
 /// Packs LTO-IR as nvcc does: a fatbin in a host object. nvlink 13.0 drops LTO-IR files and fatbins of LTO-IR silently
 /// when the rest is machine code, as ours is.
-pub fn object(source: &Path, folder: &Path, index: usize, arch: Arch) -> Result<PathBuf> {
-    let fatbinary = tool(Name::Fatbinary, &format!("linking with {}", source.display()))?;
+pub fn object(source: &Path, folder: &Path, index: usize, arch: Arch, tools: &Tools) -> Result<PathBuf> {
+    let fatbinary = tool(tools, Name::Fatbinary, &format!("linking with {}", source.display()))?;
     let failed = |reason: String| {
         Diagnostic::error(Code::ToolFailed, format!("cannot pack {} for nvlink: {reason}", source.display()))
             .help("`cargo ptx doctor` shows which tools were found and whether their versions agree")
@@ -37,7 +38,7 @@ pub fn object(source: &Path, folder: &Path, index: usize, arch: Arch) -> Result<
     let bytes = std::fs::read(&fatbin).map_err(|e| failed(e.to_string()))?;
     let file = folder.join(format!("{index}.o"));
     let object = wrap(&bytes).map_err(|e| failed(e.to_string()))?;
-    std::fs::write(&file, object).map_err(|e| crate::output::failed(&file, &e))?;
+    std::fs::write(&file, object).map_err(|e| no_scratch(&file, &e))?;
     Ok(file)
 }
 

@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::request::{Emit, Linking, Options};
+use crate::files::no_scratch;
 use crate::output::Artifact;
+use crate::ptxas::Job;
 use crate::report::{LinkedFile, Report};
+use crate::request::{Emit, Linking, Options};
 use crate::tool::{Name, Tools};
 use crate::verify::Imports;
-use crate::ptxas::Job;
 
 pub use input::{Input, Kind};
 
@@ -28,6 +29,7 @@ pub struct Linker {
     nvlink: PathBuf,
     inputs: Vec<Input>,
     nvcc_flags: Vec<String>,
+    tools: Tools,
 }
 
 /// Files of one link step, as nvlink gets them, and whose they are.
@@ -62,8 +64,8 @@ impl Linker {
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        let nvlink = tool(Name::Nvlink, "linking with other device code")?;
-        Ok(Some(Self { nvlink, inputs, nvcc_flags: options.nvcc_flags.clone() }))
+        let nvlink = tool(&options.tools, Name::Nvlink, "linking with other device code")?;
+        Ok(Some(Self { nvlink, inputs, nvcc_flags: options.nvcc_flags.clone(), tools: options.tools.clone() }))
     }
 
     /// Links the Rust code's relocatable cubin with everything else: the cubin that the driver loads. Notes in the report
@@ -111,16 +113,16 @@ impl Linker {
         let output = step.folder.join(format!("{index}.cubin"));
         match input.kind {
             Kind::Cuda => {
-                let compiled = compile::cuda(&input.path, &output, &step.job, &self.nvcc_flags)?;
+                let compiled = compile::cuda(&input.path, &output, &step.job, &self.tools, &self.nvcc_flags)?;
                 read.extend(compiled.headers);
                 add_new(&mut report.diagnostics, compiled.warning.into_iter().collect());
             }
-            Kind::Ptx => compile::ptx(&input.path, &output, &step.job)?,
+            Kind::Ptx => compile::ptx(&input.path, &output, &step.job, &self.tools)?,
             Kind::Cubin { sm } if !input::fits(sm, step.job.arch) => return Ok(None),
             Kind::Cubin { .. } | Kind::Object | Kind::Archive | Kind::Fatbin => return Ok(Some(input.path.clone())),
             Kind::LtoIr => {
                 step.lto = true;
-                return Ok(Some(lto::object(&input.path, step.folder, index, step.job.arch)?));
+                return Ok(Some(lto::object(&input.path, step.folder, index, step.job.arch, &self.tools)?));
             }
         }
         Ok(Some(output))
@@ -128,8 +130,8 @@ impl Linker {
 }
 
 /// The file of a tool, or the error that it is missing.
-fn tool(name: Name, wanted_for: &str) -> Result<PathBuf> {
-    let found = Tools::find().get(name).map(|tool| tool.path.clone());
+fn tool(tools: &Tools, name: Name, wanted_for: &str) -> Result<PathBuf> {
+    let found = tools.get(name).map(|tool| tool.path.clone());
     Ok(found.ok_or_else(|| {
         Diagnostic::error(Code::LinkTool, format!("{wanted_for} needs NVIDIA's {name}, which was not found"))
             .help("install it with `cargo ptx setup`, or set CUDA_HOME to a CUDA toolkit; `cargo ptx doctor` says what was found")

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::{Step, lto};
-use crate::request::{DebugLevel, OptLevel};
-use crate::report::Resources;
 use crate::ptxas::kernel_of_unknown_stack;
+use crate::report::Resources;
+use crate::request::{DebugLevel, OptLevel};
 
 /// What nvlink made.
 pub struct Linked {

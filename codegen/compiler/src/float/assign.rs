@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use ptx_abi::SHIM;
 
+use ptx_abi::float::{Modes, Overrides};
+
 use super::operations::is_affected;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -25,6 +27,7 @@ use crate::interface::Interface;
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicValueEnum, Context, FunctionValue, InstructionValue, Linkage, Module, Use,
 };
+use crate::marks::{encode, set_modes};
 
 /// Takes the markers away, copies functions, and gives every function that computes its modes.
 pub fn assign<'ctx>(

@@ -1,8 +1,8 @@
 //! Modes of functions, from IR as rustc writes it.
 
 use super::*;
-use crate::marks::modes_of;
 use crate::llvm::{instructions, parse_ir, uses};
+use crate::marks::modes_of;
 
 const NOT_FUSED: &str = "call void @__ptx_float_modes(i32 1)";
 const FLUSHED: &str = "call void @__ptx_float_modes(i32 12)";

@@ -12,11 +12,11 @@
 //! LLVM's optimiser and its instruction selection make one of two operations on the same operands, with the flags that both
 //! have: the one function's mode would take the other's fusion away. They merge no call with an instruction.
 
-use crate::marks::modes_of;
 use crate::llvm::{
     self, AnyTypeEnum, Attribute, AttributeLoc, BasicMetadataValueEnum, BasicType, BasicValueEnum, BuilderError,
     Context, FloatType, FunctionValue, InstructionOpcode, InstructionValue, Module,
 };
+use crate::marks::modes_of;
 
 /// What begins the names of the functions that stand for operations.
 const PREFIX: &str = "ptx.separate.";

@@ -11,12 +11,10 @@
 //! before [`super::lower`] has turned them into what nvcc writes.
 
 use super::operations::{DENORMAL, Operation, is_affected, operation};
-use super::{flush, separate};
+use super::{flush, lower, separate};
 use crate::diagnostic::Result;
+use crate::llvm::{self, AttributeLoc, Context, FloatFlags, FunctionValue, Module};
 use crate::marks::{has_modes, is_of_libdevice, modes_of};
-use crate::llvm::{
-    self, AnyTypeEnum, AttributeLoc, Context, FloatFlags, FunctionValue, InstructionOpcode, InstructionValue, Module,
-};
 
 /// Stamps every function.
 pub fn stamp<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {

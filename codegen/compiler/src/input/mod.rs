@@ -5,5 +5,5 @@ mod files;
 mod half;
 mod link;
 
-pub use files::{File, Member, read};
+pub use files::{File, read};
 pub use link::{definitions, link, link_wanted};

@@ -16,12 +16,12 @@ use crate::arch::{Arch, Needs, PtxVersion};
 use crate::callers;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::marks::modes_of;
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicType, BasicTypeEnum,
     BasicValueEnum, BuilderError, Context, FunctionValue, InstructionValue, Intrinsic, Linkage, Module, TargetMachine,
     Use,
 };
+use crate::marks::modes_of;
 
 /// Defines every intrinsic that the module declares, for one arch.
 pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, table: &Table, arch: Arch) -> Result<Needs> {

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, Context, MemoryBuffer, Module, ParseError};
-use crate::request::Libdevice;
-use crate::tool::Tools;
+use crate::request::{Libdevice, Options};
 
 /// What serves.
 pub enum Library {
@@ -24,11 +23,11 @@ pub enum Library {
 
 impl Library {
     /// What the options ask for.
-    pub fn find(choice: &Libdevice) -> Result<Self> {
-        match choice {
+    pub fn find(options: &Options) -> Result<Self> {
+        match &options.libdevice {
             Libdevice::Off => Ok(Self::Libm),
             Libdevice::Path(path) => Self::read(path),
-            Libdevice::Auto => match Tools::find().libdevice() {
+            Libdevice::Auto => match &options.tools.libdevice {
                 Some(found) => Self::read(&found.path),
                 None => Ok(Self::Libm),
             },

@@ -16,13 +16,11 @@ use std::collections::{BTreeMap, HashSet};
 use ptx_abi::{MATH_FALLBACK_PREFIX, MATH_PREFIX};
 
 use crate::abi::Table;
+use crate::callers::{self, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::callers::{self, Place};
 use crate::input;
-use crate::llvm::{
-    self, CallSiteValue, Context, FunctionValue, InstructionOpcode, Linkage, Module, ParseError, Use,
-};
+use crate::llvm::{self, CallSiteValue, Context, FunctionValue, InstructionOpcode, Linkage, Module, ParseError, Use};
 use crate::marks;
 
 use self::library::Bitcode;

@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::marks;
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicValueEnum, Context, FunctionValue, InstructionValue, Module, TargetMachine, Use,
 };
+use crate::marks;
 
 /// The names under which libdevice, NVIDIA's headers and LLVM ask.
 const NAMES: [&str; 3] = ["__nvvm_reflect", "__nvvm_reflect_ocl", "llvm.nvvm.reflect"];

@@ -17,6 +17,7 @@ use super::mapping::{self, Order, Scope, Space, Type};
 use super::pointers;
 use crate::abi::Table;
 use crate::arch::Arch;
+use crate::callers;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{

@@ -12,7 +12,7 @@ mod scoped;
 mod spaces;
 
 use crate::abi::Table;
-use crate::arch::Arch;
+use crate::arch::{Arch, Needs};
 use crate::diagnostic::Result;
 use crate::llvm::{Context, Module, TargetMachine};
 use crate::request::OptLevel;

@@ -10,7 +10,7 @@
 use ptx_abi::atomic::{Code as Encoded, Op, Order, PREFIX, Scope};
 
 use super::mapping;
-use crate::arch::{Arch, PtxVersion};
+use crate::arch::{Arch, Needs, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{

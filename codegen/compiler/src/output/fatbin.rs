@@ -7,12 +7,13 @@ use super::Artifact;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files::no_scratch;
-use crate::request::{Emit, Linking};
+use crate::request::{Emit, Linking, Options};
 use crate::tool::Tools;
 
 /// Packs every cubin, and the PTX of the highest arch for GPUs that come later; not if it is only a part of linked code.
-pub fn pack(artifacts: &[Artifact], linking: Linking) -> Result<Vec<u8>> {
-    let fatbinary = &fatbinary()?;
+pub fn pack(options: &Options, artifacts: &[Artifact]) -> Result<Vec<u8>> {
+    let fatbinary = &fatbinary(&options.tools)?;
+    let linking = options.linking();
     let temp = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
     let output = temp.path().join("kernels.fatbin");
     let mut command = Command::new(fatbinary);
@@ -45,8 +46,7 @@ pub fn pack(artifacts: &[Artifact], linking: Linking) -> Result<Vec<u8>> {
 }
 
 /// The program.
-fn fatbinary() -> Result<PathBuf> {
-    let tools = Tools::find();
+fn fatbinary(tools: &Tools) -> Result<PathBuf> {
     let missing = || {
         Diagnostic::error(Code::ToolFailed, "fatbins need NVIDIA's fatbinary, which was not found")
             .help("install it with `cargo ptx setup`")

@@ -5,8 +5,8 @@ mod fatbin;
 use crate::arch::Arch;
 use crate::diagnostic::Result;
 use crate::files::{self, Pending};
-use crate::request::{Emit, Linking, Options};
 use crate::report::{self, OutputFile, Report};
+use crate::request::{Emit, Linking, Options};
 
 /// The contents of one output.
 pub struct Artifact {
@@ -30,7 +30,7 @@ impl Artifact {
 pub fn write(options: &Options, mut artifacts: Vec<Artifact>, report: &mut Report) -> Result<()> {
     artifacts.sort_by_key(|artifact| (artifact.arch, artifact.kind));
     if options.emit.contains(&Emit::Fatbin) {
-        let bytes = fatbin::pack(&artifacts, options.linking())?;
+        let bytes = fatbin::pack(options, &artifacts)?;
         artifacts.push(Artifact { kind: Emit::Fatbin, arch: None, bytes });
     }
     // Where the cubin is linked, the PTX is only a part.

@@ -19,10 +19,7 @@ pub fn check(panics: &Panics, inputs: &[PathBuf], own: &str) -> Result<()> {
                 Code::PanicCrate,
                 format!("`panic-for` names the crate `{name}`, which is not in this build"),
             )
-            .note(format!(
-                "the crates are {}",
-                known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")
-            ))
+            .note(format!("the crates are {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")))
             .help("name a crate as in Rust code, one that the kernels depend on, or leave it out")
         })
         .collect();
@@ -41,4 +38,24 @@ fn crate_of(path: &Path) -> Option<String> {
         None => name.split('.').next()?,
     };
     Some(name.split('-').next()?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::PanicStrategy;
+
+    #[test]
+    fn crates_are_known_by_their_files() {
+        let inputs = ["a/libsha2-0123.rlib", "b/my_kernels-45.my_kernels.89-cgu.0.rcgu.o", "c/libcore-9.rlib", "d/k.o"];
+        let incremental = ["e/glam-45.1cn0vc1d9l38fmyadp4bo1chl.0hx2c8q.rcgu.o"];
+        let inputs: Vec<PathBuf> = inputs.iter().chain(&incremental).map(PathBuf::from).collect();
+        let check = |names: &[&str]| {
+            let crates = names.iter().map(|name| (name.to_string(), PanicStrategy::Trap)).collect();
+            check(&Panics { crates, ..Panics::default() }, &inputs, "my-kernels")
+        };
+        check(&["sha2", "my_kernels", "core", "k"]).unwrap();
+        let error = check(&["sha3"]).unwrap_err().to_string();
+        assert!(error.contains("`sha3`") && error.contains("`core`, `glam`, `k`, `my_kernels`, `sha2`"), "{error}");
+    }
 }

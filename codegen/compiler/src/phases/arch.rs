@@ -34,11 +34,11 @@ pub struct ForArch<'a, 'ctx> {
 }
 
 /// What [`emit`] wrote.
-pub struct Emitted<'a> {
+pub struct Emitted<'a, 'ctx> {
     /// The PTX.
     pub ptx: String,
     /// What the PTX was made from, for ptxas's messages.
-    source: Option<Traceable<'a, 'a>>,
+    source: Option<Traceable<'a, 'ctx>>,
     imports: Imports,
     artifacts: Vec<Artifact>,
 }
@@ -78,7 +78,7 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
 }
 
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
-pub fn emit<'a>(target: &'a ForArch<'a, 'a>, traced: bool) -> Result<Emitted<'a>> {
+pub fn emit<'a, 'ctx>(target: &'a ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'a, 'ctx>> {
     let ForArch { program, module, arch, version, machine } = target;
     let Program { options, context, table, debug, .. } = program;
     let imports = verify::undefined_symbols(module, table, options.linking())?;
@@ -94,14 +94,14 @@ pub fn emit<'a>(target: &'a ForArch<'a, 'a>, traced: bool) -> Result<Emitted<'a>
 }
 
 /// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.
-pub fn check(target: &ForArch<'_, '_>, emitted: &Emitted<'_>) -> Result<()> {
+pub fn check(target: &ForArch<'_, '_>, emitted: &Emitted<'_, '_>) -> Result<()> {
     verify::signatures(&emitted.ptx, &target.program.table, target.arch)
 }
 
 /// Assemble: ptxas checks the PTX and makes machine code, and nvlink links that with other device code.
 pub fn assemble(
     target: &ForArch<'_, '_>,
-    emitted: Emitted<'_>,
+    emitted: Emitted<'_, '_>,
     parts: &Parts,
     report: &mut Report,
 ) -> Result<Vec<Artifact>> {

@@ -27,6 +27,6 @@ impl Parts {
     pub fn find(options: &Options) -> Result<Self> {
         let assembler = ptxas::find(options)?;
         let linker = Linker::prepare(options)?;
-        Ok(Self { assembler, linker, library: Library::find(&options.libdevice)? })
+        Ok(Self { assembler, linker, library: Library::find(options)? })
     }
 }

@@ -5,12 +5,13 @@
 //! ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored to maintain minimum register requirements.
 //! ```
 
+use super::resources::kernel_of_unknown_stack;
+use super::trace::{Place, Traced};
 use crate::abi::Table;
 use crate::arch::Arch;
+use crate::callers::demangled;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Level, Span};
-use crate::callers::demangled;
-use crate::debuginfo::XX;
 
 /// The most errors that are explained one by one.
 const MOST: usize = 8;

@@ -5,7 +5,6 @@ mod resources;
 mod trace;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use crate::abi::Table;
@@ -13,25 +12,22 @@ use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::files::no_scratch;
-use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
 use crate::output::Artifact;
 use crate::report::{Report, Resources};
-use crate::tool::Tools;
+use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
+use crate::tool::{Name, Origin, Tool};
 
 use self::complaints::{Complaint, Subject};
 use self::resources::Calls;
-use self::trace::Trace;
 
 pub use self::resources::kernel_of_unknown_stack;
-pub use self::trace::Traceable;
+pub use self::trace::{Trace, Traceable};
 
 /// The assembler and how to call it.
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    /// The program.
-    pub path: PathBuf,
-    /// As in `13.0.88`.
-    pub version: String,
+    tool: Tool,
+    version: String,
 }
 
 /// What came of one PTX file.
@@ -79,23 +75,19 @@ struct Ran {
 }
 
 impl Assembler {
-    /// The ptxas at `path`, which must run.
-    pub fn at(path: &Path) -> Result<Self> {
-        let mut this = Self { path: path.to_path_buf(), version: String::new() };
-        let output = Command::new(path).arg("--version").output().map_err(|e| this.cannot_run(&e))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        // "Cuda compilation tools, release 13.0, V13.0.88"
-        let version = text.split_whitespace().find_map(|word| word.strip_prefix('V').filter(|v| v.contains('.')));
-        this.version = version.ok_or_else(|| this.cannot_run(&"it does not say which version of ptxas it is"))?.into();
-        Ok(this)
+    /// By a ptxas that must run.
+    pub fn of(tool: &Tool) -> Result<Self> {
+        Ok(Self { tool: tool.clone(), version: tool.version()?.to_string() })
+    }
+
+    /// As in `13.0.88`.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// Whether this ptxas generates code for the arch.
     pub fn knows(&self, arch: Arch) -> Result<bool> {
-        let output = Command::new(&self.path).arg("--help").output().map_err(|e| self.cannot_run(&e))?;
-        let help = String::from_utf8_lossy(&output.stdout);
-        // `--gpu-name` lists its values in quotes.
-        Ok(help.contains(&format!("'{arch}'")))
+        Ok(self.tool.archs()?.iter().any(|known| known == arch.name()))
     }
 
     /// Assembles; messages are errors of ours.
@@ -105,7 +97,7 @@ impl Assembler {
             return Err(self.failure(&log, status, job));
         }
         let cubin = cubin.map_err(|e| {
-            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.path.display()))
+            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.tool.path.display()))
                 .note(log.clone())
                 .help("give the path of NVIDIA's ptxas with `--ptxas=PATH`")
         })?;
@@ -118,7 +110,7 @@ impl Assembler {
         let temp = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
         let (input, output) = (temp.path().join("kernels.ptx"), temp.path().join("kernels.cubin"));
         std::fs::write(&input, job.ptx).map_err(|e| no_scratch(&input, &e))?;
-        let mut command = Command::new(&self.path);
+        let mut command = Command::new(&self.tool.path);
         command.arg(format!("-arch={}", job.arch)).arg("-v").arg(&input).arg("-o").arg(&output);
         let flags: &[&str] = match job.debug {
             DebugLevel::None => &[],
@@ -126,15 +118,9 @@ impl Assembler {
             _ => &["-lineinfo"],
         };
         command.args(flags).args(job.relocatable.then_some("-c"));
-        let run = command.output().map_err(|e| self.cannot_run(&e))?;
+        let run = command.output().map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
         let log = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
         Ok(Ran { log, status: run.status, cubin: std::fs::read(&output) })
-    }
-
-    fn cannot_run(&self, error: &dyn std::fmt::Display) -> Diagnostic {
-        Diagnostic::error(Code::PtxasMissing, format!("cannot run {}: {error}", self.path.display()))
-            .help("give the path of a ptxas with `--ptxas=PATH`, or leave the option out to have it found")
-            .help("`cargo ptx doctor` shows what was found, `cargo ptx setup` installs NVIDIA's tools")
     }
 
     fn failure(&self, log: &str, status: ExitStatus, job: Job<'_>) -> Failure {
@@ -190,8 +176,8 @@ pub fn find(options: &Options) -> Result<Option<Assembler>> {
                 .into());
         }
         Ptxas::Off => None,
-        Ptxas::Path(path) => Some(Assembler::at(path)?),
-        Ptxas::Auto => Tools::find().ptxas().map(|tool| Assembler::at(&tool.path)).transpose()?,
+        Ptxas::Path(path) => Some(Assembler::of(&Tool::at(Name::Ptxas, path, Origin::Asked))?),
+        Ptxas::Auto => options.tools.ptxas().map(Assembler::of).transpose()?,
     };
     if found.is_none() && needed {
         return Err(Diagnostic::error(Code::PtxasMissing, format!("{what} NVIDIA's ptxas, which was not found"))
@@ -206,12 +192,17 @@ fn needs_ptxas(options: &Options) -> bool {
 }
 
 /// Has ptxas check the PTX, and notes resources and spills in the report.
-pub fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut Report) -> Result<Option<Artifact>> {
+pub fn assemble(
+    options: &Options,
+    assembler: &Assembler,
+    job: Job<'_>,
+    report: &mut Report,
+) -> Result<Option<Artifact>> {
     let assembled = match assembler.assemble(job) {
         Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch)? => {
             report.diagnostics.push(
                 Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
-                    .note(format!("ptxas {} does not know this arch", assembler.version)),
+                    .note(format!("ptxas {} does not know this arch", assembler.version())),
             );
             return Ok(None);
         }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::arch::Arch;
+use crate::debuginfo::{replace, sections};
 use crate::diagnostic::{Result, Span};
 use crate::emit;
 use crate::llvm::{self, Call, Context, Module, Origin, TargetMachine};

@@ -4,5 +4,5 @@ mod cxx_rules;
 mod module;
 mod signatures;
 
-pub use module::{Import, Imports, supported, undefined_symbols};
-pub use signatures::{check as signatures, parse as parse_signatures};
+pub use module::{Imports, supported, undefined_symbols};
+pub use signatures::check as signatures;

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::abi::Table;
+use crate::callers::{Users, demangled, place, users};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, AsValueRef, InstructionOpcode, Module};
 use crate::request::Linking;
-use crate::callers::{Users, demangled, place, users};
 use crate::verify::cxx_rules;
 
 /// Symbols that the module leaves to another linker, by name.

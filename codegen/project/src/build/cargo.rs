@@ -4,17 +4,17 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::driver::LINKER_VARIABLE;
-use crate::options::TARGET;
+use crate::linker::LINKER_VARIABLE;
 use crate::progress::Step;
 use crate::sysroot::Rustc;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::request::TARGET;
 
 use super::DeviceBuild;
 use super::messages::Messages;
 use super::package::Package;
-use super::wrapper;
+use crate::wrapper;
 
 /// What one run of cargo did.
 #[derive(Debug)]

@@ -22,8 +22,8 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::normalized;
 use super::profile;
+use ptx_codegen::files::normalized;
 
 /// What the device manifest is made of.
 #[derive(Clone, Copy, Debug)]
@@ -261,7 +261,7 @@ fn rebase_paths(value: &mut Value, dir: &Path) {
 /// Leaving those out keeps the host's crates out of the device's lock file.
 fn may_be_device(target: &str) -> bool {
     let Some(cfg) = target.strip_prefix("cfg(").and_then(|rest| rest.strip_suffix(')')) else {
-        return target == crate::options::TARGET;
+        return target == ptx_codegen::request::TARGET;
     };
     let cfg: String = cfg.chars().filter(|c| !c.is_whitespace()).collect();
     !HOST_CFGS.contains(&cfg.as_str())

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::diagnostic::{Diagnostic, Level};
+use ptx_codegen::diagnostic::{Diagnostic, Level};
 
 /// Everything of interest that one run of cargo printed.
 #[derive(Debug, Default)]
@@ -196,7 +196,7 @@ impl CrateId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codes::Code;
+    use ptx_codegen::codes::Code;
 
     fn message(level: &str, code: &str, text: &str, notes: &[&str]) -> String {
         let children: Vec<_> = notes

@@ -11,23 +11,21 @@ mod needs_std;
 mod package;
 mod profile;
 mod sources;
-mod wrapper;
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use crate::arch::{Arch, PtxVersion};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::options::Settings;
 use crate::progress::Progress;
-use crate::report::{self, LinkedFile, Report};
 use crate::sysroot::{self, Rustc};
+use ptx_codegen::arch::{Arch, PtxVersion};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Failure, Level, Result};
+use ptx_codegen::files::{absolute, normalized, write_if_changed};
+use ptx_codegen::report::{self, LinkedFile, Report};
 
-pub use lock::write_if_changed;
-pub use package::{Package, absolute, normalized};
-pub use wrapper::become_rustc_if_asked;
+pub use package::Package;
 
 /// Which of the package's features the device build has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +102,7 @@ pub struct Built {
 }
 
 /// Builds and returns the linker's report.
-pub fn build(build: &DeviceBuild, progress: &Progress) -> Result<Report> {
+pub fn report(build: &DeviceBuild, progress: &Progress) -> Result<Report> {
     Ok(run(build, progress)?.report)
 }
 

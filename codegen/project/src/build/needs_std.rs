@@ -5,8 +5,8 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Span};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Span};
 
 use super::messages::CrateId;
 use super::package::Package;

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use toml::{Table, Value};
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::files::{absolute, normalized};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::files::{absolute, normalized};
 
 /// A package with a library, and the workspace that it is in.
 #[derive(Clone, Debug)]

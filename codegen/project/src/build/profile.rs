@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::options::DebugLevel;
+use ptx_codegen::request::DebugLevel;
 
 /// Settings of a profile that are about host executables. Link-time optimisation is ours: the linker sees all code.
 const HOST_KEYS: [&str; 5] = ["lto", "panic", "rpath", "split-debuginfo", "strip"];

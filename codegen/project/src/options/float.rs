@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use clap::{ArgAction, Args};
 use serde::Deserialize;
 
-use super::{Modes, Overrides};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use ptx_abi::float::{Modes, Overrides};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
 
 /// Hands the modes from `cargo ptx run` to the build script: `fmad=false,ftz=true`.
 pub const VARIABLE: &str = "RUST_PTX_FLOAT";

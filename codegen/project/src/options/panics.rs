@@ -1,13 +1,13 @@
 //! The options that say what a panic leaves: on the command line, in the manifest, in a variable.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::request::{PanicStrategy, Panics};
+use serde::{Deserialize, Deserializer};
 
 /// Hands the strategies from `cargo ptx run` to the build script: `location,sha2=trap`.
 pub const VARIABLE: &str = "RUST_PTX_PANIC";
@@ -144,16 +144,5 @@ mod tests {
         assert_eq!(panics.of(Some("glam")), PanicStrategy::Full);
         assert_eq!(panics.of(Some("core")), PanicStrategy::Location);
         assert_eq!(panics.of(None), PanicStrategy::Location);
-    }
-
-    #[test]
-    fn crates_are_known_by_their_files() {
-        let inputs = ["a/libsha2-0123.rlib", "b/my_kernels-45.my_kernels.89-cgu.0.rcgu.o", "c/libcore-9.rlib", "d/k.o"];
-        let incremental = ["e/glam-45.1cn0vc1d9l38fmyadp4bo1chl.0hx2c8q.rcgu.o"];
-        let inputs: Vec<PathBuf> = inputs.iter().chain(&incremental).map(PathBuf::from).collect();
-        let check = |text: &str| PanicSettings::parse(text).unwrap().panics().check(&inputs, "my-kernels");
-        check("sha2=trap,my-kernels=full,core=trap,k=full").unwrap();
-        let error = check("sha3=trap").unwrap_err().to_string();
-        assert!(error.contains("`sha3`") && error.contains("`core`, `glam`, `k`, `my_kernels`, `sha2`"), "{error}");
     }
 }

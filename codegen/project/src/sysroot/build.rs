@@ -7,20 +7,20 @@ use std::process::Command;
 
 use super::{Library, Rustc, library_folder};
 use crate::cache;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::options::TARGET;
 use crate::progress::Progress;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::request::TARGET;
 
 /// Counts changes of what a sysroot holds that neither [`OPTIONS`] nor [`BUILTINS`] shows.
 const FORMAT: u32 = 1;
 
 /// The crate that stands for `compiler_builtins`, carried along so that an installed program has it.
 const BUILTINS: &[(&str, &str)] = &[
-    ("lib.rs", include_str!("../../../runtime/builtins/src/lib.rs")),
-    ("float.rs", include_str!("../../../runtime/builtins/src/float.rs")),
-    ("int.rs", include_str!("../../../runtime/builtins/src/int.rs")),
-    ("mem.rs", include_str!("../../../runtime/builtins/src/mem.rs")),
+    ("lib.rs", include_str!("../../../../runtime/builtins/src/lib.rs")),
+    ("float.rs", include_str!("../../../../runtime/builtins/src/float.rs")),
+    ("int.rs", include_str!("../../../../runtime/builtins/src/int.rs")),
+    ("mem.rs", include_str!("../../../../runtime/builtins/src/mem.rs")),
 ];
 
 /// How the crates are compiled. Several codegen units: on two cores `core` takes two thirds of the time of one. No

@@ -11,10 +11,10 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::cache;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::options::TARGET;
 use crate::progress::Progress;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::request::TARGET;
 
 pub use rustc::Rustc;
 pub use source::{Library, Source};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
 
 /// A rustc.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Rustc, html, no_source};
 use crate::cache;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
 
 /// The crates that are built from them.
 const CRATES: [&str; 2] = ["core", "alloc"];

@@ -30,7 +30,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    ptx_codegen::become_linker_if_asked();
+    ptx_project::linker::become_linker_if_asked();
     let options = Options::parse();
     if !compile::has_nvcc() {
         eprintln!("error: nvcc was not found: run `cargo xtask setup`");

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cache;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
 use crate::progress::Progress;
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
 
 /// What is installed. Versions are pinned: tools of two CUDA releases do not fit each other. The last two have no
 /// release for 13.0, and read what 13.0 writes.

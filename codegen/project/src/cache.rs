@@ -1,13 +1,14 @@
 //! The user's cache folder, and folders in it that are made once, whole, by one process at a time.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::files::{self, Lock};
 
 /// The environment variable that puts the cache elsewhere.
 pub const CACHE_VARIABLE: &str = "RUST_PTX_CACHE";
@@ -41,7 +42,8 @@ pub fn make_once(dir: &Path, waiting: impl FnOnce(), make: impl FnOnce(&Path) ->
     }
     let parent = dir.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(|e| failure(parent, "create", &e))?;
-    let _lock = lock(&beside(dir, "lock"), waiting)?;
+    let path = beside(dir, "lock");
+    let _lock = Lock::take(&path, waiting).map_err(|e| failure(&path, "lock", &e))?;
     if dir.is_dir() {
         return Ok(false);
     }
@@ -92,11 +94,7 @@ pub fn size(dir: &Path) -> u64 {
 
 /// What to say where a file or folder of the cache cannot be used; `verb` as in "cannot `create`".
 pub(crate) fn failure(path: &Path, verb: &str, error: &io::Error) -> Diagnostic {
-    let diagnostic = Diagnostic::error(Code::OutputFailed, format!("cannot {verb} `{}`: {error}", path.display()));
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => full(diagnostic),
-        _ => diagnostic.help(format!("make it writable, or set {CACHE_VARIABLE} to a folder that is")),
-    }
+    files::failed(verb, path, error, &format!("set {CACHE_VARIABLE} to a folder that may be written"))
 }
 
 /// Adds what to do where the disk is full.
@@ -110,22 +108,6 @@ fn beside(dir: &Path, extension: &str) -> PathBuf {
     name.push(".");
     name.push(extension);
     dir.with_file_name(name)
-}
-
-/// Locks a file until the result is dropped. The file stays: removing it would let a second process lock a new one
-/// while a third still waits for the old.
-fn lock(path: &Path, waiting: impl FnOnce()) -> Result<File> {
-    let file =
-        File::options().create(true).truncate(false).write(true).open(path).map_err(|e| failure(path, "create", &e))?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(fs::TryLockError::WouldBlock) => {
-            waiting();
-            file.lock().map_err(|e| failure(path, "lock", &e))?;
-        }
-        Err(fs::TryLockError::Error(e)) => return Err(failure(path, "lock", &e).into()),
-    }
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use ptx_codegen::bug;
+use ptx_project::bug;
 
 /// Set where a test plays the program that panics.
 const VARIABLE: &str = "RUST_PTX_TEST_PANIC";

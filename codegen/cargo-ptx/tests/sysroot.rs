@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use ptx_codegen::progress::Progress;
-use ptx_codegen::sysroot::{self, Rustc};
+use ptx_project::progress::Progress;
+use ptx_project::sysroot::{self, Rustc};
 
 /// What rustc's LLVM cannot do alone, or leaves to a function by name; and `alloc`.
 const KERNELS: &str = r#"

@@ -1,0 +1,96 @@
+//! Finds NVIDIA's command-line tools, and installs them where there are none.
+
+mod install;
+
+use std::path::{Path, PathBuf};
+
+use ptx_codegen::tool::{Libdevice, Name, Origin, Tool, Tools};
+
+pub use install::{PACKAGES, install, place, python_with_pip};
+
+/// The environment variable that names libdevice's file.
+pub const LIBDEVICE_VARIABLE: &str = "RUST_PTX_LIBDEVICE";
+
+/// Where it lies, from the folder with ptxas: in toolkits, and as Debian packs them.
+const LIBDEVICES: [&str; 2] =
+    ["../nvvm/libdevice/libdevice.10.bc", "../lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc"];
+
+/// Looks for every tool, and runs none.
+///
+/// A variable such as `RUST_PTX_PTXAS` names one tool. The others come from the first of these places that has
+/// ptxas, so that they fit each other, and from the next ones only where it lacks them: `CUDA_HOME` or `CUDA_PATH`,
+/// `PATH`, /usr/local/cuda, our cache.
+pub fn find() -> Tools {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let mut places = Vec::new();
+    for root in ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable) {
+        places.push((Origin::Toolkit, PathBuf::from(root).join("bin")));
+    }
+    let path = variable("PATH").unwrap_or_default();
+    places.extend(std::env::split_paths(&path).map(|folder| (Origin::Path, folder)));
+    places.push((Origin::Usual, "/usr/local/cuda/bin".into()));
+    if let Ok(root) = place() {
+        places.push((Origin::Installed, root.join("bin")));
+    }
+    let explicit = variable(LIBDEVICE_VARIABLE).map(|path| Libdevice { path: path.into(), origin: Origin::Explicit });
+    let tools = find_in(&places, |name| variable(&name.variable()).map(PathBuf::from));
+    Tools { libdevice: explicit.or(tools.libdevice), ..tools }
+}
+
+fn find_in(places: &[(Origin, PathBuf)], explicit: impl Fn(Name) -> Option<PathBuf>) -> Tools {
+    let file = |folder: &Path, name: Name| {
+        let file = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        file.is_file().then_some(file)
+    };
+    let toolkit = places.iter().find(|(_, folder)| file(folder, Name::Ptxas).is_some());
+    let found = Name::ALL.into_iter().filter_map(|name| {
+        if let Some(path) = explicit(name) {
+            return Some(Tool::at(name, path, Origin::Explicit));
+        }
+        let mut places = toolkit.into_iter().chain(places);
+        places.find_map(|(origin, folder)| Some(Tool::at(name, file(folder, name)?, origin.clone())))
+    });
+    let libdevice = toolkit.into_iter().chain(places).find_map(|(origin, folder)| {
+        let path = LIBDEVICES
+            .iter()
+            .map(|below| ptx_codegen::files::normalized(&folder.join(below)))
+            .find(|path| path.is_file());
+        Some(Libdevice { path: path?, origin: origin.clone() })
+    });
+    Tools { found: found.map(|tool| (tool.name, tool)).collect(), libdevice }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(path: PathBuf) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+
+    #[test]
+    fn tools_come_from_the_place_of_ptxas() {
+        let temp = tempfile::tempdir().unwrap();
+        let [a, b] = ["a", "b"].map(|name| temp.path().join(name));
+        // What stands on PATH alone must not be mixed with the toolkit behind it.
+        for file in ["fatbinary", "nvdisasm", "nvcc"] {
+            touch(a.join(file));
+        }
+        for file in ["ptxas", "fatbinary", "nvlink"] {
+            touch(b.join(file));
+        }
+        let places = [(Origin::Path, a.clone()), (Origin::Installed, b.clone())];
+        let tools = find_in(&places, |_| None);
+        assert_eq!(tools.ptxas().unwrap().path, b.join("ptxas"));
+        assert_eq!(tools.fatbinary().unwrap().path, b.join("fatbinary"));
+        assert_eq!(tools.nvlink().unwrap().origin, Origin::Installed);
+        assert_eq!(tools.nvdisasm().unwrap().path, a.join("nvdisasm"));
+        assert_eq!(tools.nvcc().unwrap().origin, Origin::Path);
+        assert!(tools.cuobjdump().is_none());
+
+        let tools = find_in(&places, |name| (name == Name::Ptxas).then(|| "/mine/ptxas".into()));
+        assert_eq!(tools.ptxas().unwrap().path, Path::new("/mine/ptxas"));
+        assert_eq!(tools.ptxas().unwrap().origin, Origin::Explicit);
+    }
+}
