@@ -11,7 +11,7 @@ use ptx_abi_tests::ptx::{Module, Param};
 use ptx_abi_tests::{compare, compile, generate, round_trip, shrink};
 use ptx_codegen::abi::PtxParam;
 use ptx_codegen::abi::rows::{ROWS, Row};
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 /// Seeds, how many cases of each, and the GPU: nvcc has one compiler for those before sm_100 and another for the others.
@@ -191,7 +191,7 @@ fn deviations_are_there() {
              st.param.b32 [r], %r5;\nret;\n}}\n"
         );
         fs::write(&source, text).expect("our own folder");
-        let tools = Tools::find();
+        let tools = tools::find();
         let ptxas = tools.ptxas().expect("nvcc came with it");
         let object = folder.join(format!("align{align}.cubin"));
         let run = Command::new(&ptxas.path).args(["-c", "-arch=sm_90", "-o"]).arg(&object).arg(&source).output();

@@ -1,7 +1,7 @@
 //! The maths library: files that are no libdevice, and functions that it does not have or has otherwise.
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::{Linked, Scratch, trial};
 
 use crate::{ir, test};
@@ -24,7 +24,7 @@ pub fn trials() -> Vec<Trial> {
             refused_library(Some(&std::fs::read(file).expect("just written")), &["does not define `__nv_sinf`"]);
         }),
         trial("libdevice that is cut short", || {
-            let Some(bytes) = Tools::find().libdevice().and_then(|found| std::fs::read(&found.path).ok()) else {
+            let Some(bytes) = tools::find().libdevice.and_then(|found| std::fs::read(&found.path).ok()) else {
                 return Some("libdevice was not found".into());
             };
             for len in [64, bytes.len() / 4 * 2, bytes.len() - 4] {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::{Linked, Scratch, trial};
 
 use crate::{ir, test};
@@ -43,7 +43,7 @@ pub fn trials() -> Vec<Trial> {
             scratch.refused(&linked, &["PTX0013", "ended without a message (signal: 9"]);
         }),
         trial("ptxas that warns", || {
-            if Tools::find().ptxas().is_none() {
+            if tools::find().ptxas().is_none() {
                 return Some("ptxas was not found".into());
             }
             let scratch = Scratch::default();
@@ -57,7 +57,7 @@ pub fn trials() -> Vec<Trial> {
             None
         }),
         trial("inline PTX that ptxas rejects, in every line of it", || {
-            if Tools::find().ptxas().is_none() {
+            if tools::find().ptxas().is_none() {
                 return Some("ptxas was not found".into());
             }
             let scratch = Scratch::default();
@@ -71,7 +71,7 @@ pub fn trials() -> Vec<Trial> {
             None
         }),
         trial("unfinished inline PTX", || {
-            if Tools::find().ptxas().is_none() {
+            if tools::find().ptxas().is_none() {
                 return Some("ptxas was not found".into());
             }
             let help = "end every instruction with `;`";
@@ -115,9 +115,9 @@ pub fn trials() -> Vec<Trial> {
             assert!(scratch.outputs().is_empty());
         }),
         trial("arch that ptxas does not know", || {
-            let tools = Tools::find();
+            let tools = tools::find();
             let Some(ptxas) = tools.ptxas() else { return Some("ptxas was not found".into()) };
-            let archs = ptx_codegen::tools::known_archs(ptxas).expect("ptxas lists its archs");
+            let archs = ptxas.archs().expect("ptxas lists its archs");
             if archs.iter().any(|arch| arch == "sm_70") {
                 return Some("this ptxas knows every arch that LLVM does".into());
             }

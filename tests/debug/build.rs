@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use ptx_codegen::options::{DebugLevel, Emit, Settings};
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, DeviceBuild, Features, Show};
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 
 /// The GPU that everything is compiled for.
 pub const ARCH: &str = "sm_90";
@@ -34,7 +34,7 @@ pub struct Built {
 
 /// Compiles a package with a profile; or says why not. Every output is made once.
 pub fn package(folder: &str, profile: &str, level: DebugLevel) -> Result<Built, String> {
-    if links(folder) && Tools::find().nvcc().is_none() {
+    if links(folder) && tools::find().nvcc().is_none() {
         return Err("nvcc was not found, and this package is linked with CUDA C++".into());
     }
     manifest(&root().join(folder).join("Cargo.toml"), &folder.replace('/', "-"), profile, level)
@@ -43,7 +43,7 @@ pub fn package(folder: &str, profile: &str, level: DebugLevel) -> Result<Built, 
 /// The same by its `Cargo.toml` and a name for the output.
 pub fn manifest(manifest: &Path, name: &str, profile: &str, level: DebugLevel) -> Result<Built, String> {
     static ONE: Mutex<()> = Mutex::new(());
-    if Tools::find().ptxas().is_none() {
+    if tools::find().ptxas().is_none() {
         return Err("ptxas was not found".into());
     }
     // Builds share a target folder; and cargo would wait for the lock anyway.
@@ -84,7 +84,7 @@ pub fn target_dir() -> PathBuf {
 
 /// The cubin that nvcc makes of twin.cu with `-g -G`.
 pub fn twin() -> Option<Vec<u8>> {
-    let tools = Tools::find();
+    let tools = tools::find();
     let nvcc = tools.nvcc()?;
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let output = scratch.path().join("twin.cubin");

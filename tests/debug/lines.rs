@@ -5,7 +5,7 @@ use std::process::Command;
 
 use libtest_mimic::Trial;
 use ptx_codegen::options::DebugLevel;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::build::{self, Built};
@@ -91,7 +91,7 @@ fn machine_code(built: &Built) -> Option<String> {
 }
 
 fn disassembled(built: &Built, option: &str) -> Option<String> {
-    let tools = Tools::find();
+    let tools = tools::find();
     let nvdisasm = tools.nvdisasm()?;
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let cubin = scratch.path().join("kernels.cubin");

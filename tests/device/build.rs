@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ptx_build::Builder;
-use ptx_codegen::tools::{Name, Tools};
+use ptx_codegen::tool::Name;
+use ptx_codegen::tools;
 
 #[path = "build/float.rs"]
 mod float;
@@ -35,7 +36,7 @@ fn main() {
 
 /// nvcc, if all that linking needs is there.
 fn nvcc() -> Result<PathBuf, String> {
-    let tools = Tools::find();
+    let tools = tools::find();
     let path = |name: Name| tools.get(name).map(|tool| tool.path.clone()).ok_or(format!("{name} was not found"));
     for name in [Name::Ptxas, Name::Nvlink, Name::Fatbinary] {
         path(name)?;

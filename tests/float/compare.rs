@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::compile::{self, Crate};
@@ -32,7 +32,7 @@ pub fn trials() -> Vec<Trial> {
 /// A test that needs nvcc.
 pub fn with_nvcc(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> Trial {
     trial(name, move || {
-        if Tools::find().nvcc().is_none() {
+        if tools::find().nvcc().is_none() {
             return Some("nvcc was not found".into());
         }
         body();

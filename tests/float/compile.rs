@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use ptx_codegen::driver::LINKER_VARIABLE;
 use ptx_codegen::options::TARGET;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 
 /// The GPU.
 pub const ARCH: &str = "sm_90";
@@ -83,7 +83,7 @@ pub fn nvcc(name: &str, source: &str, options: &[&str]) -> Result<String, String
     fs::create_dir_all(&folder).map_err(text)?;
     let (input, output) = (folder.join(format!("{name}.cu")), folder.join(format!("{name}.ptx")));
     fs::write(&input, source).map_err(text)?;
-    let tools = Tools::find();
+    let tools = tools::find();
     let nvcc = tools.nvcc().ok_or("nvcc was not found")?;
     let mut command = Command::new(&nvcc.path);
     command.args(["-ptx", "-w", &format!("-arch={ARCH}"), "-o"]).arg(&output).arg(&input).args(options);

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::compare;
@@ -99,7 +99,7 @@ pub fn agree(kernel: &str, set: &str) {
 }
 
 fn disassemble(ptx: &Path) -> Result<Option<Code>, String> {
-    let tools = Tools::find();
+    let tools = tools::find();
     let (Some(ptxas), Some(nvdisasm)) = (tools.ptxas(), tools.nvdisasm()) else { return Ok(None) };
     let cubin = ptx.with_extension("cubin");
     run(Command::new(&ptxas.path).args(["--gpu-name", ARCH, "--output-file"]).arg(&cubin).arg(ptx))?;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::Skip;
 
 use crate::generate::{Case, Member, cases};
@@ -201,7 +201,7 @@ fn output(command: &mut Command) -> String {
 /// nvcc lays the same structs out on the device: a device variable with one member set has the bytes that g++'s has. (It
 /// cannot initialise a union's bit-field, so of unions it only says size and alignment.)
 pub fn nvcc() -> Skip {
-    let tools = Tools::find();
+    let tools = tools::find();
     let Some(nvcc) = tools.nvcc() else { return Some("nvcc was not found".into()) };
     let cases = chosen();
     let scratch = tempfile::tempdir().expect("a temporary folder");

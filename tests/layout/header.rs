@@ -9,7 +9,7 @@ use std::{env, fs};
 use ptx_codegen::options::{Emit, Settings};
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, DeviceBuild, Features, Show};
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::Skip;
 
 const ARCH: &str = "sm_90";
@@ -56,7 +56,7 @@ fn folder() -> PathBuf {
 
 /// nvcc compiles the twin, and what it says of each function is what our PTX says.
 pub fn nvcc() -> Skip {
-    let tools = Tools::find();
+    let tools = tools::find();
     let Some(nvcc) = tools.nvcc() else { return Some("nvcc was not found".into()) };
     let (header, ours) = built();
     let scratch = tempfile::tempdir().expect("a temporary folder");
@@ -80,7 +80,7 @@ pub fn nvcc() -> Skip {
 
 /// The host's compiler accepts the types.
 pub fn gxx() -> Skip {
-    let tools = Tools::find();
+    let tools = tools::find();
     let Some(nvcc) = tools.nvcc() else { return Some("CUDA's headers, which come with nvcc, were not found".into()) };
     if Command::new("g++").arg("--version").output().is_err() {
         return Some("g++ was not found".into());

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use ptx::vec;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::Skip;
 
 /// A `static_assert` for each of our types.
@@ -50,7 +50,7 @@ fn cxx(lane: &str, vector: &str) -> &'static str {
 
 /// nvcc accepts all of them.
 pub fn nvcc() -> Skip {
-    let tools = Tools::find();
+    let tools = tools::find();
     let Some(nvcc) = tools.nvcc() else { return Some("nvcc was not found".into()) };
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let source = scratch.path().join("vectors.cu");

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptx_codegen::tools::{Name, Tools};
+use ptx_codegen::tool::Name;
+use ptx_codegen::tools;
 use ptx_tests::Scratch;
 
 /// What the Rust side calls, and a function and a kernel that call the Rust side.
@@ -26,7 +27,7 @@ pub struct Cuda {
 impl Cuda {
     /// The tools, or why a test cannot run.
     pub fn find() -> Result<Self, String> {
-        let tools = Tools::find();
+        let tools = tools::find();
         let path = |name: Name| {
             let tool = tools.get(name).ok_or(format!("{name} was not found; `cargo xtask setup` installs it"))?;
             Ok::<_, String>(tool.path.clone())

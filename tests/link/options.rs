@@ -37,7 +37,7 @@ pub fn trials() -> Vec<Trial> {
             let object = cuda.object(&scratch, &source, "twin.o", "sm_75,sm_90");
             let fatbin = scratch.path().join("out/k.fatbin");
             let linked = scratch.path().join("linked.cubin");
-            let nvlink = ptx_codegen::tools::Tools::find().nvlink().expect("found before").path.clone();
+            let nvlink = ptx_codegen::tools::find().nvlink().expect("found before").path.clone();
             let run = std::process::Command::new(nvlink)
                 .arg("-arch=sm_90")
                 .args([&fatbin, &object])

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::{Tools, known_archs};
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::packages::Package;
@@ -21,15 +21,15 @@ pub fn trials(packages: &[Arc<Package>]) -> Vec<Trial> {
 fn ptxas() -> Option<&'static (std::path::PathBuf, Vec<String>)> {
     static FOUND: OnceLock<Option<(std::path::PathBuf, Vec<String>)>> = OnceLock::new();
     let find = || {
-        let tools = Tools::find();
+        let tools = tools::find();
         let ptxas = tools.ptxas()?;
-        Some((ptxas.path.clone(), known_archs(ptxas).ok()?))
+        Some((ptxas.path.clone(), ptxas.archs().ok()?.to_vec()))
     };
     FOUND.get_or_init(find).as_ref()
 }
 
 fn assemble(package: &Package, arch: &str) -> Option<String> {
-    if package.links() && Tools::find().nvcc().is_none() {
+    if package.links() && tools::find().nvcc().is_none() {
         return Some("nvcc was not found, and this package is linked with CUDA C++".into());
     }
     let ptx = package.ptx(arch);

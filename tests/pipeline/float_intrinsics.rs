@@ -2,7 +2,7 @@
 //! optimisation; ptxas takes what comes out.
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::{Linked, Scratch, trial};
 
 const ARCHS: &str = "sm_75,sm_80,sm_89,sm_90,sm_100,sm_120";
@@ -237,7 +237,7 @@ fn compile(module: &str, level: &str) -> Option<String> {
     command.args((0..kernels).map(|kernel| format!("--export-symbol=k{kernel}")));
     command.arg(file).arg(format!("-O{level}")).arg(format!("--arch={ARCHS}")).arg("--out-dir").arg(out);
     Linked::of(&mut command).accepted();
-    Tools::find().ptxas().is_none().then(|| "compiled, but ptxas was not found".into())
+    tools::find().ptxas().is_none().then(|| "compiled, but ptxas was not found".into())
 }
 
 fn quadruple() -> Option<String> {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use libtest_mimic::Trial;
 use ptx_abi::float::{MARKER, Overrides};
 use ptx_codegen::options::Settings;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::{Scratch, trial};
 
 use crate::packages::{build, one};
@@ -34,7 +34,7 @@ pub fn trials() -> Vec<Trial> {
 
 /// Or the reason why not.
 fn with_libdevice(body: impl FnOnce()) -> Option<String> {
-    if Tools::find().libdevice().is_none() {
+    if tools::find().libdevice.is_none() {
         return Some("libdevice was not found".into());
     }
     body();

@@ -10,7 +10,8 @@ use libtest_mimic::Trial;
 use ptx_codegen::arch::{Arch, PtxVersion};
 use ptx_codegen::float::FloatSettings;
 use ptx_codegen::intrinsics::instruction::{self, Instruction};
-use ptx_codegen::tools::{Tool, Tools};
+use ptx_codegen::tool::{Tool, Tools};
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::packages::{Package, one, root, with};
@@ -131,7 +132,7 @@ fn refused<'a>(
 
 /// A product and a sum with their roundings are `FMUL` and `FADD`; without, one `FFMA`.
 fn separate_in_machine_code() -> Option<String> {
-    let (Some(ptxas), Some(nvdisasm)) = (ptxas(), Tools::find().nvdisasm().cloned()) else {
+    let (Some(ptxas), Some(nvdisasm)) = (ptxas(), tools::find().nvdisasm().cloned()) else {
         return Some("ptxas or nvdisasm was not found".into());
     };
     let scratch = tempfile::tempdir().expect("a temporary folder");
@@ -164,7 +165,7 @@ fn separate_in_machine_code() -> Option<String> {
 }
 
 fn ptxas() -> Option<&'static Tool> {
-    static TOOLS: LazyLock<Tools> = LazyLock::new(Tools::find);
+    static TOOLS: LazyLock<Tools> = LazyLock::new(tools::find);
     TOOLS.ptxas()
 }
 
@@ -185,7 +186,7 @@ fn theirs() -> Option<&'static Kernels> {
 
 /// What nvcc makes of them.
 fn nvcc(options: &[&str]) -> Option<Kernels> {
-    let tools = Tools::find();
+    let tools = tools::find();
     let nvcc = tools.nvcc()?;
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let output = scratch.path().join("operations.ptx");

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use libtest_mimic::Trial;
 use ptx_codegen::options::Settings;
 use ptx_codegen::panics::{PanicSettings, PanicStrategy};
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub fn trials() -> Vec<Trial> {
         for arch in ARCHS {
             let built = built.clone();
             trials.push(trial(format!("panics: what `location` costs {kernel} on {arch}"), move || {
-                if Tools::find().ptxas().is_none() {
+                if tools::find().ptxas().is_none() {
                     return Some("ptxas was not found".into());
                 }
                 let build = |strategy| build(strategy, None, &["cost"]);

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::packages::{one, root};
@@ -65,7 +65,7 @@ fn ours() -> &'static Signatures {
 fn theirs() -> Option<&'static Signatures> {
     static THEIRS: OnceLock<Option<Signatures>> = OnceLock::new();
     let compile = || {
-        let tools = Tools::find();
+        let tools = tools::find();
         let nvcc = tools.nvcc()?;
         let scratch = tempfile::tempdir().expect("a temporary folder");
         let output = scratch.path().join("signatures.ptx");

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::packages::{one, root};
@@ -51,7 +51,7 @@ fn ours() -> &'static str {
 }
 
 fn theirs() -> Option<String> {
-    let tools = Tools::find();
+    let tools = tools::find();
     let nvcc = tools.nvcc()?;
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let output = scratch.path().join("syscalls.ptx");

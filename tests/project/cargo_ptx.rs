@@ -3,7 +3,7 @@
 use std::fs;
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::demo::demo;
@@ -76,7 +76,7 @@ pub fn trials() -> Vec<Trial> {
             None
         }),
         trial("build writes cubins and a fatbin", || {
-            let tools = Tools::find();
+            let tools = tools::find();
             if tools.ptxas().is_none() || tools.fatbinary().is_none() {
                 return Some("ptxas and fatbinary were not found".into());
             }
@@ -94,7 +94,7 @@ pub fn trials() -> Vec<Trial> {
             None
         }),
         trial("a spill is a warning with kernel and line", || {
-            if Tools::find().ptxas().is_none() {
+            if tools::find().ptxas().is_none() {
                 return Some("ptxas was not found".into());
             }
             let demo = demo();
@@ -107,7 +107,7 @@ pub fn trials() -> Vec<Trial> {
             None
         }),
         trial("the stack is what a launch needs", || {
-            if Tools::find().ptxas().is_none() {
+            if tools::find().ptxas().is_none() {
                 return Some("ptxas was not found".into());
             }
             let demo = demo();
@@ -164,7 +164,7 @@ pub fn trials() -> Vec<Trial> {
             None
         }),
         trial("inspect shows machine code and resources", || {
-            let tools = Tools::find();
+            let tools = tools::find();
             if tools.ptxas().is_none() || tools.nvdisasm().is_none() {
                 return Some("ptxas and nvdisasm were not found".into());
             }

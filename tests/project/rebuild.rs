@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use crate::demo::demo;
@@ -38,7 +38,7 @@ pub fn trials() -> Vec<Trial> {
             assert!(again.compiled_for_the_device() && again.compiled_for_the_host(), "{}", again.stderr);
         }),
         trial("a change to CUDA C++ that is linked compiles for the device again", || {
-            let tools = Tools::find();
+            let tools = tools::find();
             if tools.nvcc().is_none()
                 || tools.nvlink().is_none()
                 || Command::new("g++").arg("--version").output().is_err()

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use ptx_codegen::tools::{Tool, Tools};
+use ptx_codegen::tool::{Tool, Tools};
+use ptx_codegen::tools;
 use ui_test::build_manager::BuildManager;
 use ui_test::per_test_config::TestConfig;
 use ui_test::status_emitter::RevisionStyle;
@@ -23,7 +24,7 @@ use crate::{crates, dump};
 
 fn tools() -> &'static Tools {
     static TOOLS: OnceLock<Tools> = OnceLock::new();
-    TOOLS.get_or_init(Tools::find)
+    TOOLS.get_or_init(tools::find)
 }
 
 /// The ptxas in use.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use ptx_codegen::sysroot::{self, Rustc};
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 
 use crate::{setup, shell};
 
@@ -68,7 +68,7 @@ impl Compile {
 
     /// saxpy: the linker step, a rebuild after a change, and a rebuild after none, against nvcc.
     fn against_nvcc(&self) -> Result<Vec<Row>> {
-        let tools = Tools::find();
+        let tools = tools::find();
         let nvcc = tools.nvcc().context("nvcc is needed to compare with: `cargo xtask setup` installs it")?;
         let source = std::env::current_dir()?.join("tests/bench/saxpy.cu");
         let nvcc = least(|| {

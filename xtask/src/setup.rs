@@ -5,13 +5,13 @@ use std::path::Path;
 use anyhow::Result;
 use ptx_codegen::progress::Progress;
 use ptx_codegen::sysroot::{self as device_sysroot, Rustc};
-use ptx_codegen::tools::{self, Tools};
+use ptx_codegen::tools;
 
 /// Installs what is missing. The tools come from PyPI; without network or Python the tests that need them are
 /// skipped, which is not a reason to run none.
 pub fn run() -> Result<()> {
     sysroot()?;
-    let found = Tools::find();
+    let found = tools::find();
     if [found.ptxas(), found.nvcc(), found.fatbinary(), found.cuobjdump()].iter().any(Option::is_none)
         && let Err(failure) = tools::install(&Progress::new())
     {

@@ -38,7 +38,7 @@ use ptx_codegen::options::{Emit, Settings};
 use ptx_codegen::panics::{PanicFor, PanicSettings};
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, Built, DeviceBuild, Features, Show};
-use ptx_codegen::tools::{self, Tools};
+use ptx_codegen::tools;
 use ptx_codegen::{Diagnostic, Failure};
 
 pub use ptx_codegen::options::{DebugLevel, Emit as Output};
@@ -273,7 +273,7 @@ impl Builder {
 
     fn run(self, environment: &Environment) -> Result<(), Failure> {
         if self.install_tools
-            && Tools::find().ptxas().is_none()
+            && tools::find().ptxas().is_none()
             && let Err(failure) = tools::install(&Progress::quiet())
         {
             failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));
@@ -326,8 +326,8 @@ impl Builder {
 fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
     let can = match settings.ptxas.as_deref() {
         Some("off") => false,
-        None | Some("auto") => Tools::find().ptxas().is_some_and(|ptxas| {
-            tools::known_archs(ptxas).is_ok_and(|known| settings.arch.iter().all(|arch| known.contains(arch)))
+        None | Some("auto") => tools::find().ptxas().is_some_and(|ptxas| {
+            ptxas.archs().is_ok_and(|known| settings.arch.iter().all(|arch| known.contains(arch)))
         }),
         Some(_) => true,
     };

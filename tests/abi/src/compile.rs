@@ -9,7 +9,7 @@ use object::{Object, ObjectSection};
 use ptx_codegen::options::Settings;
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, DeviceBuild, Features, Show};
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 
 use crate::model::Case;
 use crate::{cxx, rust};
@@ -36,7 +36,7 @@ pub fn folder(name: &str) -> PathBuf {
 
 /// Whether nvcc is there.
 pub fn has_nvcc() -> bool {
-    Tools::find().nvcc().is_some()
+    tools::find().nvcc().is_some()
 }
 
 /// Compiles the cases as one crate and one `.cu`, both at the same time. Both sides have the kernels under the same
@@ -105,7 +105,7 @@ pub fn nvcc_source(text: &str, folder: &Path, arch: &str) -> Result<String, Stri
     let source = folder.join("cases.cu");
     let output = folder.join("cases.ptx");
     fs::write(&source, text).map_err(|error| error.to_string())?;
-    let tools = Tools::find();
+    let tools = tools::find();
     let tool = tools.nvcc().ok_or("nvcc was not found")?;
     let mut command = Command::new(&tool.path);
     command.args(["-ptx", "-rdc=true", "-std=c++20", "-w", &format!("-arch={arch}"), "-o"]).arg(&output).arg(&source);

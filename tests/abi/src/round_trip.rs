@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use object::{Object, ObjectSymbol};
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 use serde_json::json;
 
 use crate::compile;
@@ -32,7 +32,7 @@ pub fn build(cases: &[Case], folder: &Path) -> Result<(), String> {
         [("rust", compiled.rust?), ("cxx", compiled.cxx?)].map(|(name, ptx)| assemble(name, &ptx, folder, &work));
     let [rust, cxx] = objects;
     let linked = folder.join("linked.cubin");
-    let tools = Tools::find();
+    let tools = tools::find();
     let nvlink = tools.nvlink().ok_or("nvlink was not found")?;
     let mut command = Command::new(&nvlink.path);
     run(command.arg(format!("-arch={ARCH}")).args([rust?, cxx?]).arg("-o").arg(&linked))?;
@@ -52,7 +52,7 @@ pub fn build(cases: &[Case], folder: &Path) -> Result<(), String> {
 fn assemble(name: &str, ptx: &str, folder: &Path, work: &Path) -> Result<PathBuf, String> {
     let (source, object) = (folder.join(format!("{name}.ptx")), work.join(format!("{name}.cubin")));
     fs::write(&source, ptx).map_err(|error| error.to_string())?;
-    let tools = Tools::find();
+    let tools = tools::find();
     let ptxas = tools.ptxas().ok_or("ptxas was not found")?;
     run(Command::new(&ptxas.path).args(["-c", &format!("-arch={ARCH}"), "-o"]).arg(&object).arg(&source))?;
     Ok(object)

@@ -9,7 +9,7 @@ mod theirs;
 use std::process::Command;
 
 use libtest_mimic::Trial;
-use ptx_codegen::tools::{Tools, known_archs};
+use ptx_codegen::tools;
 use ptx_tests::trial;
 
 use self::cases::{Case, Instruction, Op, Order, Space, Type};
@@ -75,9 +75,9 @@ fn guide(arch: &str, sm: u32, level: &str) -> Option<String> {
 }
 
 fn accepted_by_ptxas(arch: &str, ptx: &str) -> Option<String> {
-    let tools = Tools::find();
+    let tools = tools::find();
     let Some(ptxas) = tools.ptxas() else { return Some("ptxas was not found; the PTX is as the guide has it".into()) };
-    if !known_archs(ptxas).is_ok_and(|known| known.iter().any(|name| name == arch)) {
+    if !ptxas.archs().is_ok_and(|known| known.iter().any(|name| name == arch)) {
         return Some("this ptxas does not know the arch; the PTX is as the guide has it".into());
     }
     let scratch = tempfile::tempdir().expect("a temporary folder");

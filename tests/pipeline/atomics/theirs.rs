@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use ptx_codegen::tools::Tools;
+use ptx_codegen::tools;
 
 use super::cases::{Case, Op, Scope, Space, Type};
 
@@ -69,7 +69,7 @@ fn source(cases: &[Case]) -> String {
 pub fn compile(cases: &[Case]) -> Option<&'static str> {
     static PTX: OnceLock<Option<String>> = OnceLock::new();
     let compile = || {
-        let tools = Tools::find();
+        let tools = tools::find();
         let nvcc = tools.nvcc()?;
         let scratch = tempfile::tempdir().expect("a temporary folder");
         let [input, output] = ["cases.cu", "cases.ptx"].map(|name| scratch.path().join(name));
