@@ -30,6 +30,7 @@ pub mod output;
 pub mod panics;
 pub mod progress;
 pub mod project;
+pub mod ptx_text;
 pub mod report;
 mod signals;
 pub mod sysroot;

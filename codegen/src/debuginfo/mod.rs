@@ -18,6 +18,7 @@ mod tree;
 mod types;
 mod variables;
 
+use self::lines::without_debug;
 use self::sections::Section;
 use self::symbols::Symbols;
 use self::tree::Tree;
