@@ -20,8 +20,11 @@
 
 use std::ops::Range;
 
-/// What LLVM writes around the text of an `asm!`.
-const ASM: [&str; 2] = ["// begin inline asm", "// end inline asm"];
+/// What LLVM writes before the text of an `asm!`.
+pub const BEGIN_ASM: &str = "// begin inline asm";
+
+/// What LLVM writes behind the text of an `asm!`.
+pub const END_ASM: &str = "// end inline asm";
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,13 +168,10 @@ pub fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         end = range.end;
         let text = whole.strip_suffix('\n').map_or(whole, |text| text.strip_suffix('\r').unwrap_or(text));
         let kind = Kind::of(text);
-        if let Kind::Comment(comment) = kind
-            && ASM.contains(&comment)
-        {
-            is_inline = comment == ASM[0];
-            return Line { range, text, is_inline: false, kind };
-        }
-        Line { range, text, is_inline, kind }
+        is_inline &= kind != Kind::Comment(END_ASM);
+        let line = Line { range, text, is_inline, kind };
+        is_inline |= kind == Kind::Comment(BEGIN_ASM);
+        line
     })
 }
 

@@ -36,7 +36,7 @@ pub fn variables() -> Vec<String> {
     ];
     let mut names = names.map(str::to_string).to_vec();
     names.push(ptx_codegen::cache::CACHE_VARIABLE.into());
-    names.extend(ptx_codegen::tools::Name::ALL.map(|name| name.variable()));
+    names.extend(ptx_codegen::tool::Name::ALL.map(|name| name.variable()));
     names
 }
 
