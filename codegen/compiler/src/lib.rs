@@ -29,6 +29,7 @@ mod optimize;
 mod output;
 mod panics;
 mod phases;
+pub mod ptx_text;
 pub mod ptxas;
 pub mod report;
 pub mod request;

@@ -1,23 +1,33 @@
 //! Cuts one function out of PTX, LLVM IR or a disassembly.
 
+use crate::ptx_text;
+
 /// The `.entry` or `.func` of that name, with its header.
 pub fn ptx<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    function(text, |line| {
-        let Some((_, rest)) = line.split_once(".entry ").or_else(|| line.split_once(".func ")) else { return false };
-        // A function's result stands in parentheses before its name.
-        let rest = if rest.starts_with('(') { rest.split_once(") ").map_or("", |(_, rest)| rest) } else { rest };
-        is_name(rest, name)
-    })
+    ptx_text::definitions(text).find(|definition| definition.function.name == name).map(|definition| definition.text)
 }
 
 /// The `define` of that name.
 pub fn llvm<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    function(text, |line| {
+    let begins = |line: &str| {
         line.starts_with("define ")
             && line
                 .split_once('@')
                 .is_some_and(|(_, rest)| is_name(rest, name) || is_name(rest, &format!("\"{name}\"")))
-    })
+    };
+    let mut start = None;
+    let mut position = 0;
+    for line in text.split_inclusive('\n') {
+        if start.is_none() && begins(line) {
+            start = Some(position);
+        }
+        position += line.len();
+        // The brace in the first column ends it.
+        if let Some(start) = start.filter(|_| line.starts_with('}')) {
+            return Some(text[start..position].trim_end());
+        }
+    }
+    None
 }
 
 /// The section `.text.name` of nvdisasm's output.
@@ -26,28 +36,6 @@ pub fn sass<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let rest = &text[start..];
     let end = rest[2..].find("//---------------------").map_or(rest.len(), |end| end + 2);
     Some(rest[..end].trim_end())
-}
-
-/// From the line that `begins` to the brace in the first column that ends it.
-fn function(text: &str, begins: impl Fn(&str) -> bool) -> Option<&str> {
-    let mut start = None;
-    let mut position = 0;
-    for line in text.split_inclusive('\n') {
-        if start.is_none() && begins(line) {
-            start = Some(position);
-        }
-        position += line.len();
-        if let Some(start) = start {
-            if line.starts_with('}') {
-                return Some(text[start..position].trim_end());
-            }
-            if line.trim_end().ends_with(';') && line.contains(".func ") {
-                // A declaration has no body: look on.
-                return function(&text[position..], begins);
-            }
-        }
-    }
-    None
 }
 
 /// Whether `rest` begins with the whole name.
@@ -68,6 +56,7 @@ mod tests {
             ".visible .entry k(\n)\n.maxntid 256, 1, 1\n{\n\t{ // callseq\n\t} // callseq\n\tret;\n}"
         );
         assert!(ptx(text, "k2").unwrap().starts_with(".visible .entry k2("));
+        assert_eq!(ptx(text, "helper"), None, "it is declared only; it used to be all up to the next function's end");
         assert_eq!(ptx(text, "absent"), None);
     }
 

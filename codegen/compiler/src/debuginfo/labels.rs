@@ -16,22 +16,22 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 use super::tree::{Block, Tree, Value};
+use crate::ptx_text::{self, Kind, Line};
 
 /// The text with new labels, and for each label that may be lost the one to use.
 pub fn steady(ptx: &str) -> (String, HashMap<String, String>) {
-    let lines: Vec<&str> = ptx.lines().map(str::trim).collect();
-    let code = lines.iter().position(|line| line.starts_with(".section")).unwrap_or(lines.len());
-    let code = &lines[..code];
-    let next = |from: usize| (from..code.len()).find(|at| is_statement(code[*at]));
+    let code: Vec<Line<'_>> = ptx_text::lines(ptx).take_while(|line| !matches!(line.kind, Kind::Section(_))).collect();
+    let next = |from: usize| (from..code.len()).find(|at| is_statement(&code[*at]));
     let mut instead = HashMap::new();
     let mut inserted: BTreeMap<usize, String> = BTreeMap::new();
-    for (at, label) in code.iter().enumerate().filter_map(|(at, line)| Some((at, line.strip_suffix(':')?))) {
-        let Some(jump) = next(at + 1).filter(|jump| code[*jump].starts_with("bra")) else { continue };
+    for (at, line) in code.iter().enumerate() {
+        let Kind::Label(label) = line.kind else { continue };
+        let Some(jump) = next(at + 1).filter(|jump| code[*jump].code().starts_with("bra")) else { continue };
         // The label behind the next instruction is safe only if it does not stand before a jump again.
         let behind = next(jump + 1)
-            .filter(|first| is_simple(code[*first]) && next(first + 1).is_some_and(|second| is_simple(code[second])));
+            .filter(|first| is_simple(&code[*first]) && next(first + 1).is_some_and(|second| is_simple(&code[second])));
         // Otherwise the scope ends an instruction early.
-        let before = || (0..at).rev().find(|at| is_statement(code[*at])).filter(|last| is_simple(code[*last]));
+        let before = || (0..at).rev().find(|at| is_statement(&code[*at])).filter(|last| is_simple(&code[*last]));
         if let Some(place) = behind.map(|first| first + 1).or_else(before) {
             let count = inserted.len();
             let new = inserted.entry(place).or_insert_with(|| format!("$L__end{count}"));
@@ -39,22 +39,23 @@ pub fn steady(ptx: &str) -> (String, HashMap<String, String>) {
         }
     }
     let mut text = String::with_capacity(ptx.len());
-    for (at, line) in ptx.lines().enumerate() {
+    for (at, line) in ptx_text::lines(ptx).enumerate() {
         if let Some(label) = inserted.get(&at) {
             let _ = writeln!(text, "{label}:");
         }
-        let _ = writeln!(text, "{line}");
+        let _ = writeln!(text, "{}", line.text);
     }
     (text, instead)
 }
 
 /// Whether a line is more than a label, a line number or a comment.
-fn is_statement(line: &str) -> bool {
-    !(line.is_empty() || line.ends_with(':') || line.starts_with(".loc") || line.starts_with("//"))
+fn is_statement(line: &Line<'_>) -> bool {
+    !matches!(line.kind, Kind::Empty | Kind::Label(_) | Kind::Loc { .. } | Kind::Comment(_))
 }
 
 /// Whether a line is an instruction that ptxas keeps, and not part of a call.
-fn is_simple(line: &str) -> bool {
+fn is_simple(line: &Line<'_>) -> bool {
+    let line = line.code();
     let jumps = ["bra", "ret", "call", "exit", "trap", "brx"];
     line.ends_with(';')
         && line.starts_with(|first: char| first.is_ascii_lowercase())
@@ -63,7 +64,10 @@ fn is_simple(line: &str) -> bool {
 
 /// Has scopes end at other labels, and those around them not before.
 pub fn end_scopes(tree: &mut Tree, ptx: &str, instead: &HashMap<String, String>) {
-    let labels = ptx.lines().enumerate().filter_map(|(at, line)| Some((line.trim().strip_suffix(':')?, at)));
+    let labels = ptx_text::lines(ptx).enumerate().filter_map(|(at, line)| match line.kind {
+        Kind::Label(label) => Some((label, at)),
+        _ => None,
+    });
     let places: HashMap<&str, usize> = labels.collect();
     // Those within others come first.
     for id in tree.all().into_iter().rev() {

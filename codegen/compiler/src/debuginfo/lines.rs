@@ -19,6 +19,7 @@ use super::replace;
 use super::sections::{self, Writer};
 use crate::arch::PtxVersion;
 use crate::llvm::Origin;
+use crate::ptx_text::{self, Kind};
 
 /// The first PTX ISA version that has `inlined_at`.
 pub const INLINED_AT: PtxVersion = PtxVersion { major: 7, minor: 2 };
@@ -34,9 +35,8 @@ pub fn write(ptx: &str, origins: &[Origin], version: PtxVersion) -> Result<Strin
     let mut names = Names::default();
     let mut text = String::with_capacity(ptx.len());
     let mut last = String::new();
-    for line in ptx.lines() {
-        let words: Vec<&str> = line.split("//").next().unwrap_or_default().split_whitespace().collect();
-        if let [".loc", file, row, number, ..] = words[..] {
+    for line in ptx_text::lines(&ptx) {
+        if let Kind::Loc { file, line: row, column: number } = line.kind {
             let origin =
                 number.parse::<usize>().ok().and_then(|number| origins.get(number)).cloned().unwrap_or_default();
             let mut lines = String::new();
@@ -56,18 +56,15 @@ pub fn write(ptx: &str, origins: &[Origin], version: PtxVersion) -> Result<Strin
             continue;
         }
         // Labels for the debug information that is left out: ptxas would begin a block at each.
-        if line.ends_with(':') && (line.starts_with("$L__tmp") || line.starts_with("$L__func_")) {
-            continue;
-        }
-        if line.starts_with(".target") {
-            let _ = writeln!(text, "{}", line.trim_end_matches(", debug"));
+        let is_ours = |label: &str| label.starts_with("$L__tmp") || label.starts_with("$L__func_");
+        if matches!(line.kind, Kind::Label(label) if !line.is_inline && is_ours(label)) {
             continue;
         }
         // A new function begins without a line.
-        if line == "}" {
+        if line.ends_function() {
             last.clear();
         }
-        let _ = writeln!(text, "{line}");
+        let _ = writeln!(text, "{}", without_debug(&line));
     }
     for (file, number) in files.new {
         let _ = writeln!(text, "\t.file\t{number} \"{}\"", file.display());
@@ -81,6 +78,11 @@ pub fn write(ptx: &str, origins: &[Origin], version: PtxVersion) -> Result<Strin
     Ok(text)
 }
 
+/// The line, of `.target` without `debug`, which only stands where there are sections.
+pub fn without_debug<'a>(line: &ptx_text::Line<'a>) -> &'a str {
+    if line.kind == Kind::Target { line.text.trim_end_matches(", debug") } else { line.text }
+}
+
 /// `.file` directives.
 struct Files {
     known: BTreeMap<PathBuf, u32>,
@@ -89,9 +91,8 @@ struct Files {
 
 impl Files {
     fn of(ptx: &str) -> Self {
-        let lines = ptx.lines().filter_map(|line| line.trim().strip_prefix(".file")?.trim().split_once(' '));
-        let known = lines
-            .filter_map(|(number, path)| Some((PathBuf::from(path.trim().trim_matches('"')), number.parse().ok()?)));
+        let files = ptx_text::files(ptx);
+        let known = files.filter_map(|(number, path)| Some((PathBuf::from(path), number.parse().ok()?)));
         Self { known: known.collect(), new: Vec::new() }
     }
 

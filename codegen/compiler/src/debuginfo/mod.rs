@@ -17,6 +17,7 @@ mod tree;
 mod types;
 mod variables;
 
+pub use self::lines::without_debug;
 use self::sections::Section;
 use self::symbols::Symbols;
 use self::tree::Tree;

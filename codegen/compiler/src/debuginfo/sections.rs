@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
+use crate::ptx_text::{self, Kind, Line};
+
 /// One section.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Section {
@@ -26,25 +28,21 @@ pub struct Section {
 pub fn parse(ptx: &str) -> Result<Vec<Section>, String> {
     let mut sections = Vec::new();
     let mut open: Option<Section> = None;
-    let mut at = 0;
-    for line in ptx.split_inclusive('\n') {
-        let (start, text) = (at, line.trim());
-        at += line.len();
-        match &mut open {
-            None => {
-                let Some(rest) = text.strip_prefix(".section") else { continue };
-                let name = rest.trim_start().split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or_default();
-                open = Some(Section { name: name.into(), range: start..at, ..Section::default() });
+    for line in ptx_text::lines(ptx) {
+        match (&mut open, line.kind) {
+            (None, Kind::Section(name)) => {
+                open = Some(Section { name: name.into(), range: line.range.clone(), ..Section::default() });
                 // `.section .debug_macinfo { }` stands on one line.
-                if text.ends_with('}') {
+                if line.code().ends_with('}') {
                     sections.extend(open.take());
                 }
             }
-            Some(section) if text == "}" => {
-                section.range.end = at;
+            (None, _) => {}
+            (Some(section), Kind::Close) => {
+                section.range.end = line.range.end;
                 sections.extend(open.take());
             }
-            Some(section) => section.line(text).ok_or_else(|| text.to_string())?,
+            (Some(section), _) => section.line(&line).ok_or_else(|| line.text.trim().to_string())?,
         }
     }
     match open {
@@ -54,16 +52,16 @@ pub fn parse(ptx: &str) -> Result<Vec<Section>, String> {
 }
 
 impl Section {
-    fn line(&mut self, text: &str) -> Option<()> {
-        let text = text.split("//").next().unwrap_or_default().trim();
-        if text.is_empty() || text == "{" {
-            return Some(());
+    fn line(&mut self, line: &Line<'_>) -> Option<()> {
+        match line.kind {
+            Kind::Empty | Kind::Comment(_) | Kind::Open => return Some(()),
+            Kind::Label(label) => {
+                self.labels.insert(self.bytes.len(), label.into());
+                return Some(());
+            }
+            _ => {}
         }
-        if let Some(label) = text.strip_suffix(':') {
-            self.labels.insert(self.bytes.len(), label.into());
-            return Some(());
-        }
-        let (ty, values) = text.split_once(char::is_whitespace)?;
+        let (ty, values) = line.code().split_once(char::is_whitespace)?;
         let width = match ty {
             ".b8" => 1,
             ".b16" => 2,

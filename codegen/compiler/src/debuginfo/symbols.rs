@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::ptx_text::{self, Kind};
+
 /// `DW_AT_address_class` (PTX Writer's Guide to Interoperability 12.8, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -36,39 +38,37 @@ impl Symbols {
     pub fn of(ptx: &str) -> Self {
         let mut symbols = Self::default();
         let mut kernel: Option<String> = None;
-        for line in ptx.lines() {
-            let text = line.trim();
-            if text.starts_with(".section") {
-                break;
-            }
-            if let Some(label) = text.strip_suffix(':') {
-                if let Some(kernel) = kernel.take_if(|_| label.contains("func_begin")) {
-                    symbols.kernels.insert(label.into(), kernel);
+        for line in ptx_text::lines(ptx) {
+            match line.kind {
+                Kind::Section(_) => break,
+                Kind::Label(label) => {
+                    if let Some(kernel) = kernel.take_if(|_| label.contains("func_begin")) {
+                        symbols.kernels.insert(label.into(), kernel);
+                    }
                 }
-                continue;
-            }
-            let words: Vec<&str> = text.split_whitespace().collect();
-            if let Some(at) = words.iter().position(|word| *word == ".entry") {
-                kernel = words.get(at + 1).map(|name| name.split('(').next().unwrap_or_default().to_string());
-            } else if words.contains(&".func") {
-                kernel = None;
-            }
-            let class = words.iter().find_map(|word| match *word {
-                ".const" => Some(Class::Constant),
-                ".global" => Some(Class::Global),
-                ".local" => Some(Class::Local),
-                ".shared" => Some(Class::Shared),
-                ".param" if kernel.is_some() => Some(Class::Parameter),
-                _ => None,
-            });
-            let declared = text.split('=').next().unwrap_or_default();
-            let name = declared.split_whitespace().rfind(|word| !word.starts_with('.'));
-            if let (Some(class), Some(name)) = (class.filter(|_| text.starts_with('.')), name) {
-                let name = name.split(['[', ';', ',']).next().unwrap_or_default();
-                symbols.classes.insert(name.into(), class);
+                Kind::Function(function) => kernel = function.is_kernel.then(|| function.name.into()),
+                Kind::Statement => symbols.declaration(line.code(), kernel.is_some()),
+                _ => {}
             }
         }
         symbols
+    }
+
+    /// Reads `.global .align 4 .u32 counter = 7;`; a statement that declares nothing does no harm.
+    fn declaration(&mut self, code: &str, is_of_kernel: bool) {
+        // Up to the size or the value.
+        let words = || ptx_text::words(code).take_while(|word| !matches!(*word, "[" | "=" | ";" | ","));
+        let class = words().take_while(|word| word.starts_with('.')).find_map(|word| match word {
+            ".const" => Some(Class::Constant),
+            ".global" => Some(Class::Global),
+            ".local" => Some(Class::Local),
+            ".shared" => Some(Class::Shared),
+            ".param" if is_of_kernel => Some(Class::Parameter),
+            _ => None,
+        });
+        if let (Some(class), Some(name)) = (class, words().last().filter(|word| !word.starts_with('.'))) {
+            self.classes.insert(name.into(), class);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::arch::Arch;
 use crate::callers::demangled;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Level, Span};
+use crate::ptx_text::{self, BEGIN_ASM, END_ASM, Kind};
 
 /// The most errors that are explained one by one.
 const MOST: usize = 8;
@@ -165,15 +166,15 @@ impl Subject<'_> {
         // The last line of code of the `asm!` at hand, if no `;` is there, and the same of the one that ended right before.
         let (mut open, mut open_before) = (None, None);
         let (mut depth, mut last, mut unbalanced) = (0, None, None);
-        for (line, text) in traced.ptx.lines().enumerate().map(|(at, text)| (at + 1, text.trim())).take(noticed - 1) {
-            let code = text.split("//").next().unwrap_or_default().trim_end();
-            match text {
-                "// begin inline asm" => depth = 0,
-                "// end inline asm" => {
+        for (line, read) in (1..noticed).zip(ptx_text::lines(&traced.ptx)) {
+            let code = read.code();
+            match read.kind {
+                Kind::Comment(BEGIN_ASM) => depth = 0,
+                Kind::Comment(END_ASM) => {
                     unbalanced = if depth == 0 { unbalanced } else { last };
                     open_before = open.take().or(open_before);
                 }
-                _ if code.is_empty() => {}
+                Kind::Empty | Kind::Comment(_) => {}
                 _ if is_own(line) => {
                     last = Some(line);
                     (open, open_before) = ((!code.ends_with([';', '{', '}', ':', '/'])).then_some(line), None);
@@ -235,16 +236,11 @@ fn quoted(text: &str) -> Option<&str> {
 /// The function that a line of PTX, counted from 1, belongs to.
 fn function_at(ptx: &str, line: usize) -> Option<String> {
     let mut function = None;
-    for text in ptx.lines().take(line) {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        if let Some(at) = words.iter().position(|word| *word == ".entry" || *word == ".func") {
-            let name = words[at..].iter().find(|word| !word.starts_with('.') && !word.starts_with('('));
-            // ".func (.param .b32 r) name("
-            let after_result = words[at..].iter().position(|word| word.ends_with(')') && !word.ends_with("()"));
-            let name = after_result.and_then(|end| words.get(at + end + 1)).or(name);
-            function = name.map(|name| name.trim_end_matches("()").trim_end_matches('(').to_string());
-        } else if text == "}" {
-            function = None;
+    for line in ptx_text::lines(ptx).take(line) {
+        match line.kind {
+            Kind::Function(begun) => function = Some(begun.name.to_string()),
+            _ if line.ends_function() => function = None,
+            _ => {}
         }
     }
     function
@@ -296,5 +292,8 @@ stray text
         {
             assert_eq!(function_at(ptx, line).as_deref(), expected, "line {line}");
         }
+        // Text of an `asm!` may begin in the first column.
+        let ptx = ".entry k()\n{\n\t// begin inline asm\n\t{\nnop;\n}\n\t// end inline asm\n\tbad;\n}\n";
+        assert_eq!(function_at(ptx, 8).as_deref(), Some("k"), "it used to be outside of all functions");
     }
 }

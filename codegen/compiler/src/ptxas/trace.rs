@@ -7,10 +7,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::arch::Arch;
-use crate::debuginfo::{replace, sections};
+use crate::debuginfo::{replace, sections, without_debug};
 use crate::diagnostic::{Result, Span};
 use crate::emit;
 use crate::llvm::{self, Call, Context, Module, Origin, TargetMachine};
+use crate::ptx_text::{self, Kind};
 use crate::request::DebugLevel;
 
 /// Something that PTX was made from.
@@ -72,43 +73,32 @@ impl Traced {
 fn read(ptx: &str, origins: &[Origin]) -> Result<Traced, String> {
     let sections = sections::parse(ptx)?;
     let ptx = replace(ptx, &sections, |_| Some(String::new()));
-    let files: Vec<(&str, PathBuf)> = ptx
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix(".file")?.trim().split_once(' '))
-        .map(|(number, path)| (number, path.trim().trim_matches('"').into()))
-        .collect();
+    let files: Vec<(&str, PathBuf)> = ptx_text::files(&ptx).map(|(number, path)| (number, path.into())).collect();
     let mut traced = Traced::default();
     let mut place: Option<Place> = None;
-    let mut is_inline_ptx = false;
-    for line in ptx.lines() {
-        let words: Vec<&str> = line.split("//").next().unwrap_or_default().split_whitespace().collect();
-        if let [".loc", file, row, number, ..] = words[..] {
-            let origin = number.parse::<usize>().ok().and_then(|number| origins.get(number));
-            let file = files.iter().find(|(number, _)| *number == file).map(|(_, path)| path.clone());
-            place = match (file, row.parse::<u32>(), origin) {
-                (Some(file), Ok(line @ 1..), Some(origin)) => Some(Place {
-                    span: Span { file, line, column: origin.column },
-                    calls: origin.calls.clone(),
-                    is_inline_ptx: false,
-                }),
-                _ => None,
-            };
-            continue;
-        }
-        if words.first().is_some_and(|word| *word == ".file") {
-            continue;
-        }
-        match line.trim() {
-            "// begin inline asm" => is_inline_ptx = true,
-            "// end inline asm" => is_inline_ptx = false,
+    for line in ptx_text::lines(&ptx) {
+        match line.kind {
+            Kind::Loc { file, line: row, column: number } => {
+                let origin = number.parse::<usize>().ok().and_then(|number| origins.get(number));
+                let file = files.iter().find(|(number, _)| *number == file).map(|(_, path)| path.clone());
+                place = match (file, row.parse::<u32>(), origin) {
+                    (Some(file), Ok(line @ 1..), Some(origin)) => Some(Place {
+                        span: Span { file, line, column: origin.column },
+                        calls: origin.calls.clone(),
+                        is_inline_ptx: false,
+                    }),
+                    _ => None,
+                };
+                continue;
+            }
+            Kind::File { .. } => continue,
             // A new function begins without a line.
-            "}" if !is_inline_ptx => place = None,
+            _ if line.ends_function() => place = None,
             _ => {}
         }
-        // The directive holds `debug`, which only stands where there are sections.
-        traced.ptx.push_str(if line.starts_with(".target") { line.trim_end_matches(", debug") } else { line });
+        traced.ptx.push_str(without_debug(&line));
         traced.ptx.push('\n');
-        traced.places.push(place.clone().map(|place| Place { is_inline_ptx, ..place }));
+        traced.places.push(place.clone().map(|place| Place { is_inline_ptx: line.is_inline, ..place }));
     }
     Ok(traced)
 }

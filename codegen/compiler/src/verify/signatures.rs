@@ -1,11 +1,13 @@
 //! Reads the signatures out of PTX text and compares them with the ABI table.
 
 use std::collections::BTreeMap;
+use std::iter::Peekable;
 
 use crate::abi::{FunctionAbi, PtxParam, Signature, Table};
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::ptx_text::{self, Words};
 
 /// Refuses PTX in which a signature differs from the table, or a symbol is missing.
 pub fn check(ptx: &str, table: &Table, arch: Arch) -> Result<()> {
@@ -53,18 +55,18 @@ fn same(a: &Signature, b: &Signature) -> bool {
 /// Every `.entry` and `.func` that PTX text defines or declares, in order.
 pub fn parse(ptx: &str) -> Vec<Signature> {
     let mut signatures = Vec::new();
-    let mut words = Words::of(ptx);
+    let mut words = ptx_text::words(ptx).peekable();
     while let Some(word) = words.next() {
         match word {
             ".entry" => {
                 let name = words.next().unwrap_or_default().to_string();
-                let params = if words.eat("(") { words.params() } else { Vec::new() };
+                let params = parenthesised(&mut words);
                 signatures.push(Signature { name, is_kernel: true, result: None, params });
             }
             ".func" => {
-                let result = if words.eat("(") { words.params().first().copied() } else { None };
+                let result = parenthesised(&mut words).first().copied();
                 let name = words.next().unwrap_or_default().to_string();
-                let params = if words.eat("(") { words.params() } else { Vec::new() };
+                let params = parenthesised(&mut words);
                 signatures.push(Signature { name, is_kernel: false, result, params });
             }
             _ => {}
@@ -73,56 +75,39 @@ pub fn parse(ptx: &str) -> Vec<Signature> {
     signatures
 }
 
-/// The words of PTX text: punctuation alone, comments and strings left out.
-struct Words<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Words<'a> {
-    fn of(rest: &'a str) -> Self {
-        Self { rest }
+/// The parameters up to the closing parenthesis; none where no parenthesis opens.
+fn parenthesised(words: &mut Peekable<Words<'_>>) -> Vec<PtxParam> {
+    let mut params = Vec::new();
+    if words.next_if_eq(&"(").is_none() {
+        return params;
     }
-
-    fn eat(&mut self, expected: &str) -> bool {
-        let before = self.rest;
-        if self.next() == Some(expected) {
-            return true;
-        }
-        self.rest = before;
-        false
-    }
-
-    /// After the opening parenthesis: the parameters up to the closing one.
-    fn params(&mut self) -> Vec<PtxParam> {
-        let mut params = Vec::new();
-        let mut current: Option<PtxParam> = None;
-        let (mut align, mut is_pointer) = (1, false);
-        while let Some(word) = self.next() {
-            match word {
-                ")" | "," => {
-                    params.extend(current.take());
-                    (align, is_pointer) = (1, false);
-                    if word == ")" {
-                        break;
-                    }
+    let mut current: Option<PtxParam> = None;
+    let (mut align, mut is_pointer) = (1, false);
+    while let Some(word) = words.next() {
+        match word {
+            ")" | "," => {
+                params.extend(current.take());
+                (align, is_pointer) = (1, false);
+                if word == ")" {
+                    break;
                 }
-                ".ptr" => is_pointer = true,
-                ".align" => {
-                    let value = self.next().and_then(|value| value.parse().ok()).unwrap_or(1);
-                    // `.ptr .align` speaks of what is pointed to.
-                    if !is_pointer {
-                        align = value;
-                    }
-                }
-                "[" => {
-                    let size = self.next().and_then(|value| value.parse().ok()).unwrap_or(0);
-                    current = Some(PtxParam::Bytes { size, align });
-                }
-                word => current = scalar(word).or(current),
             }
+            ".ptr" => is_pointer = true,
+            ".align" => {
+                let value = words.next().and_then(|value| value.parse().ok()).unwrap_or(1);
+                // `.ptr .align` speaks of what is pointed to.
+                if !is_pointer {
+                    align = value;
+                }
+            }
+            "[" => {
+                let size = words.next().and_then(|value| value.parse().ok()).unwrap_or(0);
+                current = Some(PtxParam::Bytes { size, align });
+            }
+            word => current = scalar(word).or(current),
         }
-        params
     }
+    params
 }
 
 fn scalar(word: &str) -> Option<PtxParam> {
@@ -134,32 +119,6 @@ fn scalar(word: &str) -> Option<PtxParam> {
         b'f' => PtxParam::Float { bits: bits()? },
         _ => return None,
     })
-}
-
-impl<'a> Iterator for Words<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        loop {
-            self.rest = self.rest.trim_start();
-            if let Some(comment) = self.rest.strip_prefix("//") {
-                self.rest = comment.split_once('\n').map_or("", |(_, rest)| rest);
-            } else if let Some(comment) = self.rest.strip_prefix("/*") {
-                self.rest = comment.split_once("*/").map_or("", |(_, rest)| rest);
-            } else if let Some(string) = self.rest.strip_prefix('"') {
-                self.rest = string.split_once('"').map_or("", |(_, rest)| rest);
-            } else {
-                break;
-            }
-        }
-        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '%');
-        let first = self.rest.chars().next()?;
-        let end =
-            if is_word(first) { self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len()) } else { first.len_utf8() };
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        Some(word)
-    }
 }
 
 #[cfg(test)]
