@@ -5,11 +5,11 @@
 //! `%y = call float @__nv_sinf(float %x)` with its body, and behind it `__nv_fast_sinf`, which functions with
 //! `use_fast_math` get. [`specialize`] then answers per arch and per function what libdevice asks about modes.
 
+mod adapters;
 mod library;
 mod names;
 mod powers;
 mod reflect;
-mod text;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,12 +20,12 @@ use crate::callers::{self, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::input;
-use crate::llvm::{self, CallSiteValue, Context, FunctionValue, InstructionOpcode, Linkage, Module, ParseError, Use};
+use crate::llvm::{self, CallSiteValue, Context, FunctionValue, InstructionOpcode, Linkage, Module, Use};
 use crate::marks;
 
+use self::adapters::Adapters;
 use self::library::Bitcode;
 use self::names::{By, Function, Width};
-use self::text::Ir;
 
 pub use self::library::Library;
 pub use self::reflect::specialize;
@@ -47,22 +47,20 @@ pub fn link<'ctx>(
         None => input::definitions(context, files, MATH_FALLBACK_PREFIX)?,
     };
     powers::multiply(context, module)?;
-    let mut linker = Linker { module, table, bitcode, fallback, ir: Ir::default(), problems: Vec::new() };
+    let adapters = Adapters::default();
+    let mut linker = Linker { context, module, table, bitcode, fallback, adapters, problems: Vec::new() };
     let replacements = linker.replacements(&table.imported());
     linker.problems.extend(wide_floats(module, table));
-    let Linker { bitcode, ir, problems, .. } = linker;
+    let Linker { bitcode, adapters, problems, .. } = linker;
     if !problems.is_empty() {
         return Err(problems.into());
     }
     for (function, symbol) in replacements {
         replace(module, function, &symbol);
     }
-    let failed = |ParseError(reason)| Diagnostic::error(Code::LlvmFailed, format!("cannot link mathematics: {reason}"));
-    if !ir.is_empty() {
-        let text = llvm::parse_ir(context, ir.text().as_bytes(), "mathematics").map_err(failed)?;
-        llvm::set_target(&text);
-        llvm::Library::new(text, |_| false).link_into(module, context).map_err(failed)?;
-    }
+    adapters.build(context, module).map_err(|error| {
+        Diagnostic::error(Code::LlvmFailed, format!("cannot adapt a mathematical function: {error}"))
+    })?;
     match bitcode {
         Some(bitcode) => {
             bitcode.link_into(module, context)?;
@@ -78,12 +76,13 @@ pub fn link<'ctx>(
 type Replacements<'ctx> = Vec<(FunctionValue<'ctx>, String)>;
 
 struct Linker<'a, 'ctx> {
+    context: &'ctx Context,
     module: &'a Module<'ctx>,
     table: &'a Table,
     bitcode: Option<Bitcode<'ctx>>,
     /// What the crate `ptx` has of `libm`.
     fallback: HashSet<String>,
-    ir: Ir,
+    adapters: Adapters<'ctx>,
     problems: Vec<Diagnostic>,
 }
 
@@ -112,9 +111,9 @@ impl<'ctx> Linker<'_, 'ctx> {
     /// LLVM's intrinsics: every type of float, and vectors.
     fn intrinsic(&mut self, function: FunctionValue<'ctx>, name: &str) -> Option<String> {
         let known = names::of_intrinsic(name)?;
-        let first = function.get_type().get_param_types().into_iter().next()?.try_into().ok()?;
+        let first = function.get_type().get_param_types().into_iter().next()?;
         // What has no width is refused with all that computes in such types.
-        let width = text::width_of(&text::element(first).0)?;
+        let width = adapters::width_of(first.try_into().ok()?)?;
         self.adapted(function, name, known, width)
     }
 
@@ -142,8 +141,7 @@ impl<'ctx> Linker<'_, 'ctx> {
             }
             return None;
         };
-        let wanted = known.ir_type(width);
-        let declared = function.get_type().print_to_string().to_string();
+        let (declared, wanted) = (function.get_type(), adapters::signature(self.context, known, width));
         if declared != wanted {
             let diagnostic = Diagnostic::error(
                 Code::MathSignature,
@@ -153,7 +151,11 @@ impl<'ctx> Linker<'_, 'ctx> {
             let diagnostic = diagnostic
                 .at(users.span, "used here")
                 .at_calls(users.calls)
-                .note(format!("LLVM's type of the declaration is `{declared}`, that of the function `{wanted}`"))
+                .note(format!(
+                    "LLVM's type of the declaration is `{}`, that of the function `{}`",
+                    declared.print_to_string().to_string_lossy(),
+                    wanted.print_to_string().to_string_lossy()
+                ))
                 .help(format!("declare it as CUDA does, or call the method of `ptx::math::Math` that does the same; a function of your own needs another name than `{name}`"));
             self.problems.push(diagnostic);
             return None;
@@ -170,11 +172,11 @@ impl<'ctx> Linker<'_, 'ctx> {
         width: Width,
     ) -> Option<String> {
         let target = self.target(function, known, width)?;
-        if function.get_type().print_to_string().to_string() == known.ir_type(width) {
+        if function.get_type() == adapters::signature(self.context, known, width) {
             return Some(target);
         }
         let adapter = format!("{MATH_PREFIX}{}.{name}", known.stem);
-        self.ir.adapt(&adapter, function.get_type(), known, width, &target).then_some(adapter)
+        self.adapters.adapt(self.context, &adapter, function.get_type(), (known, width), target).then_some(adapter)
     }
 
     /// The name of what computes a function with C's signature.
@@ -194,15 +196,11 @@ impl<'ctx> Linker<'_, 'ctx> {
         let ours = format!("{MATH_PREFIX}{c_name}");
         match function.by {
             By::Twin(_) if width == Width::Single && bitcode.has(&format!("__nv_fast_{c_name}")) => {
-                if !self.ir.defines(&ours) {
-                    self.ir.choose(&ours, function);
-                }
+                self.adapters.choose(&ours, function);
                 Some(ours)
             }
             By::Ours => {
-                if !self.ir.defines(&ours) {
-                    self.ir.define_ours(&ours, function, width);
-                }
+                self.adapters.define_ours(&ours, function, width);
                 Some(ours)
             }
             By::Libdevice(stem) | By::Twin(stem) => {

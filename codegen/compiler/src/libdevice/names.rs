@@ -12,14 +12,6 @@ pub enum Width {
 }
 
 impl Width {
-    /// LLVM's name of the type.
-    pub fn ir(self) -> &'static str {
-        match self {
-            Self::Single => "float",
-            Self::Double => "double",
-        }
-    }
-
     /// The end of an LLVM intrinsic's name.
     pub fn suffix(self) -> &'static str {
         match self {
@@ -38,7 +30,7 @@ pub enum By {
     Twin(&'static str),
     /// An LLVM intrinsic that NVPTX has instructions for, or expands to a few, with an exact result.
     Llvm(&'static str),
-    /// IR of ours around libdevice's function: see `text`.
+    /// IR of ours around libdevice's function: see `adapters`.
     Ours,
 }
 
@@ -63,28 +55,10 @@ impl Function {
         }
     }
 
-    /// The signature as LLVM prints a function's type, as in `float (float, i32)`.
-    pub fn ir_type(&self, width: Width) -> String {
-        let (params, result) = self.parts();
-        let params: Vec<_> = params.chars().map(|letter| ir(letter, width)).collect();
-        format!("{} ({})", ir(result, width), params.join(", "))
-    }
-
     /// The letters of the parameters, and that of the result.
     pub fn parts(&self) -> (&'static str, char) {
         let (params, result) = self.shape.split_once(':').unwrap_or((self.shape, "v"));
         (params, result.chars().next().unwrap_or('v'))
-    }
-}
-
-/// LLVM's type for a letter of a shape.
-pub fn ir(letter: char, width: Width) -> &'static str {
-    match letter {
-        'x' => width.ir(),
-        'i' => "i32",
-        'l' => "i64",
-        'p' => "ptr",
-        _ => "void",
     }
 }
 

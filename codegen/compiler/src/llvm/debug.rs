@@ -75,12 +75,20 @@ pub fn make_references(context: &Context, module: &Module<'_>) {
 /// After: `%a` is an offset into one slot for the whole of `x`.
 pub fn join_fragments(context: &Context, module: &Module<'_>) {
     for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
-        let mut variables: HashMap<(LLVMMetadataRef, LLVMMetadataRef), Vec<Fragment>> = HashMap::new();
+        // In the order of their declarations: the same program has the same frame whenever it is compiled.
+        let mut variables: Vec<Vec<Fragment>> = Vec::new();
+        let mut known: HashMap<(LLVMMetadataRef, LLVMMetadataRef), usize> = HashMap::new();
         for instruction in instructions(function) {
-            fragments(instruction, |key, fragment| variables.entry(key).or_default().push(fragment));
+            fragments(instruction, |key, fragment| {
+                let at = *known.entry(key).or_insert_with(|| {
+                    variables.push(Vec::new());
+                    variables.len() - 1
+                });
+                variables[at].push(fragment);
+            });
         }
         let mut joined = HashSet::new();
-        for mut parts in variables.into_values() {
+        for mut parts in variables {
             parts.sort_by_key(|part| part.offset);
             let apart = parts.windows(2).all(|pair| pair[0].offset + pair[0].size <= pair[1].offset);
             if apart && parts.iter().all(|part| joined.insert(part.slot)) {
@@ -462,7 +470,50 @@ unsafe fn function_of(context: &Context, mut scope: LLVMMetadataRef) -> Option<S
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Context, parse_ir};
     use super::*;
+
+    /// Ten variables, each in two slots.
+    fn fragmented() -> String {
+        let mut text = String::from("define void @f() !dbg !2 {\n");
+        let mut nodes = String::new();
+        for variable in 0..10 {
+            for part in 0..2 {
+                text += &format!("  %v{variable}.{part} = alloca i64\n");
+            }
+            nodes += &format!("!{} = !DILocalVariable(name: \"v\", scope: !2, line: {variable})\n", 10 + variable);
+        }
+        for (variable, part) in (0..10).flat_map(|variable| [(variable, 0), (variable, 1)]) {
+            let fragment = format!("!DIExpression(DW_OP_LLVM_fragment, {}, 64)", part * 64);
+            text += &format!("    #dbg_declare(ptr %v{variable}.{part}, !{}, {fragment}, !3)\n", 10 + variable);
+            text += &format!("  store i64 {variable}, ptr %v{variable}.{part}\n");
+        }
+        text + "  ret void\n}\n\
+             !llvm.dbg.cu = !{!0}\n!llvm.module.flags = !{!4}\n\
+             !0 = distinct !DICompileUnit(language: DW_LANG_Rust, file: !1, emissionKind: FullDebug)\n\
+             !1 = !DIFile(filename: \"a.rs\", directory: \"/\")\n\
+             !2 = distinct !DISubprogram(name: \"f\", file: !1, type: !5, spFlags: DISPFlagDefinition, unit: !0)\n\
+             !3 = !DILocation(line: 1, scope: !2)\n!4 = !{i32 2, !\"Debug Info Version\", i32 3}\n\
+             !5 = !DISubroutineType(types: !6)\n!6 = !{null}\n"
+            + &nodes
+    }
+
+    #[test]
+    fn a_frame_is_the_same_whenever_it_is_laid_out() {
+        // The joined slots used to be in the random order of a hash table, and so the PTX.
+        let joined = || {
+            let context = Context::create();
+            let module = parse_ir(&context, fragmented().as_bytes(), "m").expect("the text is LLVM IR");
+            join_fragments(&context, &module);
+            module.verify().expect("the module is sound");
+            module.print_to_string().to_string()
+        };
+        let first = joined();
+        assert_eq!(first.matches("alloca [16 x i8]").count(), 10, "{first}");
+        for _ in 0..5 {
+            assert_eq!(joined(), first);
+        }
+    }
 
     #[test]
     fn expressions_are_steps() {

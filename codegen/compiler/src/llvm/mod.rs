@@ -47,8 +47,8 @@ pub use inkwell::types::{
     PointerType,
 };
 pub use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FloatValue, FunctionValue,
-    GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
+    AggregateValueEnum, AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FloatValue,
+    FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 pub use inkwell::{AtomicOrdering, FloatPredicate, GlobalVisibility, IntPredicate, OptimizationLevel};
 
