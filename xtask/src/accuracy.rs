@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 /// Where records are kept.
-const RESULTS: &str = "tests/device/results";
+const RESULTS: &str = "tests/suites/device/results";
 
 /// The page.
 const PAGE: &str = "docs/src/float/accuracy.md";
@@ -86,7 +86,7 @@ fn page(record: &Value) -> Result<String> {
          rounded result, in units in the last place (ULP). \"Exact\" is the distance to the exact result: 0.5 is a perfect\n\
          rounding. A function of single precision with one argument is measured at all 2^32 inputs; those of several\n\
          arguments, and those of double precision, at ten million. In double precision MPFR judges every input of most functions.\n\
-         For the slow ones polynomials through MPFR's values do, in sums of two numbers (`tests/float_reference/src/fast.rs`):\n\
+         For the slow ones polynomials through MPFR's values do, in sums of two numbers (`tests/support/float_reference/src/fast.rs`):\n\
          MPFR then judges the 512 worst again, and checks 20,000 of the polynomials' own results. In single precision CUDA's\n\
          functions of double precision find the worst inputs on the GPU, and MPFR judges those again. `cargo xtask test device`\n\
          repeats this.\n\n\

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use crate::shell;
 
-/// Compiles `ui-tests/cases/run`, and returns the folder that holds a cubin, PTX and description of each.
+/// Compiles `tests/suites/ui/cases/run`, and returns the folder that holds a cubin, PTX and description of each.
 pub fn build() -> Result<PathBuf> {
     let folder = shell::target_dir()?.join("ui/run");
     if folder.exists() {

@@ -55,7 +55,7 @@ enum Verb {
     DeviceBundle,
     /// Writes the book's table of measured errors from records of device runs.
     Accuracy {
-        /// The records, from the one that counts most; the latest in tests/device/results by default.
+        /// The records, from the one that counts most; the latest in tests/suites/device/results by default.
         records: Vec<std::path::PathBuf>,
     },
     /// Measures.

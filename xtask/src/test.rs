@@ -57,14 +57,14 @@ impl Suite {
                 Ok(counts)
             }
             Self::Ui => test(&["--package", "ui-tests"]),
-            Self::BadInput => test(&["--package", "ptx-tests", "--test", "bad_input"]),
-            Self::Layout => test(&["--package", "ptx-tests", "--test", "layout"]),
-            Self::Link => test(&["--package", "ptx-tests", "--test", "link"]),
+            Self::BadInput => test(&["--package", "ptx-suites", "--test", "bad_input"]),
+            Self::Layout => test(&["--package", "ptx-suites", "--test", "layout"]),
+            Self::Link => test(&["--package", "ptx-suites", "--test", "link"]),
             Self::Abi => test(&["--package", "ptx-abi-tests"]),
-            Self::Pipeline => test(&["--package", "ptx-tests", "--test", "pipeline"]),
-            Self::Debug => test(&["--package", "ptx-tests", "--test", "debug"]),
-            Self::Float => test(&["--package", "ptx-tests", "--test", "float"]),
-            Self::Project => test(&["--package", "ptx-tests", "--test", "project"]),
+            Self::Pipeline => test(&["--package", "ptx-suites", "--test", "pipeline"]),
+            Self::Debug => test(&["--package", "ptx-suites", "--test", "debug_info"]),
+            Self::Float => test(&["--package", "ptx-suites", "--test", "float"]),
+            Self::Project => test(&["--package", "ptx-suites", "--test", "project"]),
             Self::Examples => examples::run(),
             Self::Device => {
                 let mut command = shell::cargo();
@@ -84,7 +84,7 @@ impl Suite {
 }
 
 /// Packages that are suites of their own.
-const RUNNERS: [&str; 4] = ["ui-tests", "ptx-tests", "ptx-abi-tests", "ptx-device-tests"];
+const RUNNERS: [&str; 4] = ["ui-tests", "ptx-suites", "ptx-abi-tests", "ptx-device-tests"];
 
 /// Runs one runner and reads its summary.
 fn runner(command: &mut Command) -> Result<Counts> {
