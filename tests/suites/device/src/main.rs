@@ -1,12 +1,12 @@
 //! Launches every test kernel and compares with the CPU; needs a GPU, and skips with the reason where there is none.
 //!
-//! `--json FILE` writes what ran where as one JSON object; `--examples FOLDER` also runs the programs in a folder,
+//! `--json FILE` writes what ran where, a line of JSON a test; `--examples FOLDER` also runs the programs in a folder,
 //! `--examples-at-o0 FOLDER` those there, which were not optimised;
 //! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder; `--debugger FOLDER` the cases there under cuda-gdb
 //! and compute-sanitizer;
 //! `--cases FOLDER` also runs the user-interface tests that were put there;
 //! `--at-once` runs them in several processes, which end after `--limit SECONDS`;
-//! `--commit ID` is noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
+//! `--commit ID` and `--date DAY` are noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
 use std::process::ExitCode;
 
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
     tests.extend(options.cases.iter().flat_map(|folder| cases::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests("example", folder)));
     tests.extend(options.examples_at_o0.iter().flat_map(|folder| examples::tests("example at O0:", folder)));
-    let record = record::Record::new(options.json.clone(), options.commit.clone());
+    let record = record::Record::new(options.json.clone(), options.commit.clone(), options.date.clone());
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
     let written = record.write();
     if let Err(error) = &written {

@@ -19,6 +19,8 @@ pub struct Options {
     pub cases: Option<PathBuf>,
     /// What the programs were built from.
     pub commit: Option<String>,
+    /// The day of the run.
+    pub date: Option<String>,
     /// Whether to run in several processes at once.
     pub at_once: bool,
     /// After how many seconds those end.
@@ -40,6 +42,7 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<Str
             "--debugger" => options.debugger = Some(value()?.into()),
             "--cases" => options.cases = Some(value()?.into()),
             "--commit" => options.commit = Some(value()?),
+            "--date" => options.date = Some(value()?),
             "--at-once" => options.at_once = true,
             "--limit" => options.limit = Some(value()?.parse().map_err(|error| format!("`--limit`: {error}"))?),
             "--child" => options.child = Some(value()?),

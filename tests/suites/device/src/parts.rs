@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::record;
+
 /// What libtest is told in each: every test belongs to exactly one.
 const PARTS: [&[&str]; 3] = [&["float accuracy"], &["float", "--skip", "float accuracy"], &["--skip", "float"]];
 
@@ -19,24 +21,20 @@ pub fn run(arguments: &[String], json: Option<&Path>, limit: Option<u64>) -> Res
         let paths = ["json", "txt"].map(|extension| folder.path().join(format!("{index}.{extension}")));
         parts.push(Part::start(arguments, filter, paths).map_err(|error| error.to_string())?);
     }
-    let mut record = Value::Null;
+    let mut head = Value::Null;
     let mut tests = Vec::new();
     for part in parts {
-        let (mut of_part, said) = part.finish(end)?;
+        let (of_part, mut more, said) = part.finish(end)?;
         print!("{said}");
-        if let Some(Value::Array(mut more)) = of_part.get_mut("tests").map(Value::take) {
-            tests.append(&mut more);
-        }
-        if !record.is_object() {
-            record = of_part;
+        tests.append(&mut more);
+        if head.is_null() {
+            head = of_part;
         }
     }
     let count = |result: &str| tests.iter().filter(|test| test["result"] == result).count();
     let [passed, failed, skipped] = ["passed", "failed", "skipped"].map(count);
     if let Some(path) = json {
-        record["tests"] = json!(tests);
-        let text = serde_json::to_string_pretty(&record).map_err(|error| error.to_string())?;
-        fs::write(path, text + "\n").map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        record::write(path, head, &tests)?;
     }
     println!("{passed} passed, {failed} failed, {skipped} skipped");
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -65,8 +63,8 @@ impl Part {
         Ok(Self { filter, child, json, said })
     }
 
-    /// Its record and what it printed, when it has ended, or at the end of the time.
-    fn finish(mut self, end: Option<Instant>) -> Result<(Value, String), String> {
+    /// The head and the tests of its record, and what it printed, when it has ended, or at the end of the time.
+    fn finish(mut self, end: Option<Instant>) -> Result<(Value, Vec<Value>, String), String> {
         let status = loop {
             match self.child.try_wait().map_err(|error| error.to_string())? {
                 Some(status) => break Some(status),
@@ -81,18 +79,17 @@ impl Part {
         }
         let said = fs::read(&self.said).map_err(|error| error.to_string())?;
         let text = fs::read_to_string(&self.json).unwrap_or_default();
-        let mut record: Value = serde_json::from_str(&text).unwrap_or_else(|_| json!({ "tests": [] }));
-        let has_failures =
-            |tests: &Value| tests.as_array().is_some_and(|tests| tests.iter().any(|test| test["result"] == "failed"));
+        let (head, mut tests) = record::read(&text);
+        let has_failures = tests.iter().any(|test| test["result"] == "failed");
         let fault = match status {
             None => Some("the time was up before its last test".to_string()),
-            Some(status) if !status.success() && !has_failures(&record["tests"]) => Some(status.to_string()),
+            Some(status) if !status.success() && !has_failures => Some(status.to_string()),
             Some(_) => None,
         };
-        if let (Some(fault), Some(tests)) = (fault, record["tests"].as_array_mut()) {
+        if let Some(fault) = fault {
             let name = format!("all of `{}`", self.filter.join(" "));
             tests.push(json!({ "name": name, "result": "failed", "detail": fault, "seconds": 0.0 }));
         }
-        Ok((record, String::from_utf8_lossy(&said).into_owned()))
+        Ok((head, tests, String::from_utf8_lossy(&said).into_owned()))
     }
 }

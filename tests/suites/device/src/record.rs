@@ -1,7 +1,7 @@
-//! What ran where, as one JSON object: GPU, driver, commit, and every test with its result.
+//! What ran where, in lines of JSON: first GPU, driver, commit, date and how many tests passed, then a line for every test.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -53,14 +53,15 @@ const INTERVAL: Duration = Duration::from_secs(5);
 pub struct Record {
     path: Option<PathBuf>,
     commit: Option<String>,
+    date: Option<String>,
     results: Arc<Mutex<Vec<Value>>>,
     written: Arc<Mutex<Instant>>,
 }
 
 impl Record {
     /// An empty one.
-    pub fn new(path: Option<PathBuf>, commit: Option<String>) -> Self {
-        Self { path, commit, results: Arc::default(), written: Arc::new(Mutex::new(Instant::now())) }
+    pub fn new(path: Option<PathBuf>, commit: Option<String>, date: Option<String>) -> Self {
+        Self { path, commit, date, results: Arc::default(), written: Arc::new(Mutex::new(Instant::now())) }
     }
 
     /// The test, noting how it went.
@@ -74,15 +75,18 @@ impl Record {
                 Ok((Completion::Ignored { reason }, _)) => ("skipped", json!(reason)),
                 Err(failed) => ("failed", json!(failed.message())),
             };
-            let seconds = start.elapsed().as_secs_f64();
-            let entry = json!({ "name": test.name, "result": result, "detail": detail, "seconds": seconds });
+            let seconds = (start.elapsed().as_secs_f64() * 1e3).round() / 1e3;
+            let mut entry = json!({ "name": test.name, "result": result, "seconds": seconds });
+            if !detail.is_null() {
+                entry["detail"] = detail;
+            }
             record.results.lock().expect("nobody panics with the lock").push(entry);
             record.write_at_times();
             outcome.map(|(completion, _)| completion)
         })
     }
 
-    /// Writes the object if it is time.
+    /// Writes the record if it is time.
     fn write_at_times(&self) {
         let mut written = self.written.lock().expect("nobody panics with the lock");
         if written.elapsed() >= INTERVAL {
@@ -92,23 +96,37 @@ impl Record {
         }
     }
 
-    /// Writes the object where there is a path.
+    /// Writes the record where there is a path.
     pub fn write(&self) -> Result<(), String> {
         let Some(path) = &self.path else { return Ok(()) };
         let gpu = gpu().ok();
         let driver = gpu.and_then(|gpu| gpu.device.driver_version().ok());
-        let object = json!({
+        let head = json!({
             "gpu": gpu.map(|gpu| gpu.device.name()),
             "compute_capability": gpu.map(|gpu| gpu.device.capability()),
             "driver": driver_release(),
             "cuda": driver.map(|(major, minor)| format!("{major}.{minor}")),
             "loaded": gpu.map(|gpu| gpu.module.loaded()),
             "commit": self.commit,
-            "tests": *self.results.lock().expect("nobody panics with the lock"),
+            "date": self.date,
         });
-        let text = serde_json::to_string_pretty(&object).map_err(|error| error.to_string())?;
-        std::fs::write(path, text + "\n").map_err(|error| format!("cannot write {}: {error}", path.display()))
+        write(path, head, &self.results.lock().expect("nobody panics with the lock"))
     }
+}
+
+/// Writes a record: `head` with the numbers of tests, and the tests.
+pub fn write(path: &Path, mut head: Value, tests: &[Value]) -> Result<(), String> {
+    for result in ["passed", "failed", "skipped"] {
+        head[result] = json!(tests.iter().filter(|test| test["result"] == result).count());
+    }
+    let text: String = std::iter::once(&head).chain(tests).map(|line| format!("{line}\n")).collect();
+    std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Reads one: its head and its tests; of what a process left behind that was ended, as much as there is.
+pub fn read(text: &str) -> (Value, Vec<Value>) {
+    let mut lines = text.lines().map_while(|line| serde_json::from_str(line).ok());
+    (lines.next().unwrap_or(json!({})), lines.collect())
 }
 
 fn run(test: &Test) -> Result<(Completion, Value), Failed> {
