@@ -13,7 +13,7 @@ pub fn build() -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    shell::run(shell::cargo().args(["test", "--quiet", "--package", "ui-tests", "--test", "ui", "--", "cases/run/"]))?;
+    shell::run(shell::cargo().args(["test", "--quiet", "--test", "ui", "--", "cases/run/"]))?;
     ensure!(folder.exists(), "no user-interface test was put aside for a GPU: is there a ptxas?");
     Ok(folder)
 }

@@ -1,4 +1,4 @@
-//! What the runners share: scratch folders, the linker as a process, and tests that say why they did not run.
+//! What the runners share: scratch folders, the linker as a process, samples, and tests that say why they did not run.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,13 +12,26 @@ use ptx_codegen::driver::LINKER_VARIABLE;
 pub mod dwarf;
 pub mod folders;
 pub mod library;
+mod sample;
+mod watch;
+
+pub use sample::{Sample, VARIABLE};
+pub use watch::Running;
 
 /// What a test says in the end: nothing, or why it did not run. It fails by panicking.
 pub type Skip = Option<String>;
 
 /// A test that runs `body`.
 pub fn trial(name: impl Into<String>, body: impl FnOnce() -> Skip + Send + 'static) -> Trial {
-    Trial::ignorable_test(name, move || match catch_unwind(AssertUnwindSafe(body)) {
+    let name = name.into();
+    Trial::ignorable_test(name.clone(), move || {
+        let _running = Running::new(&name);
+        outcome(catch_unwind(AssertUnwindSafe(body)))
+    })
+}
+
+fn outcome(result: std::thread::Result<Skip>) -> Result<Completion, Failed> {
+    match result {
         Ok(None) => Ok(Completion::Completed),
         Ok(Some(reason)) => Ok(Completion::ignored_with(reason)),
         Err(panic) => {
@@ -26,7 +39,7 @@ pub fn trial(name: impl Into<String>, body: impl FnOnce() -> Skip + Send + 'stat
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
             Err(Failed::from(text.unwrap_or_else(|| "it panicked".into())))
         }
-    })
+    }
 }
 
 /// A test that needs nothing, and so always runs.
@@ -41,6 +54,7 @@ pub fn test(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> Tr
 pub fn run(trials: impl FnOnce() -> Vec<Trial>) -> ExitCode {
     ptx_codegen::become_linker_if_asked();
     let args = Arguments::from_args();
+    Sample::begin(args.filter.is_some());
     // Failures are reported at the end with their text; the panic's own message would only say it twice.
     std::panic::set_hook(Box::new(|_| ()));
     libtest_mimic::run(&args, trials()).exit_code()
