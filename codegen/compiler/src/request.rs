@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use ptx_abi::float::Modes;
+pub use ptx_abi::float::Modes;
 use serde::{Deserialize, Serialize};
 
 use crate::arch::{Arch, PtxVersion};

@@ -101,7 +101,7 @@ mod tests {
                 span: Span { file: "src/lib.rs".into(), line: 1, column: 1 },
                 params: vec![param("a", "f32"), param("x", "&[f32]")],
                 abi_hash: 0xdead_beef,
-                float: ptx_project::options::float::Modes::DEFAULT.into(),
+                float: ptx_codegen::request::Modes::DEFAULT.into(),
                 resources: [(
                     "sm_80".to_string(),
                     Resources { registers: 12, constant: Some(352), ..Resources::default() },

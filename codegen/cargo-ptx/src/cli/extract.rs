@@ -1,6 +1,6 @@
 //! Cuts one function out of PTX, LLVM IR or a disassembly.
 
-use crate::ptx_text;
+use ptx_codegen::ptx_text;
 
 /// The `.entry` or `.func` of that name, with its header.
 pub fn ptx<'a>(text: &'a str, name: &str) -> Option<&'a str> {

@@ -177,7 +177,7 @@ fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) 
 
 fn link_args(build: &DeviceBuild, package: &Package, settings: &Settings) -> Vec<String> {
     let debug_level = settings.debug_level.unwrap_or_else(|| profile::debug_level(&package.root_table, &build.profile));
-    let mut args = Settings { debug_level: Some(debug_level), ..settings.clone() }.to_link_args();
+    let mut args = vec![Settings { debug_level: Some(debug_level), ..settings.clone() }.to_link_arg()];
     args.push(format!("--out-dir={}", build.out_dir.display()));
     args.push(format!("--name={}", build.name.as_ref().unwrap_or(&package.name).replace('-', "_")));
     args.push(format!("--source-base={}", package.root().display()));

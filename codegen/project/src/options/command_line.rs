@@ -72,6 +72,9 @@ struct CommandLine {
     linker_id: Option<String>,
     #[command(flatten)]
     settings: Settings,
+    /// All settings of a device build at once; those that are named one by one win.
+    #[arg(long = "settings", hide = true, value_parser = Settings::of_link_arg)]
+    of_build: Option<Settings>,
     /// Explain a message by its code, such as PTX0006.
     #[arg(long, value_name = "CODE", exclusive = true)]
     explain: Option<String>,
@@ -121,7 +124,8 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
         None => Settings::default(),
     };
     let current = std::env::current_dir().unwrap_or_default();
-    let mut settings = line.settings.linking_below(&current).or(manifest.linking_below(&current));
+    let given = line.settings.or(line.of_build.unwrap_or_default());
+    let mut settings = given.linking_below(&current).or(manifest.linking_below(&current));
     if settings.link_at_load && !settings.link.is_empty() {
         return Err(usage("files to link with and `link-at-load` exclude each other")
             .help("name the files when the program links, as in `device.linker().file(path)`, or leave `link-at-load` out")
@@ -230,10 +234,13 @@ fn unescape(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::panics::{PanicFor, PanicStrategy};
+    use crate::options::float::FloatSettings;
+    use crate::options::panics::{PanicFor, PanicSettings};
+    use ptx_codegen::arch::PtxVersion;
+    use ptx_codegen::request::{Emit, Modes, PanicStrategy};
 
     fn parse(args: &[&str]) -> Result<Options> {
-        match Options::from_args(args.iter().map(OsString::from))? {
+        match from_args(args.iter().map(OsString::from))? {
             Request::Link(options) => Ok(*options),
             Request::Print(text) => panic!("printed {text}"),
         }
@@ -299,9 +306,10 @@ mod tests {
                 panic_for: vec![PanicFor { name: "sha2".into(), strategy: PanicStrategy::Trap }],
             },
         };
-        let args = settings.to_link_args();
-        let args: Vec<&str> = args.iter().map(String::as_str).chain(["-o", "k.ptx"]).collect();
-        let options = parse(&args).unwrap();
+        let arg = settings.to_link_arg();
+        let options = parse(&[&arg, "-o", "k.ptx"]).unwrap();
+        assert_eq!(parse(&[&arg, "-o", "k.ptx", "--ptxas=auto"]).unwrap().ptxas, Ptxas::Auto, "what is named wins");
+        assert!(parse(&["--settings=[]", "-o", "k.ptx"]).unwrap_err().to_string().contains("PTX0001"));
         assert_eq!(options.emit, [Emit::Cubin, Emit::LlvmIr]);
         assert_eq!(options.debug, DebugLevel::LineTables);
         assert_eq!((options.ptxas, options.libdevice), (Ptxas::Off, Libdevice::Off));
@@ -384,7 +392,7 @@ mod tests {
 
     #[test]
     fn codes_are_explained() {
-        let explain = |code: &str| Options::from_args(["--explain", code].map(OsString::from));
+        let explain = |code: &str| from_args(["--explain", code].map(OsString::from));
         match explain("PTX0012").unwrap() {
             Request::Print(text) => assert!(text.contains("ptxas not found\n\nCubins, fatbins"), "{text}"),
             Request::Link(_) => panic!("it links"),

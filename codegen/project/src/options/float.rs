@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::{ArgAction, Args};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use ptx_abi::float::{Modes, Overrides};
 use ptx_codegen::codes::Code;
@@ -13,11 +13,11 @@ use ptx_codegen::diagnostic::{Diagnostic, Result};
 /// Hands the modes from `cargo ptx run` to the build script: `fmad=false,ftz=true`.
 pub const VARIABLE: &str = "RUST_PTX_FLOAT";
 
-/// The hidden option that hands on [`FloatSettings::fast_functions`].
+/// What hands on, in the variable, [`FloatSettings::fast_functions`].
 const FAST_FUNCTIONS: &str = "fast-functions";
 
 /// The modes that were named.
-#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[command(next_help_heading = "Floating point")]
 pub struct FloatSettings {
@@ -41,8 +41,7 @@ pub struct FloatSettings {
     #[serde(alias = "use_fast_math")]
     pub use_fast_math: Option<bool>,
     /// What is left of `use-fast-math` where another of its parts was named over it, see [`Self::or`].
-    #[arg(long, hide = true, value_name = "BOOL", action = ArgAction::Set)]
-    #[serde(skip)]
+    #[arg(skip)]
     pub fast_functions: Option<bool>,
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::request::{PanicStrategy, Panics};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Hands the strategies from `cargo ptx run` to the build script: `location,sha2=trap`.
 pub const VARIABLE: &str = "RUST_PTX_PANIC";
@@ -22,7 +22,7 @@ pub struct PanicFor {
 }
 
 /// The strategies that were named.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[command(next_help_heading = "Panics")]
 pub struct PanicSettings {
@@ -31,7 +31,7 @@ pub struct PanicSettings {
     pub panic: Option<PanicStrategy>,
     /// The same for the panics of one crate, as in `sha2=trap`; may be given several times.
     #[arg(long, value_name = "CRATE=STRATEGY", value_delimiter = ',', value_parser = assignment)]
-    #[serde(alias = "panic_for", deserialize_with = "table")]
+    #[serde(alias = "panic_for", serialize_with = "to_table", deserialize_with = "of_table")]
     pub panic_for: Vec<PanicFor>,
 }
 
@@ -49,13 +49,6 @@ impl PanicSettings {
             }
         }
         Self { panic: self.panic.or(other.panic), panic_for }
-    }
-
-    /// What was named, as options without dashes: `panic=trap`, `panic-for=sha2=full`.
-    pub fn assignments(&self) -> impl Iterator<Item = String> {
-        let default = self.panic.map(|strategy| format!("panic={}", strategy.name()));
-        let crates = self.panic_for.iter().map(|given| format!("panic-for={}={}", given.name, given.strategy.name()));
-        default.into_iter().chain(crates)
     }
 
     /// What [`VARIABLE`] says; nothing where it is not set.
@@ -113,9 +106,14 @@ fn as_in_code(name: &str) -> String {
 }
 
 /// `panic-for = { sha2 = "trap" }`
-fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PanicFor>, D::Error> {
+fn of_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PanicFor>, D::Error> {
     let table = BTreeMap::<String, PanicStrategy>::deserialize(deserializer)?;
     Ok(table.into_iter().map(|(name, strategy)| PanicFor { name: as_in_code(&name), strategy }).collect())
+}
+
+/// The reverse of [`of_table`].
+fn to_table<S: Serializer>(panic_for: &[PanicFor], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(panic_for.iter().map(|given| (&given.name, given.strategy)))
 }
 
 #[cfg(test)]

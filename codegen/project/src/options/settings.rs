@@ -2,18 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::files::normalized;
 use ptx_codegen::request::{DebugLevel, Emit};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::float::{self, FloatSettings};
 use super::panics::PanicSettings;
 
-/// The options of ours that come by `-C link-arg=` and by `[package.metadata.ptx]`.
-#[derive(Args, Clone, Debug, Default, Deserialize)]
+/// The hidden option that hands all settings from a device build to the linker.
+const ARGUMENT: &str = "settings";
+
+/// The field of the files to link with.
+const LINK: &str = "link";
+
+/// The options of ours that come by `-C link-arg=` and by `[package.metadata.ptx]`. A field here is all that declares one.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
     /// GPU architectures, such as sm_80,sm_90a.
@@ -60,26 +67,23 @@ impl Settings {
     /// `self` where it says something, else `other`; files to link with are those of both.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        let mut link = Vec::new();
-        for file in self.link.into_iter().chain(other.link) {
-            if !link.contains(&file) {
-                link.push(file);
+        let mut said = self.fields();
+        for (name, value) in other.fields() {
+            match &mut said[&name] {
+                files if name == LINK => union(files, value),
+                unsaid if is_unsaid(unsaid) => *unsaid = value,
+                _ => {}
             }
         }
-        let list = |a: Vec<_>, b| if a.is_empty() { b } else { a };
-        Self {
-            arch: list(self.arch, other.arch),
-            emit: if self.emit.is_empty() { other.emit } else { self.emit },
-            debug_level: self.debug_level.or(other.debug_level),
-            ptxas: self.ptxas.or(other.ptxas),
-            libdevice: self.libdevice.or(other.libdevice),
-            ptx_version: self.ptx_version.or(other.ptx_version),
-            link,
-            link_at_load: self.link_at_load || other.link_at_load,
-            nvcc_flags: list(self.nvcc_flags, other.nvcc_flags),
-            host_only: list(self.host_only, other.host_only),
-            float: self.float.or(other.float),
-            panic: self.panic.or(other.panic),
+        let settings: Self = serde_json::from_value(said.into()).expect("the same fields");
+        Self { float: self.float.or(other.float), panic: self.panic.or(other.panic), ..settings }
+    }
+
+    /// By name, without those that stand among the rest in the manifest.
+    fn fields(&self) -> serde_json::Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            other => unreachable!("settings are plain data with names: {other:?}"),
         }
     }
 
@@ -119,26 +123,37 @@ impl Settings {
         }
     }
 
-    /// The same options as `-C link-arg=` values.
-    pub fn to_link_args(&self) -> Vec<String> {
-        let mut args = Vec::new();
-        if !self.arch.is_empty() {
-            args.push(format!("--arch={}", self.arch.join(",")));
+    /// All of them as one argument for the linker.
+    pub fn to_link_arg(&self) -> String {
+        let parts = (self, &self.float, &self.panic);
+        format!("--{ARGUMENT}={}", serde_json::to_string(&parts).expect("settings are plain data"))
+    }
+
+    /// Reads the value of [`Self::to_link_arg`].
+    pub fn of_link_arg(value: &str) -> Result<Self, String> {
+        let (settings, float, panic): (Self, _, _) = serde_json::from_str(value).map_err(|error| error.to_string())?;
+        Ok(Self { float, panic, ..settings })
+    }
+}
+
+/// Whether a field has the value that it has where nobody says anything.
+fn is_unsaid(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Array(list) => list.is_empty(),
+        _ => false,
+    }
+}
+
+/// Adds the files that are not in the list yet.
+fn union(list: &mut Value, more: Value) {
+    if let (Value::Array(list), Value::Array(more)) = (list, more) {
+        for file in more {
+            if !list.contains(&file) {
+                list.push(file);
+            }
         }
-        if !self.emit.is_empty() {
-            let names: Vec<_> = self.emit.iter().map(|emit| value_name(*emit)).collect();
-            args.push(format!("--emit={}", names.join(",")));
-        }
-        args.extend(self.debug_level.map(|level| format!("--debug-level={}", value_name(level))));
-        args.extend(self.ptxas.as_ref().map(|ptxas| format!("--ptxas={ptxas}")));
-        args.extend(self.libdevice.as_ref().map(|libdevice| format!("--libdevice={libdevice}")));
-        args.extend(self.ptx_version.as_ref().map(|version| format!("--ptx-version={version}")));
-        args.extend(self.link.iter().map(|file| format!("--link={}", file.display())));
-        args.extend(self.link_at_load.then(|| "--link-at-load".to_string()));
-        args.extend(self.nvcc_flags.iter().map(|flag| format!("--nvcc-flag={flag}")));
-        args.extend(self.float.assignments().map(|mode| format!("--{mode}")));
-        args.extend(self.panic.assignments().map(|strategy| format!("--{strategy}")));
-        args
     }
 }
 
@@ -171,8 +186,4 @@ fn manifest_error(error: &toml::de::Error) -> String {
         Some((_, key)) => format!("`{key}: {message}"),
         None => message,
     }
-}
-
-fn value_name(value: impl ValueEnum) -> String {
-    value.to_possible_value().map(|v| v.get_name().to_string()).unwrap_or_default()
 }
