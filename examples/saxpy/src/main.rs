@@ -1,6 +1,7 @@
 //! Launches the kernel of lib.rs and checks its result against the CPU's.
 //!
 //! `--json` prints one JSON object instead of text.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -244,9 +244,28 @@ mod tests {
         Object { arch, ptx: "", ptx_path: "", cubin: if cubin { Some(&[0]) } else { None } }
     }
 
+    const fn image(linking: Linking, objects: &'static [Object]) -> Image {
+        // SAFETY: nothing of it is loaded.
+        unsafe { Image::new("test", linking, objects, &[]) }
+    }
+
     fn pick(objects: &'static [Object], device: (u32, u32)) -> Option<(&'static str, bool)> {
-        let image = Image { name: "test", linking: Linking::None, objects, kernels: &[] };
+        let image = image(Linking::None, objects);
         image.pick(device).map(|(object, code)| (object.arch, matches!(code, Code::Cubin(_))))
+    }
+
+    #[test]
+    fn an_image_of_other_code_says_what_it_was_given() {
+        static OBJECTS: [Object; 1] = [object("sm_90", true)];
+        static KERNELS: [KernelRecord; 1] =
+            [KernelRecord { name: "k", path: "mine::k", signature: "k()", abi_hash: 7, resources: &[] }];
+        // SAFETY: nothing of it is loaded.
+        static IMAGE: Image = unsafe { Image::new("mine", Linking::AtLoad, &OBJECTS, &KERNELS) };
+        assert_eq!((IMAGE.name(), IMAGE.linking()), ("mine", Linking::AtLoad));
+        assert_eq!((IMAGE.objects()[0].arch, IMAGE.objects()[0].cubin), ("sm_90", Some(&[0][..])));
+        assert_eq!(IMAGE.kernels().len(), 1);
+        assert_eq!(IMAGE.kernel("k").map(|kernel| (kernel.path, kernel.abi_hash)), Some(("mine::k", 7)));
+        assert!(IMAGE.kernel("l").is_none());
     }
 
     #[test]
@@ -270,7 +289,7 @@ mod tests {
         assert_eq!(pick(&OBJECTS, (10, 0)), Some(("sm_86", false)));
         assert_eq!(pick(&OBJECTS, (6, 1)), None);
         // PTX of linked code lacks what it was linked with.
-        let linked = Image { name: "test", linking: Linking::AtBuild, objects: &OBJECTS, kernels: &[] };
+        let linked = image(Linking::AtBuild, &OBJECTS);
         assert!(linked.pick((8, 9)).is_some() && linked.pick((10, 0)).is_none() && linked.pick((7, 5)).is_none());
     }
 }
