@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::counts::Counts;
-use crate::{abi, cases, examples, reference, setup, shell};
+use crate::{abi, cases, examples, reference, sanitizer, setup, shell};
 
 /// A group of tests with one runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,6 +33,8 @@ pub enum Suite {
     Project,
     /// Every example, as a user runs it.
     Examples,
+    /// The runtime's unsafe code on the host, under AddressSanitizer and Miri.
+    Sanitizer,
     /// Kernels on a GPU, against the CPU.
     Device,
 }
@@ -66,6 +68,7 @@ impl Suite {
             Self::Float => test(&["--package", "ptx-tests", "--test", "float"]),
             Self::Project => test(&["--package", "ptx-tests", "--test", "project"]),
             Self::Examples => examples::run(),
+            Self::Sanitizer => sanitizer::run(),
             Self::Device => {
                 let mut command = shell::cargo();
                 command.args(["run", "--release", "--package", "ptx-device-tests"]);

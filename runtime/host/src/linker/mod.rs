@@ -41,9 +41,10 @@ pub enum LinkWith {
 /// ```
 ///
 /// # Safety of foreign code
-/// Linking images is safe. What adds other code is `unsafe`, because that code becomes a part of kernels which are launched
-/// safely. Whoever adds it promises that
-/// - it is device code of the kind that the function names, and undamaged: linkers and drivers believe what object files say;
+/// Linking images is safe. What adds other code is `unsafe`, because that code becomes a part of kernels which are
+/// launched safely. Whoever adds it promises that
+/// - it is device code of the kind that the function names, and undamaged: linkers and drivers believe what object files
+///   say;
 /// - what it defines is what the images declare, by the same names: parameters, results, and what a caller may rely on.
 #[must_use = "nothing is linked until `.link()` is called"]
 pub struct Linker<'a> {
@@ -177,8 +178,8 @@ impl<'a> Linker<'a> {
         };
         let names: Vec<_> = inputs.iter().map(|input| input.name.as_str()).collect();
         let description = format!("{} (linked for {arch} by {linker})", names.join(" + "));
-        // SAFETY: a linker made a whole cubin of undamaged pieces, which their adders promised; it has all kernels of the images,
-        // since a kernel that another piece defines, too, is an error.
+        // SAFETY: a linker made a whole cubin of undamaged pieces, which their adders promised; it has all kernels of the
+        // images, since a kernel that another piece defines, too, is an error.
         unsafe { Module::load_linked(&device, images.into_iter().copied().collect(), &cubin, description) }
     }
 }
