@@ -23,7 +23,7 @@ fn ptxas() -> Option<&'static (std::path::PathBuf, Vec<String>)> {
     let find = || {
         let tools = tools::find();
         let ptxas = tools.ptxas()?;
-        Some((ptxas.path.clone(), ptxas.archs().ok()?))
+        Some((ptxas.path.clone(), ptxas.archs().ok()?.to_vec()))
     };
     FOUND.get_or_init(find).as_ref()
 }

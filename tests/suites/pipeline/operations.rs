@@ -10,6 +10,7 @@ use libtest_mimic::Trial;
 use ptx_codegen::arch::{Arch, PtxVersion};
 use ptx_codegen::intrinsics::instruction::{self, Instruction};
 use ptx_codegen::tool::{Tool, Tools};
+use ptx_project::options::float::FloatSettings;
 use ptx_project::tools;
 use ptx_tests::folders::root;
 use ptx_tests::trial;
