@@ -84,7 +84,7 @@ codes! {
     AtomicUnsupported = 23, "atomic operation that the GPU does not have",
         "Some atomic operations need newer GPUs: read-modify-write operations on 128 bits, addition of `bf16` values and cluster scope need sm_90.\n\nCompile for that arch (`--arch sm_90`), or use another operation: a smaller type, or device scope in place of cluster scope.";
     SharedStatic = 24, "shared static that a block cannot have",
-        "The shared statics that a kernel uses take up more than 48 KiB together, or a static in shared memory has an initial value. Shared memory cannot have one: its contents are undefined when a block starts.\n\nMake the arrays smaller, and write the first values in the kernel.";
+        "The shared statics that a kernel uses take up more than 48 KiB together, or a static in shared memory has an initial value. Shared memory cannot have one: its contents are arbitrary when a block starts.\n\nMake the arrays smaller, and write the first values in the kernel.";
     MathMissing = 25, "mathematical function that nothing computes",
         "Mathematical functions come from NVIDIA's libdevice. If libdevice is not found, or with `--libdevice=off`, the crate `libm` is used instead. It has no `erfcx`, `erfinv`, `erfcinv`, `normcdf`, `normcdfinv` or modified Bessel functions, and it comes only with the crate `ptx`.\n\nInstall libdevice (`cargo ptx setup`), or use another function. `cargo ptx doctor` says which library is used.";
     LinkInput = 26, "file that cannot be linked with",
