@@ -66,7 +66,7 @@ fn assembled(image: &ptx::Image) -> Vec<Check> {
         let detail = if used.is_empty() { "ptxas was not found".to_owned() } else { used.join("; ") };
         Check { name: format!("ptxas {}", kernel.name), passed: true, detail }
     };
-    image.kernels.iter().map(row).collect()
+    image.kernels().iter().map(row).collect()
 }
 
 fn print(device: Option<&Device>, checks: &[Check]) {

@@ -33,7 +33,7 @@ pub fn table(image: &ptx::Image) -> Section {
         return section;
     }
     EXPECTED.iter().fold(section, |section, (kernel, expected)| {
-        let found: Vec<Vec<String>> = image.objects.iter().map(|object| arithmetic(object.ptx, kernel)).collect();
+        let found: Vec<Vec<String>> = image.objects().iter().map(|object| arithmetic(object.ptx, kernel)).collect();
         let holds = !found.is_empty() && found.iter().all(|found| found == expected);
         let text = found.first().map_or_else(|| "no PTX".to_owned(), |found| found.join(", "));
         section.note(format!("{kernel:18} {text}"), holds)

@@ -1,6 +1,7 @@
 //! Launches the kernel of lib.rs and checks its result against the CPU's.
 //!
 //! `--json` prints one JSON object instead of text.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -97,12 +98,12 @@ fn launch(device: &Device) -> Result<Value> {
 /// Where the PTX is, and what each kernel uses.
 fn describe(image: &ptx::Image) -> Vec<String> {
     let mut lines: Vec<String> =
-        image.objects.iter().map(|object| format!("PTX for {}: {}", object.arch, object.ptx_path)).collect();
+        image.objects().iter().map(|object| format!("PTX for {}: {}", object.arch, object.ptx_path)).collect();
     lines.push(format!(
         "{:<10} {:<8} {:>9} {:>6} {:>13} {:>12} {:>7} {:>9}",
         "kernel", "arch", "registers", "stack", "spill stores", "spill loads", "shared", "constant"
     ));
-    for kernel in image.kernels {
+    for kernel in image.kernels() {
         for r in kernel.resources {
             let constant = r.constant.map_or("-".to_string(), |bytes| bytes.to_string());
             lines.push(format!(
@@ -119,6 +120,6 @@ fn describe(image: &ptx::Image) -> Vec<String> {
 
 /// The architectures for which ptxas took the kernels.
 fn assembled(image: &ptx::Image) -> Vec<&'static str> {
-    let took = |arch: &str| image.kernels.iter().all(|kernel| kernel.resources.iter().any(|r| r.arch == arch));
-    image.objects.iter().map(|object| object.arch).filter(|arch| took(arch)).collect()
+    let took = |arch: &str| image.kernels().iter().all(|kernel| kernel.resources.iter().any(|r| r.arch == arch));
+    image.objects().iter().map(|object| object.arch).filter(|arch| took(arch)).collect()
 }

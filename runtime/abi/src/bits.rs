@@ -2,7 +2,7 @@
 //!
 //! The guide's rules are those of the Itanium C++ ABI as GCC and Clang apply it on x86-64, which nvcc follows on both sides.
 
-use crate::types::AbiType;
+use crate::types::{AbiType, CxxType};
 
 /// A member of a struct or union, as far as layout is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +146,7 @@ macro_rules! plain {
     )*};
 }
 plain!([] u8, [] u16, [] u32, [] u64, [] u128, [] usize, [] i8, [] i16, [] i32, [] i64, [] i128, [] isize, [] f32, [] f64);
-plain!([T: crate::CxxType + 'static] *const T, [T: crate::CxxType + 'static] *mut T, [T: Plain, const N: usize] [T; N]);
+plain!([T: CxxType + 'static] *const T, [T: CxxType + 'static] *mut T, [T: Plain, const N: usize] [T; N]);
 
 /// Gives a struct an alignment that only a constant knows: `[<Aligned<A> as Carrier>::Type; 0]`.
 #[derive(Debug)]

@@ -6,9 +6,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::cxx::{Bits, Builtin, Keyword};
-use crate::descriptor::{Access, Class, Kind, LaunchBounds, Mangling, Pointee, Type};
+use crate::descriptor::{Access, Class, Kind, LaunchBounds, MAGIC, Mangling, Pointee, Type, VERSION};
 use crate::owned::{OwnedArgument, OwnedBody, OwnedCxx, OwnedDefinition, OwnedField, OwnedName, OwnedVariant};
-use crate::{MAGIC, VERSION};
 
 /// A decoded parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]

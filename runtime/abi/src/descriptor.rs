@@ -2,6 +2,12 @@
 
 use crate::cxx::{Argument, Cxx, Definition};
 
+/// First bytes of every encoded descriptor.
+pub const MAGIC: [u8; 4] = *b"PTXI";
+
+/// Version of the encoding. The compiler refuses any other.
+pub const VERSION: u16 = 2;
+
 /// A static in the section [`crate::SECTION`]: the code that the descriptor is about, then the encoded descriptor.
 ///
 /// The shim takes one pointer for each parameter, to a value of `<P as DeviceParam>::Raw`, in order. If there is a result,

@@ -4,8 +4,7 @@
 //! present) and its fields; what has cases is one byte for the case and its fields.
 
 use crate::cxx::{Argument, Body, Cxx, Definition, Field};
-use crate::descriptor::{Descriptor, Param, Type};
-use crate::{MAGIC, VERSION};
+use crate::descriptor::{Descriptor, MAGIC, Param, Type, VERSION};
 
 /// Writes into a fixed array, or only counts when `N` is 0.
 pub struct Encoder<const N: usize> {

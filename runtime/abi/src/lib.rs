@@ -26,7 +26,9 @@ pub mod owned;
 mod types;
 mod wrappers;
 
-pub use descriptor::{Access, Class, Descriptor, Entry, Kind, LaunchBounds, Mangling, Param, Pointee, Type};
+pub use descriptor::{
+    Access, Class, Descriptor, Entry, Kind, LaunchBounds, MAGIC, Mangling, Param, Pointee, Type, VERSION,
+};
 pub use encode::{Encoder, encode, encoded_len};
 pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, TemplateParameter};
 
@@ -38,12 +40,6 @@ pub const SHARED_SECTION: &str = ".ptx.shared";
 
 /// The section of statics that lie in constant memory.
 pub const CONSTANT_SECTION: &str = ".ptx.constant";
-
-/// First bytes of every encoded descriptor.
-pub const MAGIC: [u8; 4] = *b"PTXI";
-
-/// Version of the encoding. The compiler refuses any other.
-pub const VERSION: u16 = 2;
 
 /// The name of the function that the macros put around the user's for the compiler to call.
 pub const SHIM: &str = "__ptx_shim";

@@ -1,4 +1,4 @@
-//! The expression of type `ptx::Image` that the host program includes.
+//! The expression of type `ptx::Image` that the host program includes, in the `unsafe` block of `ptx::image!()`.
 
 use std::fmt::Write;
 
@@ -8,24 +8,24 @@ use ptx_codegen::report::{Kernel, OutputFile, Resources};
 
 /// Rust text; the files are included by their paths, so rustc tracks them.
 pub fn expression(report: &Report) -> String {
-    let mut text = String::from("// Written by ptx-build.\n::ptx::Image {\n");
+    let mut text = String::from("// Written by ptx-build.\n::ptx::Image::new(\n");
     let mut line = |indent: usize, content: &str| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{:1$}{content}", "", indent * 4);
     };
-    line(1, &format!("name: {:?},", report.name));
-    line(1, &format!("linking: ::ptx::Linking::{:?},", report.linking));
-    line(1, "objects: &[");
+    line(1, &format!("{:?},", report.name));
+    line(1, &format!("::ptx::Linking::{:?},", report.linking));
+    line(1, "&[");
     for ptx in report.outputs.iter().filter(|output| output.kind == Emit::Ptx) {
         line(2, &object(ptx, report));
     }
     line(1, "],");
-    line(1, "kernels: &[");
+    line(1, "&[");
     for kernel in &report.kernels {
         line(2, &record(kernel));
     }
     line(1, "],");
-    line(0, "}");
+    line(0, ")");
     text
 }
 
@@ -125,6 +125,11 @@ mod tests {
         mod ptx {
             #[derive(Clone, Copy, Debug, PartialEq)] pub enum Linking { None, AtBuild, AtLoad }
             pub struct Image { pub name: &'static str, pub linking: Linking, pub objects: &'static [Object], pub kernels: &'static [KernelRecord] }
+            impl Image {
+                pub const unsafe fn new(
+                    name: &'static str, linking: Linking, objects: &'static [Object], kernels: &'static [KernelRecord],
+                ) -> Self { Self { name, linking, objects, kernels } }
+            }
             pub struct Object { pub arch: &'static str, pub ptx: &'static str, pub ptx_path: &'static str, pub cubin: Option<&'static [u8]> }
             pub struct KernelRecord { pub name: &'static str, pub path: &'static str, pub signature: &'static str, pub abi_hash: u64, pub resources: &'static [ResourceRecord] }
             pub struct ResourceRecord { pub arch: &'static str, pub registers: u32, pub stack: u32, pub spill_stores: u32, pub spill_loads: u32, pub shared: u32, pub constant: Option<u32> }
@@ -152,7 +157,7 @@ mod tests {
                 assert_eq!((kernel.resources[0].constant, IMAGE.linking), (Some(352), ptx::Linking::AtBuild));
             }
         "#;
-        let source = format!("#![allow(dead_code)]{TYPES}\nstatic IMAGE: ptx::Image = {image};\n{checks}");
+        let source = format!("#![allow(dead_code)]{TYPES}\nstatic IMAGE: ptx::Image = unsafe {{ {image} }};\n{checks}");
         std::fs::write(dir.path().join("main.rs"), source).unwrap();
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let run = |command: &mut Command| {

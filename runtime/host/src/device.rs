@@ -9,9 +9,7 @@ use ptx_device::Dim3;
 
 use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
-use crate::image::Image;
-use crate::linker::Linker;
-use crate::module::Module;
+use crate::grid::Limits;
 
 /// See [`Device::set_stack_size`].
 const DEFAULT_STACK: usize = 8192;
@@ -31,21 +29,6 @@ struct Inner {
     /// A stream that nobody uses. cudarc stops waiting between streams when all but the default one are gone, though
     /// what was put on them may still run; with this one they never are.
     last_stream: OnceLock<Arc<CudaStream>>,
-}
-
-/// What a device allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Blocks in a grid.
-    pub grid: Dim3,
-    /// Extents of a block.
-    pub block: Dim3,
-    /// Threads in a block.
-    pub threads_per_block: u32,
-    /// Shared memory of a block, in bytes, as any kernel may use it.
-    pub shared_bytes_per_block: u32,
-    /// The same, for launches that ask for more.
-    pub shared_bytes_per_block_optin: u32,
 }
 
 impl Device {
@@ -216,16 +199,6 @@ impl Device {
             _ = self.inner.last_stream.set(make()?);
         }
         make()
-    }
-
-    /// Loads embedded device code: `device.load(&ptx::image!())`.
-    pub fn load(&self, image: &Image) -> Result<Module> {
-        Module::load(self, image)
-    }
-
-    /// Links device code when the program runs: Rust kernels with CUDA C++.
-    pub fn linker<'a>(&self) -> Linker<'a> {
-        Linker::new(self)
     }
 
     /// Copies `data` to the device.

@@ -8,6 +8,7 @@ use cudarc::driver::{DriverError, result};
 use libloading::Library;
 
 use crate::error::{Error, Lost, Result};
+use crate::image::Code;
 use crate::panic;
 
 /// Turns the driver's errors into ours.
@@ -77,14 +78,6 @@ pub(crate) fn name(error: &DriverError) -> String {
 /// The driver's description.
 pub(crate) fn text(error: &DriverError) -> String {
     error.error_string().map_or_else(|_| format!("{:?}", error.0), |text| text.to_string_lossy().into_owned())
-}
-
-/// What the driver can load.
-pub(crate) enum Code<'a> {
-    /// PTX text, for the driver's just-in-time compiler.
-    Ptx(&'a str),
-    /// Machine code.
-    Cubin(&'a [u8]),
 }
 
 /// Most of the just-in-time compiler's log that is kept.

@@ -2,6 +2,8 @@
 
 use ptx_device::Dim3;
 
+use crate::grid::{Grid, GridError};
+
 /// Result of everything here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -145,7 +147,7 @@ pub enum Error {
         /// The kernel.
         kernel: String,
         /// The grid.
-        grid: crate::Grid,
+        grid: Grid,
         /// Why not.
         reason: GridError,
     },
@@ -265,60 +267,4 @@ pub enum Lost {
     /// Anything else.
     #[error("the hardware reported {0}")]
     Other(&'static str),
-}
-
-/// Why a grid does not fit.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GridError {
-    /// An extent is 0.
-    #[error("an extent of the {0} is 0: every extent must be at least 1")]
-    Zero(&'static str),
-    /// An extent is over the device's limit.
-    #[error("the {what}'s {axis} extent is {extent}, and this device allows {limit}")]
-    Extent {
-        /// `grid` or `block`.
-        what: &'static str,
-        /// `x`, `y` or `z`.
-        axis: char,
-        /// What was asked for.
-        extent: u32,
-        /// The limit.
-        limit: u32,
-    },
-    /// A block has more threads than the device can hold.
-    #[error("a block of {0} threads is over this device's limit of {1}", block.volume(), limit)]
-    BlockThreads {
-        /// The block.
-        block: Dim3,
-        /// The limit.
-        limit: u32,
-    },
-    /// A block has more threads than this kernel can have.
-    #[error(
-        "a block of {0} threads is over this kernel's limit of {1}, which comes from its `launch_bounds` or from the \
-         registers that it uses ({registers} a thread): launch smaller blocks, or give `launch_bounds({0})`",
-        block.volume(), limit
-    )]
-    KernelThreads {
-        /// The block.
-        block: Dim3,
-        /// The limit.
-        limit: u32,
-        /// What the kernel uses.
-        registers: u32,
-    },
-    /// More shared memory than there is.
-    #[error(
-        "{dynamic} bytes of dynamic shared memory beside the kernel's own {fixed} are over this device's limit of \
-         {limit} a block"
-    )]
-    SharedMemory {
-        /// What was asked for.
-        dynamic: u32,
-        /// What the kernel declares.
-        fixed: u32,
-        /// The limit for both.
-        limit: u32,
-    },
 }

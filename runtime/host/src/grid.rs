@@ -1,11 +1,8 @@
-//! How many threads a launch has, checked before the driver sees it.
+//! How many threads a launch has, and what a device allows: checked before the driver sees it.
 
 use std::fmt;
 
 use ptx_device::Dim3;
-
-use crate::device::Limits;
-use crate::error::GridError;
 
 /// Blocks in the grid, threads in a block, and dynamic shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +13,77 @@ pub struct Grid {
     pub threads: Dim3,
     /// Dynamic shared memory a block, in bytes.
     pub shared_bytes: u32,
+}
+
+/// What a device allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Blocks in a grid.
+    pub grid: Dim3,
+    /// Extents of a block.
+    pub block: Dim3,
+    /// Threads in a block.
+    pub threads_per_block: u32,
+    /// Shared memory of a block, in bytes, as any kernel may use it.
+    pub shared_bytes_per_block: u32,
+    /// The same, for launches that ask for more.
+    pub shared_bytes_per_block_optin: u32,
+}
+
+/// Why a grid does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GridError {
+    /// An extent is 0.
+    #[error("an extent of the {0} is 0: every extent must be at least 1")]
+    Zero(&'static str),
+    /// An extent is over the device's limit.
+    #[error("the {what}'s {axis} extent is {extent}, and this device allows {limit}")]
+    Extent {
+        /// `grid` or `block`.
+        what: &'static str,
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// What was asked for.
+        extent: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// A block has more threads than the device can hold.
+    #[error("a block of {0} threads is over this device's limit of {1}", block.volume(), limit)]
+    BlockThreads {
+        /// The block.
+        block: Dim3,
+        /// The limit.
+        limit: u32,
+    },
+    /// A block has more threads than this kernel can have.
+    #[error(
+        "a block of {0} threads is over this kernel's limit of {1}, which comes from its `launch_bounds` or from the \
+         registers that it uses ({registers} a thread): launch smaller blocks, or give `launch_bounds({0})`",
+        block.volume(), limit
+    )]
+    KernelThreads {
+        /// The block.
+        block: Dim3,
+        /// The limit.
+        limit: u32,
+        /// What the kernel uses.
+        registers: u32,
+    },
+    /// More shared memory than there is.
+    #[error(
+        "{dynamic} bytes of dynamic shared memory beside the kernel's own {fixed} are over this device's limit of \
+         {limit} a block"
+    )]
+    SharedMemory {
+        /// What was asked for.
+        dynamic: u32,
+        /// What the kernel declares.
+        fixed: u32,
+        /// The limit for both.
+        limit: u32,
+    },
 }
 
 impl Grid {

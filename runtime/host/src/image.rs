@@ -1,20 +1,28 @@
 //! Embedded device code, as `ptx-build` writes it, and which of its objects fits a device.
 
-use crate::device::Device;
-use crate::driver::Code;
 use crate::error::Error;
 
-/// The device code of one crate.
+/// The device code of one crate: `ptx::image!()`, or [`Image::new`] for code from elsewhere.
+///
+/// Whoever has an image can load and launch its kernels without `unsafe`. So no safe code makes one:
+///
+/// ```compile_fail,E0451
+/// use ptx_host::{Image, Linking};
+///
+/// let image = Image { name: "mine", linking: Linking::None, objects: &[], kernels: &[] };
+/// ```
+///
+/// ```compile_fail,E0133
+/// use ptx_host::{Image, Linking};
+///
+/// let image = Image::new("mine", Linking::None, &[], &[]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
-    /// The crate.
-    pub name: &'static str,
-    /// Whether the code is whole.
-    pub linking: Linking,
-    /// The code, once for every architecture.
-    pub objects: &'static [Object],
-    /// The kernels.
-    pub kernels: &'static [KernelRecord],
+    name: &'static str,
+    linking: Linking,
+    objects: &'static [Object],
+    kernels: &'static [KernelRecord],
 }
 
 /// Where device code is linked with other device code.
@@ -75,6 +83,14 @@ pub struct ResourceRecord {
     pub constant: Option<u32>,
 }
 
+/// What of an image a driver or a linker takes.
+pub(crate) enum Code<'a> {
+    /// PTX text, for the driver's just-in-time compiler.
+    Ptx(&'a str),
+    /// Machine code.
+    Cubin(&'a [u8]),
+}
+
 /// A compute capability, with the letter that limits where code for it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Arch {
@@ -111,6 +127,60 @@ impl Arch {
 }
 
 impl Image {
+    /// The image of code that is not `ptx-build`'s: PTX or machine code from a file, from another compiler, from a generator.
+    /// `name` is for messages.
+    ///
+    /// ```no_run
+    /// use ptx_host::{Device, Image, Linking, Object};
+    ///
+    /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// // An image lives as long as the program.
+    /// let cubin: &'static [u8] = std::fs::read("k.cubin")?.leak();
+    /// let objects = vec![Object { arch: "sm_90", ptx: "", ptx_path: "", cubin: Some(cubin) }].leak();
+    /// // SAFETY: the file is what `ptxas -arch=sm_90` wrote. No kernel is described, so that none is launched safely.
+    /// let image = unsafe { Image::new("k", Linking::None, objects, &[]) };
+    /// let module = Device::first()?.load(&image)?;
+    /// let function = module.function("k")?; // for `cudarc::driver::result::launch_kernel`
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Safety
+    /// - Every [`Object::cubin`] must be a whole cubin (an ELF file of CUDA's) for its arch: the driver (`cuModuleLoadDataEx`)
+    ///   believes what it says of itself. [`Object::ptx`] must be PTX for its arch, or empty where the cubin is what is loaded;
+    ///   errors in it are the driver's to find.
+    /// - `linking` must say what the objects lack.
+    /// - Every object must have every kernel of `kernels` as an entry of that [`name`](KernelRecord::name), with the parameters
+    ///   whose layout the [`abi_hash`](KernelRecord::abi_hash) stands for. It must be sound to launch it with any arguments
+    ///   of those types and with any grid, unless the Rust function of that name is `unsafe`.
+    pub const unsafe fn new(
+        name: &'static str,
+        linking: Linking,
+        objects: &'static [Object],
+        kernels: &'static [KernelRecord],
+    ) -> Self {
+        Self { name, linking, objects, kernels }
+    }
+
+    /// The crate.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether the code is whole.
+    pub const fn linking(&self) -> Linking {
+        self.linking
+    }
+
+    /// The code, once for every architecture.
+    pub const fn objects(&self) -> &'static [Object] {
+        self.objects
+    }
+
+    /// The kernels.
+    pub const fn kernels(&self) -> &'static [KernelRecord] {
+        self.kernels
+    }
+
     /// What to load on a device of this compute capability: the cubin that fits best, else the PTX that does.
     pub(crate) fn pick(&self, device: (u32, u32)) -> Option<(&'static Object, Code<'static>)> {
         let cubin = self.best(&|object, arch| object.cubin.is_some() && arch.cubin_runs_on(device));
@@ -134,13 +204,13 @@ impl Image {
         }
     }
 
-    /// The error that nothing fits.
-    pub(crate) fn nothing_for(&self, device: &Device) -> Error {
+    /// The error that nothing fits the device of this name and arch.
+    pub(crate) fn nothing_for(&self, device: &str, arch: String) -> Error {
         let compiled: Vec<_> = self.objects.iter().map(|o| o.arch).collect();
         Error::NoObject {
             image: self.name,
-            device: device.name().to_owned(),
-            arch: device.arch(),
+            device: device.to_owned(),
+            arch,
             compiled: if compiled.is_empty() { "nothing".to_owned() } else { compiled.join(", ") },
             older: match self.linking {
                 Linking::AtBuild => {
@@ -174,9 +244,28 @@ mod tests {
         Object { arch, ptx: "", ptx_path: "", cubin: if cubin { Some(&[0]) } else { None } }
     }
 
+    const fn image(linking: Linking, objects: &'static [Object]) -> Image {
+        // SAFETY: nothing of it is loaded.
+        unsafe { Image::new("test", linking, objects, &[]) }
+    }
+
     fn pick(objects: &'static [Object], device: (u32, u32)) -> Option<(&'static str, bool)> {
-        let image = Image { name: "test", linking: Linking::None, objects, kernels: &[] };
+        let image = image(Linking::None, objects);
         image.pick(device).map(|(object, code)| (object.arch, matches!(code, Code::Cubin(_))))
+    }
+
+    #[test]
+    fn an_image_of_other_code_says_what_it_was_given() {
+        static OBJECTS: [Object; 1] = [object("sm_90", true)];
+        static KERNELS: [KernelRecord; 1] =
+            [KernelRecord { name: "k", path: "mine::k", signature: "k()", abi_hash: 7, resources: &[] }];
+        // SAFETY: nothing of it is loaded.
+        static IMAGE: Image = unsafe { Image::new("mine", Linking::AtLoad, &OBJECTS, &KERNELS) };
+        assert_eq!((IMAGE.name(), IMAGE.linking()), ("mine", Linking::AtLoad));
+        assert_eq!((IMAGE.objects()[0].arch, IMAGE.objects()[0].cubin), ("sm_90", Some(&[0][..])));
+        assert_eq!(IMAGE.kernels().len(), 1);
+        assert_eq!(IMAGE.kernel("k").map(|kernel| (kernel.path, kernel.abi_hash)), Some(("mine::k", 7)));
+        assert!(IMAGE.kernel("l").is_none());
     }
 
     #[test]
@@ -200,7 +289,7 @@ mod tests {
         assert_eq!(pick(&OBJECTS, (10, 0)), Some(("sm_86", false)));
         assert_eq!(pick(&OBJECTS, (6, 1)), None);
         // PTX of linked code lacks what it was linked with.
-        let linked = Image { name: "test", linking: Linking::AtBuild, objects: &OBJECTS, kernels: &[] };
+        let linked = image(Linking::AtBuild, &OBJECTS);
         assert!(linked.pick((8, 9)).is_some() && linked.pick((10, 0)).is_none() && linked.pick((7, 5)).is_none());
     }
 }

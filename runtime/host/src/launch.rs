@@ -93,8 +93,8 @@ impl<'a> Launch<'a> {
             grid,
             reason,
         })?;
-        kernel.allow_shared(grid.shared_bytes)?;
         stream.context().bind_to_thread().doing(|| format!("launching kernel `{name}`"))?;
+        kernel.allow_shared(grid.shared_bytes)?;
 
         // Addresses and lengths, two for every argument at most; reserved whole, since the driver gets pointers to them.
         let mut words: Vec<u64> = Vec::with_capacity(2 * self.arguments.len());

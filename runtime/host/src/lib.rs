@@ -18,9 +18,9 @@ mod param;
 
 pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
-pub use device::{Device, Limits};
-pub use error::{Error, GridError, Lost, Panic, Result};
-pub use grid::Grid;
+pub use device::Device;
+pub use error::{Error, Lost, Panic, Result};
+pub use grid::{Grid, GridError, Limits};
 pub use image::{Image, KernelRecord, Linking, Object, ResourceRecord};
 pub use launch::Launch;
 pub use linker::{LinkInput, LinkKind, LinkWith, Linker, link_without_device, nvjitlink_version};

@@ -9,11 +9,11 @@ use cudarc::driver::sys::{CUfunction, CUfunction_attribute as Attribute, CUmodul
 use cudarc::driver::{CudaContext, DriverError, result};
 use ptx_abi::{Descriptor, Mangling};
 
-use crate::device::{Device, Limits};
-use crate::driver::{self, Code, Doing};
-use crate::error::{Error, GridError, Result};
-use crate::grid::Grid;
-use crate::image::{Image, KernelRecord, Linking};
+use crate::device::Device;
+use crate::driver::{self, Doing};
+use crate::error::{Error, Result};
+use crate::grid::{Grid, GridError, Limits};
+use crate::image::{Code, Image, KernelRecord, Linking};
 use crate::panic::{self, PanicRecord};
 
 /// Device code that is loaded on a device.
@@ -89,33 +89,58 @@ impl Drop for Loaded {
     }
 }
 
+impl Device {
+    /// Loads embedded device code: `device.load(&ptx::image!())`.
+    pub fn load(&self, image: &Image) -> Result<Module> {
+        Module::load(self, image)
+    }
+}
+
 impl Module {
     pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
-        if image.linking == Linking::AtLoad {
-            return Err(Error::NotLinked { image: image.name });
+        if image.linking() == Linking::AtLoad {
+            return Err(Error::NotLinked { image: image.name() });
         }
-        let (object, code) = image.pick(device.capability()).ok_or_else(|| image.nothing_for(device))?;
+        let (object, code) =
+            image.pick(device.capability()).ok_or_else(|| image.nothing_for(device.name(), device.arch()))?;
         let description = match code {
-            Code::Cubin(_) => format!("`{}` (cubin for {})", image.name, object.arch),
-            Code::Ptx(_) => format!("`{}` (PTX for {}, compiled by the driver)", image.name, object.arch),
+            Code::Cubin(_) => format!("`{}` (cubin for {})", image.name(), object.arch),
+            Code::Ptx(_) => format!("`{}` (PTX for {}, compiled by the driver)", image.name(), object.arch),
         };
-        Self::load_code(device, vec![*image], &code, description, object.ptx_path)
+        // SAFETY: whoever made the image promised that its code is whole and has the kernels that it names.
+        unsafe { Self::load_code(device, vec![*image], &code, description, object.ptx_path) }
     }
 
-    /// What a linker made: `cubin` is whole.
-    pub(crate) fn load_linked(device: &Device, images: Vec<Image>, cubin: &[u8], description: String) -> Result<Self> {
-        Self::load_code(device, images, &Code::Cubin(cubin), description, "")
+    /// What a linker made.
+    ///
+    /// # Safety
+    /// `cubin` must be whole, and have the kernels of `images` as they say.
+    pub(crate) unsafe fn load_linked(
+        device: &Device,
+        images: Vec<Image>,
+        cubin: &[u8],
+        description: String,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::load_code(device, images, &Code::Cubin(cubin), description, "") }
     }
 
-    fn load_code(device: &Device, images: Vec<Image>, code: &Code<'_>, object: String, path: &str) -> Result<Self> {
+    /// # Safety
+    /// A cubin must be whole, and the code must have the kernels of `images` as they say.
+    unsafe fn load_code(
+        device: &Device,
+        images: Vec<Image>,
+        code: &Code<'_>,
+        object: String,
+        path: &str,
+    ) -> Result<Self> {
         let context = device.context();
         context.bind_to_thread().doing(|| format!("loading {object}"))?;
-        // SAFETY: the context is current. What `ptx-build` embeds is whole, `Image` is made by nobody else; and so is what
-        // a linker made.
+        // SAFETY: the context is current; the rest is the caller's promise.
         let module =
             unsafe { driver::load(code) }.map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
         let loaded = Loaded { module, context: context.clone() };
-        let panics = panic::attach(context, module, &object)?;
+        let panics = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
         Ok(Self { device: device.clone(), images, object, kernels: Mutex::default(), loaded, _panics: panics })
     }
 
@@ -131,7 +156,7 @@ impl Module {
 
     /// The Rust kernels in it.
     pub fn kernels(&self) -> impl Iterator<Item = &'static KernelRecord> {
-        self.images.iter().flat_map(|image| image.kernels)
+        self.images.iter().flat_map(|image| image.kernels())
     }
 
     /// A kernel that Rust knows nothing of, such as one of CUDA C++ that was linked in: for
@@ -168,7 +193,7 @@ impl Module {
             let known: Vec<_> = self.kernels().map(|k| format!("`{}`", k.name)).collect();
             Error::UnknownKernel {
                 name: name.to_owned(),
-                image: self.images.iter().map(|image| image.name).collect::<Vec<_>>().join("` + `"),
+                image: self.images.iter().map(|image| image.name()).collect::<Vec<_>>().join("` + `"),
                 known: if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) },
             }
         })
@@ -234,7 +259,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Above the usual limit the driver wants to be told first.
+    /// Above the usual limit the driver wants to be told first. The context must be current.
     pub(crate) fn allow_shared(&self, bytes: u32) -> Result<()> {
         let mut allowed = self.allowed_shared.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes <= *allowed {

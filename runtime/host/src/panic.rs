@@ -14,8 +14,7 @@ use cudarc::driver::{CudaContext, DriverError, result};
 use ptx_abi::panic::{FILE_LEN, MESSAGE_LEN, PLACE, Record, SYMBOL};
 use ptx_device::Dim3;
 
-use crate::driver::Doing;
-use crate::error::{Panic, Result};
+use crate::error::Panic;
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`
 const MAPPED: u32 = 1 | 2;
@@ -38,7 +37,7 @@ unsafe impl Sync for PanicRecord {}
 
 /// Has the kernels of a module write into its context's record; none if they cannot panic, or if the driver cannot share
 /// memory with the device: then a panic is an error without a text.
-pub(crate) fn attach(context: &Arc<CudaContext>, module: CUmodule, object: &str) -> Result<Option<Arc<PanicRecord>>> {
+pub(crate) fn attach(context: &Arc<CudaContext>, module: CUmodule) -> Result<Option<Arc<PanicRecord>>, DriverError> {
     let name = CString::new(SYMBOL).expect("a symbol has no NUL");
     let (mut address, mut size) = (0, 0);
     // SAFETY: the module is loaded, and its context current.
@@ -48,8 +47,7 @@ pub(crate) fn attach(context: &Arc<CudaContext>, module: CUmodule, object: &str)
     }
     let Some(record) = PanicRecord::of(context) else { return Ok(None) };
     // SAFETY: the module's global has the size of an address.
-    unsafe { result::memcpy_htod_sync(address, &[record.address]) }
-        .doing(|| format!("telling {object} where panics go"))?;
+    unsafe { result::memcpy_htod_sync(address, &[record.address]) }?;
     Ok(Some(record))
 }
 

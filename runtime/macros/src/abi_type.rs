@@ -10,7 +10,7 @@ use syn::{
     parse_quote, token,
 };
 
-use crate::function::Errors;
+use crate::errors::Errors;
 
 /// The most that a parameter may have (PTX Writer's Guide to Interoperability 12.8, §2.3).
 const MAX_ALIGN: u64 = 128;

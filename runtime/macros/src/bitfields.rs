@@ -18,7 +18,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, LitInt, Path, Token, Type};
 
 use crate::abi_type::{self, CxxName, Layout, Repr};
-use crate::function::{self, Errors};
+use crate::errors::Errors;
+use crate::function;
 
 /// What the expansion implements itself, and a `derive` above or below it must not.
 const OURS: [&str; 5] = ["Clone", "Copy", "Debug", "Default", "AbiType"];

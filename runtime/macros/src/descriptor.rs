@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ItemFn, Type};
 
-use crate::float;
+use crate::float::marker_of;
 use crate::function::{Param, allow};
 use crate::text;
 
@@ -121,7 +121,7 @@ pub fn shim(
     result: Option<&Type>,
 ) -> TokenStream {
     let signature = &function.sig;
-    let marker = float::marker_of(function, private);
+    let marker = marker_of(function, private);
     let name = &signature.ident;
     let (lifetimes, _, where_clause) = signature.generics.split_for_impl();
     let pointers = pointers(params);

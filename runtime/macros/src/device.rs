@@ -23,8 +23,9 @@ use syn::{Attribute, ForeignItem, ForeignItemFn, ItemFn, ItemForeignMod, LitStr,
 
 use crate::arguments::{Linkage, check_name};
 use crate::descriptor::{self, Function};
-use crate::float;
-use crate::function::{self, Errors, Param, Role};
+use crate::errors::Errors;
+use crate::float::{IMPORTED, expand_blocks, is_float};
+use crate::function::{self, Param, Role};
 use crate::template::{self, Instance};
 
 /// The expansion of `#[device(arguments)] item`.
@@ -110,7 +111,7 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
     function::check_marks(&function.attrs, "device")?;
     let linkage = arguments.linkage(None)?;
     let params = function::check(&function.sig, Role::Export)?;
-    float::expand_blocks(&mut function.block, private)?;
+    expand_blocks(&mut function.block, private)?;
     let result = function::result(&function.sig);
     let name = match &arguments.name {
         Some(name) => {
@@ -172,8 +173,8 @@ fn import(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
         errors.add(block.abi.extern_token, "extern blocks must be unsafe: nobody checks that C++ has these functions");
     }
     let attrs = block.items.iter().filter_map(|item| if let ForeignItem::Fn(f) = item { Some(&f.attrs) } else { None });
-    for attribute in attrs.chain([&block.attrs]).flatten().filter(|a| float::is_float(a)) {
-        errors.add(attribute, float::IMPORTED);
+    for attribute in attrs.chain([&block.attrs]).flatten().filter(|a| is_float(a)) {
+        errors.add(attribute, IMPORTED);
     }
     let linkage = arguments.linkage(block.abi.name.as_ref())?;
     let mut functions = TokenStream::new();

@@ -7,6 +7,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, FnArg, GenericParam, Ident, Lifetime, Pat, ReturnType, Signature, Type};
 
 use crate::abi_type::refuse_dyn;
+use crate::errors::Errors;
 
 /// A parameter.
 #[derive(Clone)]
@@ -228,30 +229,6 @@ impl VisitMut for MakeStatic {
         if lifetime.ident != "_" {
             *lifetime = Lifetime::new("'static", lifetime.span());
         }
-    }
-}
-
-/// Collects errors, so that all of them are shown at once.
-#[derive(Default)]
-pub struct Errors(Option<syn::Error>);
-
-impl Errors {
-    /// One more.
-    pub fn add(&mut self, at: impl Spanned + quote::ToTokens, message: &str) {
-        self.combine(syn::Error::new_spanned(at, message));
-    }
-
-    /// Those of another.
-    pub fn combine(&mut self, error: syn::Error) {
-        match &mut self.0 {
-            Some(errors) => errors.combine(error),
-            None => self.0 = Some(error),
-        }
-    }
-
-    /// All of them, if there are any.
-    pub fn finish(self) -> syn::Result<()> {
-        self.0.map_or(Ok(()), Err)
     }
 }
 

@@ -17,7 +17,7 @@ use syn::{Expr, Ident, ItemFn};
 
 use crate::arguments::Arguments;
 use crate::descriptor::{self, Function};
-use crate::float;
+use crate::float::{expand_blocks, is_float};
 use crate::function::{self, Param, Role};
 
 /// The expansion of `#[kernel(arguments)] item`.
@@ -28,7 +28,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     function::check_marks(&function.attrs, "kernel")?;
     let arguments: Arguments = syn::parse2(arguments)?;
     let params = function::check(&function.sig, Role::Kernel)?;
-    float::expand_blocks(&mut function.block, &arguments.private())?;
+    expand_blocks(&mut function.block, &arguments.private())?;
     let kernel = Kernel::new(function, arguments, params);
     let (device, host) = (kernel.device(), kernel.host());
     Ok(quote!(#device #host))
@@ -131,7 +131,7 @@ impl Kernel {
         });
         let allow_unused = function::allow(&quote!(dead_code, unused_mut));
         // The launcher does no arithmetic: modes are the function's that it contains.
-        let outer_attrs = attrs.iter().filter(|a| !float::is_float(a));
+        let outer_attrs = attrs.iter().filter(|a| !is_float(a));
         let inner_attrs = attrs.iter().filter(|a| !a.path().is_ident("doc") && !a.path().is_ident("cfg"));
         let inner = ItemFn { attrs: Vec::new(), vis: syn::Visibility::Inherited, ..function.clone() };
         quote! {

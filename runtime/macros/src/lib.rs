@@ -7,6 +7,7 @@ mod arguments;
 mod bitfields;
 mod descriptor;
 mod device;
+mod errors;
 mod float;
 mod function;
 mod image;

@@ -55,7 +55,8 @@ mod linked {
     type Add = fn(Linker<'static>, &Gpu) -> Result<Linker<'static>, String>;
 
     const FORMS: [(&str, Add); 6] = [
-        ("ptx", |linker, _| Ok(linker.ptx(std::str::from_utf8(twin!("ptx")).expect("PTX is text")))),
+        // SAFETY of this and the next: nvcc compiled the twin, which defines what the image declares.
+        ("ptx", |linker, _| Ok(unsafe { linker.ptx(std::str::from_utf8(twin!("ptx")).expect("PTX is text")) })),
         ("cubin", |linker, gpu| {
             let (major, minor) = gpu.device.capability();
             let fits = |arch: &str| {
@@ -64,12 +65,17 @@ mod linked {
             };
             let cubin = CUBINS.iter().rev().find(|(arch, _)| fits(arch));
             let (_, bytes) = cubin.ok_or(format!("the twin was not compiled for {}", gpu.device.arch()))?;
-            Ok(linker.cubin(bytes))
+            // SAFETY: as above.
+            Ok(unsafe { linker.cubin(bytes) })
         }),
-        ("fatbin", |linker, _| Ok(linker.fatbin(twin!("fatbin")))),
-        ("o", |linker, _| Ok(linker.object(twin!("o")))),
-        ("a", |linker, _| Ok(linker.library(twin!("a")))),
-        ("ltoir", |linker, _| Ok(linker.ltoir(twin!("ltoir")))),
+        // SAFETY: as above.
+        ("fatbin", |linker, _| Ok(unsafe { linker.fatbin(twin!("fatbin")) })),
+        // SAFETY: as above.
+        ("o", |linker, _| Ok(unsafe { linker.object(twin!("o")) })),
+        // SAFETY: as above.
+        ("a", |linker, _| Ok(unsafe { linker.library(twin!("a")) })),
+        // SAFETY: as above.
+        ("ltoir", |linker, _| Ok(unsafe { linker.ltoir(twin!("ltoir")) })),
     ];
 
     pub fn tests() -> Vec<Test> {
@@ -107,7 +113,9 @@ mod linked {
         tests.push(test("driver's linker: a file", |gpu| {
             let file = std::env::temp_dir().join(format!("ptx-device-tests-{}.o", std::process::id()));
             std::fs::write(&file, twin!("o")).unwrap();
-            let module = gpu.device.linker().image(&AT_LOAD).file(&file).link();
+            // SAFETY: the file is the twin.
+            let linker = unsafe { gpu.device.linker().image(&AT_LOAD).file(&file) };
+            let module = linker.link();
             std::fs::remove_file(&file).unwrap();
             check(gpu, &module.unwrap_or_else(|error| panic!("{error}")));
         }));
@@ -117,12 +125,15 @@ mod linked {
             assert!(undefined.iter().any(|symbol| symbol == "cpp_scale"), "{error}");
         }));
         tests.push(test("driver's linker: two definitions are refused", |gpu| {
-            let twice = gpu.device.linker().image(&AT_LOAD).object(twin!("o")).object(twin!("o")).link();
-            let error = twice.unwrap_err().to_string();
+            // SAFETY: it is the twin, and nothing is loaded.
+            let twice = unsafe { gpu.device.linker().image(&AT_LOAD).object(twin!("o")).object(twin!("o")) };
+            let error = twice.link().unwrap_err().to_string();
             assert!(error.contains("cpp_scale") && error.contains("Leave one of the pieces out"), "{error}");
         }));
         tests.push(test("driver's linker: garbage is refused", |gpu| {
-            for linker in [gpu.device.linker().object(b"garbage"), gpu.device.linker().ptx("garbage")] {
+            // SAFETY: this is not even the beginning of an object, or of PTX, so that nobody can believe it.
+            let garbage = unsafe { [gpu.device.linker().object(b"garbage"), gpu.device.linker().ptx("garbage")] };
+            for linker in garbage {
                 let error = linker.image(&AT_LOAD).link().unwrap_err();
                 assert!(matches!(error, Error::Link { .. }), "{error}");
             }

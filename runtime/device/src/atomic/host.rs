@@ -7,13 +7,6 @@ use ptx_abi::atomic::Op;
 use super::order::{Order, Scope};
 use super::word::{Operation, Word};
 
-/// A fence.
-pub fn fence<O: Order, S: Scope>() {
-    // The strongest is right for any.
-    let _ = (O::ORDER, S::SCOPE);
-    core::sync::atomic::fence(SeqCst);
-}
-
 /// The new value.
 macro_rules! apply {
     ($word:ident, $add:ident, $op:expr, $old:ident, $value:ident) => {{

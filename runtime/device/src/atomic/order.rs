@@ -1,8 +1,8 @@
 //! Orderings and scopes as types, so that every call of the compiler's intrinsics has constants, optimised or not.
 
-use ptx_abi::atomic as abi;
+use core::sync::atomic::Ordering;
 
-use super::Ordering;
+use ptx_abi::atomic as abi;
 
 /// Which threads an operation orders; see [the table](crate::atomic).
 pub trait Scope: sealed::Scope + 'static {}
@@ -52,7 +52,7 @@ macro_rules! orders {
                 #[doc = concat!("`Ordering::", stringify!($name), "`")]
                 #[derive(Debug)]
                 pub struct $name;
-                impl super::Order for $name {
+                impl $crate::atomic::order::Order for $name {
                     const ORDER: ptx_abi::atomic::Order = ptx_abi::atomic::Order::$name;
                 }
             )*
@@ -65,7 +65,7 @@ orders!(Relaxed Acquire Release AcqRel SeqCst);
 macro_rules! by_order {
     (@ $order:expr, $body:expr, $O:ident, [$($name:ident)*], $other:literal) => {
         match $order {
-            $($crate::atomic::Ordering::$name => {
+            $(core::sync::atomic::Ordering::$name => {
                 type $O = $crate::atomic::order::orders::$name;
                 $body
             })*

@@ -22,7 +22,7 @@ macro_rules! operations {
                 #[doc = concat!("`ptx_abi::atomic::Op::", stringify!($name), "`")]
                 #[derive(Debug)]
                 pub struct $name;
-                impl super::Operation for $name {
+                impl $crate::atomic::word::Operation for $name {
                     const OP: ptx_abi::atomic::Op = ptx_abi::atomic::Op::$name;
                 }
             )*
@@ -114,5 +114,10 @@ pub fn fence<O: Order, S: Scope>() {
     __ptx_atomic_fence(const { code(Op::Xchg, O::ORDER, S::SCOPE) });
 }
 
+/// A fence: of the host, where there is one scope.
 #[cfg(not(target_arch = "nvptx64"))]
-pub use super::host::fence;
+pub fn fence<O: Order, S: Scope>() {
+    // The strongest is right for any.
+    let _ = (O::ORDER, S::SCOPE);
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+}

@@ -1,6 +1,6 @@
 //! References of more than the result's precision, and fractions of a unit in the last place.
 
-use super::float::Float;
+use super::float::{Float, exponent, power_of_two};
 
 /// A reference with about twice the precision of `f64`: the sum of two numbers.
 ///
@@ -94,27 +94,6 @@ pub fn ulp_error<T: Float>(actual: T, exact: impl Into<Exact>) -> f64 {
     let difference = (value - high) - low;
     // The unit of subnormal numbers of f64 is no number that one may divide 1 by.
     (difference.abs() / scale) * power_of_two(-unit / 2) * power_of_two(-unit - (-unit / 2))
-}
-
-/// The exponent of a finite number, 2 to its power at most the number; that of the smallest for zero.
-fn exponent(value: f64) -> i32 {
-    let biased = (value.to_bits() >> 52 & 0x7ff) as i32;
-    if biased != 0 { biased - 1023 } else { -1011 - (value.to_bits() << 12).leading_zeros() as i32 - 12 }
-}
-
-/// 2 to that power, for normal numbers.
-fn power_of_two(exponent: i32) -> f64 {
-    f64::from_bits(((exponent + 1023) as u64) << 52)
-}
-
-/// The number of so many bits and that least exponent which is nearest, ties to even, before overflow is looked for.
-#[cfg(feature = "half")]
-pub(super) fn nearest(value: f64, precision: i32, min_exponent: i32) -> f32 {
-    if !value.is_finite() || value == 0.0 {
-        return value as f32;
-    }
-    let unit = exponent(value).max(min_exponent) - (precision - 1);
-    ((value * power_of_two(-unit)).round_ties_even() * power_of_two(unit)) as f32
 }
 
 #[cfg(test)]

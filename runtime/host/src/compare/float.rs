@@ -71,11 +71,30 @@ macro_rules! float {
 float!(f32, 24, -126, |value| value.into(), |value| value as f32);
 float!(f64, 53, -1022, |value| value, |value| value);
 #[cfg(feature = "half")]
-float!(half::f16, 11, -14, |value| value.to_f64(), |value| half::f16::from_f32(super::exact::nearest(value, 11, -14)));
+float!(half::f16, 11, -14, |value| value.to_f64(), |value| half::f16::from_f32(nearest(value, 11, -14)));
 #[cfg(feature = "half")]
-float!(half::bf16, 8, -126, |value| value.to_f64(), |value| half::bf16::from_f32(super::exact::nearest(
-    value, 8, -126
-)));
+float!(half::bf16, 8, -126, |value| value.to_f64(), |value| half::bf16::from_f32(nearest(value, 8, -126)));
+
+/// The exponent of a finite number, 2 to its power at most the number; that of the smallest for zero.
+pub(super) fn exponent(value: f64) -> i32 {
+    let biased = (value.to_bits() >> 52 & 0x7ff) as i32;
+    if biased != 0 { biased - 1023 } else { -1011 - (value.to_bits() << 12).leading_zeros() as i32 - 12 }
+}
+
+/// 2 to that power, for normal numbers.
+pub(super) fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// The number of so many bits and that least exponent which is nearest, ties to even, before overflow is looked for.
+#[cfg(feature = "half")]
+fn nearest(value: f64, precision: i32, min_exponent: i32) -> f32 {
+    if !value.is_finite() || value == 0.0 {
+        return value as f32;
+    }
+    let unit = exponent(value).max(min_exponent) - (precision - 1);
+    ((value * power_of_two(-unit)).round_ties_even() * power_of_two(unit)) as f32
+}
 
 /// How many steps from a number to its neighbour lie between two numbers, whole units in the last place (ULP): 0 for
 /// equal numbers, both zeros among them, and for two NaNs, whatever their bits; `u64::MAX` where only one is NaN.

@@ -10,7 +10,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
-use super::{LinkInput, LinkKind, failure, with_nul};
+use super::failure::failure;
+use super::input::{LinkInput, LinkKind, with_nul};
 use crate::error::{Error, Result};
 use crate::image::Arch;
 
@@ -102,13 +103,19 @@ struct State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        // SAFETY: made by `link` and not in use any more.
-        unsafe { (self.api.destroy)(&mut self.handle) };
+        if !self.handle.is_null() {
+            // SAFETY: made by `attempt` and not in use any more.
+            unsafe { (self.api.destroy)(&mut self.handle) };
+        }
     }
 }
 
 impl State {
     fn log(&self) -> String {
+        // Where it could not even begin.
+        if self.handle.is_null() {
+            return String::new();
+        }
         let mut len = 0;
         // SAFETY: the handle is alive; the size is asked for first, and one byte more is there for the NUL.
         unsafe {

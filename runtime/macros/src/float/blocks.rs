@@ -14,7 +14,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Block, Expr, ExprBlock, ExprUnsafe, ImplItem, Item, Label, Lifetime, TraitItem};
 
 use super::modes::{Modes, is_float, names_modes};
-use crate::function::Errors;
+use crate::errors::Errors;
 
 /// Gives the blocks in a function's body the modes that their attributes name.
 pub fn expand(body: &mut Block, private: &TokenStream) -> syn::Result<()> {

@@ -21,7 +21,7 @@ use syn::{Attribute, Block, Expr, ImplItem, Item, ItemFn, Signature, Stmt, Trait
 pub use self::blocks::expand as expand_blocks;
 use self::modes::Modes;
 pub use self::modes::is_float;
-use crate::function::Errors;
+use crate::errors::Errors;
 
 const STANDS: &str = "`#[ptx::float(..)]` stands before a function with a body, or before an `impl` block, a trait or a module \
     with such functions, or before a block within a function";

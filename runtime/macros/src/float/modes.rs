@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, LitBool, Meta, Path, Token};
 
-use crate::function::Errors;
+use crate::errors::Errors;
 
 /// The modes' names, in the order of [`Modes::named`].
 const NAMES: [&str; 5] = ["fmad", "ftz", "prec_div", "prec_sqrt", "use_fast_math"];

@@ -1,0 +1,17 @@
+//! How an operation becomes one instruction.
+
+/// An instruction's value on the GPU, by its symbol, and the last argument's on the host.
+macro_rules! instruction {
+    ($symbol:literal, ($($operand:ident: $from:ty),*) -> $to:ty, $host:expr) => {{
+        #[cfg(target_arch = "nvptx64")]
+        {
+            unsafe extern "C" {
+                #[link_name = $symbol]
+                safe fn instruction($(_: $from),*) -> $to;
+            }
+            instruction($($operand),*)
+        }
+        #[cfg(not(target_arch = "nvptx64"))]
+        $host
+    }};
+}
