@@ -30,7 +30,8 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// More alignment than `malloc` has: a larger block, in which `malloc`'s address stands before the one returned.
+/// Allocates with more alignment than `malloc` has: in a larger block, where `malloc`'s address is stored before the
+/// one that is returned.
 #[cold]
 #[inline(never)]
 fn alloc_aligned(layout: Layout) -> *mut u8 {

@@ -16,7 +16,7 @@ unsafe extern "C" {
     #[cfg(feature = "allocator")]
     pub(crate) safe fn malloc(size: usize) -> *mut u8;
 
-    /// `.extern .func free (.param .b64 ptr)`
+    /// `.extern .func free (.param .b64 ptr)`: gives the memory back to the device's heap.
     ///
     /// # Safety
     /// `ptr` comes from `malloc`, in any thread and any kernel of this context, and is freed once.

@@ -12,8 +12,8 @@
 //! | [`Device`] | `cuda::thread_scope_device` | `.gpu` |
 //! | [`System`] | `cuda::thread_scope_system` | `.sys` |
 //!
-//! Operations that pair up must have scopes that hold each other's thread: a release of block scope is not seen as one by
-//! an acquire in another block.
+//! Operations that pair up must have scopes that include each other's thread: an acquire in another block does not
+//! synchronise with a release of block scope.
 //!
 //! | type | operations |
 //! |---|---|
