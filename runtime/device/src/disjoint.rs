@@ -69,8 +69,8 @@ impl<T> DisjointSlice<'_, T> {
     /// lower edge.
     ///
     /// # Safety
-    /// All threads of the launch must give the same `width`, in every call on this slice: two widths put two positions
-    /// on one element. A kernel's parameter, as it is, is the same for all.
+    /// All threads of the launch must pass the same `width` in every call on this slice: with two widths, two positions
+    /// can be one element. A kernel's parameter is the same for all threads.
     #[inline(always)]
     pub unsafe fn get_mut_2d(&mut self, index: Index2d, width: usize) -> Option<&mut T> {
         if index.x() >= width {

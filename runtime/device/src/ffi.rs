@@ -13,9 +13,8 @@
 //! | [`TextureObject`], [`SurfaceObject`] | `cudaTextureObject_t`, `cudaSurfaceObject_t`: `unsigned long long` |
 //! | [`SamplerObject`] | `unsigned long long` |
 //!
-//! CUDA's `__half2` and `__nv_bfloat162` have their own copy constructors. nvcc passes them to device functions by
-//! address, as the Itanium C++ ABI asks, so no Rust type of four bytes corresponds to them there. Pass `u32`, or a
-//! pointer.
+//! CUDA's `__half2` and `__nv_bfloat162` have copy constructors, so nvcc passes them to device functions by address, as
+//! the Itanium C++ ABI asks. No Rust type of four bytes corresponds to them there: pass `u32`, or a pointer.
 
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -167,8 +166,8 @@ impl<T: Copy> Volatile<T> {
     /// Writes the value with `st.volatile`.
     ///
     /// # Safety
-    /// No other thread may access the value at the same time, but by volatile accesses that the PTX memory model calls
-    /// morally strong.
+    /// No other thread may access the value at the same time, except by volatile accesses that are morally strong in
+    /// the PTX memory model.
     #[inline(always)]
     pub unsafe fn write(&self, value: T) {
         // SAFETY: the caller's promise.

@@ -1,9 +1,9 @@
-//! What a panic does on the device: writes message, place, block and thread where the host finds them, and ends the launch.
+//! What a panic does on the device: it writes message, place, block and thread for the host, and ends the launch.
 //!
-//! `ptx_abi::panic` says where that is. One thread reports; all others that panic wait until the launch is over. That thread
-//! ends in `__assertfail`, which the host sees as `CUDA_ERROR_ASSERT` and cuda-gdb as an exception, and has the driver print
-//! `file:line: Rust panic: block: [..], thread: [..] Assertion `message` failed.` — once, and for hosts that know nothing of
-//! rust-ptx too.
+//! `ptx_abi::panic` says where that is. One thread reports; all others that panic wait until the launch is over. That
+//! thread ends in `__assertfail`, which the host sees as `CUDA_ERROR_ASSERT` and cuda-gdb as an exception, and has the
+//! driver print `file:line: Rust panic: block: [..], thread: [..] Assertion `message` failed.` — once, and for hosts
+//! that know nothing of rust-ptx too.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;

@@ -9,8 +9,7 @@ use ptx_abi::AbiType;
 
 use crate::atomic::{Atomic, AtomicValue};
 
-/// A static of which every block has its own copy, in fast memory that the threads of the block share: CUDA's
-/// `__shared__`.
+/// A static of which every block has its own copy, in fast memory that its threads share: CUDA's `__shared__`.
 ///
 /// `#[ptx::shared]` declares one. Its contents are arbitrary when a block starts. All shared statics of a kernel
 /// together take up at most 48 KiB.
@@ -113,8 +112,8 @@ impl<T: Copy, const N: usize> Shared<[T; N]> {
     /// Reads the element at `index`.
     ///
     /// # Safety
-    /// It must have been written, by this thread or before a barrier that this thread waited at, and nobody may write it
-    /// at the same time.
+    /// It must have been written, by this thread or before a barrier that this thread waited at, and nobody may write
+    /// it at the same time.
     ///
     /// # Panics
     /// If there are not that many elements.
@@ -145,7 +144,7 @@ impl<T: Copy, const N: usize> Shared<[T; N]> {
 /// Types that can be used in shared memory without `unsafe`: atomics, and arrays of them.
 ///
 /// # Safety
-/// All access by a shared reference must be atomic, and every pattern of bits a value.
+/// All access through a shared reference must be atomic, and every bit pattern must be a valid value.
 pub unsafe trait SharedAtomics {}
 
 // SAFETY: every access is atomic, and `AtomicValue`s are made of any bits: a `bool` by comparison with 0.

@@ -91,7 +91,7 @@ impl From<ThreadIndex> for usize {
 /// The thread's number in a one-dimensional launch: `blockIdx.x * blockDim.x + threadIdx.x`.
 ///
 /// # Panics
-/// When the grid or the block has more than one dimension: then this number would not be the thread's alone.
+/// If the grid or the block has more than one dimension, because this number would not be unique then.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_1d() -> ThreadIndex {
@@ -134,7 +134,7 @@ impl Index2d {
 /// The thread's position in a launch of one or two dimensions.
 ///
 /// # Panics
-/// When the grid or the block has three dimensions: then this position would not be the thread's alone.
+/// If the grid or the block has three dimensions, because this position would not be unique then.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_2d() -> Index2d {

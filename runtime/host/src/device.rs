@@ -81,9 +81,9 @@ impl Device {
 
     /// Sets [`stack_size`](Self::stack_size), for launches from now on: `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)`.
     ///
-    /// A kernel that needs more overwrites the memory of other threads, without an error or with an illegal address. The
-    /// driver's own default of 1,024 bytes is too little for `sort_unstable` in a debug build; [`open`](Self::open) sets
-    /// 8,192. The driver keeps that much for every thread that the device can run at once.
+    /// A kernel that needs more overwrites the memory of other threads, without an error or with an illegal address.
+    /// The driver's own default of 1,024 bytes is too little for `sort_unstable` in a debug build; [`open`](Self::open)
+    /// sets 8,192. The driver keeps that much for every thread that the device can run at once.
     pub fn set_stack_size(&self, bytes: usize) -> Result<()> {
         let doing = || format!("setting the stack's size to {bytes} bytes a thread");
         self.inner.context.set_limit(CUlimit::CU_LIMIT_STACK_SIZE, bytes).doing(doing)

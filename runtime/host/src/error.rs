@@ -45,7 +45,7 @@ pub enum Error {
          {arch}{older}, as in `ptx_build::Builder::new().arch(\"{arch}\")`"
     )]
     NoObject {
-        /// The image.
+        /// The name of the image.
         image: &'static str,
         /// The device's name.
         device: String,
@@ -111,7 +111,7 @@ pub enum Error {
          `device.linker().image(&image).file(…).link()`"
     )]
     NotLinked {
-        /// The image.
+        /// The name of the image.
         image: &'static str,
     },
     /// The image has no such kernel.
@@ -144,7 +144,7 @@ pub enum Error {
     /// The grid does not fit the device or the kernel.
     #[error("kernel `{kernel}` cannot be launched as {grid}: {reason}")]
     Grid {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The grid that was asked for.
         grid: Grid,
@@ -169,7 +169,7 @@ pub enum Error {
     NoElement {
         /// The parameter's name.
         param: String,
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
     },
     /// A kernel panicked, and took the context with it. Every later call in this process fails with the same error.

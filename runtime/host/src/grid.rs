@@ -46,15 +46,15 @@ pub enum GridError {
         axis: char,
         /// The extent that was asked for.
         extent: u32,
-        /// The limit.
+        /// The device's limit.
         limit: u32,
     },
     /// A block has more threads than the device can hold.
     #[error("a block of {0} threads is over this device's limit of {1}", block.volume(), limit)]
     BlockThreads {
-        /// The block.
+        /// The threads of the block in each dimension.
         block: Dim3,
-        /// The limit.
+        /// The most threads of a block on this device.
         limit: u32,
     },
     /// A block has more threads than this kernel can have.
@@ -64,9 +64,9 @@ pub enum GridError {
         block.volume(), limit
     )]
     KernelThreads {
-        /// The block.
+        /// The threads of the block in each dimension.
         block: Dim3,
-        /// The limit.
+        /// The most threads of a block of this kernel.
         limit: u32,
         /// The registers that each thread of the kernel uses.
         registers: u32,

@@ -145,13 +145,13 @@ impl Image {
     /// ```
     ///
     /// # Safety
-    /// - Every [`Object::cubin`] must be a whole cubin (an ELF file of CUDA's) for its arch: the driver (`cuModuleLoadDataEx`)
-    ///   believes what it says of itself. [`Object::ptx`] must be PTX for its arch, or empty where the cubin is what is loaded;
-    ///   errors in it are the driver's to find.
+    /// - Every [`Object::cubin`] must be a whole cubin (an ELF file of CUDA's) for its arch: the driver
+    ///   (`cuModuleLoadDataEx`) believes what it says of itself. [`Object::ptx`] must be PTX for its arch, or empty
+    ///   where the cubin is what is loaded; errors in it are the driver's to find.
     /// - `linking` must say what the objects lack.
-    /// - Every object must have every kernel of `kernels` as an entry of that [`name`](KernelRecord::name), with the parameters
-    ///   whose layout the [`abi_hash`](KernelRecord::abi_hash) stands for. It must be sound to launch it with any arguments
-    ///   of those types and with any grid, unless the Rust function of that name is `unsafe`.
+    /// - Every object must have every kernel of `kernels` as an entry of that [`name`](KernelRecord::name), with the
+    ///   parameters whose layout the [`abi_hash`](KernelRecord::abi_hash) stands for. It must be sound to launch it
+    ///   with any arguments of those types and with any grid, unless the Rust function of that name is `unsafe`.
     pub const unsafe fn new(
         name: &'static str,
         linking: Linking,

@@ -34,7 +34,7 @@ pub unsafe trait DeviceMemory {
 /// Device memory that may be written.
 ///
 /// # Safety
-/// As of [`DeviceMemory`]; and nobody else reaches the memory while `self` is borrowed.
+/// As for [`DeviceMemory`]. Also, nobody else accesses the memory while `self` is borrowed.
 pub unsafe trait DeviceMemoryMut: DeviceMemory {
     /// The address, for writing on `stream`, which waits for all other work on the memory.
     fn write_on<'s>(&'s mut self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>);

@@ -1,7 +1,7 @@
 //! Reads what a kernel that panicked left behind, which is readable after the context is lost.
 //!
-//! `ptx_abi::panic` says what and where. Every context has one record in this program's own memory, registered with the driver:
-//! no call to the driver is needed to read it, and all of them fail then.
+//! `ptx_abi::panic` says what and where. Every context has one record in this program's own memory, registered with the
+//! driver: no call to the driver is needed to read it, and all of them fail then.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{CString, c_void};

@@ -16,8 +16,8 @@ use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 /// A type that a kernel's parameter can have, and what the host passes for it.
 ///
 /// # Safety
-/// `push` must push exactly one argument, of the layout that [`ptx_abi::DeviceParam::TYPE`] says, and memory of the elements
-/// that the type says.
+/// `push` must push exactly one argument, of the layout that [`ptx_abi::DeviceParam::TYPE`] says, and memory of the
+/// elements that the type says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     label = "the host cannot pass this to a kernel",

@@ -1,8 +1,8 @@
 //! What CUDA documents of the accuracy of its functions, as data.
 //!
-//! Source: CUDA C++ Programming Guide, Release 13.0, chapter 17 "Mathematical Functions": tables 17 (single precision), 18
-//! (double precision) and 21 (intrinsic functions). NVIDIA's bounds come "from extensive but not exhaustive tests". A bound
-//! is the distance to the correctly rounded result, in units in the last place of the result.
+//! Source: CUDA C++ Programming Guide, Release 13.0, chapter 17 "Mathematical Functions": tables 17 (single precision),
+//! 18 (double precision) and 21 (intrinsic functions). NVIDIA's bounds come "from extensive but not exhaustive tests".
+//! A bound is the distance to the correctly rounded result, in units in the last place of the result.
 
 use std::fmt;
 
@@ -27,10 +27,12 @@ pub enum Bound {
     UlpsOutside(u64, f64, f64),
     /// This many units for inputs of a magnitude less than the second number, and an absolute error for others.
     UlpsBelow(u64, f64, f64),
-    /// `ceil(2 + 2.5 n)` for inputs of a magnitude less than the order n, and an absolute error for others; the last number.
+    /// `ceil(2 + 2.5 n)` for inputs of a magnitude less than the order n, and an absolute error for others; the last
+    /// number.
     ///
-    /// For the orders 0 and 1 as [`Self::UlpsBelow`]: the guide says nothing of its own of them, but its absolute error cannot
-    /// hold near 0, where the functions grow until a unit in the last place is more. They are `y0` and `y1`, which have bounds.
+    /// For the orders 0 and 1 as [`Self::UlpsBelow`]: the guide says nothing of its own of them, but its absolute error
+    /// cannot hold near 0, where the functions grow until a unit in the last place is more. They are `y0` and `y1`,
+    /// which have bounds.
     UlpsByOrder(u64, f64, f64),
     /// An absolute error for this order, and nothing for others.
     AbsoluteAtOrder(f64, f64),

@@ -41,10 +41,11 @@ pub enum LinkWith {
 /// ```
 ///
 /// # Safety of foreign code
-/// Linking images is safe. What adds other code is `unsafe`, because that code becomes a part of kernels which are launched
-/// safely. Whoever adds it promises that
-/// - it is device code of the kind that the function names, and undamaged: linkers and drivers believe what object files say;
-/// - what it defines is what the images declare, by the same names: parameters, results, and what a caller may rely on.
+/// Linking images is safe. Adding other code is `unsafe`, because it becomes part of kernels that are launched safely.
+/// Whoever adds it promises that
+/// - it is undamaged device code of the kind that the function names: linkers and drivers believe what object files
+/// say;
+/// - it defines what the images declare, with the same names, parameters, results and guarantees to callers.
 #[must_use = "nothing is linked until `.link()` is called"]
 pub struct Linker<'a> {
     device: Device,

@@ -160,8 +160,8 @@ struct Work {
     reply: Sender<Result<Vec<u8>>>,
 }
 
-/// The one thread that calls nvJitLink. After a link that failed, nvJitLink 13.0 waits forever in every thread but the one
-/// in which it failed.
+/// The one thread that calls nvJitLink. After a link that failed, nvJitLink 13.0 waits forever in every thread but the
+/// one in which it failed.
 fn worker() -> &'static Mutex<Sender<Work>> {
     static WORKER: OnceLock<Mutex<Sender<Work>>> = OnceLock::new();
     WORKER.get_or_init(|| {
