@@ -8,8 +8,8 @@
 //! void __ptx_atomic_fence  (code)
 //! ```
 //!
-//! N is 8, 16, 32, 64 or 128. The code is a constant: operation, ordering, scope, and the ordering of a failure, each in
-//! a byte from the lowest on.
+//! N is 8, 16, 32, 64 or 128. The code is a constant: operation, ordering, scope, and the ordering of a failure, each
+//! in a byte from the lowest on.
 
 /// What the symbols begin with.
 pub const PREFIX: &str = "__ptx_atomic_";
@@ -127,7 +127,7 @@ pub struct Code {
     pub op: Op,
     /// The ordering; of a compare-exchange, where it succeeds.
     pub order: Order,
-    /// The scope.
+    /// The threads that the operation orders.
     pub scope: Scope,
     /// The ordering of a compare-exchange that fails; relaxed otherwise.
     pub failure: Order,

@@ -1,6 +1,6 @@
 //! Where C++ puts bit-fields (guide §1.3), and reading and writing them in a struct's bytes.
 //!
-//! The guide's rules are those of the Itanium C++ ABI as GCC and Clang apply it on x86-64, which nvcc follows on both sides.
+//! The guide's rules are the Itanium C++ ABI's, as GCC and Clang apply them on x86-64; nvcc follows them on both sides.
 
 use crate::types::{AbiType, CxxType};
 
@@ -14,7 +14,7 @@ pub enum Member {
         /// In bytes.
         align: usize,
     },
-    /// A bit-field.
+    /// A bit-field, which can share its storage unit with others.
     Bits {
         /// Size of its declared type, and that type's alignment, in bytes.
         unit: usize,

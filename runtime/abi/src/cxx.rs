@@ -67,13 +67,13 @@ pub enum Keyword {
 /// A template argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument<'a> {
-    /// A type.
+    /// An argument that is a type.
     Type(&'a Cxx<'a>),
     /// An integer, `bool` or character.
     Value {
         /// The parameter's type.
         ty: Builtin,
-        /// Its value.
+        /// The argument's value.
         value: i128,
     },
 }
@@ -173,11 +173,11 @@ pub enum Body<'a> {
 pub struct Field<'a> {
     /// Its name; empty for an unnamed bit-field.
     pub name: &'a str,
-    /// Its type.
+    /// The field's type in C++.
     pub cxx: Cxx<'a>,
     /// In bytes; of a bit-field, that of its storage unit.
     pub offset: u64,
-    /// Of a bit-field.
+    /// The place in the storage unit, if the field is a bit-field.
     pub bits: Option<Bits>,
     /// What the field's type holds, if it is held by value.
     pub definition: &'a Definition<'a>,
@@ -195,9 +195,9 @@ pub struct Bits {
 /// One value of an enum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant<'a> {
-    /// Its name.
+    /// The variant's name in C++.
     pub name: &'a str,
-    /// Its value.
+    /// The variant's discriminant.
     pub value: i128,
 }
 

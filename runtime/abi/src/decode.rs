@@ -16,7 +16,7 @@ pub struct OwnedParam {
     pub name: String,
     /// Its type as written in the source.
     pub rust_type: String,
-    /// Its layout.
+    /// The type's class, size and alignment.
     pub ty: Type,
     /// Its type in C++.
     pub cxx: OwnedCxx,
@@ -63,7 +63,7 @@ pub enum DecodeError {
     Unknown {
         /// What the byte stands for.
         what: &'static str,
-        /// Its value.
+        /// The value of that byte.
         value: u8,
     },
     /// A name is not UTF-8.

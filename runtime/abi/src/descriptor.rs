@@ -10,9 +10,9 @@ pub const VERSION: u16 = 2;
 
 /// A static in the section [`crate::SECTION`]: the code that the descriptor is about, then the encoded descriptor.
 ///
-/// The shim takes one pointer for each parameter, to a value of `<P as DeviceParam>::Raw`, in order. If there is a result,
-/// a pointer to where it goes comes first. Of kernels and exports the macro defines the shim, and the compiler writes the
-/// real function around it; of imports the macro declares it, and the compiler writes its body, which makes the call.
+/// The shim takes a pointer for each parameter, to a value of `<P as DeviceParam>::Raw`, in order; for a result, a
+/// pointer to its place comes first. For kernels and exports the macro defines the shim, and the compiler writes the
+/// real function around it. For imports the macro declares it, and the compiler writes its body: the call.
 #[repr(C)]
 pub struct Entry<const N: usize> {
     /// The shim function.
@@ -136,7 +136,7 @@ pub struct Param<'a> {
     pub name: &'a str,
     /// Its type as written in the source, for messages.
     pub rust_type: &'a str,
-    /// Its layout.
+    /// The type's class, size and alignment.
     pub ty: Type,
     /// Its type in C++; of a slice, that of its pointer, which a `size_t` follows.
     pub cxx: Cxx<'a>,
@@ -176,7 +176,7 @@ pub struct Descriptor<'a> {
     pub line: u32,
     /// `column!()` of the definition.
     pub column: u32,
-    /// Launch bounds.
+    /// The limits that the kernel was compiled for.
     pub bounds: LaunchBounds,
     /// Parameters in order.
     pub params: &'a [Param<'a>],

@@ -1,6 +1,6 @@
 //! Floating-point modes with nvcc's names, meaning and defaults, and how `#[ptx::float]` hands them to the compiler.
 //!
-//! Floating Point and IEEE 754 12.8, §3.3 and §3.4; CUDA Compiler Driver NVCC, "Options for Steering GPU Code Generation".
+//! Floating Point and IEEE 754 12.8, §3.3, §3.4; CUDA Compiler Driver NVCC, "Options for Steering GPU Code Generation".
 
 /// The function that a function with modes of its own calls first, with [`Overrides::encode`] as its only argument. The
 /// compiler takes the call away.

@@ -1,9 +1,9 @@
 //! The contract that rust-ptx's macros, compiler and host runtime share: what a descriptor says and how it is laid out
 //! in bytes, and how names are mangled.
 //!
-//! `#[kernel]` and `#[device]` put an [`Entry`] for every function into the section [`SECTION`]; the compiler decodes it and derives
-//! the whole ABI from it (PTX Writer's Guide to Interoperability 12.8, §2.3), so that ABI decisions rest on Rust's own
-//! layout and not on what rustc's lowering left of it.
+//! `#[kernel]` and `#[device]` put an [`Entry`] for every function into the section [`SECTION`]; the compiler decodes
+//! it and derives the whole ABI from it (PTX Writer's Guide to Interoperability 12.8, §2.3), so that ABI decisions rest
+//! on Rust's own layout and not on what rustc's lowering left of it.
 #![no_std]
 
 #[cfg(any(feature = "decode", test))]
@@ -51,8 +51,8 @@ pub const INTRINSIC_PREFIX: &str = "__ptx_";
 /// Prefix of the device runtime's functions that the compiler calls by name; they are never exported.
 pub const RUNTIME_PREFIX: &str = "__ptx_rt_";
 
-/// How the crate `ptx` names C's mathematical functions, as in `__ptx_math_sinf`: the compiler puts libdevice's in their
-/// place.
+/// How the crate `ptx` names C's mathematical functions, as in `__ptx_math_sinf`: the compiler puts libdevice's in
+/// their place.
 pub const MATH_PREFIX: &str = "__ptx_math_";
 
 /// What the crate `ptx` defines with the crate `libm` begins with this: it serves where there is no libdevice.

@@ -51,7 +51,7 @@ fn symbol(
     function(namespace, name, template, &cxx_params(kind, params), result.unwrap_or(&OwnedCxx::Builtin(Builtin::Void)))
 }
 
-/// A slice is a pointer and a `size_t`; a kernel has pointers where a function has references, which CUDA C++ forbids it.
+/// A slice is a pointer and a `size_t`. A kernel has pointers for references, which CUDA C++ forbids in kernels.
 fn cxx_params(kind: Kind, params: &[(OwnedCxx, Class)]) -> Vec<OwnedCxx> {
     let mut list = Vec::new();
     for (cxx, class) in params {

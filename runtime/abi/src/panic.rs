@@ -1,12 +1,12 @@
 //! What a kernel leaves behind when it panics, in memory that the host reads after the context is lost.
 //!
-//! The host keeps a [`Record`] a context in its own memory, mapped for the device, and writes its address into the global
-//! [`SYMBOL`] of every module that it loads. Where that address is null, nobody reads a record.
+//! The host keeps a [`Record`] a context in its own memory, mapped for the device, and writes its address into the
+//! global [`SYMBOL`] of every module that it loads. Where that address is null, nobody reads a record.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// The global of device code that holds the record's address: `.weak .global .align 8 .u64`, so that code of several crates
-/// can be linked into one module.
+/// The global of device code that holds the record's address: `.weak .global .align 8 .u64`, so that code of several
+/// crates can be linked into one module.
 pub const SYMBOL: &str = "__ptx_panic";
 
 /// The type of [`SYMBOL`].
@@ -27,8 +27,8 @@ pub const FILE_LEN: usize = 4048;
 /// Bytes for a message and its NUL.
 pub const MESSAGE_LEN: usize = 4096;
 
-/// A panic. The first thread that puts 1 for 0 into `claimed` writes; all others wait for the end of the launch. Two pages:
-/// `file` ends the first. The compiler writes the same by inline PTX where panics are `location`.
+/// A panic. The first thread that puts 1 for 0 into `claimed` writes; all others wait for the end of the launch. Two
+/// pages: `file` ends the first. The compiler writes the same by inline PTX where panics are `location`.
 #[repr(C, align(4096))]
 #[derive(Debug)]
 pub struct Record {

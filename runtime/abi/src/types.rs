@@ -5,8 +5,8 @@ use crate::descriptor::{Access, Type};
 
 /// A type that has a name in C++.
 ///
-/// `#[derive(ptx::AbiType)]` implements it. `#[derive(ptx::CxxType)]` does for a type that is only pointed to, and whose
-/// layout stays Rust's own business.
+/// `#[derive(ptx::AbiType)]` implements it. `#[derive(ptx::CxxType)]` does for a type that is only pointed to, and
+/// whose layout stays Rust's own business.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no name in C++",
     label = "this type cannot stand behind a pointer at the device boundary",
@@ -78,8 +78,8 @@ pub unsafe trait DeviceParam {
     /// What the callee gets.
     fn into_raw(self) -> Self::Raw;
 
-    /// [`DeviceParam::from_raw`] of what lies at a place. Its signature does not name `Raw`, so that rustc reports a wrong
-    /// type once, and not again for the bound of the implementation that would have it.
+    /// [`DeviceParam::from_raw`] of what lies at a place. Its signature does not name `Raw`, so that rustc reports a
+    /// wrong type once, and not again for the bound of the implementation that would have it.
     ///
     /// # Safety
     /// As for `from_raw`; a `Raw` must lie there.

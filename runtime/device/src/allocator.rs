@@ -1,7 +1,7 @@
 //! The global allocator of kernels, on the device's heap: what `Box`, `Vec` and the rest of `alloc` use.
 //!
-//! `malloc` and `free` are the driver's (PTX Writer's Guide to Interoperability 12.8, chapter 3). The heap's size is a limit
-//! of the context, 8 MiB unless the host sets another (`Device::set_heap_size`).
+//! `malloc` and `free` are the driver's (PTX Writer's Guide to Interoperability 12.8, chapter 3). The heap's size is a
+//! limit of the context, 8 MiB unless the host sets another (`Device::set_heap_size`).
 
 use core::alloc::{GlobalAlloc, Layout};
 
@@ -30,7 +30,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// More alignment than `malloc` has: a larger block, in which `malloc`'s address stands before the one returned.
+/// Aligns more than `malloc` does: in a larger block, with `malloc`'s address stored before the one returned.
 #[cold]
 #[inline(never)]
 fn alloc_aligned(layout: Layout) -> *mut u8 {

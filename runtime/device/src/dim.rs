@@ -2,10 +2,10 @@
 
 /// Three numbers, as CUDA's `dim3`: the extent of a grid or block, or a position in one.
 ///
-/// Made from a number, a pair or a triple; what is not given is 1.
+/// It is made from a number, a pair or a triple; missing numbers are 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim3 {
-    /// The dimension in which neighbouring threads are neighbours.
+    /// The first dimension, in which consecutive threads are neighbours.
     pub x: u32,
     /// The second dimension.
     pub y: u32,
@@ -14,12 +14,12 @@ pub struct Dim3 {
 }
 
 impl Dim3 {
-    /// All three.
+    /// Makes one from all three numbers.
     pub const fn new(x: u32, y: u32, z: u32) -> Self {
         Self { x, y, z }
     }
 
-    /// The product of the three.
+    /// The product of the three numbers.
     pub const fn volume(self) -> u128 {
         self.x as u128 * self.y as u128 * self.z as u128
     }

@@ -1,4 +1,4 @@
-//! A mutable slice of which every thread reaches its own element only.
+//! A mutable slice of which every thread reaches only its own element.
 
 use core::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use crate::thread::{Index2d, ThreadIndex};
 
 /// A mutable slice that all threads of a launch hold, each reaching only the element of its own [`ThreadIndex`].
 ///
-/// It takes the place of CUDA's `T *out`: no two threads can write the same element, so a kernel needs no `unsafe`.
+/// It replaces CUDA's `T *out`: no two threads can write the same element, so a kernel needs no `unsafe`.
 ///
 /// ```
 /// use ptx::prelude::*;
@@ -69,8 +69,8 @@ impl<T> DisjointSlice<'_, T> {
     /// lower edge.
     ///
     /// # Safety
-    /// All threads of the launch must give the same `width`, in every call on this slice: two widths put two positions
-    /// on one element. A kernel's parameter, as it is, is the same for all.
+    /// All threads of the launch must pass the same `width` in every call on this slice: with two widths, two positions
+    /// can be one element. A kernel's parameter is the same for all threads.
     #[inline(always)]
     pub unsafe fn get_mut_2d(&mut self, index: Index2d, width: usize) -> Option<&mut T> {
         if index.x() >= width {
@@ -86,7 +86,7 @@ impl<T> DisjointSlice<'_, T> {
         }
     }
 
-    /// Any element.
+    /// The element at `index`, without any check.
     ///
     /// # Safety
     /// `index` must be less than `len()`, and no other thread may use that element at the same time.
@@ -96,7 +96,7 @@ impl<T> DisjointSlice<'_, T> {
         unsafe { &mut *self.ptr.add(index) }
     }
 
-    /// The first element's address.
+    /// The address of the first element.
     #[inline(always)]
     pub fn as_mut_ptr(&mut self) -> *mut T {
         self.ptr

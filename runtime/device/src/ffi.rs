@@ -1,4 +1,4 @@
-//! C++ types that Rust has no type of its own for.
+//! C++ types for which Rust has no type of its own.
 //!
 //! Rust's `i64` is C++'s `long`, so `long long` needs a name; so do plain `char`, qualified pointers and the handles of
 //! textures. All are `#[repr(transparent)]` and cross every boundary that what they hold crosses.
@@ -13,8 +13,8 @@
 //! | [`TextureObject`], [`SurfaceObject`] | `cudaTextureObject_t`, `cudaSurfaceObject_t`: `unsigned long long` |
 //! | [`SamplerObject`] | `unsigned long long` |
 //!
-//! CUDA's `__half2` and `__nv_bfloat162` have copy constructors of their own: nvcc passes them to device functions by
-//! address, as the Itanium C++ ABI asks, so that no Rust type of four bytes stands for them there. Pass `u32`, or a pointer.
+//! CUDA's `__half2` and `__nv_bfloat162` have copy constructors, so nvcc passes them to device functions by address, as
+//! the Itanium C++ ABI asks. No Rust type of four bytes corresponds to them there: pass `u32`, or a pointer.
 
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -29,7 +29,7 @@ macro_rules! wrappers {
         #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
         pub struct $name(
-            /// Its value.
+            /// The value as the Rust type.
             pub $inner,
         );
 
@@ -98,14 +98,14 @@ wrappers! {
     SamplerObject(u64) = Unsigned UnsignedLongLong;
 }
 
-/// A pointer that nothing else reaches the same memory through: `T* __restrict__`.
+/// A pointer to memory that nothing else accesses: `T* __restrict__`.
 ///
-/// As a parameter's own type it is the plain pointer; behind another pointer it counts in the mangled name. Rust's
-/// optimiser learns nothing from it: `&mut T` tells it the same, and checks it.
+/// As the type of a parameter it is the plain pointer; behind another pointer it is part of the mangled name. Rust's
+/// optimiser learns nothing from it; `&mut T` says the same, and is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Restrict<P>(
-    /// The pointer.
+    /// The plain pointer.
     pub P,
 );
 
@@ -144,30 +144,30 @@ macro_rules! restrict {
 }
 restrict!(*const T, *mut T);
 
-/// What a C++ `volatile T*` points to: every access happens, in order, as it is written.
+/// The target of a C++ `volatile T*`: every access happens, in order, as it is written.
 #[repr(transparent)]
 pub struct Volatile<T>(UnsafeCell<T>);
 
 impl<T> Volatile<T> {
-    /// Of that value.
+    /// A volatile value that holds `value`.
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }
 }
 
 impl<T: Copy> Volatile<T> {
-    /// `ld.volatile`
+    /// Reads the value with `ld.volatile`.
     #[inline(always)]
     pub fn read(&self) -> T {
         // SAFETY: the reference says that there is a value.
         unsafe { self.0.get().read_volatile() }
     }
 
-    /// `st.volatile`
+    /// Writes the value with `st.volatile`.
     ///
     /// # Safety
-    /// No other thread may access the value at the same time, but by volatile accesses that the PTX memory model calls
-    /// morally strong.
+    /// No other thread may access the value at the same time, except by volatile accesses that are morally strong in
+    /// the PTX memory model.
     #[inline(always)]
     pub unsafe fn write(&self, value: T) {
         // SAFETY: the caller's promise.

@@ -52,7 +52,7 @@ intrinsics! {
     clock64 = __ptx_clock64 -> u64;
     /// `%globaltimer`
     globaltimer = __ptx_globaltimer -> u64;
-    /// The arch times ten.
+    /// The arch times ten, a constant of the compilation.
     arch = __ptx_arch -> u32;
     /// `barrier.sync 0`
     barrier_sync = __ptx_barrier_sync -> ();
@@ -60,7 +60,7 @@ intrinsics! {
     barrier_sync_aligned = __ptx_barrier_sync_aligned -> ();
 }
 
-/// `nanosleep`: lets other threads go on for about so long.
+/// `nanosleep`: suspends the thread for about this many nanoseconds.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 pub(crate) fn nanosleep(nanoseconds: u32) {
@@ -70,7 +70,7 @@ pub(crate) fn nanosleep(nanoseconds: u32) {
     __ptx_nanosleep(nanoseconds);
 }
 
-/// `trap`, and never back.
+/// `trap`: ends the launch, and does not return.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 pub(crate) fn trap() -> ! {

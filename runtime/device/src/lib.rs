@@ -1,8 +1,8 @@
-//! What kernels call: thread indices, disjoint slices, atomics, shared memory, barriers, printing, the allocator and the
-//! panic handler.
+//! What kernels call: thread indices, disjoint slices, atomics, shared memory, barriers, printing, the allocator and
+//! the panic handler.
 //!
-//! On `nvptx64` the functions here are the real ones. On the host the same items exist, so that a crate that is
-//! compiled for both sides type-checks; those that only make sense in a kernel panic there.
+//! On `nvptx64` these are the real functions. On the host the same items exist, so that a crate that is compiled for
+//! both sides type-checks; functions that only make sense in a kernel panic there.
 #![no_std]
 
 #[cfg(any(test, not(target_arch = "nvptx64")))]

@@ -1,9 +1,9 @@
-//! What a panic does on the device: writes message, place, block and thread where the host finds them, and ends the launch.
+//! What a panic does on the device: it writes message, place, block and thread for the host, and ends the launch.
 //!
-//! `ptx_abi::panic` says where that is. One thread reports; all others that panic wait until the launch is over. That thread
-//! ends in `__assertfail`, which the host sees as `CUDA_ERROR_ASSERT` and cuda-gdb as an exception, and has the driver print
-//! `file:line: Rust panic: block: [..], thread: [..] Assertion `message` failed.` — once, and for hosts that know nothing of
-//! rust-ptx too.
+//! `ptx_abi::panic` says where that is. One thread reports; all others that panic wait until the launch is over. That
+//! thread ends in `__assertfail`, which the host sees as `CUDA_ERROR_ASSERT` and cuda-gdb as an exception, and has the
+//! driver print `file:line: Rust panic: block: [..], thread: [..] Assertion `message` failed.` — once, and for hosts
+//! that know nothing of rust-ptx too.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -38,7 +38,7 @@ const _: () = {
     assert!(!fields.file.is_null() && fields.len == location.file().len());
 };
 
-/// Memory that the thread which claimed it writes.
+/// Memory that only the thread that claimed it writes.
 #[repr(transparent)]
 struct Draft(UnsafeCell<Record>);
 
@@ -54,8 +54,8 @@ unsafe extern "C" {
     safe static DRAFT: Draft;
 }
 
-/// The compiler inlines this into `core`'s panic functions (ptx-codegen, `panics::shrink`): then a constant message is seen to
-/// be one, and [`panic_formatted`] with all of `core::fmt` stays out of the output.
+/// The compiler inlines this into `core`'s panic functions (ptx-codegen, `panics::shrink`). It then recognises constant
+/// messages, and [`panic_formatted`] with all of `core::fmt` stays out of the output.
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     match info.message().as_str() {
@@ -81,7 +81,7 @@ fn panic_formatted(info: &PanicInfo<'_>) -> ! {
     __ptx_rt_fail(&text, info.location())
 }
 
-/// Takes the place of `core`'s `panic_bounds_check`, which needs all of `core::fmt`. The compiler calls it by name.
+/// Replaces `core`'s `panic_bounds_check`, which needs all of `core::fmt`. The compiler calls it by name.
 #[unsafe(no_mangle)]
 #[cold]
 #[inline(never)]
@@ -94,8 +94,8 @@ extern "C" fn __ptx_rt_panic_bounds_check(index: usize, len: usize, location: &'
     __ptx_rt_fail(&text, Some(location))
 }
 
-/// Takes the place of `alloc`'s `__rdl_alloc_error_handler`, which needs all of `core::fmt` and does not say what to do. The
-/// compiler calls it by name. Nobody tells it where memory was asked for.
+/// Replaces `alloc`'s `__rdl_alloc_error_handler`, which needs all of `core::fmt` and does not say what to do. The
+/// compiler calls it by name. It does not know which place asked for the memory.
 #[unsafe(no_mangle)]
 #[cold]
 #[inline(never)]
@@ -110,8 +110,8 @@ extern "C" fn __ptx_rt_alloc_error(size: usize, _align: usize) -> ! {
     __ptx_rt_fail(&text, None)
 }
 
-/// The draft's message, for the first thread that fails. The others do not come back; nor does a thread that panics a second
-/// time, in the `Display` of what its first panic shows: then the launch ends with what there is.
+/// The draft's message, for the first thread that fails. For the others it does not return, nor for a thread that
+/// panics a second time, in the `Display` of what its first panic shows; the launch then ends with what there is.
 fn claim() -> Text<'static> {
     let draft = DRAFT.0.get();
     let (block, thread) = here();
@@ -146,8 +146,8 @@ fn here() -> ([u32; 3], [u32; 3]) {
     (numbers(thread::block_idx()), numbers(thread::thread_idx()))
 }
 
-/// Hands the draft, whose message is `text`, over to the host and ends the launch. A symbol of its own: this is one function
-/// then, however often the crate is linked in parts.
+/// Hands the draft, whose message is `text`, to the host and ends the launch. It has a symbol of its own, so that it is
+/// one function even if parts of the crate are linked several times.
 #[unsafe(no_mangle)]
 #[cold]
 #[inline(never)]

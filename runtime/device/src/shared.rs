@@ -9,10 +9,10 @@ use ptx_abi::AbiType;
 
 use crate::atomic::{Atomic, AtomicValue};
 
-/// A static of which every block has its own, in fast memory that its threads share: CUDA's `__shared__`.
+/// A static of which every block has its own copy, in fast memory that its threads share: CUDA's `__shared__`.
 ///
-/// `#[ptx::shared]` declares one. It holds nothing in particular when a block starts, and all of a kernel's together take
-/// up at most 48 KiB.
+/// `#[ptx::shared]` declares one. Its contents are arbitrary when a block starts. All shared statics of a kernel
+/// together take up at most 48 KiB.
 ///
 /// ```
 /// use ptx::atomic::{Atomic, Block, Ordering};
@@ -59,14 +59,14 @@ pub struct Shared<T> {
 // SAFETY: safe access is atomic; the rest is the business of those who write `unsafe`.
 unsafe impl<T> Sync for Shared<T> {}
 
-/// What `#[ptx::shared]` gives a static to begin with.
+/// The initial value that `#[ptx::shared]` gives a static.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a shared static has the type `ptx::Shared<T>`, not `{Self}`",
     label = "write `ptx::Shared<{Self}>`"
 )]
 pub trait SharedStatic: Sized {
-    /// Nothing.
+    /// No particular contents; zeros on the host.
     const NEW: Self;
 }
 
@@ -78,13 +78,13 @@ impl<T> SharedStatic for Shared<T> {
 }
 
 impl<T> Shared<T> {
-    /// The address.
+    /// The address of the static in this block's shared memory.
     #[inline(always)]
     pub const fn as_ptr(&self) -> *mut T {
         self.value.get().cast()
     }
 
-    /// The value.
+    /// A reference to the value.
     ///
     /// # Safety
     /// It must have been written, by this thread or before a barrier that this thread waited at, and nobody may write
@@ -109,11 +109,11 @@ impl<T: Copy, const N: usize> Shared<[T; N]> {
         N == 0
     }
 
-    /// An element.
+    /// Reads the element at `index`.
     ///
     /// # Safety
-    /// It must have been written, by this thread or before a barrier that this thread waited at, and nobody may write it
-    /// at the same time.
+    /// It must have been written, by this thread or before a barrier that this thread waited at, and nobody may write
+    /// it at the same time.
     ///
     /// # Panics
     /// If there are not that many elements.
@@ -125,7 +125,7 @@ impl<T: Copy, const N: usize> Shared<[T; N]> {
         unsafe { self.as_ptr().cast::<T>().add(index).read() }
     }
 
-    /// Writes an element.
+    /// Writes the element at `index`.
     ///
     /// # Safety
     /// Nobody else may read or write it at the same time.
@@ -144,7 +144,7 @@ impl<T: Copy, const N: usize> Shared<[T; N]> {
 /// Types that can be used in shared memory without `unsafe`: atomics, and arrays of them.
 ///
 /// # Safety
-/// All access by a shared reference must be atomic, and every pattern of bits a value.
+/// All access through a shared reference must be atomic, and every bit pattern must be a valid value.
 pub unsafe trait SharedAtomics {}
 
 // SAFETY: every access is atomic, and `AtomicValue`s are made of any bits: a `bool` by comparison with 0.
@@ -152,8 +152,8 @@ unsafe impl<T: AtomicValue, S> SharedAtomics for Atomic<T, S> {}
 // SAFETY: as its elements.
 unsafe impl<T: SharedAtomics, const N: usize> SharedAtomics for [T; N] {}
 
-/// Atomics in shared memory need no `unsafe`. What they hold when a block starts is any value; store a first one, and
-/// wait at a barrier ([`sync_threads`](crate::sync_threads)) before others use it.
+/// Atomics in shared memory need no `unsafe`. They hold an arbitrary value when a block starts: store a first one, and
+/// wait at a barrier ([`sync_threads`](crate::sync_threads)) before other threads use it.
 impl<T: SharedAtomics> Deref for Shared<T> {
     type Target = T;
     #[inline(always)]
@@ -170,6 +170,6 @@ impl<T> fmt::Debug for Shared<T> {
     }
 }
 
-/// What `#[ptx::constant]` asks of a static's type: plain data, which nobody can change.
+/// The bound of `#[ptx::constant]` on a static's type: plain data that nobody can change.
 #[doc(hidden)]
 pub const fn may_be_constant<T: AbiType>() {}

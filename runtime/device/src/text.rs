@@ -3,17 +3,17 @@
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// What stands at the end of text that did not fit.
+/// The end of text that did not fit.
 const ELLIPSIS: &str = "…";
 
-/// Bytes of a [`Text`], its NUL among them.
+/// The size of a [`Text`] in bytes, including its NUL.
 pub const LEN: usize = ptx_abi::panic::MESSAGE_LEN;
 
-/// What fits before the ellipsis and the NUL.
+/// The room before the ellipsis and the NUL, in bytes.
 const ROOM: usize = LEN - 1 - ELLIPSIS.len();
 
-/// At most `LEN - 1` bytes of UTF-8 and a NUL, in memory of somebody else's: a stack that held them would be one more thing
-/// that every kernel which can panic needs.
+/// At most `LEN - 1` bytes of UTF-8 and a NUL, in borrowed memory: every kernel that can panic would need more stack if
+/// they were there.
 ///
 /// One size and no type parameter: then `push` is one function, however many panics there are. No bounds check in here:
 /// a panic handler that can panic would be recursive, and then ptxas cannot tell how much stack a kernel needs.
@@ -26,14 +26,14 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// No text.
+    /// An empty text.
     #[inline]
     pub const fn new(bytes: &'a mut [MaybeUninit<u8>; LEN]) -> Self {
         bytes[0] = MaybeUninit::new(0);
         Self { bytes, len: 0, full: false }
     }
 
-    /// Appends `text`. What does not fit is cut at a character and replaced by an ellipsis.
+    /// Appends `text`. If it does not fit, it is cut at a character, and ends in an ellipsis.
     #[cold]
     #[inline(never)]
     pub fn push(&mut self, text: &str) {
@@ -77,7 +77,7 @@ impl<'a> Text<'a> {
         });
     }
 
-    /// Appends `text` and a NUL, without asking for room.
+    /// Appends `text` and a NUL, without checking for room.
     ///
     /// # Safety
     /// `len + text.len()` must be less than `LEN`.
@@ -91,24 +91,24 @@ impl<'a> Text<'a> {
         self.len += text.len();
     }
 
-    /// Bytes of the text.
+    /// The length of the text in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the text is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The text and its NUL.
+    /// The address of the text, which ends in a NUL.
     pub fn as_ptr(&self) -> *const u8 {
         self.bytes.as_ptr().cast()
     }
 
-    /// The text.
+    /// The text without its NUL.
     pub fn as_str(&self) -> &str {
         // SAFETY: so many bytes were written, and only whole characters.
         unsafe { str::from_utf8_unchecked(core::slice::from_raw_parts(self.as_ptr(), self.len)) }

@@ -1,4 +1,4 @@
-//! Where a thread stands in its block and grid.
+//! The position of a thread in its block and grid.
 
 use core::marker::PhantomData;
 
@@ -36,27 +36,27 @@ position! {
     thread_idx: thread_idx_x = tid_x, thread_idx_y = tid_y, thread_idx_z = tid_z;
     /// The block's position in the grid: CUDA's `blockIdx`.
     block_idx: block_idx_x = ctaid_x, block_idx_y = ctaid_y, block_idx_z = ctaid_z;
-    /// Threads in a block: CUDA's `blockDim`.
+    /// The number of threads of a block in each dimension: CUDA's `blockDim`.
     block_dim: block_dim_x = ntid_x, block_dim_y = ntid_y, block_dim_z = ntid_z;
-    /// Blocks in the grid: CUDA's `gridDim`.
+    /// The number of blocks of the grid in each dimension: CUDA's `gridDim`.
     grid_dim: grid_dim_x = nctaid_x, grid_dim_y = nctaid_y, grid_dim_z = nctaid_z;
 }
 
-/// The thread's number in its warp, 0 to 31.
+/// The thread's number in its warp, 0 to 31 (PTX `%laneid`).
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn lane_id() -> u32 {
     laneid()
 }
 
-/// The multiprocessor's cycle counter.
+/// The multiprocessor's cycle counter (PTX `%clock64`).
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn clock() -> u64 {
     clock64()
 }
 
-/// Nanoseconds since an unspecified moment, the same for the whole device.
+/// Nanoseconds since an unspecified moment, which is the same for the whole device (PTX `%globaltimer`).
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn timer_ns() -> u64 {
@@ -65,8 +65,8 @@ pub fn timer_ns() -> u64 {
 
 /// A number that no other thread of the launch has; only [`index_1d`] makes one.
 ///
-/// That is what lets [`DisjointSlice::get_mut`](crate::DisjointSlice::get_mut) be safe. It stays with its thread:
-/// neither `Send` nor `Sync`.
+/// This makes [`DisjointSlice::get_mut`](crate::DisjointSlice::get_mut) safe. It stays with its thread: it is neither
+/// `Send` nor `Sync`.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadIndex {
     value: usize,
@@ -74,7 +74,7 @@ pub struct ThreadIndex {
 }
 
 impl ThreadIndex {
-    /// The number.
+    /// The thread's number, from 0.
     #[inline(always)]
     pub fn get(self) -> usize {
         self.value
@@ -91,7 +91,7 @@ impl From<ThreadIndex> for usize {
 /// The thread's number in a one-dimensional launch: `blockIdx.x * blockDim.x + threadIdx.x`.
 ///
 /// # Panics
-/// When the grid or the block has more than one dimension: then this number would not be the thread's alone.
+/// If the grid or the block has more than one dimension, because this number would not be unique then.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_1d() -> ThreadIndex {
@@ -118,13 +118,13 @@ pub struct Index2d {
 }
 
 impl Index2d {
-    /// The column.
+    /// The column, from 0: the position in the first dimension.
     #[inline(always)]
     pub fn x(self) -> usize {
         self.x
     }
 
-    /// The row.
+    /// The row, from 0: the position in the second dimension.
     #[inline(always)]
     pub fn y(self) -> usize {
         self.y
@@ -134,7 +134,7 @@ impl Index2d {
 /// The thread's position in a launch of one or two dimensions.
 ///
 /// # Panics
-/// When the grid or the block has three dimensions: then this position would not be the thread's alone.
+/// If the grid or the block has three dimensions, because this position would not be unique then.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_2d() -> Index2d {

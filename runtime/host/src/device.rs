@@ -14,7 +14,7 @@ use crate::grid::Limits;
 /// See [`Device::set_stack_size`].
 const DEFAULT_STACK: usize = 8192;
 
-/// A CUDA device, opened. Copies are cheap and mean the same.
+/// An open CUDA device. Clones are cheap and refer to the same device.
 #[derive(Clone)]
 pub struct Device {
     inner: Arc<Inner>,
@@ -26,13 +26,13 @@ struct Inner {
     name: String,
     capability: (u32, u32),
     limits: Limits,
-    /// A stream that nobody uses. cudarc stops waiting between streams when all but the default one are gone, though
-    /// what was put on them may still run; with this one they never are.
+    /// A stream that nobody uses. cudarc stops waiting between streams when only the default one is left, though work
+    /// of the others may still run. With this stream that never happens.
     last_stream: OnceLock<Arc<CudaStream>>,
 }
 
 impl Device {
-    /// How many devices there are. No driver and no device are errors.
+    /// The number of devices. It is an error if there is no driver or no device.
     pub fn count() -> Result<usize> {
         match driver::device_count()? {
             0 => Err(Error::NoDevice { reason: "it lists none".to_owned() }),
@@ -40,12 +40,12 @@ impl Device {
         }
     }
 
-    /// The first device.
+    /// Opens the first device.
     pub fn first() -> Result<Self> {
         Self::open(0)
     }
 
-    /// The device of this number.
+    /// Opens the device with this number, counted from 0.
     pub fn open(ordinal: usize) -> Result<Self> {
         let count = Self::count()?;
         if ordinal >= count {
@@ -60,7 +60,7 @@ impl Device {
         Ok(device)
     }
 
-    /// What recursion, calls through pointers and `core::fmt` get along with, but at most a sixteenth of the device's
+    /// Enough stack for most recursion, calls through pointers and `core::fmt`, but at most a sixteenth of the device's
     /// memory for all threads together.
     fn default_stack_size(&self) -> Result<usize> {
         let context = &self.inner.context;
@@ -73,23 +73,23 @@ impl Device {
         Ok(DEFAULT_STACK.min(memory / 16 / threads.max(1)))
     }
 
-    /// Bytes of stack that a thread gets in kernels whose use of it the compiler cannot know: those with recursion and
-    /// with calls through pointers, which `dyn`, function pointers and `core::fmt` make.
+    /// The bytes of stack that each thread gets in kernels whose need the compiler cannot know: those with recursion,
+    /// and those with calls through pointers (`dyn`, function pointers, `core::fmt`).
     pub fn stack_size(&self) -> Result<usize> {
         self.inner.context.get_limit(CUlimit::CU_LIMIT_STACK_SIZE).doing(|| "asking for the stack's size".to_owned())
     }
 
     /// Sets [`stack_size`](Self::stack_size), for launches from now on: `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)`.
     ///
-    /// A kernel that needs more overwrites the memory of other threads, without an error or with an illegal address. The
-    /// driver's own default of 1,024 bytes is too little for `sort_unstable` in a debug build; [`open`](Self::open) sets
-    /// 8,192. The driver keeps that much for every thread that the device can run at once.
+    /// A kernel that needs more overwrites the memory of other threads, without an error or with an illegal address.
+    /// The driver's own default of 1,024 bytes is too little for `sort_unstable` in a debug build; [`open`](Self::open)
+    /// sets 8,192. The driver keeps that much for every thread that the device can run at once.
     pub fn set_stack_size(&self, bytes: usize) -> Result<()> {
         let doing = || format!("setting the stack's size to {bytes} bytes a thread");
         self.inner.context.set_limit(CUlimit::CU_LIMIT_STACK_SIZE, bytes).doing(doing)
     }
 
-    /// Bytes of the device's heap, from which kernels allocate: the memory of `Box`, `Vec` and the rest of `alloc`.
+    /// The size in bytes of the device's heap, from which kernels allocate `Box`, `Vec` and the rest of `alloc`.
     pub fn heap_size(&self) -> Result<usize> {
         self.inner
             .context
@@ -99,30 +99,30 @@ impl Device {
 
     /// Sets [`heap_size`](Self::heap_size): `cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE)`. The driver's default is 8 MiB.
     ///
-    /// Set it before the first module with kernels that allocate is launched: the driver makes the heap then, its size cannot
-    /// change while the context lives, and a later call is an error (CUDA C++ Programming Guide, "Heap Memory Allocation").
-    /// The heap is taken from the device's memory whether or not it is used. A kernel that finds it full panics with
+    /// Set it before the first launch of a kernel of a module that allocates. The driver makes the heap then; its size
+    /// cannot change while the context lives, and a later call is an error (CUDA C++ Programming Guide, "Heap Memory
+    /// Allocation"). The heap takes device memory whether or not it is used. A kernel that finds it full panics with
     /// `memory allocation of N bytes failed`.
     pub fn set_heap_size(&self, bytes: usize) -> Result<()> {
         let doing = || format!("setting the size of the device's heap to {bytes} bytes");
         self.inner.context.set_limit(CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE, bytes).doing(doing)
     }
 
-    /// Bytes of the buffer that holds what kernels print until the host prints it.
+    /// The size in bytes of the buffer that holds what kernels print until the host prints it.
     pub fn print_buffer_size(&self) -> Result<usize> {
         let doing = || "asking for the size of the print buffer".to_owned();
         self.inner.context.get_limit(CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE).doing(doing)
     }
 
-    /// Sets [`print_buffer_size`](Self::print_buffer_size): `cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE)`. The driver's default
-    /// is 1 MiB. Where more is printed before the host prints it, the oldest lines are lost. Set it before the first launch of
-    /// a kernel that prints; later it is an error.
+    /// Sets [`print_buffer_size`](Self::print_buffer_size): `cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE)`. The driver's
+    /// default is 1 MiB. If the buffer is full, the oldest lines are lost. Set it before the first launch of a kernel
+    /// that prints; a later call is an error.
     pub fn set_print_buffer_size(&self, bytes: usize) -> Result<()> {
         let doing = || format!("setting the size of the print buffer to {bytes} bytes");
         self.inner.context.set_limit(CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE, bytes).doing(doing)
     }
 
-    /// A device that cudarc has opened already; its limits stay as they are.
+    /// Wraps a device that cudarc has already opened. Its limits stay as they are.
     pub fn from_context(context: Arc<CudaContext>) -> Result<Self> {
         let doing = || format!("asking CUDA device {} what it is", context.ordinal());
         let name = context.name().doing(doing)?;
@@ -159,13 +159,13 @@ impl Device {
         self.inner.capability
     }
 
-    /// As `sm_90`.
+    /// The device's architecture, such as `sm_90`.
     pub fn arch(&self) -> String {
         let (major, minor) = self.inner.capability;
         format!("sm_{major}{minor}")
     }
 
-    /// The version of CUDA that the driver knows, as `(13, 0)`.
+    /// The version of CUDA that the driver supports, such as `(13, 0)`.
     pub fn driver_version(&self) -> Result<(u32, u32)> {
         let mut version = 0;
         // SAFETY: writes one number.
@@ -176,7 +176,7 @@ impl Device {
         Ok((version / 1000, version % 1000 / 10))
     }
 
-    /// What it allows.
+    /// The largest launch that the device allows.
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }
@@ -191,7 +191,7 @@ impl Device {
         &self.inner.stream
     }
 
-    /// Another stream.
+    /// Makes a new stream on the device.
     pub fn new_stream(&self) -> Result<Arc<CudaStream>> {
         let make = || self.inner.context.new_stream().doing(|| "making a stream".to_owned());
         if self.inner.last_stream.get().is_none() {
@@ -201,12 +201,12 @@ impl Device {
         make()
     }
 
-    /// Copies `data` to the device.
+    /// Allocates memory on the device and copies `data` into it.
     pub fn upload<T: DeviceRepr>(&self, data: &[T]) -> Result<CudaSlice<T>> {
         self.inner.stream.clone_htod(data).doing(|| format!("copying {} bytes to the device", size_of_val(data)))
     }
 
-    /// `len` elements of zero bits on the device.
+    /// Allocates `len` elements on the device, with all bits zero.
     pub fn zeroed<T: DeviceRepr + ValidAsZeroBits>(&self, len: usize) -> Result<CudaSlice<T>> {
         self.inner
             .stream
@@ -214,7 +214,7 @@ impl Device {
             .doing(|| format!("making {} zero bytes on the device", len.saturating_mul(size_of::<T>())))
     }
 
-    /// Copies `memory` back, after all work on it.
+    /// Copies `memory` to the host, after all work on it is done.
     pub fn download<T: DeviceRepr>(&self, memory: &impl DevicePtr<T>) -> Result<Vec<T>> {
         let found = memory.stream().context();
         if **found != *self.inner.context {
@@ -230,7 +230,7 @@ impl Device {
         Ok(data)
     }
 
-    /// Waits for all work on all of the device's streams, and reports what failed in it.
+    /// Waits for all work on all streams of the device, and reports a failure in it.
     pub fn synchronize(&self) -> Result<()> {
         self.inner.context.synchronize().doing(|| "waiting for the device".to_owned())
     }

@@ -13,7 +13,7 @@ use crate::panic;
 
 /// Turns the driver's errors into ours.
 pub(crate) trait Doing<T> {
-    /// `doing` says what was tried, as a phrase that "failed" follows.
+    /// `doing` says what was tried, as a phrase that can be followed by "failed".
     fn doing(self, doing: impl FnOnce() -> String) -> Result<T>;
 }
 
@@ -70,17 +70,17 @@ fn remedy(reason: Lost) -> &'static str {
     }
 }
 
-/// As `CUDA_ERROR_INVALID_VALUE`.
+/// The error's name, such as `CUDA_ERROR_INVALID_VALUE`.
 pub(crate) fn name(error: &DriverError) -> String {
     error.error_name().map_or_else(|_| format!("{:?}", error.0), |name| name.to_string_lossy().into_owned())
 }
 
-/// The driver's description.
+/// The driver's description of the error.
 pub(crate) fn text(error: &DriverError) -> String {
     error.error_string().map_or_else(|_| format!("{:?}", error.0), |text| text.to_string_lossy().into_owned())
 }
 
-/// Most of the just-in-time compiler's log that is kept.
+/// The most bytes of the just-in-time compiler's log that are kept.
 const LOG_LEN: usize = 8 << 10;
 
 /// Loads `code` into the current context; an error comes with the just-in-time compiler's log.
@@ -118,7 +118,7 @@ pub(crate) unsafe fn load(code: &Code<'_>) -> Result<sys::CUmodule, (DriverError
     })
 }
 
-/// A copy at an address that eight divides.
+/// A copy at an address that is a multiple of 8.
 pub(crate) fn aligned(bytes: &[u8]) -> Vec<u64> {
     let word = |chunk: &[u8]| {
         let mut word = [0; 8];
@@ -128,9 +128,9 @@ pub(crate) fn aligned(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(8).map(word).collect()
 }
 
-/// Whether the driver's library can be loaded. cudarc would panic where it cannot.
+/// Whether the driver's library can be loaded. cudarc would panic if it cannot.
 ///
-/// The library stays loaded: cuda-gdb waits for it once. Where it is closed and opened again, as by cudarc's
+/// The library stays loaded, because cuda-gdb waits for it only once. If it is closed and opened again, as by cudarc's
 /// `is_culib_present`, the debugger never sees a kernel.
 pub(crate) fn library_is_there() -> bool {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
@@ -139,7 +139,7 @@ pub(crate) fn library_is_there() -> bool {
     LIBRARY.get_or_init(|| names().find_map(|name| unsafe { Library::new(name) }.ok())).is_some()
 }
 
-/// Number of devices.
+/// The number of devices that the driver sees.
 pub(crate) fn device_count() -> Result<usize> {
     if !library_is_there() {
         let (library, path_variable) =

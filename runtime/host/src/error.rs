@@ -4,14 +4,14 @@ use ptx_device::Dim3;
 
 use crate::grid::{Grid, GridError};
 
-/// Result of everything here.
+/// The result of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong.
+/// What went wrong on the host; each message says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The driver's library is not there.
+    /// The driver's library was not found.
     #[error(
         "no NVIDIA driver was found ({library} cannot be loaded): install the driver, or put the directory of \
          {library} into {path_variable}"
@@ -19,7 +19,7 @@ pub enum Error {
     NoDriver {
         /// Its file name.
         library: &'static str,
-        /// The variable with the directories that are searched.
+        /// The environment variable with the directories that are searched.
         path_variable: &'static str,
     },
     /// The driver is there, but it sees no device.
@@ -28,15 +28,15 @@ pub enum Error {
          variable CUDA_VISIBLE_DEVICES"
     )]
     NoDevice {
-        /// The driver's own words.
+        /// The driver's own message.
         reason: String,
     },
-    /// There is no device of this number.
+    /// There is no device with this number.
     #[error("there is no CUDA device {ordinal}: this machine has {count}, numbered from 0")]
     UnknownDevice {
-        /// What was asked for.
+        /// The number that was asked for.
         ordinal: usize,
-        /// How many there are.
+        /// How many devices there are.
         count: usize,
     },
     /// Nothing in the image runs on the device.
@@ -45,25 +45,25 @@ pub enum Error {
          {arch}{older}, as in `ptx_build::Builder::new().arch(\"{arch}\")`"
     )]
     NoObject {
-        /// The image.
+        /// The name of the image.
         image: &'static str,
         /// The device's name.
         device: String,
         /// The device's architecture.
         arch: String,
-        /// What the image has.
+        /// The architectures that the image has code for.
         compiled: String,
-        /// What else would do.
+        /// What else would help, for older GPUs; may be empty.
         older: &'static str,
     },
     /// The driver refused the code.
     #[error("the driver refused the device code {object} on {device}: {reason}{log}{remedy}")]
     Load {
-        /// Which object: a path or a description.
+        /// The object that was refused, as a path or a description.
         object: String,
         /// The device's name.
         device: String,
-        /// The driver's words.
+        /// The driver's description.
         reason: String,
         /// The just-in-time compiler's log, on lines of its own; may be empty.
         log: Box<str>,
@@ -73,7 +73,7 @@ pub enum Error {
     /// Device code could not be linked.
     #[error("{linker} could not link for {target}: {reason}{log}{remedy}")]
     Link {
-        /// Who linked.
+        /// The linker that failed.
         linker: &'static str,
         /// The device's name, or the arch.
         target: String,
@@ -86,15 +86,15 @@ pub enum Error {
         /// What to do, on a line of its own; may be empty.
         remedy: &'static str,
     },
-    /// A file cannot be linked.
+    /// A file cannot be linked with.
     #[error("cannot link with {}: {reason}", path.display())]
     LinkInput {
-        /// The file.
+        /// The file that cannot be linked with.
         path: std::path::PathBuf,
         /// Why not.
         reason: String,
     },
-    /// nvJitLink is not there.
+    /// The library nvJitLink was not found.
     #[error(
         "NVIDIA's nvJitLink was not found ({library} cannot be loaded), and only it links LTO-IR: install the CUDA toolkit, \
          or name the library's file in {variable}; or give code that nvcc made without `-dlto`, which the driver links"
@@ -105,13 +105,13 @@ pub enum Error {
         /// The variable that names its file.
         variable: &'static str,
     },
-    /// The image waits to be linked.
+    /// The image must be linked before it is loaded.
     #[error(
         "the device code `{image}` was built to be linked when it is loaded: load it by \
          `device.linker().image(&image).file(…).link()`"
     )]
     NotLinked {
-        /// The image.
+        /// The name of the image.
         image: &'static str,
     },
     /// The image has no such kernel.
@@ -119,24 +119,24 @@ pub enum Error {
         "the device code `{image}` has no kernel `{name}` ({known}): is it `image!(\"…\")` of the crate that has it?"
     )]
     UnknownKernel {
-        /// What was launched.
+        /// The kernel's name.
         name: String,
-        /// The image.
+        /// The name of the image.
         image: String,
-        /// What it has.
+        /// The kernels that the image has.
         known: String,
     },
-    /// The kernel was compiled with other parameters than the host knows.
+    /// The kernel was compiled with other parameters than those the host knows.
     #[error(
         "kernel `{name}` was compiled with other parameters than this program launches it with.\n  device: {device}\n  \
          host:   {host}\n  {difference}"
     )]
     Signature {
-        /// The kernel.
+        /// The kernel's name.
         name: String,
-        /// As the device has it.
+        /// The signature of the device's code.
         device: String,
-        /// As the host has it.
+        /// The signature that the host knows.
         host: String,
         /// What differs, and what to do.
         difference: String,
@@ -144,9 +144,9 @@ pub enum Error {
     /// The grid does not fit the device or the kernel.
     #[error("kernel `{kernel}` cannot be launched as {grid}: {reason}")]
     Grid {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
-        /// The grid.
+        /// The grid that was asked for.
         grid: Grid,
         /// Why not.
         reason: GridError,
@@ -157,19 +157,19 @@ pub enum Error {
          download with the same `Device`"
     )]
     OtherDevice {
-        /// Which argument.
+        /// The argument, the stream or the module.
         what: String,
-        /// Where it is.
+        /// The number of the device that it is on.
         found: usize,
-        /// Where it should be.
+        /// The number of the device that it should be on.
         expected: usize,
     },
     /// A `&T` parameter was given no element.
     #[error("parameter `{param}` of kernel `{kernel}` is a reference, and was given memory without elements")]
     NoElement {
-        /// The parameter.
+        /// The parameter's name.
         param: String,
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
     },
     /// A kernel panicked, and took the context with it. Every later call in this process fails with the same error.
@@ -186,44 +186,44 @@ pub enum Error {
     ContextLost {
         /// The kind of failure.
         reason: Lost,
-        /// How to find the place.
+        /// How to find the place of the failure.
         remedy: &'static str,
     },
-    /// The device's memory is used up.
+    /// The device does not have enough free memory.
     #[error("the device has not enough free memory for {doing}: free some, or work in smaller pieces")]
     OutOfMemory {
-        /// What needed it.
+        /// What needed the memory.
         doing: String,
     },
     /// Another error of the driver.
     #[error("{doing} failed: {text} ({name})")]
     Driver {
-        /// What was being done.
+        /// What the program was doing.
         doing: String,
-        /// The error's name, as `CUDA_ERROR_INVALID_VALUE`.
+        /// The error's name, such as `CUDA_ERROR_INVALID_VALUE`.
         name: String,
-        /// The driver's words.
+        /// The driver's description.
         text: String,
-        /// The error.
+        /// The error as cudarc has it.
         source: cudarc::driver::DriverError,
     },
 }
 
-/// A panic in a kernel: of the first thread that panicked.
+/// A panic in a kernel, of the first thread that panicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Panic {
-    /// What it says, as on the CPU; none where the device code was built with `panic = "location"`.
+    /// The message, as on the CPU; none if the device code was built with `panic = "location"`.
     pub message: Option<String>,
-    /// The source file, as `file!()` has it; empty where the place is not known, as for a failed allocation.
+    /// The source file, as in `file!()`; empty if the place is not known, as for a failed allocation.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
-    /// `blockIdx`
+    /// The block's index in the grid, CUDA's `blockIdx`.
     pub block: Dim3,
-    /// `threadIdx`
+    /// The thread's index in its block, CUDA's `threadIdx`.
     pub thread: Dim3,
 }
 
@@ -246,25 +246,25 @@ impl std::fmt::Display for Panic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Lost {
-    /// An assertion failed, in code that is not Rust's or in a module that another library loaded; the driver printed it on
-    /// the standard error.
+    /// An assertion failed, in code that is not Rust or in a module that another library loaded. The driver printed it
+    /// on standard error.
     #[error("an assertion failed (CUDA_ERROR_ASSERT); the driver printed it, with file and line, above")]
     Assertion,
-    /// It touched memory that is not there.
+    /// It accessed an address that is not mapped.
     #[error("it used an address that is not mapped (CUDA_ERROR_ILLEGAL_ADDRESS)")]
     IllegalAddress,
-    /// It touched memory at an address that the access's size does not divide.
+    /// It accessed memory at an address that is not a multiple of the access's size.
     #[error("it used a misaligned address (CUDA_ERROR_MISALIGNED_ADDRESS)")]
     MisalignedAddress,
     /// It ran longer than the display's watchdog allows.
     #[error("it ran longer than the driver allows on a device with a display (CUDA_ERROR_LAUNCH_TIMEOUT)")]
     Timeout,
-    /// It came to an instruction that is none, such as `trap`.
+    /// It reached an illegal instruction, such as `trap`.
     #[error(
         "it came to a trap, as a panic is in device code built with `panic = \"trap\"`, or to an illegal instruction ({0})"
     )]
     Instruction(&'static str),
-    /// Anything else.
+    /// Any other failure that the hardware reports.
     #[error("the hardware reported {0}")]
     Other(&'static str),
 }

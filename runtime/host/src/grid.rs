@@ -7,26 +7,26 @@ use ptx_device::Dim3;
 /// Blocks in the grid, threads in a block, and dynamic shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Blocks.
+    /// The number of blocks in each dimension.
     pub blocks: Dim3,
-    /// Threads in a block.
+    /// The number of threads of a block in each dimension.
     pub threads: Dim3,
-    /// Dynamic shared memory a block, in bytes.
+    /// The dynamic shared memory of each block, in bytes.
     pub shared_bytes: u32,
 }
 
-/// What a device allows.
+/// The largest launch that a device allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Blocks in a grid.
+    /// The most blocks of a grid in each dimension.
     pub grid: Dim3,
-    /// Extents of a block.
+    /// The most threads of a block in each dimension.
     pub block: Dim3,
-    /// Threads in a block.
+    /// The most threads in a block, all dimensions together.
     pub threads_per_block: u32,
-    /// Shared memory of a block, in bytes, as any kernel may use it.
+    /// The shared memory of a block that any kernel may use, in bytes.
     pub shared_bytes_per_block: u32,
-    /// The same, for launches that ask for more.
+    /// The shared memory of a block for launches that ask for more, in bytes.
     pub shared_bytes_per_block_optin: u32,
 }
 
@@ -44,17 +44,17 @@ pub enum GridError {
         what: &'static str,
         /// `x`, `y` or `z`.
         axis: char,
-        /// What was asked for.
+        /// The extent that was asked for.
         extent: u32,
-        /// The limit.
+        /// The device's limit.
         limit: u32,
     },
     /// A block has more threads than the device can hold.
     #[error("a block of {0} threads is over this device's limit of {1}", block.volume(), limit)]
     BlockThreads {
-        /// The block.
+        /// The threads of the block in each dimension.
         block: Dim3,
-        /// The limit.
+        /// The most threads of a block on this device.
         limit: u32,
     },
     /// A block has more threads than this kernel can have.
@@ -64,36 +64,36 @@ pub enum GridError {
         block.volume(), limit
     )]
     KernelThreads {
-        /// The block.
+        /// The threads of the block in each dimension.
         block: Dim3,
-        /// The limit.
+        /// The most threads of a block of this kernel.
         limit: u32,
-        /// What the kernel uses.
+        /// The registers that each thread of the kernel uses.
         registers: u32,
     },
-    /// More shared memory than there is.
+    /// The block needs more shared memory than there is.
     #[error(
         "{dynamic} bytes of dynamic shared memory beside the kernel's own {fixed} are over this device's limit of \
          {limit} a block"
     )]
     SharedMemory {
-        /// What was asked for.
+        /// The dynamic shared memory that was asked for, in bytes.
         dynamic: u32,
-        /// What the kernel declares.
+        /// The static shared memory of the kernel, in bytes.
         fixed: u32,
-        /// The limit for both.
+        /// The limit for both together, in bytes.
         limit: u32,
     },
 }
 
 impl Grid {
-    /// `blocks` blocks of `threads` threads; each a number, a pair or a triple.
+    /// A grid of `blocks` blocks of `threads` threads. Each is a number, a pair or a triple.
     pub fn new(blocks: impl Into<Dim3>, threads: impl Into<Dim3>) -> Self {
         Self { blocks: blocks.into(), threads: threads.into(), shared_bytes: 0 }
     }
 
-    /// Enough blocks of `threads` threads for `n` items in one dimension, and at least one, so that a kernel over
-    /// nothing is launched and finds nothing to do.
+    /// Enough blocks of `threads` threads for `n` items in one dimension. There is at least one block, so that a kernel
+    /// for no items is launched and finds nothing to do.
     pub fn cover(n: usize, threads: u32) -> Self {
         Self::new(blocks_for(n, threads), threads)
     }
@@ -103,12 +103,12 @@ impl Grid {
         Self::new((blocks_for(width, threads.0), blocks_for(height, threads.1)), threads)
     }
 
-    /// The same grid with so much dynamic shared memory a block.
+    /// The same grid with `bytes` bytes of dynamic shared memory for each block.
     pub fn shared_bytes(self, bytes: u32) -> Self {
         Self { shared_bytes: bytes, ..self }
     }
 
-    /// What the device's limits say to it.
+    /// Checks the grid against the device's limits.
     pub(crate) fn check(&self, limits: &Limits) -> Result<(), GridError> {
         for (what, extent, limit) in [("grid", self.blocks, limits.grid), ("block", self.threads, limits.block)] {
             for (axis, extent, limit) in [('x', extent.x, limit.x), ('y', extent.y, limit.y), ('z', extent.z, limit.z)]
@@ -128,7 +128,7 @@ impl Grid {
     }
 }
 
-/// What is too much for a `u32` is too much for the device too, and the check says so.
+/// A number of blocks that is too large for a `u32` is too large for the device, and the check reports it.
 fn blocks_for(n: usize, threads: u32) -> u32 {
     match threads {
         0 => 1,

@@ -25,65 +25,65 @@ pub struct Image {
     kernels: &'static [KernelRecord],
 }
 
-/// Where device code is linked with other device code.
+/// When device code is linked with other device code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linking {
-    /// Nowhere: PTX and cubins are whole.
+    /// Never: PTX and cubins are complete.
     None,
-    /// When the program was built: the cubins are linked, and the PTX alone is not whole.
+    /// When the program was built: the cubins are linked, and the PTX alone is incomplete.
     AtBuild,
-    /// When the program runs, by [`Device::linker`](crate::Device::linker): neither is whole.
+    /// When the program runs, by [`Device::linker`](crate::Device::linker): both are incomplete.
     AtLoad,
 }
 
 /// The code for one architecture.
 #[derive(Clone, Copy, Debug)]
 pub struct Object {
-    /// As `sm_90` or `sm_90a`.
+    /// The architecture, such as `sm_90` or `sm_90a`.
     pub arch: &'static str,
-    /// The PTX.
+    /// The PTX text.
     pub ptx: &'static str,
-    /// Where the PTX is as a file.
+    /// The path of the PTX as a file.
     pub ptx_path: &'static str,
-    /// Machine code, where ptxas was there.
+    /// The machine code, if ptxas was found.
     pub cubin: Option<&'static [u8]>,
 }
 
-/// One kernel.
+/// What an image says about one of its kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelRecord {
     /// Its name in the PTX.
     pub name: &'static str,
     /// Its path in the source.
     pub path: &'static str,
-    /// Its parameters, for messages.
+    /// Its signature, for messages.
     pub signature: &'static str,
     /// `ptx_abi::Descriptor::abi_hash` as the compiler saw it.
     pub abi_hash: u64,
-    /// What it uses, by architecture; empty where ptxas was not there.
+    /// The resources that it uses, by architecture; empty if ptxas was not found.
     pub resources: &'static [ResourceRecord],
 }
 
-/// What ptxas says a kernel uses.
+/// The resources that a kernel uses, as ptxas reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceRecord {
-    /// As `sm_90`.
+    /// The architecture, such as `sm_90`.
     pub arch: &'static str,
-    /// Registers a thread.
+    /// Registers of a thread.
     pub registers: u32,
-    /// Bytes of stack a thread.
+    /// Bytes of stack of a thread.
     pub stack: u32,
     /// Bytes of registers stored to memory.
     pub spill_stores: u32,
     /// Bytes of registers loaded back.
     pub spill_loads: u32,
-    /// Bytes of static shared memory a block.
+    /// Bytes of static shared memory of a block.
     pub shared: u32,
-    /// Bytes of constant memory; ptxas 13 does not say it for sm_90 and later.
+    /// Bytes of constant memory; ptxas 13 does not report it for sm_90 and later.
     pub constant: Option<u32>,
 }
 
-/// What of an image a driver or a linker takes.
+/// The part of an image that the driver or a linker takes.
 pub(crate) enum Code<'a> {
     /// PTX text, for the driver's just-in-time compiler.
     Ptx(&'a str),
@@ -127,8 +127,8 @@ impl Arch {
 }
 
 impl Image {
-    /// The image of code that `ptx-build` did not make: PTX or machine code from a file, another compiler, a generator.
-    /// `name` is for messages.
+    /// An image of code that does not come from `ptx-build`: PTX or machine code from a file, from another compiler or
+    /// from a generator. `name` is for messages.
     ///
     /// ```no_run
     /// use ptx_host::{Device, Image, Linking, Object};
@@ -146,12 +146,12 @@ impl Image {
     ///
     /// # Safety
     /// - Every [`Object::cubin`] must be a whole cubin (an ELF file of CUDA's) for its arch: the driver
-    ///   (`cuModuleLoadDataEx`) believes what it says of itself. [`Object::ptx`] must be PTX for its arch, or empty where
-    ///   the cubin is what is loaded; errors in it are the driver's to find.
+    ///   (`cuModuleLoadDataEx`) believes what it says of itself. [`Object::ptx`] must be PTX for its arch, or empty
+    ///   where the cubin is what is loaded; errors in it are the driver's to find.
     /// - `linking` must say what the objects lack.
     /// - Every object must have every kernel of `kernels` as an entry of that [`name`](KernelRecord::name), with the
-    ///   parameters whose layout the [`abi_hash`](KernelRecord::abi_hash) stands for. It must be sound to launch it with
-    ///   any arguments of those types and with any grid, unless the Rust function of that name is `unsafe`.
+    ///   parameters whose layout the [`abi_hash`](KernelRecord::abi_hash) stands for. It must be sound to launch it
+    ///   with any arguments of those types and with any grid, unless the Rust function of that name is `unsafe`.
     pub const unsafe fn new(
         name: &'static str,
         linking: Linking,
@@ -161,27 +161,27 @@ impl Image {
         Self { name, linking, objects, kernels }
     }
 
-    /// The crate.
+    /// The name of the crate.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Whether the code is whole.
+    /// When the code is linked with other code.
     pub const fn linking(&self) -> Linking {
         self.linking
     }
 
-    /// The code, once for every architecture.
+    /// The code for each architecture.
     pub const fn objects(&self) -> &'static [Object] {
         self.objects
     }
 
-    /// The kernels.
+    /// The records of the kernels.
     pub const fn kernels(&self) -> &'static [KernelRecord] {
         self.kernels
     }
 
-    /// What to load on a device of this compute capability: the cubin that fits best, else the PTX that does.
+    /// What to load on a device of this compute capability: the cubin that fits best, otherwise the PTX that fits best.
     pub(crate) fn pick(&self, device: (u32, u32)) -> Option<(&'static Object, Code<'static>)> {
         let cubin = self.best(&|object, arch| object.cubin.is_some() && arch.cubin_runs_on(device));
         if let Some(object) = cubin
@@ -195,7 +195,7 @@ impl Image {
         self.best(&|_, arch| arch.ptx_compiles_on(device)).map(|object| (object, Code::Ptx(object.ptx)))
     }
 
-    /// What to link on such a device: cubins only if they are relocatable.
+    /// What to link for such a device: cubins only if they are relocatable.
     pub(crate) fn pick_to_link(&self, device: (u32, u32)) -> Option<(&'static Object, Code<'static>)> {
         match self.linking {
             Linking::AtLoad => self.pick(device),
@@ -230,7 +230,7 @@ impl Image {
             .map(|(_, object)| object)
     }
 
-    /// The record of a kernel.
+    /// The record of the kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<&'static KernelRecord> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }

@@ -15,7 +15,7 @@ use crate::module::Module;
 
 /// A kernel with its arguments. It borrows the memory that the kernel works on.
 ///
-/// What `#[kernel]` makes of a function returns this.
+/// The host's function for a kernel, which `#[kernel]` makes, returns this.
 #[must_use = "nothing runs until `.launch(&module, grid)` is called"]
 pub struct Launch<'a> {
     kernel: &'static Descriptor<'static>,
@@ -41,7 +41,7 @@ impl<T: Copy> Value for T {
     }
 }
 
-/// Where slices without elements begin: not null, and aligned for everything.
+/// The address of slices without elements: not null, and aligned for every type.
 const NO_ELEMENTS: u64 = 0x1000;
 
 impl<'a> Launch<'a> {
@@ -76,14 +76,14 @@ impl<'a> Launch<'a> {
         self.arguments.push(Argument::SliceMut(memory));
     }
 
-    /// Puts the kernel on the module's device's own stream. It runs after everything that was put there before, and
-    /// `download` or `synchronize` waits for it.
+    /// Launches the kernel on the default stream of the module's device. It runs after everything that was put there
+    /// before; `download` and `synchronize` wait for it.
     pub fn launch(self, module: &Module, grid: Grid) -> Result<()> {
         let stream = module.device().stream().clone();
         self.launch_on(module, &stream, grid)
     }
 
-    /// Puts the kernel on `stream`. Work on other streams that uses the same memory is waited for, as by cudarc.
+    /// Launches the kernel on `stream`. It waits for work on other streams that uses the same memory, as cudarc does.
     pub fn launch_on(mut self, module: &Module, stream: &CudaStream, grid: Grid) -> Result<()> {
         let name = self.kernel.name;
         let kernel = module.kernel(self.kernel)?;
@@ -151,7 +151,7 @@ impl<'a> Launch<'a> {
         .doing(|| format!("launching kernel `{name}` as {grid}"))
     }
 
-    /// Everything must be where the module is: an address of another device is an illegal one.
+    /// Checks that everything is on the module's device: an address of another device is an illegal one.
     fn check_devices(&self, module: &Module, stream: &CudaStream) -> Result<()> {
         let device = module.device();
         let context = device.context();

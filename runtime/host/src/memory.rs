@@ -9,7 +9,7 @@ use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop,
 };
 
-/// Device memory of elements of any type.
+/// Device memory that holds elements of any type.
 ///
 /// # Safety
 /// The address must be that of `len()` initialised elements in the context, which stay while `self` is borrowed and
@@ -18,29 +18,29 @@ pub unsafe trait DeviceMemory {
     /// Number of elements.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where it is.
+    /// The context that the memory belongs to.
     fn context(&self) -> &Arc<CudaContext>;
 
-    /// The address, for reading on `stream`: work on other streams that writes is waited for. The guard is to be
-    /// dropped once the reading has been put on the stream.
+    /// The address, for reading on `stream`, which waits for work on other streams that writes the memory. Drop the
+    /// guard once the reading has been put on the stream.
     fn read_on<'s>(&'s self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>);
 }
 
 /// Device memory that may be written.
 ///
 /// # Safety
-/// As of [`DeviceMemory`]; and nobody else reaches the memory while `self` is borrowed.
+/// As for [`DeviceMemory`]. Also, nobody else accesses the memory while `self` is borrowed.
 pub unsafe trait DeviceMemoryMut: DeviceMemory {
-    /// The address, for writing on `stream`: all other work on it is waited for.
+    /// The address, for writing on `stream`, which waits for all other work on the memory.
     fn write_on<'s>(&'s mut self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>);
 }
 
-/// Device memory of `T`s that a kernel may read: what goes to a parameter `&[T]` or `&T`.
+/// Device memory of `T`s that a kernel may read: the argument for a parameter `&[T]` or `&T`.
 ///
 /// # Safety
 /// The elements must be `T`s.
@@ -51,7 +51,7 @@ pub unsafe trait DeviceMemoryMut: DeviceMemory {
 )]
 pub unsafe trait DeviceRead<T>: DeviceMemory {}
 
-/// Device memory of `T`s that a kernel may write: what goes to a parameter `DisjointSlice<T>`.
+/// Device memory of `T`s that a kernel may write: the argument for a parameter `DisjointSlice<T>`.
 ///
 /// # Safety
 /// The elements must be `T`s.
@@ -97,17 +97,17 @@ macro_rules! writable {
 readable!(CudaSlice<T>, CudaView<'_, T>, CudaViewMut<'_, T>);
 writable!(CudaSlice<T>, CudaViewMut<'_, T>);
 
-/// A raw address on the device: what goes to a parameter `*const T` or `*mut T`.
+/// A raw address on the device: the argument for a parameter `*const T` or `*mut T`.
 ///
-/// Making one is safe, as of any raw pointer; the kernel that follows it is `unsafe`. Nobody waits for other streams,
-/// and nobody keeps the memory.
+/// Making one is safe, as for any raw pointer; a kernel that dereferences it is `unsafe`. A launch does not wait for
+/// other streams that use the memory, and does not keep it allocated.
 pub struct DevicePointer<T> {
     address: CUdeviceptr,
     pointee: PhantomData<*mut T>,
 }
 
 impl<T> DevicePointer<T> {
-    /// The pointer to `address`.
+    /// A pointer to `address`.
     pub const fn new(address: u64) -> Self {
         Self { address, pointee: PhantomData }
     }
@@ -117,22 +117,23 @@ impl<T> DevicePointer<T> {
         Self::new(0)
     }
 
-    /// The pointer to the first element, after the work on it that was given to `stream` or known to cudarc.
+    /// A pointer to the first element of `memory`. It waits on `stream` for the work on the memory that cudarc knows
+    /// of.
     pub fn of(memory: &(impl DeviceRead<T> + ?Sized), stream: &CudaStream) -> Self {
         Self::new(memory.read_on(stream).0)
     }
 
-    /// The same, for writing.
+    /// A pointer to the first element of `memory`, for writing.
     pub fn of_mut(memory: &mut (impl DeviceWrite<T> + ?Sized), stream: &CudaStream) -> Self {
         Self::new(memory.write_on(stream).0)
     }
 
-    /// The address.
+    /// The address on the device.
     pub const fn address(self) -> u64 {
         self.address
     }
 
-    /// As a Rust pointer, for the fields of structs that are passed to kernels. It points to nothing on the host.
+    /// The address as a Rust pointer, for fields of structs that are passed to kernels. It is not valid on the host.
     pub const fn as_ptr(self) -> *mut T {
         std::ptr::without_provenance_mut(self.address as usize)
     }

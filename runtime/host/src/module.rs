@@ -29,28 +29,28 @@ pub struct Module {
     _panics: Option<Arc<PanicRecord>>,
 }
 
-/// What a kernel uses on the device at hand, by the driver's account.
+/// The resources that a kernel uses on its device, as the driver reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// Registers a thread.
+    /// Registers of a thread.
     pub registers: u32,
-    /// Bytes of local memory a thread: stack and spills.
+    /// Bytes of local memory of a thread: stack and spills.
     pub local_bytes: u32,
-    /// Bytes of static shared memory a block.
+    /// Bytes of static shared memory of a block.
     pub shared_bytes: u32,
     /// Bytes of constant memory.
     pub constant_bytes: u32,
-    /// Most threads in a block.
+    /// The most threads in a block.
     pub max_threads: u32,
 }
 
-/// A kernel, found and checked.
+/// A kernel that was found and checked.
 pub(crate) struct Kernel {
     function: CUfunction,
     name: &'static str,
     attributes: Attributes,
     limits: Limits,
-    /// The most dynamic shared memory that the driver was told of.
+    /// The most dynamic shared memory, in bytes, that the driver was told of.
     allowed_shared: Mutex<u32>,
 }
 
@@ -59,7 +59,7 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above; the driver locks for itself.
 unsafe impl Sync for Kernel {}
 
-/// Owns the driver's module.
+/// Owns the driver's module, and unloads it.
 struct Loaded {
     module: CUmodule,
     context: Arc<CudaContext>,
@@ -111,7 +111,7 @@ impl Module {
         unsafe { Self::load_code(device, vec![*image], &code, description, object.ptx_path) }
     }
 
-    /// What a linker made.
+    /// Loads the cubin that a linker made.
     ///
     /// # Safety
     /// `cubin` must be whole, and have the kernels of `images` as they say.
@@ -144,34 +144,34 @@ impl Module {
         Ok(Self { device: device.clone(), images, object, kernels: Mutex::default(), loaded, _panics: panics })
     }
 
-    /// The device that it is loaded on.
+    /// The device that the module is loaded on.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Which code was loaded, in words: `` `saxpy` (cubin for sm_90) ``.
+    /// The code that was loaded, in words: `` `saxpy` (cubin for sm_90) ``.
     pub fn loaded(&self) -> &str {
         &self.object
     }
 
-    /// The Rust kernels in it.
+    /// The records of the module's Rust kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &'static KernelRecord> {
         self.images.iter().flat_map(|image| image.kernels())
     }
 
-    /// A kernel that Rust knows nothing of, such as one of CUDA C++ that was linked in: for
-    /// `cudarc::driver::result::launch_kernel`, which checks nothing. It is of use as long as the module lives.
+    /// A kernel that Rust knows nothing about, such as one in CUDA C++ that was linked in: for
+    /// `cudarc::driver::result::launch_kernel`, which checks nothing. It is valid as long as the module lives.
     pub fn function(&self, name: &str) -> Result<CUfunction> {
         self.loaded.function(name)
     }
 
-    /// What a kernel uses.
+    /// The resources that the kernel with this name uses.
     pub fn attributes(&self, name: &str) -> Result<Attributes> {
         let record = self.record(name)?;
         Ok(self.find(record.name)?.attributes)
     }
 
-    /// The kernel that `host` describes, if the device's is the same.
+    /// The kernel that `host` describes, if the device's signature is the same.
     pub(crate) fn kernel(&self, host: &Descriptor<'static>) -> Result<Arc<Kernel>> {
         let record = match host.mangling {
             Mangling::C => self.record(host.name)?,
@@ -241,7 +241,7 @@ impl Kernel {
         self.function
     }
 
-    /// What the device's limits and the kernel's say to `grid`.
+    /// Checks `grid` against the limits of the device and of the kernel.
     pub(crate) fn check(&self, grid: Grid, limits: &Limits) -> Result<(), GridError> {
         grid.check(limits)?;
         if grid.threads.volume() > u128::from(self.attributes.max_threads) {
@@ -259,7 +259,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Above the usual limit the driver wants to be told first. The context must be current.
+    /// Tells the driver of `bytes` of dynamic shared memory, which it requires above the usual limit. The context must
+    /// be current.
     pub(crate) fn allow_shared(&self, bytes: u32) -> Result<()> {
         let mut allowed = self.allowed_shared.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes <= *allowed {
@@ -303,7 +304,7 @@ fn load_error(error: DriverError, log: &str, object: &str, path: &str, device: &
     }
 }
 
-/// As in the source: `saxpy(a: f32, x: &[f32])`.
+/// The signature as in the source: `saxpy(a: f32, x: &[f32])`.
 fn signature(kernel: &Descriptor<'_>) -> String {
     let params: Vec<_> = kernel.params.iter().map(|p| format!("{}: {}", p.name, p.rust_type)).collect();
     format!("{}({})", kernel.name, params.join(", "))

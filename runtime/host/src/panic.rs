@@ -1,7 +1,7 @@
 //! Reads what a kernel that panicked left behind, which is readable after the context is lost.
 //!
-//! `ptx_abi::panic` says what and where. Every context has one record in this program's own memory, registered with the driver:
-//! no call to the driver is needed to read it, and all of them fail then.
+//! `ptx_abi::panic` says what and where. Every context has one record in this program's own memory, registered with the
+//! driver: no call to the driver is needed to read it, and all of them fail then.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{CString, c_void};
@@ -19,7 +19,7 @@ use crate::error::Panic;
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`
 const MAPPED: u32 = 1 | 2;
 
-/// Every context's, while somebody has it.
+/// The records of all contexts, while somebody holds them.
 static RECORDS: Mutex<Vec<Weak<PanicRecord>>> = Mutex::new(Vec::new());
 
 /// A context's record.
@@ -35,8 +35,8 @@ unsafe impl Send for PanicRecord {}
 // SAFETY: as above.
 unsafe impl Sync for PanicRecord {}
 
-/// Has the kernels of a module write into its context's record; none if they cannot panic, or if the driver cannot share
-/// memory with the device: then a panic is an error without a text.
+/// Makes the kernels of a module write into their context's record. There is none if they cannot panic, or if the
+/// driver cannot share memory with the device; a panic is then an error without a text.
 pub(crate) fn attach(context: &Arc<CudaContext>, module: CUmodule) -> Result<Option<Arc<PanicRecord>>, DriverError> {
     let name = CString::new(SYMBOL).expect("a symbol has no NUL");
     let (mut address, mut size) = (0, 0);
@@ -51,7 +51,7 @@ pub(crate) fn attach(context: &Arc<CudaContext>, module: CUmodule) -> Result<Opt
     Ok(Some(record))
 }
 
-/// What the current context's kernels left, if one panicked.
+/// The panic that a kernel of the current context left, if one panicked.
 pub(crate) fn current() -> Option<Panic> {
     let mut context: CUcontext = std::ptr::null_mut();
     // SAFETY: writes one handle; this works in a lost context too.
@@ -62,7 +62,7 @@ pub(crate) fn current() -> Option<Panic> {
 }
 
 impl PanicRecord {
-    /// That of a context; none where memory cannot be shared.
+    /// The record of a context; none if memory cannot be shared.
     fn of(context: &Arc<CudaContext>) -> Option<Arc<Self>> {
         let mut records = RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
         records.retain(|record| record.strong_count() > 0);
@@ -91,7 +91,7 @@ impl PanicRecord {
         (shared.is_ok() && address % align_of::<Record>() as u64 == 0).then_some(record)
     }
 
-    /// What a kernel left. Only once it is ready: then the device writes no more.
+    /// The panic that a kernel left. It is read only once it is ready, because the device then writes no more.
     fn read(&self) -> Option<Panic> {
         // SAFETY: the memory is alive. What the device may still write is read as atomic; the rest it wrote before.
         unsafe {

@@ -13,18 +13,18 @@ use ptx_device::{DisjointSlice, native_vectors, vec};
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 
-/// What the host passes for a parameter of this type.
+/// A type that a kernel's parameter can have, and what the host passes for it.
 ///
 /// # Safety
-/// `push` must push exactly one argument, of the layout that [`ptx_abi::DeviceParam::TYPE`] says, and memory of the elements
-/// that the type says.
+/// `push` must push exactly one argument, of the layout that [`ptx_abi::DeviceParam::TYPE`] says, and memory of the
+/// elements that the type says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     label = "the host cannot pass this to a kernel",
     note = "kernels take scalars, raw pointers, `&T`, `&[T]`, `DisjointSlice<T>`, and types that derive `ptx::AbiType`"
 )]
 pub unsafe trait HostParam: DeviceParam {
-    /// What the host passes.
+    /// The type of the host's argument.
     type Host<'a>;
     /// [`DeviceParam::TYPE`], named through this trait so that a type that lacks both is one error.
     #[doc(hidden)]
@@ -36,7 +36,7 @@ pub unsafe trait HostParam: DeviceParam {
     #[doc(hidden)]
     const HELD: &'static Definition<'static> = <Self as DeviceParam>::DEFINITION;
 
-    /// Adds it to a launch.
+    /// Adds the argument to a launch.
     fn push<'a>(host: Self::Host<'a>, launch: &mut Launch<'a>);
 }
 

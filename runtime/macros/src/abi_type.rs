@@ -12,7 +12,7 @@ use syn::{
 
 use crate::errors::Errors;
 
-/// The most that a parameter may have (PTX Writer's Guide to Interoperability 12.8, §2.3).
+/// The largest alignment that a parameter may have (PTX Writer's Guide to Interoperability 12.8, §2.3).
 const MAX_ALIGN: u64 = 128;
 
 /// The impls for `item`.
@@ -271,7 +271,7 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
     }
 }
 
-/// What `#[ptx(name = "..", namespace = "..")]` says of the type in C++.
+/// The type's name in C++, from `#[ptx(name = "..", namespace = "..")]`.
 pub struct CxxName {
     name: String,
     namespace: String,
@@ -300,7 +300,7 @@ impl CxxName {
         Ok(this)
     }
 
-    /// A `Cxx`.
+    /// The expression for the type's `Cxx`.
     pub fn tokens(&self, input: &DeriveInput, keyword: &TokenStream) -> TokenStream {
         let Self { name, namespace } = self;
         let arguments = input.generics.params.iter().filter_map(|parameter| match parameter {
@@ -344,7 +344,8 @@ fn check_identifier(name: &str) -> Result<(), String> {
     if good { Ok(()) } else { Err(format!("`{name}` is not a name in C++: use ASCII letters, digits and `_`")) }
 }
 
-/// Refuses `dyn` anywhere in a type that crosses the boundary: host and device have different vtables (guide, chapter 7).
+/// Refuses `dyn` anywhere in a type that crosses the boundary: host and device have different vtables (guide, chapter
+/// 7).
 pub fn refuse_dyn(ty: &Type, errors: &mut Errors) {
     struct Find<'e>(&'e mut Errors);
     impl<'a> Visit<'a> for Find<'_> {
@@ -359,26 +360,27 @@ pub fn refuse_dyn(ty: &Type, errors: &mut Errors) {
     Find(errors).visit_type(ty);
 }
 
-/// By name, for want of types: `PhantomData` has no bytes and no alignment, so it changes no layout.
+/// Whether a type is `PhantomData`, by its name, because a macro knows no types. It has no bytes and no alignment, so
+/// it changes no layout.
 fn is_phantom(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "PhantomData"))
 }
 
-/// What the `repr` attributes say.
+/// The contents of the `repr` attributes.
 #[derive(Default)]
 pub struct Repr {
     /// `repr(C)`
     pub c: bool,
     transparent: bool,
     integer: Option<Ident>,
-    /// 0 if it is not packed.
+    /// The `N` of `repr(packed(N))`; 0 if the type is not packed.
     pub packed: u64,
-    /// Of `repr(align(N))`; 0 if there is none.
+    /// The `N` of `repr(align(N))`; 0 if there is none.
     pub align: u64,
 }
 
 impl Repr {
-    /// Those of that type.
+    /// Reads the attributes of a type.
     pub fn of(input: &DeriveInput) -> syn::Result<Self> {
         let mut this = Self::default();
         for attribute in input.attrs.iter().filter(|a| a.path().is_ident("repr")) {

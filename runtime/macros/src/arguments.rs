@@ -1,4 +1,4 @@
-//! What stands in `#[kernel(...)]`.
+//! The arguments of `#[kernel(...)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -10,15 +10,15 @@ use crate::abi_type::namespace;
 /// The options of `#[kernel]`.
 #[derive(Default)]
 pub struct Arguments {
-    /// `name = "…"`
+    /// The name in the PTX: `name = "…"`.
     pub name: Option<LitStr>,
-    /// First of `launch_bounds(..)`.
+    /// The first argument of `launch_bounds(..)`: the most threads of a block.
     pub max_threads: Option<Expr>,
-    /// Second of `launch_bounds(..)`.
+    /// The second argument of `launch_bounds(..)`: the fewest blocks on a multiprocessor.
     pub min_blocks: Option<Expr>,
-    /// `max_registers = N`
+    /// The most registers of a thread: `max_registers = N`.
     pub max_registers: Option<Expr>,
-    /// `crate = path`
+    /// The path of the crate `ptx`: `crate = path`.
     pub krate: Option<Path>,
     /// `export = "C++"` and `namespace = "a::b"`
     pub export: Option<Linkage>,
@@ -29,7 +29,7 @@ pub struct Arguments {
 pub struct Linkage {
     /// Mangled as C++ mangles, not as in C.
     pub is_cxx: bool,
-    /// As in `a::b`, or empty.
+    /// The C++ namespace, such as `a::b`, or empty.
     pub namespace: String,
 }
 
@@ -46,7 +46,7 @@ impl Linkage {
         }
     }
 
-    /// With the namespace, which only C++ has.
+    /// The same in a namespace, which only C++ has.
     pub fn in_namespace(self, literal: &LitStr) -> syn::Result<Self> {
         if !self.is_cxx {
             return Err(syn::Error::new(literal.span(), "a name in C has no namespace: use the language \"C++\""));
@@ -85,7 +85,7 @@ impl Parse for Arguments {
 }
 
 impl Arguments {
-    /// Path of `ptx::__private`.
+    /// The path of `ptx::__private`.
     pub fn private(&self) -> TokenStream {
         match &self.krate {
             Some(path) => quote!(#path::__private),

@@ -21,7 +21,7 @@ use crate::abi_type::{self, CxxName, Layout, Repr};
 use crate::errors::Errors;
 use crate::function;
 
-/// What the expansion implements itself, and a `derive` above or below it must not.
+/// The traits that the expansion implements itself, so that a `derive` above or below it must not.
 const OURS: [&str; 5] = ["Clone", "Copy", "Debug", "Default", "AbiType"];
 
 /// The expansion of `#[bitfields] item`.
@@ -120,14 +120,14 @@ fn kept(attrs: &[Attribute]) -> Vec<Attribute> {
     kept
 }
 
-/// A field.
+/// A member of the struct or union.
 struct Member<'a> {
     field: &'a Field,
     name: &'a Ident,
     bits: Option<Bits>,
 }
 
-/// What `#[bits(..)]` and the type say.
+/// What `#[bits(..)]` and the type say about a bit-field.
 struct Bits {
     width: usize,
     is_named: bool,
@@ -138,10 +138,10 @@ struct Bits {
 #[derive(Clone, Copy)]
 struct Integer {
     name: &'static str,
-    /// In bytes.
+    /// The size in bytes.
     size: usize,
     is_signed: bool,
-    /// Of a wrapper, the type in it.
+    /// The type inside, if this is a wrapper.
     inner: Option<&'static str>,
 }
 
@@ -207,12 +207,12 @@ impl<'a> Member<'a> {
         Ok(Self { field, name, bits: Some(Bits { width, is_named, integer }) })
     }
 
-    /// Whether it has accessors.
+    /// Whether the member has accessors.
     fn is_visible(&self) -> bool {
         self.bits.as_ref().is_none_or(|bits| bits.is_named)
     }
 
-    /// A `bits::Member`.
+    /// The expression for the member's `bits::Member`.
     fn layout(&self) -> TokenStream {
         let ty = &self.field.ty;
         match &self.bits {
@@ -228,7 +228,7 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// A `cxx::Field`.
+    /// The expression for the member's `cxx::Field`.
     fn entry(&self, index: usize) -> TokenStream {
         let ty = &self.field.ty;
         let name = if self.is_visible() { function::plain_name(self.name) } else { String::new() };
@@ -251,7 +251,7 @@ impl<'a> Member<'a> {
         })
     }
 
-    /// `a`, `set_a` and `with_a`.
+    /// The accessors `a`, `set_a` and `with_a`.
     fn accessors(&self, index: usize) -> TokenStream {
         let Self { field, name, bits } = self;
         let (ty, vis) = (&field.ty, &field.vis);
@@ -313,7 +313,7 @@ impl<'a> Member<'a> {
 }
 
 impl Bits {
-    /// How to read and write it.
+    /// The expressions that read and write the member.
     fn access(&self, ty: &Type, index: usize) -> (TokenStream, TokenStream) {
         let Self { width, integer, .. } = self;
         let get = format_ident!("{}", if integer.is_signed { "get_signed" } else { "get" });

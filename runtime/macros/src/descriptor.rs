@@ -11,16 +11,16 @@ use crate::text;
 
 /// What a descriptor is made from.
 pub struct Function<'a> {
-    /// Path of `ptx::__private`.
+    /// The path of `ptx::__private`.
     pub private: &'a TokenStream,
-    /// Whether it is for a launcher, whose signature names `HostParam`. Then nothing else is asked of a parameter: rustc
-    /// reports a type that lacks several traits once for each.
+    /// Whether it is for a launcher, whose signature names `HostParam`. Then nothing else is asked of a parameter:
+    /// rustc reports a type that lacks several traits once for each.
     pub for_host: bool,
     /// `Kernel`, `Export` or `Import`.
     pub kind: &'a str,
     /// Mangled as C++ mangles, not as in C.
     pub is_cxx: bool,
-    /// As in `a::b`, or empty.
+    /// The C++ namespace, such as `a::b`, or empty.
     pub namespace: &'a str,
     /// The function's name in PTX or C++.
     pub name: &'a str,
@@ -28,9 +28,9 @@ pub struct Function<'a> {
     pub template: Option<Vec<TokenStream>>,
     /// The name in the source, for its place.
     pub ident: &'a Ident,
-    /// A `LaunchBounds`.
+    /// The expression for a `LaunchBounds`.
     pub bounds: TokenStream,
-    /// The parameters.
+    /// The parameters, in order.
     pub params: &'a [Param],
     /// The result, unless it is `()`.
     pub result: Option<&'a Type>,
@@ -156,7 +156,7 @@ pub fn pointers(params: &[Param]) -> Vec<Ident> {
     params.iter().enumerate().map(|(i, param)| format_ident!("__ptx_{i}", span = param.ty.span())).collect()
 }
 
-/// The static that the compiler finds: `shim` is the function, `__PTX_DESCRIPTOR` what is said of it.
+/// The static that the compiler finds: `shim` is the function, `__PTX_DESCRIPTOR` describes it.
 pub fn entry(private: &TokenStream, shim: &Ident) -> TokenStream {
     quote! {
         #[used]

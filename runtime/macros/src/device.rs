@@ -38,7 +38,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     if arguments.is_import { import(&arguments, &private, item) } else { export(&arguments, &private, item) }
 }
 
-/// What stands in `#[device(...)]`.
+/// The arguments of `#[device(...)]`.
 struct Arguments {
     is_import: bool,
     /// None if the block's own `extern "C++"` says it.
@@ -283,7 +283,7 @@ fn import_one(
     })
 }
 
-/// A symbol for the shim, which the compiler replaces: another for each import, the same in every build.
+/// A symbol for the shim, which the compiler replaces. It differs for each import, and is the same in every build.
 fn shim_symbol(block: &Linkage, own: &Linkage, item: &ForeignItemFn) -> String {
     let mut hasher = DefaultHasher::new();
     let span = item.sig.ident.span();
@@ -294,7 +294,7 @@ fn shim_symbol(block: &Linkage, own: &Linkage, item: &ForeignItemFn) -> String {
     format!("__ptx_import_{:016x}_{}", hasher.finish(), function::plain_name(&item.sig.ident))
 }
 
-/// What `#[ptx(..)]` and `#[link_name]` say of one imported function.
+/// What `#[ptx(..)]` and `#[link_name]` say about an imported function.
 struct ImportOptions {
     linkage: Linkage,
     name: Option<String>,

@@ -7,12 +7,12 @@ use syn::spanned::Spanned;
 pub struct Errors(Option<syn::Error>);
 
 impl Errors {
-    /// One more.
+    /// Adds an error at this place.
     pub fn add(&mut self, at: impl Spanned + quote::ToTokens, message: &str) {
         self.combine(syn::Error::new_spanned(at, message));
     }
 
-    /// Those of another.
+    /// Adds the errors that `error` holds.
     pub fn combine(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(errors) => errors.combine(error),
@@ -20,7 +20,7 @@ impl Errors {
         }
     }
 
-    /// All of them, if there are any.
+    /// Returns all errors together, if there are any.
     pub fn finish(self) -> syn::Result<()> {
         self.0.map_or(Ok(()), Err)
     }

@@ -1,4 +1,4 @@
-//! What a function must be like to become a kernel or a device function of the outside.
+//! The conditions that a function must meet to become a kernel or to cross to other device code.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,10 +9,10 @@ use syn::{Attribute, FnArg, GenericParam, Ident, Lifetime, Pat, ReturnType, Sign
 use crate::abi_type::refuse_dyn;
 use crate::errors::Errors;
 
-/// A parameter.
+/// A parameter of a kernel or a device function.
 #[derive(Clone)]
 pub struct Param {
-    /// Its name.
+    /// The parameter's name.
     pub name: Ident,
     /// Its type as written.
     pub ty: Type,
@@ -187,7 +187,7 @@ fn check_type(ty: &Type, noun: &str, errors: &mut Errors) {
     refuse_dyn(ty, errors);
 }
 
-/// Our views of memory that many threads write, by name, for want of types.
+/// Our views of memory that many threads write, by their names, because a macro knows no types.
 const SLICES: [&str; 2] = ["DisjointSlice", "AtomicSlice"];
 
 /// The result's type, unless it is `()`.
@@ -198,7 +198,7 @@ pub fn result(signature: &Signature) -> Option<&Type> {
     }
 }
 
-/// A name without what makes it an identifier in Rust.
+/// A name without Rust's `r#`.
 pub fn plain_name(ident: &Ident) -> String {
     ident.to_string().trim_start_matches("r#").to_owned()
 }
@@ -214,7 +214,7 @@ pub fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 }
 
 impl Param {
-    /// A parameter of that name and type.
+    /// A parameter with this name and type.
     pub fn new(name: Ident, ty: Type) -> Self {
         let mut static_ty = ty.clone();
         MakeStatic.visit_type_mut(&mut static_ty);

@@ -37,7 +37,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
 struct Kernel {
     function: ItemFn,
     params: Vec<Param>,
-    /// Path of `ptx::__private`.
+    /// The path of `ptx::__private`.
     private: TokenStream,
     arguments: Arguments,
 }
@@ -157,7 +157,7 @@ impl Kernel {
     }
 }
 
-/// The name as it is, with another place.
+/// The same name with another place in the source.
 fn placed(name: &Ident, place: Span) -> Ident {
     let mut name = name.clone();
     name.set_span(place.resolved_at(name.span()));

@@ -21,9 +21,9 @@ use proc_macro::TokenStream;
 
 /// Makes a function a kernel.
 ///
-/// In the device's compilation the function stays what it is, can be called as such, and gets an entry point of its
-/// name in the PTX. In the host's compilation it becomes a function of the same name that takes the host's side of
-/// every parameter and returns a [`Launch`](../ptx/struct.Launch.html):
+/// When the crate is compiled for the device, the function stays an ordinary function, and gets an entry point of its
+/// name in the PTX. When it is compiled for the host, it becomes a function of the same name that takes the host's side
+/// of every parameter and returns a [`Launch`](../ptx/struct.Launch.html):
 ///
 /// | parameter | what the host passes |
 /// |---|---|
@@ -42,15 +42,15 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a function one that device code of another language calls, or declares functions that it defines.
+/// Exports a function to device code in another language, or declares functions that such code defines.
 ///
-/// `#[device(export)]` on a function gives it a symbol and NVIDIA's device ABI (PTX Writer's Guide to Interoperability 12.8,
-/// §2.3): device code in CUDA C++ calls it as an `extern "C" __device__` function. With `export = "C++"` the symbol is
-/// mangled as nvcc mangles that of the same C++ declaration, and `namespace = "a::b"` puts it into a namespace. The function
-/// stays what it is in Rust. `cargo ptx header` writes the C++ declarations.
+/// `#[device(export)]` on a function gives it a symbol and NVIDIA's device ABI (PTX Writer's Guide to Interoperability
+/// 12.8, §2.3): device code in CUDA C++ calls it as an `extern "C" __device__` function. With `export = "C++"` the
+/// symbol is mangled as nvcc mangles that of the same C++ declaration, and `namespace = "a::b"` puts it into a
+/// namespace. The function stays what it is in Rust. `cargo ptx header` writes the C++ declarations.
 ///
-/// `#[device(import)]` on an `unsafe extern "C"` block (or `extern "C++"`, or `import = "C++"`) declares functions that other
-/// device code defines. Calls follow the same ABI, aggregates, vectors and all. On one function of the block
+/// `#[device(import)]` on an `unsafe extern "C"` block (or `extern "C++"`, or `import = "C++"`) declares functions that
+/// other device code defines. Calls follow the same ABI, aggregates, vectors and all. On one function of the block
 /// `#[ptx(name = "…", namespace = "…")]` gives its C++ name, `#[link_name = "…"]` its symbol as it is, and
 /// `#[ptx(instantiate(f32, 4))]` makes a generic declaration one instance of a function template.
 ///
@@ -68,7 +68,8 @@ pub fn device(arguments: TokenStream, item: TokenStream) -> TokenStream {
     device::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Says which floating-point modes hold in a function and in all that it calls: `#[ptx::float(fmad = false, ftz = true)]`.
+/// Says which floating-point modes hold in a function and in all that it calls:
+/// `#[ptx::float(fmad = false, ftz = true)]`.
 ///
 /// | mode | nvcc | default | on |
 /// |---|---|---|---|
@@ -78,9 +79,9 @@ pub fn device(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `prec_sqrt` | `--prec-sqrt` | on | `f32` square roots are correctly rounded |
 /// | `use_fast_math` | `--use_fast_math` | off | `ftz`, no `prec_div`, no `prec_sqrt`, and fast `sinf`, `expf` and so on |
 ///
-/// It stands on a function or a method (with `#[kernel]` or `#[device(export)]` before or after it, if they are there), on an
-/// `impl` block, a trait or a module with braces, for all functions in it that have none of their own, and on a block
-/// within a function that has `#[kernel]`, `#[device(export)]` or `#[ptx::float()]`:
+/// It stands on a function or a method (with `#[kernel]` or `#[device(export)]` before or after it, if they are there),
+/// on an `impl` block, a trait or a module with braces, for all functions in it that have none of their own, and on a
+/// block within a function that has `#[kernel]`, `#[device(export)]` or `#[ptx::float()]`:
 ///
 /// ```ignore
 /// #[kernel]
@@ -95,23 +96,23 @@ pub fn device(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A mode that is not named stays as it is: the build's, or that of the function around. What is called has the caller's modes,
-/// inlined or not, unless it names its own. `return`, `?`, `break` and `continue` cannot leave a block with modes. On the
-/// host nothing changes. `crate = path` says where the crate `ptx` is.
+/// A mode that is not named stays as it is in the build or in the surrounding function. A function that is called has
+/// the caller's modes, inlined or not, unless it sets its own. `return`, `?`, `break` and `continue` cannot leave a
+/// block with modes. On the host nothing changes. `crate = path` says where the crate `ptx` is.
 #[proc_macro_attribute]
 pub fn float(arguments: TokenStream, item: TokenStream) -> TokenStream {
     float::expand(arguments.into(), item.into()).into()
 }
 
 /// Gives a `#[repr(C)]` or `#[repr(transparent)]` struct or union, or an enum without fields and with an integer
-/// `repr`, a defined device layout, so that it can be passed to kernels by value and stand in device memory.
+/// `repr`, a defined device layout, so that it can be passed to kernels by value and be in device memory.
 ///
 /// Every field must have one too. Alignments go up to 128, the most that a parameter may have (PTX Writer's Guide to
 /// Interoperability 12.8, §2.3, note D).
 ///
-/// In C++, as in mangled names and in the header that `cargo ptx header` writes, the type has the same name at the top level;
-/// `#[ptx(name = "…", namespace = "a::b")]` gives it another. A generic type is an instance of a class template, a
-/// `#[repr(transparent)]` one is its field.
+/// In C++, as in mangled names and in the header that `cargo ptx header` writes, the type has the same name at the top
+/// level; `#[ptx(name = "…", namespace = "a::b")]` gives it another. A generic type is an instance of a class template,
+/// a `#[repr(transparent)]` one is its field.
 #[proc_macro_derive(AbiType, attributes(ptx))]
 pub fn derive_abi_type(item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
@@ -120,15 +121,15 @@ pub fn derive_abi_type(item: TokenStream) -> TokenStream {
     abi_type::expand(item.clone()).unwrap_or_else(refused).into()
 }
 
-/// Gives a type that is only pointed to a name in C++, so that pointers to it can cross the device boundary. Its layout
-/// stays Rust's own. `#[ptx(name = "…", namespace = "a::b")]` chooses the name.
+/// Gives a type a name in C++, so that pointers to it can cross the device boundary. Its layout stays Rust's own.
+/// `#[ptx(name = "…", namespace = "a::b")]` chooses the name.
 #[proc_macro_derive(CxxType, attributes(ptx))]
 pub fn derive_cxx_type(item: TokenStream) -> TokenStream {
     abi_type::expand_name(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a `#[repr(C)]` struct or union one with C's bit-fields, laid out as nvcc lays them out (PTX Writer's Guide to
-/// Interoperability 12.8, §1.3).
+/// Gives a `#[repr(C)]` struct or union C's bit-fields, with nvcc's layout (PTX Writer's Guide to Interoperability
+/// 12.8, §1.3).
 ///
 /// ```ignore
 /// #[ptx::bitfields]
@@ -143,14 +144,16 @@ pub fn derive_cxx_type(item: TokenStream) -> TokenStream {
 ///     pub size: u16,  // unsigned short size;
 /// }
 /// ```
-/// A bit-field has an integer type, `bool`, or `CChar`, `LongLong`, `ULongLong` of `ptx::ffi`, and at most that type's bits. One
-/// whose name begins with `_` is unnamed in C++: it takes place and does not affect the alignment; `#[bits(0)]` moves what
-/// follows to the next boundary of its type. Other members share storage units with bit-fields; their types are numbers,
-/// raw pointers, vectors, arrays of these and types with bit-fields ([`Plain`](../ptx/trait.Plain.html)).
+/// A bit-field has an integer type, `bool`, or `CChar`, `LongLong`, `ULongLong` of `ptx::ffi`, and at most that type's
+/// bits. One whose name begins with `_` is unnamed in C++: it takes place and does not affect the alignment;
+/// `#[bits(0)]` moves what follows to the next boundary of its type. Other members share storage units with bit-fields;
+/// their types are numbers, raw pointers, vectors, arrays of these and types with bit-fields
+/// ([`Plain`](../ptx/trait.Plain.html)).
 ///
 /// In Rust the type is opaque bytes. `new()` has zero everywhere; `kind()` reads a member, `set_kind(v)` writes it and
-/// `with_kind(v)` returns the value with it written. As in C++, a bit-field keeps the lowest bits of what is written. The type is
-/// `Clone`, `Copy`, `Debug`, `Default`; other derives, such as `PartialEq`, see its bytes, unnamed bits and all. It has what `#[derive(AbiType)]` gives, with `#[ptx(name = "…", namespace = "…")]`.
+/// `with_kind(v)` returns the value with it written. As in C++, a bit-field keeps the lowest bits of what is written.
+/// The type is `Clone`, `Copy`, `Debug`, `Default`; other derives, such as `PartialEq`, see its bytes, unnamed bits and
+/// all. It has what `#[derive(AbiType)]` gives, with `#[ptx(name = "…", namespace = "…")]`.
 #[proc_macro_attribute]
 pub fn bitfields(arguments: TokenStream, item: TokenStream) -> TokenStream {
     bitfields::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -165,23 +168,23 @@ pub fn image(arguments: TokenStream) -> TokenStream {
 
 /// Puts a static into the shared memory of a block: `#[ptx::shared] static TILE: Shared<[f32; 256]>;`.
 ///
-/// It has no value to begin with. See [`Shared`](../ptx/struct.Shared.html).
+/// The static has no initial value. See [`Shared`](../ptx/struct.Shared.html).
 #[proc_macro_attribute]
 pub fn shared(arguments: TokenStream, item: TokenStream) -> TokenStream {
     place::shared(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Puts a static into constant memory, which is fast where all threads of a warp read the same address:
-/// `#[ptx::constant] static TABLE: [f32; 4] = [1.0, 2.0, 3.0, 4.0];`. CUDA's `__constant__`, but the host cannot change it.
+/// Puts a static into constant memory, which is fast if all threads of a warp read the same address: `#[ptx::constant]
+/// static TABLE: [f32; 4] = [1.0, 2.0, 3.0, 4.0];`. It is CUDA's `__constant__`, but the host cannot change it.
 ///
-/// Its type must have a defined device layout ([`AbiType`](../ptx/trait.AbiType.html)), and all of a module's take up at
-/// most 64 KiB.
+/// The type must have a defined device layout ([`AbiType`](../ptx/trait.AbiType.html)). All constant statics of a
+/// module together take up at most 64 KiB.
 #[proc_macro_attribute]
 pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
     place::constant(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// What `ptx::println!` and `ptx::print!` expand to on the device. No part of the interface.
+/// What `ptx::println!` and `ptx::print!` expand to on the device. Not part of the public interface.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __print(arguments: TokenStream) -> TokenStream {

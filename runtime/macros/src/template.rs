@@ -1,7 +1,7 @@
 //! Instances of C++ function templates: `fn f<T, const N: i32>(x: T)` with `T = f32`, `N = 4`.
 //!
-//! The real types make the layout. The mangled name of an instance needs the template's own signature, in which `T` stands
-//! for itself; for it every `T` becomes the marker type `TemplateParameter<I>`.
+//! The real types make the layout. The mangled name of an instance needs the template's own signature, in which `T`
+//! stands for itself; for it every `T` becomes the marker type `TemplateParameter<I>`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -13,7 +13,7 @@ use syn::{Expr, FnArg, GenericArgument, GenericParam, ReturnType, Signature, Tok
 use crate::abi_type::builtin;
 use crate::function;
 
-/// What stands in `instantiate(..)`.
+/// The arguments of `instantiate(..)`.
 pub struct Arguments(Vec<GenericArgument>, proc_macro2::Span);
 
 impl Parse for Arguments {
@@ -25,14 +25,14 @@ impl Parse for Arguments {
 
 /// One argument of an instance.
 pub enum Argument {
-    /// A type.
+    /// An argument that is a type.
     Type(Type),
-    /// A number of the variant of `Builtin`.
+    /// A number whose type is this variant of `Builtin`.
     Value(Ident, Expr),
 }
 
 impl Argument {
-    /// A `cxx::Argument`.
+    /// The expression for a `cxx::Argument`.
     pub fn tokens(&self, private: &TokenStream) -> TokenStream {
         match self {
             Self::Type(ty) => quote!(#private::cxx::Argument::Type(&<#ty as #private::CxxType>::CXX)),
@@ -46,7 +46,7 @@ impl Argument {
 
 /// A signature without parameters.
 pub struct Instance {
-    /// With the real types.
+    /// The signature with the real types.
     pub signature: Signature,
     /// The parameters' types and the result's with markers; none if the function is no template.
     pub names: Option<Vec<Type>>,

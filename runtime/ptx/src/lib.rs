@@ -1,7 +1,7 @@
 //! CUDA kernels in ordinary Rust.
 //!
-//! One crate for both sides. Compiled for `nvptx64-nvidia-cuda` it has what kernels call; compiled for the host it has
-//! typed launches on cudarc.
+//! This crate serves both sides. Compiled for `nvptx64-nvidia-cuda`, it has what kernels call; compiled for the host,
+//! it has typed launches on cudarc.
 //!
 //! ```
 //! use ptx::prelude::*;
@@ -41,11 +41,11 @@ pub use ptx_host::*;
 pub use ptx_macros::image;
 pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, float, kernel, shared};
 
-/// Prints a line, on the device: what `std::println!` prints, by one call of the driver's `vprintf`, so that the lines of
-/// threads do not mix. On the host this is `std::println!`.
+/// Prints a line. On the device it prints the text of `std::println!` by one call of the driver's `vprintf`, so that
+/// the lines of different threads do not mix. On the host it is `std::println!`.
 ///
-/// The host prints the line on its standard output when it next waits for the device. See the book's page
-/// "Printing" for what is exact, and what is not.
+/// The host prints the line on its standard output when it next waits for the device. The book's page "Printing" says
+/// how each kind of value is printed.
 ///
 /// ```
 /// use ptx::prelude::*;
@@ -72,7 +72,7 @@ macro_rules! print {
 #[cfg(not(target_arch = "nvptx64"))]
 pub use std::{print, println};
 
-/// What most kernels and host programs name: `use ptx::prelude::*;`.
+/// The names that most kernels and host programs need: `use ptx::prelude::*;`.
 pub mod prelude {
     pub use crate::math::Math as _;
     pub use crate::{AbiType, DisjointSlice, device, kernel, sync_threads, thread};
@@ -80,7 +80,7 @@ pub mod prelude {
     pub use crate::{CudaSlice, Device, Grid, Module};
 }
 
-/// What the macros' expansions name. No part of the interface.
+/// What the macros' expansions use. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
     pub use ptx_abi::{

@@ -7,7 +7,7 @@ use ptx_abi::atomic::Op;
 use super::order::{Order, Scope};
 use super::word::{Operation, Word};
 
-/// The new value.
+/// The new value of a read-modify-write operation.
 macro_rules! apply {
     ($word:ident, $add:ident, $op:expr, $old:ident, $value:ident) => {{
         let signed = |bits: $word| bits.cast_signed();
@@ -84,7 +84,7 @@ words! {
     u64 as AtomicU64, add_f64;
 }
 
-/// No value of this size is a float that adds.
+/// For sizes of which no float can be added.
 fn no_float<T>(_: T, _: T, _: f32) -> T {
     crate::intrinsics::only_on_the_gpu()
 }
@@ -97,10 +97,10 @@ fn add_f64(old: u64, value: u64, sign: f64) -> u64 {
     (f64::from_bits(old) + sign * f64::from_bits(value)).to_bits()
 }
 
-/// The host has no atomics of this size that Rust names: one lock does for all.
+/// Rust has no atomics of this size on the host: one lock serves all of them.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
-/// Reads and writes what is at `ptr` while nobody else does; the result is what was there.
+/// Replaces the value at `ptr` under the lock, and returns the old value.
 ///
 /// # Safety
 /// As [`Word`] says.

@@ -2,8 +2,8 @@
 //!
 //! [`Atomic<T, S>`] is `core::sync::atomic` with a [`Scope`] and more types. The orderings, and what they promise, are
 //! [`Ordering`]'s; every operation becomes what the PTX Writer's Guide to Interoperability, chapter 4, says for it, so
-//! that CUDA C++ code with `cuda::atomic_ref<T, scope>` on the same memory agrees. `core`'s own atomics work in kernels,
-//! too, with the scope of the whole system.
+//! that CUDA C++ code with `cuda::atomic_ref<T, scope>` on the same memory agrees. `core`'s own atomics work in
+//! kernels, too, with the scope of the whole system.
 //!
 //! | type | CUDA C++ | PTX |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | [`Device`] | `cuda::thread_scope_device` | `.gpu` |
 //! | [`System`] | `cuda::thread_scope_system` | `.sys` |
 //!
-//! Operations that pair up must have scopes that hold each other's thread: a release of block scope is not seen as one by
-//! an acquire in another block.
+//! Operations that pair up must have scopes that include each other's thread: an acquire in another block does not
+//! synchronise with a release of block scope.
 //!
 //! | type | operations |
 //! |---|---|
@@ -92,7 +92,7 @@ impl<T, S> Atomic<T, S> {
         self.value.get_mut()
     }
 
-    /// The value.
+    /// Takes the value out of the atomic.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -168,8 +168,8 @@ impl<T: AtomicValue, S: Scope> Atomic<T, S> {
         rmw!(self, Xchg, value, order)
     }
 
-    /// Puts `new` there if what is there is `current`, bit for bit: `atom.<order>.<scope>.cas`. The old value is in `Ok`
-    /// if so, and else in `Err`.
+    /// Puts `new` there if what is there is `current`, bit for bit: `atom.<order>.<scope>.cas`. The old value is in
+    /// `Ok` if so, and else in `Err`.
     ///
     /// One instruction serves both outcomes, in the stronger of the two orders.
     ///
@@ -236,7 +236,7 @@ macro_rules! operations {
 /// The old value is returned; sums and differences of integers wrap.
 impl<T: AtomicNumber, S: Scope> Atomic<T, S> {
     operations! {
-        /// Adds: `atom.<order>.<scope>.add`. Of `f32` in global memory, subnormal values count as zero (PTX ISA, `atom`).
+        /// Adds: `atom.<order>.<scope>.add`. For `f32` in global memory, subnormals count as zero (PTX ISA, `atom`).
         fetch_add = Add, Add, FAdd;
         /// Subtracts: `atom.<order>.<scope>.add` of the negated value.
         fetch_sub = Sub, Sub, FSub;

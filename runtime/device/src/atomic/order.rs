@@ -10,7 +10,7 @@ pub trait Scope: sealed::Scope + 'static {}
 pub(crate) mod sealed {
     /// The compiler's name of a scope.
     pub trait Scope {
-        /// It.
+        /// The scope's name for the compiler.
         const SCOPE: ptx_abi::atomic::Scope;
     }
 }
@@ -28,25 +28,25 @@ macro_rules! scopes {
 }
 
 scopes! {
-    /// The threads of a block.
+    /// The threads of a block: `.cta` in PTX.
     Block;
-    /// The threads of a cluster of blocks; on sm_90 and later.
+    /// The threads of a cluster of blocks, on sm_90 and later: `.cluster` in PTX.
     Cluster;
-    /// The threads of a GPU.
+    /// The threads of a GPU: `.gpu` in PTX.
     Device;
-    /// All threads: the host's and other GPUs', too. What `core::sync::atomic` has.
+    /// All threads, including those of the host and of other GPUs: `.sys` in PTX. `core::sync::atomic` has this scope.
     System;
 }
 
 /// An ordering as a type.
 pub trait Order {
-    /// It.
+    /// The ordering's name for the compiler.
     const ORDER: abi::Order;
 }
 
 macro_rules! orders {
     ($($name:ident)*) => {
-        /// The orderings.
+        /// Each ordering as a type.
         pub mod orders {
             $(
                 #[doc = concat!("`Ordering::", stringify!($name), "`")]
@@ -61,7 +61,7 @@ macro_rules! orders {
 }
 orders!(Relaxed Acquire Release AcqRel SeqCst);
 
-/// `body` with the type `O` for the ordering `order`.
+/// Expands to `body` with the type `O` for the ordering `order`.
 macro_rules! by_order {
     (@ $order:expr, $body:expr, $O:ident, [$($name:ident)*], $other:literal) => {
         match $order {
@@ -76,7 +76,7 @@ macro_rules! by_order {
         by_order!(@ $order, $body, $O, [Relaxed Acquire Release AcqRel SeqCst], "an ordering that this crate does not know")
     };
 }
-/// The same for loads.
+/// As `by_order`, for the orderings that loads have.
 macro_rules! by_load_order {
     ($order:expr, |$O:ident| $body:expr) => {
         $crate::atomic::order::by_order!(
@@ -85,7 +85,7 @@ macro_rules! by_load_order {
         )
     };
 }
-/// The same for stores.
+/// As `by_order`, for the orderings that stores have.
 macro_rules! by_store_order {
     ($order:expr, |$O:ident| $body:expr) => {
         $crate::atomic::order::by_order!(
@@ -94,7 +94,7 @@ macro_rules! by_store_order {
         )
     };
 }
-/// The same for fences.
+/// As `by_order`, for the orderings that fences have.
 macro_rules! by_fence_order {
     ($order:expr, |$O:ident| $body:expr) => {
         $crate::atomic::order::by_order!(
@@ -105,7 +105,7 @@ macro_rules! by_fence_order {
 }
 pub(crate) use {by_fence_order, by_load_order, by_order, by_store_order};
 
-/// The weakest ordering that has all that both ask for.
+/// The weakest ordering that guarantees what both guarantee.
 #[inline(always)]
 #[track_caller]
 pub fn merged(success: Ordering, failure: Ordering) -> Ordering {

@@ -10,9 +10,9 @@ use super::{Atomic, AtomicValue, Scope, System};
 
 /// Device memory that every thread of a launch may change, element by element, atomically.
 ///
-/// The host passes what it passes for a [`DisjointSlice`](crate::DisjointSlice): `&mut CudaSlice<T>` or a mutable view.
-/// It dereferences to `[Atomic<T, S>]`. Scope [`Device`](super::Device) is enough for the threads of one launch, and of
-/// all launches on the GPU; the host and other GPUs need [`System`].
+/// The host passes the same as for a [`DisjointSlice`](crate::DisjointSlice): `&mut CudaSlice<T>` or a mutable view. It
+/// dereferences to `[Atomic<T, S>]`. The scope [`Device`](super::Device) is enough for the threads of all launches on
+/// the GPU; the host and other GPUs need [`System`].
 pub struct AtomicSlice<'a, T, S = System> {
     atomics: &'a [Atomic<T, S>],
 }

@@ -3,7 +3,7 @@
 use self::sealed::{Kind, Value};
 pub(crate) use self::sealed::{Kind as BitsKind, Value as Bits};
 
-/// A type of which [`Atomic`](super::Atomic)s can be.
+/// A type that an [`Atomic`](super::Atomic) can hold.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be atomic",
     label = "no GPU accesses this type in one piece",
@@ -26,7 +26,7 @@ mod sealed {
     /// How values add and compare.
     #[derive(Clone, Copy, PartialEq, Eq)]
     pub enum Kind {
-        /// As integers without a sign; or not at all.
+        /// As integers without a sign, or not at all.
         Unsigned,
         /// As integers with a sign.
         Signed,
@@ -36,13 +36,13 @@ mod sealed {
 
     /// A value as bits.
     pub trait Value: Copy + 'static {
-        /// An unsigned integer of its size.
+        /// An unsigned integer of the same size.
         type Word: Word;
-        /// How it adds and compares.
+        /// How values of the type add and compare.
         const KIND: Kind;
-        /// To bits.
+        /// The value's bits.
         fn to_bits(self) -> Self::Word;
-        /// From bits.
+        /// The value with these bits.
         fn from_bits(bits: Self::Word) -> Self;
     }
 }

@@ -10,13 +10,13 @@ use super::order::{Order, Scope};
 
 /// What a read-modify-write does, as a type.
 pub trait Operation {
-    /// It.
+    /// The operation's name for the compiler.
     const OP: Op;
 }
 
 macro_rules! operations {
     ($($name:ident)*) => {
-        /// The operations.
+        /// Each read-modify-write operation as a type.
         pub mod op {
             $(
                 #[doc = concat!("`ptx_abi::atomic::Op::", stringify!($name), "`")]
@@ -31,21 +31,21 @@ macro_rules! operations {
 }
 operations!(Xchg Add Sub And Nand Or Xor Max Min UMax UMin Inc Dec FAdd FSub AddF16x2 AddBf16x2);
 
-/// Unsigned integers, as what every value travels.
+/// The unsigned integers as which values are loaded and stored.
 ///
-/// All functions need an address that is aligned to the size, of memory that lives and is only accessed atomically.
+/// All functions need an address that is aligned to the size, of live memory that is only accessed atomically.
 pub trait Word: Copy + Eq + Debug + 'static {
-    /// What is there.
+    /// Loads the value at `ptr`.
     unsafe fn load<O: Order, S: Scope>(ptr: *mut Self) -> Self;
-    /// Puts `value` there.
+    /// Stores `value` at `ptr`.
     unsafe fn store<O: Order, S: Scope>(ptr: *mut Self, value: Self);
-    /// Combines `value` with what is there; the result is what was there.
+    /// Combines `value` with the value at `ptr`, and returns the old value.
     unsafe fn rmw<P: Operation, O: Order, S: Scope>(ptr: *mut Self, value: Self) -> Self;
-    /// Puts `new` there if `expected` is there; the result is what was there.
+    /// Stores `new` at `ptr` if `expected` is there, and returns the old value.
     unsafe fn cas<O: Order, S: Scope>(ptr: *mut Self, expected: Self, new: Self) -> Self;
 }
 
-/// All that the compiler must know.
+/// Everything that the compiler must know about an operation.
 #[cfg(target_arch = "nvptx64")]
 const fn code(op: Op, order: AbiOrder, scope: ptx_abi::atomic::Scope) -> u32 {
     // A compare-exchange that fails is ordered as one that succeeds: PTX has one instruction for both.
@@ -104,7 +104,7 @@ words! {
     u128: __ptx_atomic_load_128 __ptx_atomic_store_128 __ptx_atomic_rmw_128 __ptx_atomic_cas_128;
 }
 
-/// A fence.
+/// Orders memory accesses before and after it.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 pub fn fence<O: Order, S: Scope>() {
@@ -114,7 +114,7 @@ pub fn fence<O: Order, S: Scope>() {
     __ptx_atomic_fence(const { code(Op::Xchg, O::ORDER, S::SCOPE) });
 }
 
-/// A fence: of the host, where there is one scope.
+/// Orders memory accesses before and after it; the host has only one scope.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn fence<O: Order, S: Scope>() {
     // The strongest is right for any.

@@ -1,7 +1,7 @@
-//! The GPU's approximate functions: CUDA's `__sinf` and kin, a few instructions each.
+//! The GPU's approximate functions, such as CUDA's `__sinf`: a few instructions each.
 //!
-//! Alone of the explicit operations they follow a mode, as CUDA's do: subnormal operands and results are zeros where `ftz`
-//! holds. On the host std computes them, more accurately.
+//! These are the only explicit operations that follow a mode, as CUDA's do: where `ftz` holds, subnormal operands and
+//! results are zeros. On the host std computes them, more accurately.
 
 use core::f32::consts::{LN_2, LOG2_10, LOG2_E, LOG10_2};
 
@@ -22,7 +22,7 @@ macro_rules! approx {
             #[must_use]
             fn sin_cos_approx(self) -> (Self, Self);
 
-            /// CUDA's `__tanf`: the sine by the cosine.
+            /// CUDA's `__tanf`: the sine divided by the cosine.
             #[must_use]
             fn tan_approx(self) -> Self;
 
@@ -105,7 +105,7 @@ approx! {
     exp2_approx "__ptx_ex2.approx.mode.f32" |x| x.exp2();
     /// CUDA's `__log2f`.
     log2_approx "__ptx_lg2.approx.mode.f32" |x| x.log2();
-    /// CUDA's `__fdividef`: 0 where `divisor` is beyond 2^126.
+    /// CUDA's `__fdividef` (PTX `div.approx`): 0 if the magnitude of `divisor` is beyond 2^126.
     div_approx "__ptx_div.approx.mode.f32" |x, divisor| x / divisor;
     /// PTX `div.full`: within two units in the last place over the whole range.
     div_full "__ptx_div.full.mode.f32" |x, divisor| x / divisor;
@@ -115,9 +115,9 @@ approx! {
     rsqrt_approx "__ptx_rsqrt.approx.mode.f32" |x| x.sqrt().recip();
     /// PTX `sqrt.approx`.
     sqrt_approx "__ptx_sqrt.approx.mode.f32" |x| x.sqrt();
-    /// CUDA's `__tanhf`. From sm_75; keeps subnormal numbers in every mode.
+    /// CUDA's `__tanhf` (PTX `tanh.approx`), from sm_75. It keeps subnormal numbers in every mode.
     tanh_approx "__ptx_tanh.approx.f32" |x| x.tanh();
-    /// CUDA's `__saturatef`: clamped to 0.0 to 1.0, and NaN becomes 0.0.
+    /// CUDA's `__saturatef`: clamps to 0.0 to 1.0; NaN becomes 0.0.
     saturate "__ptx_cvt.mode.sat.f32.f32" |x| Form::SATURATE.result(x);
 }
 
@@ -127,11 +127,11 @@ pub trait DoubleApprox: Copy + super::sealed::Sealed {
     #[must_use]
     fn rsqrt_approx(self) -> Self;
 
-    /// PTX `rsqrt.approx.ftz.f64`: from the upper 32 bits alone.
+    /// PTX `rsqrt.approx.ftz.f64`: computed from the upper 32 bits alone.
     #[must_use]
     fn rsqrt_approx_ftz(self) -> Self;
 
-    /// PTX `rcp.approx.ftz.f64`: from the upper 32 bits alone.
+    /// PTX `rcp.approx.ftz.f64`: computed from the upper 32 bits alone.
     #[must_use]
     fn rcp_approx_ftz(self) -> Self;
 }

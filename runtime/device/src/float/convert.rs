@@ -1,7 +1,7 @@
 //! Conversions with the rounding named: one `cvt` instruction each, which no mode changes.
 //!
-//! Beyond the result's range, integers are its nearest value. NaN becomes 0 where neither side has 64 bits, else the integer
-//! whose highest bit alone is set (PTX ISA, "cvt"). Bit patterns are std's `to_bits` and `from_bits`.
+//! Beyond an integer's range the result is its nearest value. NaN becomes 0 if neither side has 64 bits, else the
+//! integer with only the highest bit set (PTX ISA, "cvt"). For bit patterns use std's `to_bits` and `from_bits`.
 
 #[cfg(not(target_arch = "nvptx64"))]
 use super::exact::{self, Form, Round};
@@ -10,7 +10,7 @@ use crate::{
     to_single_conversions,
 };
 
-/// What the host has in place of a conversion to an integer.
+/// The host's version of a conversion to an integer.
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! host_to_integer {
     ($value:expr, $from:ty, $to:ty, $round:ident) => {{
@@ -24,7 +24,7 @@ macro_rules! host_to_integer {
 
 macro_rules! to_integer {
     ($($method:ident, $to:ident, $round:ident, $cuda32:literal, $cuda64:literal, $symbol32:literal, $symbol64:literal;)*) => {
-        /// To an integer.
+        /// Conversions to an integer with the rounding that the name says: PTX `cvt.rni`, `.rzi`, `.rpi`, `.rmi`.
         ///
         /// ```
         /// use ptx::float::ToInteger;
@@ -62,7 +62,7 @@ to_integer_conversions!(to_integer);
 
 macro_rules! to_integer_flushing {
     ($($method:ident, $to:ident, $round:ident, $ptx:literal, $symbol:literal;)*) => {
-        /// To an integer, with subnormal numbers as zeros.
+        /// Conversions to an integer that take subnormal numbers for zeros: PTX `cvt` with `.ftz`.
         pub trait FlushingToInteger: ToInteger {
             $(
                 #[doc = concat!("PTX `", $ptx, "`.")]
@@ -87,7 +87,7 @@ to_integer_flushing_conversions!(to_integer_flushing);
 
 macro_rules! to_float {
     ($($method:ident, $to:ident, $round:ident, $ptx:literal, $i32:literal, $u32:literal, $i64:literal, $u64:literal;)*) => {
-        /// From an integer.
+        /// Conversions from an integer with the rounding that the name says: PTX `cvt.rn`, `.rz`, `.rp`, `.rm`.
         ///
         /// ```
         /// use ptx::float::ToFloat;
@@ -122,8 +122,8 @@ to_float_conversions!(to_float);
 
 macro_rules! to_single {
     ($($method:ident, $round:ident, $form:ident, $ptx:literal, $symbol:literal;)*) => {
-        /// From `f64` to `f32`. `ftz`: a subnormal result is zero. `sat`: the result is clamped to 0.0 to 1.0, and NaN
-        /// becomes 0.0.
+        /// Conversions from `f64` to `f32`. `ftz`: a subnormal result is zero. `sat`: the result is clamped to 0.0 to
+        /// 1.0, and NaN becomes 0.0.
         ///
         /// ```
         /// use ptx::float::ToSingle;
@@ -154,10 +154,10 @@ to_single_conversions!(to_single);
 
 macro_rules! to_integral {
     ($($method:ident, $round:ident, $symbol32:literal, $symbol64:literal;)*) => {
-        /// To a whole number of the same type; a zero keeps the sign.
+        /// Rounding to a whole number of the same type; a result of zero keeps the sign.
         pub trait ToIntegral: Copy + super::sealed::Sealed {
             $(
-                /// `cvt` to the same type.
+                /// The instruction `cvt` to the same type.
                 #[must_use]
                 fn $method(self) -> Self;
             )*

@@ -1,6 +1,6 @@
 //! 8-bit floats, CUDA's `__nv_fp8_e4m3` and `__nv_fp8_e5m2`, and pairs of them. GPUs convert them from sm_89 on.
 //!
-//! Conversions to them round to nearest with ties to even, and what is beyond the largest number, infinity too, becomes that
+//! Conversions to them round to nearest with ties to even. Numbers beyond the largest, and infinity, become the largest
 //! number.
 
 use half::f16;
@@ -19,7 +19,7 @@ macro_rules! eight {
         #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
         #[repr(transparent)]
         pub struct $name(
-            /// Its bits.
+            /// The bits of the number.
             pub u8,
         );
 
@@ -162,11 +162,11 @@ macro_rules! eight {
 }
 
 eight! {
-    /// A sign, 4 bits of exponent, 3 of fraction: up to 448, without infinities.
+    /// An 8-bit float: a sign, 4 bits of exponent, 3 of fraction. It goes up to 448 and has no infinities.
     F8E4M3 F8E4M3x2, "__nv_fp8_e4m3" "__nv_fp8x2_e4m3", e4m3,
         "__ptx_cvt.rn.satfinite.e4m3x2.f32" "__ptx_cvt.rn.satfinite.relu.e4m3x2.f32"
         "__ptx_cvt.rn.satfinite.e4m3x2.f16x2" "__ptx_cvt.rn.f16x2.e4m3x2";
-    /// A sign, 5 bits of exponent, 2 of fraction: up to 57344; the upper byte of an `f16`.
+    /// An 8-bit float: a sign, 5 bits of exponent, 2 of fraction, as the upper byte of an `f16`. It goes up to 57344.
     F8E5M2 F8E5M2x2, "__nv_fp8_e5m2" "__nv_fp8x2_e5m2", e5m2,
         "__ptx_cvt.rn.satfinite.e5m2x2.f32" "__ptx_cvt.rn.satfinite.relu.e5m2x2.f32"
         "__ptx_cvt.rn.satfinite.e5m2x2.f16x2" "__ptx_cvt.rn.f16x2.e5m2x2";
@@ -178,7 +178,7 @@ fn relu(value: f32) -> f32 {
     if value <= 0.0 { 0.0 } else { value }
 }
 
-/// What the host has in place of the conversions: a format of `fraction` bits whose lowest is worth `2^lowest`.
+/// The host's version of the conversions: a format with `fraction` bits, of which the lowest is worth `2^lowest`.
 #[cfg(not(target_arch = "nvptx64"))]
 fn narrow(value: f32, fraction: i32, lowest: i32, largest: u8, nan: u8) -> u8 {
     let number = match exact::value(value) {

@@ -17,7 +17,7 @@ pub enum Round {
     Down,
 }
 
-/// What happens around an operation.
+/// What is done to the operands and the result of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     flush: bool,
@@ -28,9 +28,9 @@ pub struct Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clamp {
     None,
-    /// To 0 to 1; NaN becomes 0.
+    /// Clamps to 0 to 1; NaN becomes 0.
     Saturate,
-    /// To at least 0; NaN stays.
+    /// Clamps to at least 0; NaN stays.
     Relu,
 }
 
@@ -55,19 +55,19 @@ impl Form {
     #[cfg_attr(not(feature = "half"), expect(dead_code, reason = "the crate half is left out"))]
     pub const RELU_FINITE: Self = Self { flush: false, clamp: Clamp::Relu, finite: true };
 
-    /// What the operation sees of an operand.
+    /// The operand as the operation sees it: flushed or not.
     pub fn operand<T: Format>(self, value: T) -> T {
         if self.flush && is_below_normal(value) { signed(is_negative(value), 0) } else { value }
     }
 
-    /// The result of an operation. To flush, the GPU looks at what it would be if no number were too small: below the
-    /// smallest normal number after rounding to the format's precision, it is zero.
+    /// The result of an operation. The GPU flushes by the result that unlimited exponents would give: if that is below
+    /// the smallest normal number after rounding to the format's precision, the result is zero.
     pub fn apply<T: Format>(self, result: T, unlimited: impl FnOnce() -> Wide<T>) -> T {
         let tiny = self.flush && unlimited().is_tiny();
         self.result(if tiny { signed(is_negative(result), 0) } else { result })
     }
 
-    /// What becomes of its result.
+    /// The result, clamped and made finite as the form says.
     pub fn result<T: Format>(self, result: T) -> T {
         let result = self.operand(result);
         let nan = matches!(value(result), Value::Nan);
@@ -91,14 +91,14 @@ pub trait Format: Copy {
     /// Bits of the exponent.
     const EXPONENT: u32;
 
-    /// As they are in memory.
+    /// The bits as they are in memory.
     fn bits(self) -> u64;
 
-    /// From those bits.
+    /// The number with these bits.
     fn of(bits: u64) -> Self;
 }
 
-/// A format of the same precision in which nothing that two or three numbers of `T` give is too small or too large.
+/// A format of the same precision in which no result of two or three numbers of `T` is too small or too large.
 #[derive(Clone, Copy)]
 pub struct Wide<T>(u64, PhantomData<T>);
 
@@ -116,7 +116,7 @@ impl<T: Format> Format for Wide<T> {
 }
 
 impl<T: Format> Wide<T> {
-    /// Whether it is below the smallest normal number of `T`.
+    /// Whether the number is below the smallest normal number of `T`.
     fn is_tiny(self) -> bool {
         let bias = |exponent: u32| (1_u64 << (exponent - 1)) - 1;
         // The exponent's field of that number is 1 in `T`.
@@ -125,7 +125,7 @@ impl<T: Format> Wide<T> {
     }
 }
 
-/// The same number.
+/// The same number in the wide format.
 pub fn wide<T: Format>(value: T) -> Wide<T> {
     convert(value, Round::Zero)
 }
@@ -176,11 +176,11 @@ mod formats {
 /// A number without limits: `mantissa * 2^exponent`, and a little more in magnitude if `inexact`.
 #[derive(Clone, Copy, Debug)]
 pub struct Number {
-    /// The sign.
+    /// Whether the number is negative.
     pub negative: bool,
-    /// Of the mantissa's lowest bit.
+    /// The exponent of the mantissa's lowest bit.
     pub exponent: i32,
-    /// Zero only if the number is.
+    /// The mantissa; zero only if the number is zero.
     pub mantissa: u128,
     /// Whether bits were lost; then the mantissa has far more bits than any format.
     pub inexact: bool,
@@ -189,7 +189,7 @@ pub struct Number {
 /// What a format's value is.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
-    /// No number.
+    /// Not a number.
     Nan,
     /// Negative or not.
     Infinite(bool),
@@ -197,7 +197,7 @@ pub enum Value {
     Finite(Number),
 }
 
-/// Reads a value.
+/// Takes a value of a format apart.
 pub fn value<T: Format>(value: T) -> Value {
     let bits = value.bits();
     let negative = is_negative(value);
@@ -434,7 +434,7 @@ pub fn sqrt<T: Format>(a: T, mode: Round) -> T {
     }
 }
 
-/// From one format to another.
+/// Converts from one format to another.
 pub fn convert<T: Format, U: Format>(a: T, mode: Round) -> U {
     match value(a) {
         Value::Nan => nan(),
@@ -443,12 +443,12 @@ pub fn convert<T: Format, U: Format>(a: T, mode: Round) -> U {
     }
 }
 
-/// From an integer.
+/// Converts from an integer.
 pub fn from_integer<T: Format>(value: i128, mode: Round) -> T {
     round(Number { negative: value < 0, exponent: 0, mantissa: value.unsigned_abs(), inexact: false }, mode)
 }
 
-/// To an integer from `min` to `max`; beyond them, the nearest. None for NaN.
+/// Converts to an integer from `min` to `max`; beyond them, to the nearest of the two. `None` for NaN.
 pub fn to_integer<T: Format>(a: T, mode: Round, min: i128, max: i128) -> Option<i128> {
     match value(a) {
         Value::Nan => None,
@@ -464,7 +464,7 @@ pub fn to_integer<T: Format>(a: T, mode: Round, min: i128, max: i128) -> Option<
     }
 }
 
-/// To a whole number.
+/// Rounds to a whole number.
 pub fn integral<T: Format>(a: T, mode: Round) -> T {
     match value(a) {
         Value::Nan => nan(),

@@ -101,8 +101,9 @@ half_operations!(arithmetic);
 
 macro_rules! forms {
     ($($method:ident, $op:ident, $form:ident, [$($operand:ident),*], $symbol:literal, $packed:literal;)*) => {
-        /// The forms of [`HalfArithmetic`]'s operations that only `f16` has. `ftz`: subnormal operands and results are zeros of
-        /// the same sign; results are judged after rounding to 11 bits. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
+        /// Forms of [`HalfArithmetic`]'s operations that only `f16` has. `ftz`: subnormal operands, and results (judged
+        /// after rounding to 11 bits), are zeros of the same sign. `sat`: results are clamped to 0.0 to 1.0, NaN to
+        /// 0.0.
         pub trait HalfForms: HalfArithmetic {
             $(
                 #[doc = concat!("`", stringify!($op), "`")]
@@ -143,7 +144,7 @@ macro_rules! forms {
 }
 half_forms!(forms);
 
-/// What the host has in place of the instructions: operations by name, to nearest.
+/// The host's version of the instructions: operations by name, rounded to nearest.
 #[cfg(not(target_arch = "nvptx64"))]
 pub(super) mod host {
     use super::{Round, exact};
@@ -175,7 +176,7 @@ pub(super) mod host {
         T::of(a.bits() ^ sign::<T>())
     }
 
-    /// In order of value, minus zero first.
+    /// A key in order of the values, with minus zero first.
     fn key<T: Format>(a: T) -> i64 {
         let magnitude = abs(a).bits().cast_signed();
         if a.bits() & sign::<T>() != 0 { -1 - magnitude } else { magnitude }
@@ -216,8 +217,8 @@ pub(super) mod host {
 
 macro_rules! to_half {
     ($($method:ident, $to:ident, $round:ident, $f32:literal, $f64:literal, $i32:literal, $u32:literal, $i64:literal, $u64:literal;)*) => {
-        /// To 16 bits, rounded once. `f16` on every GPU. `bf16` from `f32` to nearest or towards zero from sm_80, all others
-        /// from sm_90.
+        /// Conversions to 16 bits, rounded once. Every GPU has those to `f16`. Those to `bf16` need sm_80 from `f32` to
+        /// nearest or towards zero, and sm_90 otherwise.
         pub trait ToHalf: Copy + super::sealed::Sealed {
             $(
                 /// `cvt`
@@ -254,9 +255,9 @@ to_half_conversions!(to_half);
 
 macro_rules! converted {
     ($($method:ident, $to:ident, $round:ident, $form:ident, $symbol:literal;)*) => {
-        /// Further forms of the conversions of `f32`. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0. `relu`:
-        /// a negative result is zero. `satfinite`: what is beyond the largest number becomes that number. `relu`, `satfinite`
-        /// and `bf16` need sm_80. There is no `ftz`: PTX takes it, but the GPU does not flush here.
+        /// Further forms of the conversions of `f32`. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
+        /// `relu`: a negative result is zero. `satfinite`: what is beyond the largest number becomes that number.
+        /// `relu`, `satfinite` and `bf16` need sm_80. There is no `ftz`: PTX takes it, but the GPU does not flush here.
         pub trait ToHalfForms: ToHalf {
             $(
                 /// `cvt`
@@ -280,9 +281,9 @@ macro_rules! converted {
 }
 to_half_forms!(converted);
 
-/// From 16 bits, exactly: half's own conversions take many instructions on the GPU, these one.
+/// Exact conversions from 16 bits, by one instruction each; half's own conversions take many on the GPU.
 pub trait Widen: Copy + super::sealed::Sealed {
-    /// To `f32`.
+    /// The same number as `f32`.
     #[must_use]
     fn widen(self) -> f32;
 }

@@ -25,7 +25,7 @@ macro_rules! packed {
         );
 
         impl $name {
-            /// Of these lanes, the lower first.
+            /// A pair of these lanes, the lower one first.
             #[inline(always)]
             #[must_use]
             pub const fn new(low: $lane, high: $lane) -> Self {
@@ -39,14 +39,14 @@ macro_rules! packed {
                 Self::new(value, value)
             }
 
-            /// Lane 0.
+            /// The lower lane, lane 0.
             #[inline(always)]
             #[must_use]
             pub const fn low(self) -> $lane {
                 $lane::from_bits((self.0 & 0xffff) as u16)
             }
 
-            /// Lane 1.
+            /// The upper lane, lane 1.
             #[inline(always)]
             #[must_use]
             pub const fn high(self) -> $lane {
@@ -60,7 +60,7 @@ macro_rules! packed {
                 [self.low(), self.high()]
             }
 
-            /// The lanes exchanged.
+            /// The pair with its lanes exchanged.
             #[inline(always)]
             #[must_use]
             pub const fn swap(self) -> Self {
@@ -126,9 +126,9 @@ macro_rules! packed {
 }
 
 packed! {
-    /// Two `f16`.
+    /// Two `f16` in one register: `.f16x2` in PTX.
     F16x2, f16, Half;
-    /// Two `bf16`; from sm_80.
+    /// Two `bf16` in one register: `.bf16x2` in PTX, from sm_80.
     Bf16x2, bf16, Brain;
 }
 

@@ -10,8 +10,8 @@ use crate::{rounding_operations, single_operations};
 macro_rules! rounding {
     ($($method:ident, $op:ident, $round:ident, [$($operand:ident),*], $cuda32:literal, $cuda64:literal,
        $symbol32:literal, $symbol64:literal;)*) => {
-        /// Addition, subtraction, multiplication, fused multiply-add, reciprocal, division and square root, each with its
-        /// rounding: to nearest with ties to even (`rn`), towards zero (`rz`), up (`ru`), down (`rd`).
+        /// Addition, subtraction, multiplication, fused multiply-add, reciprocal, division and square root, each with
+        /// its rounding: to nearest with ties to even (`rn`), towards zero (`rz`), up (`ru`), down (`rd`).
         ///
         /// Subnormal numbers count, whatever the mode `ftz`; nvcc's functions of the same names flush them under
         /// `-ftz=true`. See [`SingleRounding`] for the forms that flush.
@@ -51,9 +51,9 @@ rounding_operations!(rounding);
 
 macro_rules! single {
     ($($method:ident, $op:ident, $round:ident, [$($operand:ident),*], $form:ident, $ptx:literal, $symbol:literal;)*) => {
-        /// The forms of [`Rounding`]'s operations that only `f32` has. `ftz`: subnormal operands and results are zeros of the
-        /// same sign; a result is zero that is below the smallest normal number after rounding to 24 bits, even where the
-        /// fewer bits of subnormal numbers would make it that number. `sat`: the result is clamped to 0.0 to 1.0, and NaN becomes 0.0.
+        /// Forms of [`Rounding`]'s operations that only `f32` has. `ftz`: subnormal operands and results are zeros of
+        /// the same sign; a result below the smallest normal number after rounding to 24 bits is zero, even if the
+        /// fewer bits of subnormal numbers would round it up. `sat`: results are clamped to 0.0 to 1.0, NaN to 0.0.
         pub trait SingleRounding: Rounding {
             $(
                 #[doc = concat!("PTX `", $ptx, "`.")]

@@ -1,6 +1,6 @@
 //! Only the types here have the traits of this folder.
 
-/// Not to be implemented elsewhere.
+/// A supertrait that other crates cannot implement.
 pub trait Sealed {}
 
 macro_rules! seal {

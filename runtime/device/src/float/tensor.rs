@@ -17,7 +17,7 @@ fn cut(nan: f32, _: impl Fn(f32) -> u32) -> u32 {
 
 macro_rules! tensor {
     ($($(#[$doc:meta])* $method:ident $symbol:literal $round:ident $form:ident $nan:ident;)*) => {
-        /// To `tf32`, as an `f32`. Tensor cores do not look at its lower 13 bits; here they are zero on the host.
+        /// Rounding to `tf32`, as an `f32`. Tensor cores do not look at its lower 13 bits; on the host these are zero.
         pub trait TensorRounding: Copy + super::sealed::Sealed {
             $(
                 $(#[$doc])*
@@ -43,10 +43,10 @@ macro_rules! tensor {
 tensor! {
     /// To nearest, ties away from zero: CUDA's `__float_to_tf32`. From sm_80.
     ///
-    /// The bits of a NaN stay as they are, those that tensor cores look at: a NaN whose payload lies in the lower 13 alone is
-    /// infinity to them (measured on an H200).
+    /// The bits of a NaN that tensor cores look at stay as they are: a NaN whose payload is only in the lower 13 bits
+    /// is infinity to them (measured on an H200).
     to_tf32_rna "__ptx_cvt.rna.tf32.f32" Away PLAIN cut;
-    /// As `to_tf32_rna`, and what is beyond the largest number becomes that number. From sm_80.
+    /// As `to_tf32_rna`, but numbers beyond the largest become that number. From sm_80.
     to_tf32_rna_satfinite "__ptx_cvt.rna.satfinite.tf32.f32" Away FINITE usual;
     /// To nearest, ties to even. From sm_90.
     to_tf32_rn "__ptx_cvt.rn.tf32.f32" Nearest PLAIN usual;

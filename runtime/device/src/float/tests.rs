@@ -83,8 +83,8 @@ fn to_nearest_as_the_processor() {
     }
 }
 
-/// What is below the smallest normal number after rounding to 24 bits is flushed, also where it would round up to that number
-/// in the fewer bits of subnormal ones.
+/// What is below the smallest normal number after rounding to 24 bits is flushed, also where it would round up to that
+/// number in the fewer bits of subnormal ones.
 #[test]
 fn tiny_results_are_flushed() {
     let smallest = f32::MIN_POSITIVE;
@@ -104,8 +104,8 @@ fn tiny_results_are_flushed() {
     assert_eq!(above.sub_rd_ftz(above).to_bits(), 0x8000_0000);
 }
 
-/// In the other modes the result is one of the two numbers around the exact one, on the right side; of products of `f32`
-/// the exact one is an `f64`.
+/// In the other modes the result is one of the two numbers around the exact one, on the right side; of products of
+/// `f32` the exact one is an `f64`.
 #[test]
 fn directed_results_lie_on_their_side() {
     let values = singles();

@@ -2,7 +2,7 @@
 
 use super::{Math, portable};
 
-/// A call of C's function of that name, with C's signature.
+/// Calls C's function of this name, with C's signature.
 macro_rules! call {
     ($name:ident($($argument:ident: $ty:ty),*) $(-> $result:ty)?) => {{
         unsafe extern "C" {

@@ -1,7 +1,7 @@
 //! The crate `libm` under names that the compiler looks for where there is no libdevice, with C's signatures.
 //!
-//! A program gets of these only what it calls. `erfcx`, `erfinv`, `erfcinv`, `normcdf`, `normcdfinv` and the modified Bessel
-//! functions are not there: the compiler says so where they are called.
+//! A program gets of these only what it calls. `erfcx`, `erfinv`, `erfcinv`, `normcdf`, `normcdfinv` and the modified
+//! Bessel functions are not there: the compiler says so where they are called.
 
 macro_rules! define {
     ($float:ident $formulas:ident: $($name:ident($($argument:ident: $ty:ty),*) -> $result:ty = $body:expr;)*) => {$(
@@ -18,7 +18,7 @@ macro_rules! define {
     )*};
 }
 
-/// `$p = value`, through C's pointer.
+/// Writes `$p = value` through C's pointer.
 macro_rules! write {
     ($($p:ident = $value:expr),*) => {{
         // SAFETY: C's contract: the pointers are valid for a write.

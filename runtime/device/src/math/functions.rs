@@ -1,7 +1,7 @@
 //! The functions as data: what the implementations and the tests are made of.
 
-/// Calls the macro `$callback` with every method of [`Math`](super::Math) that is a function of CUDA's, by the form of its
-/// signature: the method, CUDA's name in double precision, and that in single precision. What stands in `[]` comes first.
+/// Calls the macro `$callback` with every method of [`Math`](super::Math) that is a CUDA function, by the form of its
+/// signature: the method, CUDA's name in double and in single precision. The contents of `[]` come first.
 ///
 /// | group | Rust | CUDA in double precision |
 /// |---|---|---|

@@ -1,4 +1,4 @@
-//! The functions on the host: std's, else those of the crate `libm`, else formulas; the rest is there on the GPU only.
+//! The functions on the host: std's, or those of the crate `libm`, or formulas; the rest exist only on the GPU.
 
 extern crate std;
 

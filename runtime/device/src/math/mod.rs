@@ -1,8 +1,8 @@
 //! Mathematical functions under std's names: CUDA's, computed by NVIDIA's libdevice, for `f32` and `f64`.
 //!
-//! On the device the compiler links what is called from libdevice.10.bc, and where that is missing the crate `libm` serves.
-//! On the host the same methods are std's, else `libm`'s; a few are there on the GPU only, and say so. The bounds are those
-//! of NVIDIA's documentation (CUDA C++ Programming Guide, "Mathematical Functions") for nvcc's default modes.
+//! On the device the compiler links what is called from libdevice.10.bc, or uses the crate `libm` if that is missing.
+//! On the host the methods are std's, or else `libm`'s; a few exist only on the GPU, and say so. The bounds are
+//! NVIDIA's (CUDA C++ Programming Guide, "Mathematical Functions"), for nvcc's default modes.
 
 #[cfg(target_arch = "nvptx64")]
 mod device;
@@ -18,8 +18,8 @@ pub use crate::__math_functions as functions;
 
 /// Mathematical functions of `f32` and `f64`.
 ///
-/// Inherent methods win over these: on the host `x.sin()` is std's, and `abs`, `copysign`, `max` and what else `core` has is
-/// `core`'s everywhere.
+/// Inherent methods win over these: on the host `x.sin()` is std's, and `abs`, `copysign`, `max` and whatever else
+/// `core` has come from `core` on both sides.
 ///
 /// ```
 /// use ptx::prelude::*;
@@ -303,7 +303,7 @@ pub trait Math: Copy {
     #[must_use]
     fn erfc(self) -> Self;
 
-    /// `erfc` times e to the power of the square. Only on the GPU.
+    /// The scaled complementary error function: `erfc` times e to the power of the square. Only on the GPU.
     ///
     /// CUDA: `erfcxf`, `erfcx`. Within 4 (`f32`) and 4 (`f64`) ULP.
     #[must_use]
@@ -343,19 +343,19 @@ pub trait Math: Copy {
 
     /// Natural logarithm of the absolute value of the gamma function.
     ///
-    /// CUDA: `lgammaf`, `lgamma`. Within, in ULP: 6 outside of -10.001 to -2.264 (`f32`); 4 outside of -23.0001 to -2.2637 (`f64`).
+    /// CUDA: `lgammaf`, `lgamma`. ULP: 6 outside of -10.001 to -2.264 (`f32`); 4 outside of -23.0001 to -2.2637 (`f64`).
     #[must_use]
     fn lgamma(self) -> Self;
 
     /// Bessel function of the first kind, of order 0.
     ///
-    /// CUDA: `j0f`, `j0`. Within, in ULP: 9 below 8, then 2.2e-6 absolute (`f32`); 7 below 8, then 5e-12 absolute (`f64`).
+    /// CUDA: `j0f`, `j0`. Within, in ULP: 9 below 8, else 2.2e-6 absolute (`f32`); 7 below 8, else 5e-12 (`f64`).
     #[must_use]
     fn j0(self) -> Self;
 
     /// Bessel function of the first kind, of order 1.
     ///
-    /// CUDA: `j1f`, `j1`. Within, in ULP: 9 below 8, then 2.2e-6 absolute (`f32`); 7 below 8, then 5e-12 absolute (`f64`).
+    /// CUDA: `j1f`, `j1`. Within, in ULP: 9 below 8, else 2.2e-6 absolute (`f32`); 7 below 8, else 5e-12 (`f64`).
     #[must_use]
     fn j1(self) -> Self;
 
@@ -367,19 +367,19 @@ pub trait Math: Copy {
 
     /// Bessel function of the second kind, of order 0; NaN below 0.
     ///
-    /// CUDA: `y0f`, `y0`. Within, in ULP: 9 below 8, then 2.2e-6 absolute (`f32`); 7 below 8, then 5e-12 absolute (`f64`).
+    /// CUDA: `y0f`, `y0`. Within, in ULP: 9 below 8, else 2.2e-6 absolute (`f32`); 7 below 8, else 5e-12 (`f64`).
     #[must_use]
     fn y0(self) -> Self;
 
     /// Bessel function of the second kind, of order 1; NaN below 0.
     ///
-    /// CUDA: `y1f`, `y1`. Within, in ULP: 9 below 8, then 2.2e-6 absolute (`f32`); 7 below 8, then 5e-12 absolute (`f64`).
+    /// CUDA: `y1f`, `y1`. Within, in ULP: 9 below 8, else 2.2e-6 absolute (`f32`); 7 below 8, else 5e-12 (`f64`).
     #[must_use]
     fn y1(self) -> Self;
 
     /// Bessel function of the second kind, of order `n`; NaN below 0.
     ///
-    /// CUDA: `ynf`, `yn`. Within, in ULP: 2 + 2.5 n below n, then 2.2e-6 absolute (`f32`); 5e-12 absolute above 1.5 n (`f64`).
+    /// CUDA: `ynf`, `yn`. Within, in ULP: 2 + 2.5 n below n, else 2.2e-6 absolute (`f32`); 5e-12 above 1.5 n (`f64`).
     #[must_use]
     fn yn(self, n: i32) -> Self;
 

@@ -4,15 +4,15 @@ use core::cell::{Cell, UnsafeCell};
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// What stands at the end of text that did not fit.
+/// The end of text that did not fit.
 const ELLIPSIS: &str = "…";
 
-/// Bytes of all texts of one `println!` together, each with its NUL.
+/// The most bytes of all texts of one `println!` together, each with its NUL.
 pub const ROOM: usize = 1024;
 
 /// [`ROOM`] bytes on the stack, filled from the front.
 ///
-/// Behind a shared reference, because the texts before stay in use while the next is written.
+/// It is used through a shared reference, because earlier texts stay in use while the next is written.
 #[derive(Debug)]
 pub struct Arena {
     /// Written up to `len`.
@@ -23,7 +23,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// No text.
+    /// An empty arena.
     #[inline(always)]
     pub const fn new() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Arena {
         }
     }
 
-    /// Appends `text`. What does not fit is cut at a character and replaced by an ellipsis.
+    /// Appends `text`. If it does not fit, it is cut at a character, and ends in an ellipsis.
     #[inline(never)]
     fn push(&self, text: &str) {
         if self.full.get() {
@@ -99,7 +99,7 @@ impl Writer<'_> {
         self.arena.push(text);
     }
 
-    /// Appends `text` so many times.
+    /// Appends `text` `count` times.
     #[inline(never)]
     pub fn repeat(&mut self, text: &str, count: usize) {
         for _ in 0..count {

@@ -7,7 +7,7 @@ use super::float::{Number, Style};
 use super::format::{Change, Conversion};
 use super::pad::Layout;
 
-/// A type that prints without `core::fmt` where a placeholder asks for `C`: one of the classes below.
+/// A type that prints without `core::fmt` for placeholders of the class `C`, one of the classes below.
 pub trait Arg<C> {
     /// How.
     const CONVERSION: Conversion;
@@ -15,16 +15,16 @@ pub trait Arg<C> {
     const DIFFERS: bool = false;
     /// What a width that is an argument becomes in the valist: `i32` before a number, nothing before text.
     type Star: Star;
-    /// What stands in the valist, after C's default argument promotions.
+    /// The type of the value in the valist, after C's default argument promotions.
     type Slot: Copy;
     /// The value in the valist.
     fn slot(&self, arena: &Arena, layout: &Layout) -> Self::Slot;
-    /// Whether this value needs another than the constant format.
+    /// Whether this value needs another format than the constant one.
     #[inline(always)]
     fn differs(&self, _: &Layout) -> bool {
         false
     }
-    /// Which.
+    /// What differs from the constant format for this value.
     #[inline(always)]
     fn change(&self, _: &Layout) -> Change {
         Change::None
@@ -43,7 +43,7 @@ pub struct Exponent<const UPPER: bool>;
 /// `{:p}`
 #[derive(Debug)]
 pub struct Pointer;
-/// What printf cannot say of any type.
+/// Placeholders for which printf has no conversion.
 #[derive(Debug)]
 pub struct Any;
 
@@ -231,9 +231,9 @@ pointer! {
     &mut T: |value| core::ptr::from_ref::<T>(value);
 }
 
-/// What a width in the valist is.
+/// The type of a width in the valist.
 pub trait Star: Copy {
-    /// Of `width`, less the characters of `prefix`.
+    /// The value for `width`, less the characters of `prefix`.
     fn of(width: usize, prefix: &str) -> Self;
 }
 impl Star for i32 {
@@ -248,8 +248,8 @@ impl Star for () {
     fn of(_: usize, _: &str) {}
 }
 
-/// An argument and its class, out of which `(&tag).select()` makes a [`Printed`]: [`Select`] takes precedence where it applies,
-/// because [`SelectText`] needs one reference more.
+/// An argument and its class, out of which `(&tag).select()` makes a [`Printed`]: [`Select`] takes precedence where it
+/// applies, because [`SelectText`] needs one reference more.
 #[derive(Debug)]
 pub struct Tag<'a, C, T: ?Sized> {
     value: &'a T,
@@ -257,7 +257,7 @@ pub struct Tag<'a, C, T: ?Sized> {
 }
 
 impl<'a, C, T: ?Sized> Tag<'a, C, T> {
-    /// Of that argument.
+    /// The pair of `argument` and its class.
     #[inline(always)]
     pub fn new(_: PhantomData<C>, value: &'a T) -> Self {
         Self { value, class: PhantomData }
@@ -345,7 +345,7 @@ impl<C, T: Arg<C> + ?Sized> Printed for Direct<'_, C, T> {
 pub struct ByFmt;
 
 impl ByFmt {
-    /// By what `write` writes.
+    /// Prints the text that `write` writes.
     #[inline(always)]
     pub fn or<F: FnOnce(&mut Writer<'_>)>(self, write: F) -> Indirect<F> {
         Indirect { write }

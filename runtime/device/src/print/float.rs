@@ -1,6 +1,6 @@
 //! The shortest text that reads back as the same number, as `{}`, `{:?}` and `{:e}` print floats.
 //!
-//! The digits are from the crate ryu: over `core`'s own printing of floats ptxas spends minutes in a module of many kernels.
+//! The digits come from the crate ryu: on `core`'s printing of floats ptxas spends minutes in a module of many kernels.
 
 use super::arena::Writer;
 use super::pad::{Align, Layout};
@@ -12,9 +12,9 @@ pub enum Style {
     Display,
     /// `{:?}`: with a point, or with an exponent where that is shorter.
     Debug,
-    /// `{:e}`
+    /// `{:e}`: with an exponent, and a small letter.
     LowerExp,
-    /// `{:E}`
+    /// `{:E}`: with an exponent, and a capital letter.
     UpperExp,
 }
 
@@ -76,7 +76,7 @@ number!(f32, u32, ryu::raw::format32);
 number!(f64, u64, ryu::raw::format64);
 
 impl Digits {
-    /// From text as in `0.00123`, `12.0` and `1.5e-7`.
+    /// Parses text such as `0.00123`, `12.0` and `1.5e-7`.
     #[inline(never)]
     fn read(text: &[u8]) -> Self {
         let mut found = Self { digits: [b'0'; 17], len: 0, point: 0 };
@@ -114,8 +114,8 @@ impl Digits {
         found
     }
 
-    /// Where two texts of one length are equally near to the number, `mantissa` times two to the power of `exponent`, ryu takes
-    /// the one with an even last digit, and `core` the larger.
+    /// If two texts of the same length are equally near to the number, `mantissa` times two to the power of `exponent`,
+    /// ryu takes the one with an even last digit, and `core` the larger. This takes the larger.
     fn round_half_up(&mut self, mantissa: u64, exponent: i32) {
         if mantissa == 0 {
             return;
@@ -154,13 +154,13 @@ enum Part<'a> {
 }
 
 impl Number {
-    /// Infinity or NaN; spares what has a precision the search for shortest digits.
+    /// Infinity or NaN. A number with a precision thus needs no search for the shortest digits.
     pub fn not_finite(value: f64) -> Self {
         let kind = if value.is_nan() { Kind::Nan } else { Kind::Infinite };
         Self { negative: value.is_sign_negative() && !value.is_nan(), kind, extreme: false }
     }
 
-    /// Writes it, padded.
+    /// Writes the number, padded.
     #[inline(never)]
     pub fn write(&self, out: &mut Writer<'_>, style: Style, layout: &Layout) {
         use Part::{Text, Zeros};
@@ -220,7 +220,7 @@ impl Number {
     }
 }
 
-/// As in `e-324`.
+/// The exponent as in `e-324`.
 fn exponent(text: &mut [u8; 5], letter: u8, value: isize) -> &str {
     let mut len = 0;
     let mut push = |byte| {

@@ -14,11 +14,11 @@ pub enum Piece {
 pub struct Spec {
     /// `-`: at the left of the field.
     pub left: bool,
-    /// `0`
+    /// `0`: padded with zeros.
     pub zero: bool,
-    /// `+`
+    /// `+`: with a sign, also if the number is positive.
     pub plus: bool,
-    /// What stands before the number, within its width: `0x`.
+    /// The text before the number, within its width, such as `0x`.
     pub prefix: &'static str,
     /// The field's width.
     pub width: Width,
@@ -31,9 +31,9 @@ pub struct Spec {
 pub enum Width {
     /// As wide as the value.
     None,
-    /// So many characters.
+    /// This many characters.
     Fixed(u16),
-    /// A value before the number.
+    /// The value before the number in the valist: `*`.
     Star,
 }
 
@@ -42,7 +42,7 @@ pub enum Width {
 pub enum Conversion {
     /// As a number; length modifier and letter.
     Number(&'static str),
-    /// As `%s`, and whole: it is padded already.
+    /// As `%s`, because it is padded already.
     Text,
 }
 
@@ -53,7 +53,7 @@ pub enum Change {
     None,
     /// It is text: infinity or NaN, which Rust and C write differently.
     Text,
-    /// It has that many digits after the point: printf has no `.*` on the device.
+    /// It has this many digits after the point: printf has no `.*` on the device.
     Precision(u16),
 }
 
@@ -157,7 +157,7 @@ const fn push_all(out: &mut [u8], mut at: usize, bytes: &[u8]) -> usize {
     at
 }
 
-/// In decimal; nothing for 0, which as a width means none.
+/// Writes `number` in decimal; nothing for 0, because a width of 0 means none.
 const fn push_number(out: &mut [u8], mut at: usize, number: u16) -> usize {
     let mut power = 10_000;
     while power > 0 {

@@ -1,11 +1,11 @@
-//! What `println!` and `print!` expand to: one call of the driver's `vprintf` with a constant format and a packed valist.
+//! What `println!` and `print!` expand to: a call of the driver's `vprintf` with a constant format and a packed valist.
 //!
-//! The macro knows the format string, not the types of the arguments; they choose their conversion through [`Arg`]. So the
-//! format is put together by constant evaluation ([`format`]), once for every instance of the code around it. What printf cannot
-//! say is written into an [`Arena`] on the stack and passed as `%s`.
+//! The macro knows the format string, not the types of the arguments; they choose their conversion through [`Arg`]. So
+//! the format is put together by constant evaluation ([`format`]), once for every instance of the code around it. What
+//! printf cannot say is written into an [`Arena`] on the stack and passed as `%s`.
 //!
-//! CUDA's printf takes flags, `*` for the width alone, and at most 32 values, widths among them (CUDA C++ Programming Guide,
-//! "Formatted Output"). **Measured** on an H200: `%.*f` comes out as it stands; the 33rd value is garbage.
+//! CUDA's printf takes flags, `*` for the width alone, and at most 32 values, widths among them (CUDA C++ Programming
+//! Guide, "Formatted Output"). **Measured** on an H200: `%.*f` comes out as it stands; the 33rd value is garbage.
 
 mod arena;
 mod argument;
@@ -20,7 +20,7 @@ pub use argument::{
 pub use format::{Change, Conversion, Piece, Spec, Width, format, rewritten};
 pub use pad::{Align, Layout};
 
-/// Prints: `format` is NUL-terminated, `values` a `#[repr(C)]` struct of what it asks for.
+/// Prints. `format` is NUL-terminated, and `values` is a `#[repr(C)]` struct of the values that it asks for.
 ///
 /// # Safety
 /// The fields of `values` must be what `format` asks for, after C's default argument promotions.

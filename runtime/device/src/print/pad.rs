@@ -2,14 +2,14 @@
 
 use super::arena::Writer;
 
-/// Where a value stands in its field.
+/// The position of a value in its field.
 ///
-/// Four bytes: with one, LLVM makes the default by `max.u16` before a comparison, of which ptxas 13.0.88 makes the smaller of
-/// the two for sm_90 at -O3 (**measured** on an H200; right at -O0).
+/// Four bytes: with one, LLVM makes the default by `max.u16` before a comparison, of which ptxas 13.0.88 makes the
+/// smaller of the two for sm_90 at -O3 (**measured** on an H200; right at -O0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Align {
-    /// Not said: numbers at the right, everything else at the left.
+    /// Not given: numbers at the right, everything else at the left.
     Unknown,
     /// `<`
     Left,
@@ -19,27 +19,27 @@ pub enum Align {
     Right,
 }
 
-/// What stands behind the colon of a placeholder, as values.
+/// The format of a placeholder, which follows its colon.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// What pads.
+    /// The character that pads the field.
     pub fill: char,
-    /// Where the value stands.
+    /// The position of the value in the field.
     pub align: Align,
-    /// `+`
+    /// `+`: with a sign, also if the number is positive.
     pub plus: bool,
-    /// `0`
+    /// `0`: padded with zeros.
     pub zero: bool,
     /// The field's width in characters; 0 for none.
     pub width: usize,
     /// Digits after the point, or the most characters.
     pub precision: Option<usize>,
-    /// Whether the precision is an argument's value: then it does not stand in the constant format.
+    /// Whether the precision is the value of an argument, so that it is not in the constant format.
     pub dynamic_precision: bool,
 }
 
 impl Layout {
-    /// Writes `text`, which is no number.
+    /// Writes `text`, which is not a number.
     #[inline(never)]
     pub fn text(&self, out: &mut Writer<'_>, text: &str) {
         let (len, chars) = measure(text, self.precision.unwrap_or(usize::MAX));
@@ -52,7 +52,7 @@ impl Layout {
         self.fill(out, missing - before);
     }
 
-    /// How many of `missing` characters stand before the value.
+    /// How many of the `missing` characters go before the value.
     pub(super) fn before(&self, missing: usize, default: Align) -> usize {
         match if self.align == Align::Unknown { default } else { self.align } {
             Align::Center => missing / 2,
@@ -61,7 +61,7 @@ impl Layout {
         }
     }
 
-    /// Writes the fill so many times.
+    /// Writes the fill character `count` times.
     pub(super) fn fill(&self, out: &mut Writer<'_>, count: usize) {
         if count > 0 {
             out.repeat(self.fill.encode_utf8(&mut [0; 4]), count);

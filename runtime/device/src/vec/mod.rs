@@ -6,8 +6,8 @@
 //! | 2 | `x`, `y` | two lanes |
 //! | 4 | `x`, `y`, `z`, `w` | four lanes, but for 64-bit ones the name's ending says it: `_16a`, `_32a` |
 //!
-//! A load or store of a vector of 2 or 4 lanes is one instruction, `ld.global.v4.f32` and kin, where its size is at most 16
-//! bytes. Arithmetic is lane by lane, with another vector or with a scalar on either side.
+//! A vector of 2 or 4 lanes with at most 16 bytes is loaded or stored by one instruction, such as `ld.global.v4.f32`.
+//! Arithmetic is lane by lane, with another vector or with a scalar on either side.
 //!
 //! ```
 //! use ptx::vec::{Float4, float4};
@@ -110,7 +110,7 @@ macro_rules! define {
         }
 
         impl $name {
-            /// Number of lanes.
+            /// The number of lanes.
             pub const LANES: usize = [$(stringify!($field)),*].len();
 
             /// Of these lanes.

@@ -77,7 +77,7 @@ macro_rules! operators {
         unary!($name, [$first $(, $field)*], Neg neg);
 
         impl $name {
-            /// The sum of the lanes' products.
+            /// The dot product: the sum of the products of the lanes.
             #[inline(always)]
             pub const fn dot(self, other: Self) -> $lane {
                 self.$first * other.$first $(+ self.$field * other.$field)*

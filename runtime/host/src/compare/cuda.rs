@@ -1,19 +1,19 @@
 //! What CUDA documents of the accuracy of its functions, as data.
 //!
-//! Source: CUDA C++ Programming Guide, Release 13.0, chapter 17 "Mathematical Functions": tables 17 (single precision), 18
-//! (double precision) and 21 (intrinsic functions). NVIDIA's bounds come "from extensive but not exhaustive tests". A bound
-//! is the distance to the correctly rounded result, in units in the last place of the result.
+//! Source: CUDA C++ Programming Guide, Release 13.0, chapter 17 "Mathematical Functions": tables 17 (single precision),
+//! 18 (double precision) and 21 (intrinsic functions). NVIDIA's bounds come "from extensive but not exhaustive tests".
+//! A bound is the distance to the correctly rounded result, in units in the last place of the result.
 
 use std::fmt;
 
 use super::Tolerance;
 
-/// One function's bound.
+/// A function and its error bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
-    /// CUDA's name, as in `sinf` or `__expf`.
+    /// CUDA's name of the function, such as `sinf` or `__expf`.
     pub name: &'static str,
-    /// The bound.
+    /// The documented error bound.
     pub bound: Bound,
 }
 
@@ -21,38 +21,41 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Bound {
-    /// So many units in the last place, for all inputs.
+    /// At most this many units in the last place, for all inputs.
     Ulps(u64),
-    /// So many for inputs outside an interval; inside it the error is "larger".
+    /// This many units for inputs outside the interval; inside it the error is "larger".
     UlpsOutside(u64, f64, f64),
-    /// So many for inputs of a magnitude less than the second number, and an absolute error for others.
+    /// This many units for inputs of a magnitude less than the second number, and an absolute error for others.
     UlpsBelow(u64, f64, f64),
-    /// `ceil(2 + 2.5 n)` for inputs of a magnitude less than the order n, and an absolute error for others; the last number.
+    /// `ceil(2 + 2.5 n)` for inputs of a magnitude less than the order n, and an absolute error for others; the last
+    /// number.
     ///
-    /// For the orders 0 and 1 as [`Self::UlpsBelow`]: the guide says nothing of its own of them, but its absolute error cannot
-    /// hold near 0, where the functions grow until a unit in the last place is more. They are `y0` and `y1`, which have bounds.
+    /// For the orders 0 and 1 as [`Self::UlpsBelow`]: the guide says nothing of its own of them, but its absolute error
+    /// cannot hold near 0, where the functions grow until a unit in the last place is more. They are `y0` and `y1`,
+    /// which have bounds.
     UlpsByOrder(u64, f64, f64),
     /// An absolute error for this order, and nothing for others.
     AbsoluteAtOrder(f64, f64),
     /// An absolute error, the last number, for inputs of more than 1.5 times the order. For the orders 0 and 1 as
     /// [`Self::UlpsBelow`], for the reason of [`Self::UlpsByOrder`].
     AbsoluteBeyondOrder(u64, f64, f64),
-    /// So many and the integer part of so many times the input's magnitude.
+    /// This many units, and the integer part of the second number times the input's magnitude.
     UlpsGrowing(u64, f64),
-    /// An absolute error for inputs between the first two numbers, and so many units in the last place for others.
+    /// An absolute error, the third number, for inputs between the first two, and this many units in the last place for
+    /// others.
     AbsoluteBetween(f64, f64, f64, u64),
-    /// An absolute error for inputs of at most that magnitude; for others it is "larger".
+    /// An absolute error for inputs up to a magnitude; for others it is "larger".
     AbsoluteWithin(f64, f64),
-    /// A part of the exact result.
+    /// An error relative to the exact result.
     Relative(f64),
-    /// So many where the last argument's magnitude is at most that power of two, and at least its reciprocal.
+    /// This many units if the last argument's magnitude is at most the given power of two, and at least its reciprocal.
     UlpsForDivisor(u64, i32),
-    /// The guide gives none.
+    /// The guide gives no bound.
     None,
 }
 
 impl Entry {
-    /// What is allowed for these arguments, in the function's order; nothing where the guide gives no bound.
+    /// The tolerance for these arguments, in the function's order; `None` if the guide gives no bound.
     #[must_use]
     pub fn tolerance(&self, arguments: &[f64]) -> Option<Tolerance> {
         let last = arguments.last().copied().unwrap_or(0.0);
@@ -140,13 +143,13 @@ impl fmt::Display for Bound {
     }
 }
 
-/// The entry of a function of single precision, as in `sinf`, or of an intrinsic one, as in `__sinf`.
+/// The entry of a function of single precision, such as `sinf`, or of an intrinsic function, such as `__sinf`.
 #[must_use]
 pub fn single(name: &str) -> Option<&'static Entry> {
     SINGLE.iter().chain(INTRINSIC).find(|entry| entry.name == name)
 }
 
-/// The entry of a function of double precision, as in `sin`.
+/// The entry of a function of double precision, such as `sin`.
 #[must_use]
 pub fn double(name: &str) -> Option<&'static Entry> {
     DOUBLE.iter().find(|entry| entry.name == name)

@@ -4,13 +4,13 @@ use super::float::{Float, exponent, power_of_two};
 
 /// A reference with about twice the precision of `f64`: the sum of two numbers.
 ///
-/// Where a result is computed in higher precision it becomes one of these, so that the error of an `f64` can be measured
-/// in fractions of a unit in the last place.
+/// A result that is computed in higher precision becomes one of these, so that the error of an `f64` can be measured in
+/// fractions of a unit in the last place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exact {
     /// The nearest `f64`.
     pub high: f64,
-    /// What is left, at most half a unit in the last place of `high`.
+    /// The rest, at most half a unit in the last place of `high`.
     pub low: f64,
 }
 
@@ -27,7 +27,7 @@ impl From<f32> for Exact {
 }
 
 impl Exact {
-    /// The number of that format that is nearest, ties to even: what a correctly rounded function returns.
+    /// The nearest number of the format, ties to even: what a correctly rounded function returns.
     #[must_use]
     pub fn round<T: Float>(self) -> T {
         if T::PRECISION == 53 {
@@ -51,13 +51,14 @@ impl Exact {
     }
 }
 
-/// How far a number is from the exact result, in units in the last place of the exact result; 0.5 is the most that a
-/// correctly rounded one is off.
+/// How far a number is from the exact result, in units in the last place of the exact result. A correctly rounded
+/// number is at most 0.5 off.
 ///
-/// The unit is the distance between the numbers of the format that enclose the exact result, and among subnormal numbers
-/// that of all of them. An infinite result, and an exact one beyond it, count as the number that would follow the largest, so
-/// that a result that overflows a little too early or too late has a small error. Two NaNs, and equal infinities, are 0 apart; a NaN and a number,
-/// or a finite number and an infinite reference, infinitely far.
+/// The unit is the distance between the two numbers of the format that enclose the exact result; for subnormal numbers
+/// it is the distance between any two neighbours. An infinite result, and an exact result beyond the largest number,
+/// count as the number that would follow the largest. So a result that overflows a little too early or too late has a
+/// small error. Two NaNs, and equal infinities, are 0 apart. A NaN and a number, or a finite number and an infinite
+/// reference, are infinitely far apart.
 ///
 /// ```
 /// use ptx_host::compare::ulp_error;

@@ -4,30 +4,30 @@ use std::fmt::{Debug, Display};
 
 /// A binary floating-point format of IEEE 754's kind: `f32`, `f64`, and with the feature `half` also `f16` and `bf16`.
 pub trait Float: Copy + PartialEq + Debug + Display + private::Sealed + 'static {
-    /// Bits of the significand, the hidden one among them.
+    /// Bits of the significand, including the hidden bit.
     const PRECISION: i32;
 
-    /// Exponent of the smallest normal number, 2 to its power.
+    /// The smallest normal number is 2 to the power of this exponent.
     const MIN_EXPONENT: i32;
 
-    /// Hexadecimal digits of an encoding.
+    /// The number of hexadecimal digits of an encoding.
     #[doc(hidden)]
     const HEX_DIGITS: usize;
 
-    /// The encoding.
+    /// The bits that encode the number.
     fn bits(self) -> u64;
 
-    /// The same number; every format here fits.
+    /// The same number as `f64`, which holds every number of these formats.
     fn to_f64(self) -> f64;
 
-    /// The nearest number, ties to even; infinity from halfway beyond the largest.
+    /// The nearest number of the format, ties to even; infinity from halfway beyond the largest.
     fn from_f64(value: f64) -> Self;
 
-    /// Its place in the order of all numbers: neighbours differ by 1, both zeros are 0, and infinity is the neighbour of
-    /// the largest. Nothing for NaN.
+    /// The number's place in the order of all numbers: neighbours differ by 1, both zeros are 0, and infinity is the
+    /// neighbour of the largest. `None` for NaN.
     fn ordinal(self) -> Option<i64>;
 
-    /// The encoding as in `0x3f800000`.
+    /// The encoding in hexadecimal, such as `0x3f800000`.
     fn hex(self) -> String {
         format!("0x{:0width$x}", self.bits(), width = Self::HEX_DIGITS)
     }
@@ -75,18 +75,18 @@ float!(half::f16, 11, -14, |value| value.to_f64(), |value| half::f16::from_f32(n
 #[cfg(feature = "half")]
 float!(half::bf16, 8, -126, |value| value.to_f64(), |value| half::bf16::from_f32(nearest(value, 8, -126)));
 
-/// The exponent of a finite number, 2 to its power at most the number; that of the smallest for zero.
+/// The exponent of a finite number: 2 to its power is at most the number. For zero it is that of the smallest number.
 pub(super) fn exponent(value: f64) -> i32 {
     let biased = (value.to_bits() >> 52 & 0x7ff) as i32;
     if biased != 0 { biased - 1023 } else { -1011 - (value.to_bits() << 12).leading_zeros() as i32 - 12 }
 }
 
-/// 2 to that power, for normal numbers.
+/// 2 to the power of `exponent`, for normal numbers.
 pub(super) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// The number of so many bits and that least exponent which is nearest, ties to even, before overflow is looked for.
+/// The nearest number with that many bits and that least exponent, ties to even, before overflow is checked.
 #[cfg(feature = "half")]
 fn nearest(value: f64, precision: i32, min_exponent: i32) -> f32 {
     if !value.is_finite() || value == 0.0 {
@@ -96,10 +96,11 @@ fn nearest(value: f64, precision: i32, min_exponent: i32) -> f32 {
     ((value * power_of_two(-unit)).round_ties_even() * power_of_two(unit)) as f32
 }
 
-/// How many steps from a number to its neighbour lie between two numbers, whole units in the last place (ULP): 0 for
-/// equal numbers, both zeros among them, and for two NaNs, whatever their bits; `u64::MAX` where only one is NaN.
+/// The distance between two numbers in steps from one number to its neighbour, that is, in whole units in the last
+/// place (ULP). It is 0 for equal numbers, including both zeros, and for two NaNs, whatever their bits. It is
+/// `u64::MAX` if only one of them is NaN.
 ///
-/// From the largest finite number to infinity it is one step, and through zero the steps of both sides are added.
+/// From the largest finite number to infinity is one step. Through zero, the steps of both sides are added.
 ///
 /// ```
 /// use ptx_host::compare::ulp_distance;

@@ -1,8 +1,8 @@
 //! Comparing floating-point results: how far apart two numbers are, how far they may be, and where they differ most.
 //!
 //! Results of a GPU and of a CPU rarely agree to the last bit, and need not: fused multiply-add, another order of the
-//! additions and another library of functions each change it, and none of that is wrong (Floating Point and IEEE 754 12.8,
-//! §4.4). So a comparison says what it allows, and shows the worst place:
+//! additions and another library of functions each change it, and none of that is wrong (Floating Point and IEEE 754
+//! 12.8, §4.4). So a comparison says what it allows, and shows the worst place:
 //!
 //! ```
 //! use ptx_host::compare::{Tolerance, compare};

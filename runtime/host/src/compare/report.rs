@@ -7,14 +7,14 @@ use super::tolerance::Tolerance;
 
 /// Compares two results element by element.
 ///
-/// Different lengths are a finding like others: [`Report::check`] fails.
+/// If the lengths differ, [`Report::check`] fails.
 #[must_use = "a report finds nothing wrong by itself: call `check`"]
 pub fn compare<T: Float>(actual: &[T], expected: &[T], tolerance: &Tolerance) -> Report<T> {
     compare_by(actual, expected, tolerance.to_string(), |_| Some(tolerance.clone()))
 }
 
-/// Compares two results where what is allowed depends on the element, as CUDA's bounds often do on the input; nothing
-/// is asked of an element without a tolerance. `allowed` describes it in the report.
+/// Compares two results with a tolerance for each element, because CUDA's bounds often depend on the input. An element
+/// without a tolerance may have any value. `allowed` describes the tolerance in the report.
 ///
 /// ```
 /// use ptx_host::compare::{compare_by, cuda};
@@ -55,7 +55,7 @@ pub fn compare_by<T: Float>(
     report
 }
 
-/// How two results compare.
+/// The outcome of a comparison of two results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report<T> {
     count: usize,
@@ -66,23 +66,23 @@ pub struct Report<T> {
     lengths: (usize, usize),
 }
 
-/// The element that differs most; if any is outside the tolerance, the one among those.
+/// The element that differs most; if any are outside the tolerance, the worst of those.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worst<T> {
-    /// Where it is.
+    /// The element's index.
     pub index: usize,
-    /// What was computed.
+    /// The computed value.
     pub actual: T,
-    /// What should have been.
+    /// The expected value.
     pub expected: T,
-    /// How far apart they are, as [`ulp_distance`] counts.
+    /// The distance between the two, as [`ulp_distance`] counts it.
     pub ulps: u64,
-    /// Whether that is outside the tolerance.
+    /// Whether the element is outside the tolerance.
     pub failed: bool,
     inputs: Vec<String>,
 }
 
-/// A report of results that differ too much; it prints as the report does.
+/// The error for results that differ too much; it prints as the report does.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Mismatch(String);
@@ -99,13 +99,13 @@ impl<T: Float> Report<T> {
         self
     }
 
-    /// How many were compared.
+    /// The number of elements that were compared.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How many are outside the tolerance.
+    /// The number of elements outside the tolerance.
     #[must_use]
     pub fn failures(&self) -> usize {
         self.failures
@@ -117,19 +117,20 @@ impl<T: Float> Report<T> {
         self.max_ulps
     }
 
-    /// The element that differs most; nothing if none was compared.
+    /// The element that differs most; `None` if there are no elements.
     #[must_use]
     pub fn worst(&self) -> Option<&Worst<T>> {
         self.worst.as_ref()
     }
 
-    /// Whether all are inside the tolerance.
+    /// Whether all elements are inside the tolerance.
     #[must_use]
     pub fn passes(&self) -> bool {
         self.failures == 0 && self.lengths.0 == self.lengths.1
     }
 
-    /// An error that prints as the report if any is outside the tolerance, or if the lengths differ.
+    /// Returns an error that prints as the report does if any element is outside the tolerance, or if the lengths
+    /// differ.
     pub fn check(&self) -> Result<(), Mismatch> {
         if self.passes() { Ok(()) } else { Err(Mismatch(self.to_string())) }
     }

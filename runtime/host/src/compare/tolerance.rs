@@ -4,10 +4,11 @@ use std::fmt;
 
 use super::float::{Float, ulp_distance};
 
-/// What counts as equal enough.
+/// How much two numbers may differ and still count as equal.
 ///
-/// Two NaNs are equal, and a NaN and a number are not, whatever is allowed. Equal infinities are equal. By whole units in
-/// the last place infinity is next to the largest number; by relative and absolute differences it is far from all.
+/// Whatever the tolerance, two NaNs are equal, and a NaN and a number are not. Equal infinities are equal. In units in
+/// the last place infinity is next to the largest number; for relative and absolute differences it is infinitely far
+/// from every number.
 ///
 /// ```
 /// use ptx_host::compare::Tolerance;
@@ -30,7 +31,7 @@ enum Rule {
 }
 
 impl Tolerance {
-    /// The same bits, the sign of zero among them; two NaNs may differ in theirs.
+    /// The same bits, including the sign of zero; two NaNs may have different bits.
     #[must_use]
     pub const fn same_bits() -> Self {
         Self(Rule::Bits)
@@ -42,37 +43,37 @@ impl Tolerance {
         Self(Rule::Ulps(0))
     }
 
-    /// So many units in the last place, counted as [`ulp_distance`] does.
+    /// At most this many units in the last place, counted as by [`ulp_distance`].
     #[must_use]
     pub const fn ulps(ulps: u64) -> Self {
         Self(Rule::Ulps(ulps))
     }
 
-    /// A difference of at most so much of the expected number's magnitude.
+    /// A difference of at most this part of the expected number's magnitude.
     #[must_use]
     pub const fn relative(part: f64) -> Self {
         Self(Rule::Relative(part))
     }
 
-    /// A difference of at most so much.
+    /// A difference of at most this much.
     #[must_use]
     pub const fn absolute(difference: f64) -> Self {
         Self(Rule::Absolute(difference))
     }
 
-    /// What either allows.
+    /// Allows what either of the two allows.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(Rule::Or(Box::new([self.0, other.0])))
     }
 
-    /// What both allow.
+    /// Allows only what both allow.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(Rule::And(Box::new([self.0, other.0])))
     }
 
-    /// How many units in the last place it allows, if it is one of [`Self::ulps`] alone.
+    /// The number of units in the last place that it allows, if it was made by [`Self::ulps`] alone.
     #[must_use]
     pub const fn in_ulps(&self) -> Option<u64> {
         match self.0 {

@@ -11,17 +11,18 @@ use crate::device::Device;
 use crate::driver::{self, Doing};
 use crate::error::Result;
 
-/// As messages name it.
+/// The linker's name in messages.
 pub(super) const NAME: &str = "the driver's linker";
 
-/// Most of the linker's log that is kept.
+/// The most bytes of the linker's log that are kept.
 const LOG_LEN: usize = 16 << 10;
 
 /// Owns the driver's linker, and what the driver writes to until it is destroyed.
 struct State {
     state: CUlinkState,
     log: Vec<u8>,
-    /// Of the options: the log's address, and its size, which the driver replaces by how much it wrote.
+    /// The values of the options: the log's address, and its size, which the driver replaces by the number of bytes it
+    /// wrote.
     _values: Vec<*mut c_void>,
 }
 
@@ -34,7 +35,7 @@ impl Drop for State {
 }
 
 impl State {
-    /// A linker of the current context.
+    /// Creates a linker in the current context.
     fn new() -> Result<Self, DriverError> {
         let mut log = vec![0; LOG_LEN];
         let mut options = [Option_::CU_JIT_ERROR_LOG_BUFFER, Option_::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
@@ -54,7 +55,7 @@ impl State {
     }
 }
 
-/// Links for the device: the linked cubin.
+/// Links for the device, and returns the cubin.
 pub(super) fn link(device: &Device, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {
     let doing = || "starting the driver's linker".to_owned();
     device.context().bind_to_thread().doing(doing)?;

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::error::Error;
 
-/// The error of a failed link: what is undefined, by the linker's log, and what to do.
+/// The error of a failed link: the undefined symbols that the linker's log names, and what to do.
 pub(super) fn failure(linker: &'static str, target: &str, reason: String, log: &str) -> Error {
     let mut undefined: Vec<String> = Vec::new();
     for line in log.lines() {
@@ -30,7 +30,7 @@ pub(super) fn failure(linker: &'static str, target: &str, reason: String, log: &
     Error::Link { linker, target: target.to_owned(), reason, undefined: undefined.into(), log: log.into(), remedy }
 }
 
-/// The error that `linker` does not even begin.
+/// The error that `linker` cannot even begin.
 pub(super) fn refused(device: &Device, linker: &'static str, reason: &str, remedy: &'static str) -> Error {
     Error::Link {
         linker,

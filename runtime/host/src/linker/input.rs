@@ -6,18 +6,18 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// What a piece of code to link is.
+/// The kind of a piece of code to link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkKind {
     /// PTX text.
     Ptx,
     /// A relocatable device object: `nvcc -dc -cubin`, `ptxas -c`.
     Cubin,
-    /// Several of those and PTX: `nvcc -dc -fatbin`.
+    /// Several relocatable device objects and PTX: `nvcc -dc -fatbin`.
     Fatbin,
     /// A host object with relocatable device code: `nvcc -dc`.
     Object,
-    /// An archive of those.
+    /// An archive of such host objects.
     Library,
     /// LTO-IR: `nvcc -dc -dlto -ltoir`. Only nvJitLink takes it.
     LtoIr,
@@ -26,16 +26,16 @@ pub enum LinkKind {
 /// One piece of code to link.
 #[derive(Clone)]
 pub struct LinkInput<'a> {
-    /// What it is.
+    /// The kind of code.
     pub kind: LinkKind,
-    /// Its contents; PTX without a NUL at its end.
+    /// The contents; PTX has no NUL at its end.
     pub bytes: Cow<'a, [u8]>,
-    /// For messages.
+    /// The name that messages use.
     pub name: String,
 }
 
 impl LinkKind {
-    /// In words.
+    /// The kind in words, for messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Ptx => "PTX",
@@ -69,7 +69,7 @@ impl LinkKind {
 }
 
 impl LinkInput<'static> {
-    /// The contents of a file, of the kind that its extension says.
+    /// Reads a file; its extension says of which kind it is.
     pub(super) fn of_file(path: &Path) -> Result<Self> {
         let fail = |reason: String| Error::LinkInput { path: path.to_path_buf(), reason };
         let kind = LinkKind::of_extension(path).map_err(fail)?;
@@ -79,7 +79,7 @@ impl LinkInput<'static> {
 }
 
 impl LinkInput<'_> {
-    /// With contents of its own.
+    /// A copy that owns its contents.
     pub(super) fn owned(&self) -> LinkInput<'static> {
         LinkInput { kind: self.kind, bytes: self.bytes.to_vec().into(), name: self.name.clone() }
     }
@@ -91,7 +91,7 @@ impl fmt::Debug for LinkInput<'_> {
     }
 }
 
-/// Text with a NUL at its end, which is how both linkers take PTX.
+/// The text with a NUL at its end, as both linkers take PTX.
 pub(super) fn with_nul(bytes: &[u8]) -> Vec<u8> {
     let mut text = bytes.to_vec();
     if text.last() != Some(&0) {

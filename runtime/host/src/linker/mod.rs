@@ -18,10 +18,10 @@ use crate::module::Module;
 pub use input::{LinkInput, LinkKind};
 pub use nvjitlink::{link as link_without_device, version as nvjitlink_version};
 
-/// Who links.
+/// The linker to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkWith {
-    /// The driver, or nvJitLink if there is LTO-IR among the inputs.
+    /// The driver's linker, or nvJitLink if there is LTO-IR among the inputs.
     #[default]
     Auto,
     /// The driver's linker (CUDA driver API, `cuLinkCreate`).
@@ -30,7 +30,7 @@ pub enum LinkWith {
     NvJitLink,
 }
 
-/// Pieces of device code that are to be linked. Made by [`Device::linker`].
+/// Pieces of device code to link. [`Device::linker`] makes it.
 ///
 /// ```no_run
 /// # fn run(image: &ptx_host::Image, device: &ptx_host::Device) -> ptx_host::Result<()> {
@@ -41,11 +41,11 @@ pub enum LinkWith {
 /// ```
 ///
 /// # Safety of foreign code
-/// Linking images is safe. What adds other code is `unsafe`, because that code becomes a part of kernels which are
-/// launched safely. Whoever adds it promises that
-/// - it is device code of the kind that the function names, and undamaged: linkers and drivers believe what object files
-///   say;
-/// - what it defines is what the images declare, by the same names: parameters, results, and what a caller may rely on.
+/// Linking images is safe. Adding other code is `unsafe`, because it becomes part of kernels that are launched safely.
+/// Whoever adds it promises that
+/// - it is undamaged device code of the kind that the function names: linkers and drivers believe what object files
+/// say;
+/// - it defines what the images declare, with the same names, parameters, results and guarantees to callers.
 #[must_use = "nothing is linked until `.link()` is called"]
 pub struct Linker<'a> {
     device: Device,
@@ -60,15 +60,15 @@ enum Piece<'a> {
 }
 
 impl Device {
-    /// Links device code when the program runs: Rust kernels with CUDA C++.
+    /// Starts a link of device code at run time: Rust kernels with CUDA C++.
     pub fn linker<'a>(&self) -> Linker<'a> {
         Linker { device: self.clone(), images: vec![], pieces: vec![], with: LinkWith::Auto }
     }
 }
 
 impl<'a> Linker<'a> {
-    /// Adds Rust's device code: an image that was built with `link-at-load`, or one that needs nothing and exports
-    /// functions. Its kernels are in the module with their signatures, which launches check.
+    /// Adds Rust device code: an image that was built with `link-at-load`, or a complete one that exports functions.
+    /// Its kernels are in the module with their signatures, which launches check.
     pub fn image(mut self, image: &'a Image) -> Self {
         self.images.push(image);
         self
@@ -114,7 +114,7 @@ impl<'a> Linker<'a> {
         self.add(LinkKind::Library, bytes)
     }
 
-    /// Adds LTO-IR; nvJitLink then links.
+    /// Adds LTO-IR; nvJitLink is then the linker.
     ///
     /// # Safety
     /// See [foreign code](Self#safety-of-foreign-code).
@@ -122,8 +122,8 @@ impl<'a> Linker<'a> {
         self.add(LinkKind::LtoIr, bytes)
     }
 
-    /// Adds a file, which its extension says the kind of: `.ptx`, `.cubin`, `.fatbin`, `.o`, `.obj`, `.a`, `.ltoir`. It is
-    /// read by [`link`](Self::link).
+    /// Adds a file; its extension says of which kind it is: `.ptx`, `.cubin`, `.fatbin`, `.o`, `.obj`, `.a`, `.ltoir`.
+    /// [`link`](Self::link) reads it.
     ///
     /// # Safety
     /// See [foreign code](Self#safety-of-foreign-code).
@@ -132,7 +132,7 @@ impl<'a> Linker<'a> {
         self
     }
 
-    /// Decides who links.
+    /// Chooses the linker.
     pub fn with(mut self, with: LinkWith) -> Self {
         self.with = with;
         self
@@ -144,7 +144,7 @@ impl<'a> Linker<'a> {
         self
     }
 
-    /// Links and loads. Errors name the symbols that nobody defines.
+    /// Links the code and loads it. Errors name the symbols that nothing defines.
     pub fn link(self) -> Result<Module> {
         let Self { device, images, pieces, with } = self;
         let mut arch = device.arch();
@@ -178,8 +178,8 @@ impl<'a> Linker<'a> {
         };
         let names: Vec<_> = inputs.iter().map(|input| input.name.as_str()).collect();
         let description = format!("{} (linked for {arch} by {linker})", names.join(" + "));
-        // SAFETY: a linker made a whole cubin of undamaged pieces, which their adders promised; it has all kernels of the
-        // images, since a kernel that another piece defines, too, is an error.
+        // SAFETY: a linker made a whole cubin of undamaged pieces, which their adders promised; it has all kernels of the images,
+        // since a kernel that another piece defines, too, is an error.
         unsafe { Module::load_linked(&device, images.into_iter().copied().collect(), &cubin, description) }
     }
 }

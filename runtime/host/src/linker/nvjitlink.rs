@@ -1,7 +1,7 @@
 //! NVIDIA's library nvJitLink ("nvJitLink" documentation, chapter 2), loaded when it is first wanted. It needs no GPU.
 //!
-//! Of two definitions of one name, and of a declaration that does not fit its definition, nvJitLink 13.0 tells on standard
-//! error only, and links the first definition. The driver's linker and nvlink refuse both.
+//! If a name is defined twice, or a declaration does not match its definition, nvJitLink 13.0 only prints that on
+//! standard error, and links the first definition. The driver's linker and nvlink refuse both.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ struct Api {
     log_size: Size,
     log: Log,
     version: Option<unsafe extern "C" fn(*mut u32, *mut u32) -> Code>,
-    /// Keeps the functions where they are.
+    /// The library; while it is loaded, the functions stay valid.
     _library: Library,
 }
 
@@ -51,7 +51,7 @@ fn api() -> Result<&'static Api> {
         .ok_or(Error::NoNvJitLink { library: NAMES[0], variable: VARIABLE })
 }
 
-/// Where it is looked for: the variable, the system's way, the toolkit's folder.
+/// Where the library is looked for: the variable, the system's search path, the toolkit's folder.
 fn places() -> Vec<PathBuf> {
     let explicit = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
     if let Some(path) = explicit {
@@ -85,7 +85,7 @@ impl Api {
     }
 }
 
-/// The version of nvJitLink on this machine, as `(13, 0)`; an error where there is none.
+/// The version of nvJitLink on this machine, such as `(13, 0)`; an error if there is none.
 pub fn version() -> Result<(u32, u32)> {
     let (mut major, mut minor) = (0, 0);
     if let Some(version) = api()?.version {
@@ -137,7 +137,7 @@ impl State {
     }
 }
 
-/// Links for an arch, as `sm_90`, with nvJitLink: the linked cubin. No device is needed.
+/// Links for an arch, such as `sm_90`, with nvJitLink, and returns the cubin. No device is needed.
 pub fn link(arch: &str, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {
     let api = api()?;
     // nvJitLink 13.0 crashes on names such as `sm_1`; of others it says that it does not know them.
@@ -152,7 +152,7 @@ pub fn link(arch: &str, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {
     answer.unwrap_or_else(|| Err(failure("nvJitLink", arch, "its thread has ended".to_owned(), "")))
 }
 
-/// What the thread is asked to link.
+/// A link that the worker is asked to do.
 struct Work {
     api: &'static Api,
     arch: String,
@@ -160,8 +160,8 @@ struct Work {
     reply: Sender<Result<Vec<u8>>>,
 }
 
-/// The one thread that calls nvJitLink. After a link that failed, nvJitLink 13.0 waits forever in every thread but the one
-/// in which it failed.
+/// The one thread that calls nvJitLink. After a link that failed, nvJitLink 13.0 waits forever in every thread but the
+/// one in which it failed.
 fn worker() -> &'static Mutex<Sender<Work>> {
     static WORKER: OnceLock<Mutex<Sender<Work>>> = OnceLock::new();
     WORKER.get_or_init(|| {

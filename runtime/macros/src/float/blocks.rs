@@ -3,8 +3,8 @@
 //! ```text
 //! #[ptx::float(ftz = true)] { body }      { scope::<MODES, _>(|| Scoped({ body })) }
 //! ```
-//! rustc does not expand attributes on expressions. The attribute of the function around the block does it: it sees them
-//! first.
+//! rustc does not expand attributes on expressions. The attribute of the function around the block does it: it sees
+//! them first.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

@@ -1,4 +1,5 @@
-//! `#[ptx::float(..)]`: floating-point modes of a function, of all functions in an `impl` block or a module, of a block.
+//! `#[ptx::float(..)]`: floating-point modes of a function, of all functions in an `impl` block or a module, of a
+//! block.
 //!
 //! ```text
 //! #[ptx::float(ftz = true)]                  #[cfg_attr(target_arch = "nvptx64", inline(never))]
@@ -170,8 +171,8 @@ fn marker(private: &TokenStream, bits: u32) -> TokenStream {
     }
 }
 
-/// The marker that a function has, or will have when its `#[ptx::float(..)]` is expanded: the shim that calls it needs the
-/// same modes, or the one could not be inlined into the other.
+/// The marker that a function has, or will have when its `#[ptx::float(..)]` is expanded: the shim that calls it needs
+/// the same modes, or the one could not be inlined into the other.
 pub fn marker_of(function: &ItemFn, private: &TokenStream) -> Option<TokenStream> {
     if let Some(Stmt::Expr(Expr::Call(call), _)) = function.block.stmts.first()
         && let Expr::Path(path) = &*call.func

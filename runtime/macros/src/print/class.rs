@@ -11,9 +11,9 @@ pub struct Class {
     pub name: TokenStream,
     /// What printf writes before the number.
     pub prefix: String,
-    /// Overrides of the spec, for `{:#p}`.
+    /// Whether zeros pad the field, as `{:#p}` asks whatever its spec says.
     pub zero: bool,
-    /// The same.
+    /// The field's width, as `{:#p}` asks whatever its spec says.
     pub width: Option<Count>,
 }
 

@@ -6,7 +6,8 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, LitStr, Path, Token};
 
-/// `path, sink, newline; "format", arguments…`, of which the macros in the crate `ptx` write what stands before the semicolon.
+/// `path, sink, newline; "format", arguments…`, of which the macros in the crate `ptx` write what stands before the
+/// semicolon.
 pub struct Input {
     /// The crate `ptx`.
     pub krate: Path,
@@ -22,7 +23,7 @@ pub struct Input {
 
 /// What is printed.
 pub struct Call {
-    /// The format.
+    /// The format string.
     pub format: LitStr,
     /// The arguments in order, those with names last.
     pub arguments: Vec<(Option<Ident>, Expr)>,
