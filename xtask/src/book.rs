@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::shell;
-use crate::tidy::plain_path;
+use crate::tidy::paths;
 
 /// The version of mdBook; it is built from crates.io once and kept in the user's cache.
 const MDBOOK: &str = "0.5.4";
@@ -75,7 +75,7 @@ fn lost(pages: &BTreeMap<PathBuf, String>, exists: impl Fn(&Path) -> bool) -> Ve
             let path = if file.is_empty() {
                 page.clone()
             } else {
-                plain_path(&page.parent().unwrap_or(Path::new("")).join(file))
+                paths::plain(&page.parent().unwrap_or(Path::new("")).join(file))
             };
             let has = |page: &String| values(page, "id").any(|id| id == anchor);
             if !exists(&path) || !anchor.is_empty() && pages.get(&path).is_some_and(|page| !has(page)) {

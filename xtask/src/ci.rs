@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::counts::Counts;
 use crate::{reference, shell, tidy};
 
-/// The README's test command, then formatting, clippy and tidy, each of which counts as one test.
+/// The README's test command, then formatting, clippy, tidy and the book, each of which counts as one test.
 pub fn run() -> Result<ExitCode> {
     let (status, text) = shell::tee(shell::cargo().args(["xtask", "test"]))?;
     let mut counts = Counts::from_total(&text, status.success());
@@ -19,6 +19,7 @@ pub fn run() -> Result<ExitCode> {
     }
     counts += one("clippy", clippy.args(["--", "--deny", "warnings"]));
     counts += tidy::counts()?;
+    counts += one("book", shell::cargo().args(["xtask", "book"]));
     println!("{counts}");
     Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

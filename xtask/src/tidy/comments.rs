@@ -1,6 +1,6 @@
 //! Doc comments that say nothing: one or two words that stand for any item, or repeat the name of theirs.
 
-use super::Source;
+use super::tree::Source;
 
 /// Words that say nothing of their own.
 const EMPTY: [&str; 14] =
@@ -36,7 +36,7 @@ fn says_nothing(comment: &str, item: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::tests::source;
+    use crate::tidy::tree::tests::source;
 
     #[test]
     fn comments_that_say_nothing_are_found() {

@@ -1,7 +1,7 @@
 //! The environment is read in few files; what else needs it gets it by options.
 
-use super::Tree;
 use super::tables::{ENVIRONMENT, ENVIRONMENT_RULES_IN};
+use super::tree::Tree;
 
 /// A file or folder that reads the environment, and why.
 type Reader = (&'static str, &'static str);
@@ -47,7 +47,7 @@ fn readers(text: &str) -> Vec<(usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::tests::tree;
+    use crate::tidy::tree::tests::tree;
 
     #[test]
     fn readers_outside_of_the_table_are_found() {

@@ -3,11 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::arrows::Arrows;
-use super::tables::{COMPILER, FLOORS};
-use super::{Source, Tree};
-
-/// A floor's name, and the modules on it: files or folders, without `.rs`.
-pub type Floor = (&'static str, &'static [&'static str]);
+use super::tables::{COMPILER, FLOORS, Floor};
+use super::tree::{Source, Tree};
 
 pub fn check(tree: &Tree) -> Vec<String> {
     match tree.arrows() {
@@ -54,7 +51,7 @@ fn of(root: &Path, floors: &[Floor], sources: &[Source], arrows: &Arrows) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::tests::tree;
+    use crate::tidy::tree::tests::tree;
 
     const HOUSE: &[Floor] = &[("ground", &["arch", "gone"]), ("llvm", &["llvm"]), ("top", &["driver", "lib"])];
 

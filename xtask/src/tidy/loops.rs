@@ -1,68 +1,17 @@
 //! No file imports from a file that imports from it, straight or by others; nor does a package, tests included.
 //!
 //! What an arrow is, `arrows.rs` says. The few loops that Rust's own idiom wants stand in the table PARENTS: a parent with
-//! its children. `folders` is the stricter rule of the two: where it finds nothing, `loops` finds nothing either.
+//! its children. The rule `folders` is the stricter one: it takes all that is in a folder for one module.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-
-use super::Tree;
-use super::arrows::{self, Arrows};
-use super::modules::{Files, Modules};
-use super::tables::{NO_LOOPS_IN, PARENTS, TESTS_TAKE_FROM_ABOVE};
-use crate::shell;
+use super::arrows::Arrows;
+use super::tables::{PARENTS, TESTS_TAKE_FROM_ABOVE};
+use super::tree::Tree;
 
 /// A file whose children may take from it what they share, while it calls them; with the reason.
 type Parent = (&'static str, &'static str);
-
-/// What cargo knows of the workspace that matters here.
-pub struct Workspace {
-    /// The first file of every library, program, test and build script.
-    pub roots: BTreeSet<PathBuf>,
-    /// Which package names which, also for tests and build scripts alone.
-    pub packages: Arrows,
-}
-
-impl Workspace {
-    /// Asks cargo.
-    pub fn read() -> Result<Self> {
-        let text = shell::output(shell::cargo().args(["metadata", "--no-deps", "--offline", "--format-version=1"]))?;
-        let metadata: serde_json::Value = serde_json::from_str(&text)?;
-        let here = std::env::current_dir()?;
-        let relative = |path: &serde_json::Value| {
-            let path = path.as_str().map(Path::new)?;
-            path.strip_prefix(&here).ok().map(Path::to_path_buf)
-        };
-        let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
-        let mut workspace = Self { roots: BTreeSet::new(), packages: Arrows::new() };
-        for package in list(&metadata["packages"]) {
-            let targets = list(&package["targets"]);
-            let roots = targets.iter().filter_map(|target| relative(&target["src_path"]));
-            workspace.roots.extend(roots.filter(|root| NO_LOOPS_IN.iter().any(|folder| root.starts_with(folder))));
-            let name = package["name"].as_str().context("a package without a name")?;
-            for dependency in list(&package["dependencies"]) {
-                if let (Some(path), Some(other)) = (relative(&dependency["path"]), dependency["name"].as_str()) {
-                    let kind = dependency["kind"].as_str().map_or_else(String::new, |kind| format!("{kind}-"));
-                    let what = format!("{} as a {kind}dependency", path.display());
-                    workspace.packages.entry((name.into(), other.into())).or_default().insert(what);
-                }
-            }
-        }
-        Ok(workspace)
-    }
-
-    /// Every arrow between files.
-    pub fn arrows(&self, files: &Files<'_>) -> Result<Arrows> {
-        let mut arrows = Arrows::new();
-        let ours = |root: &&PathBuf| files.contains_key(root.as_path());
-        for root in self.roots.iter().filter(ours) {
-            arrows::add(&Modules::read(root, files)?, &mut arrows);
-        }
-        Ok(arrows)
-    }
-}
 
 /// Loops of files, and exceptions that are none.
 pub fn of_files(tree: &Tree) -> Vec<String> {
@@ -72,14 +21,19 @@ pub fn of_files(tree: &Tree) -> Vec<String> {
     }
 }
 
-/// Loops of the entries of each folder: there `a.rs` and the folder `a` are one module, with all that is in it.
+/// Loops of the entries of each folder: there `a.rs` and the folder `a` are one module, with all that is in it. Those of
+/// single files are left to the other rule.
 pub fn of_folders(tree: &Tree) -> Vec<String> {
-    match tree.arrows() {
-        Ok(arrows) => {
-            by_folder(&without_parents(arrows, PARENTS)).iter().flat_map(|(_, arrows)| loops(arrows)).collect()
-        }
-        Err(error) => vec![format!("{error:#}")],
-    }
+    let arrows = match tree.arrows() {
+        Ok(arrows) => without_parents(arrows, PARENTS),
+        Err(error) => return vec![format!("{error:#}")],
+    };
+    let is_folder = |entry: &&Path| tree.sources.iter().any(|source| source.path.strip_prefix(entry).is_ok());
+    let of = |arrows: &Arrows| {
+        let found = rings(arrows).into_iter().filter(|ring| ring.iter().any(is_folder));
+        found.map(|ring| show(arrows, &ring)).collect::<Vec<_>>()
+    };
+    by_folder(&arrows).values().flat_map(of).collect()
 }
 
 /// Loops of packages.
@@ -148,27 +102,34 @@ fn by_folder(arrows: &Arrows) -> BTreeMap<PathBuf, Arrows> {
     folders
 }
 
-/// The shortest loop through each arrow that is in one, each once: `a.rs → b.rs (takes X) → a.rs (takes Y)`.
+/// Every loop that `rings` finds, in words.
 fn loops(arrows: &Arrows) -> Vec<String> {
+    rings(arrows).iter().map(|ring| show(arrows, ring)).collect()
+}
+
+/// The shortest loop through each arrow that is in one, each once, short ones first.
+fn rings(arrows: &Arrows) -> Vec<Vec<&Path>> {
     let graph = Graph::new(arrows);
     let mut found = BTreeSet::new();
     for (from, to) in arrows.keys() {
         let Some(back) = graph.way(to, from) else { continue };
-        let mut loop_of = [vec![from.as_path()], back].concat();
-        loop_of.pop();
-        let least = loop_of.iter().enumerate().min_by_key(|(_, file)| **file).map_or(0, |(at, _)| at);
-        loop_of.rotate_left(least);
-        found.insert((loop_of.len(), loop_of));
+        let mut ring = [vec![from.as_path()], back].concat();
+        ring.pop();
+        let least = ring.iter().enumerate().min_by_key(|(_, file)| **file).map_or(0, |(at, _)| at);
+        ring.rotate_left(least);
+        found.insert((ring.len(), ring));
     }
-    let show = |files: &[&Path]| {
-        let next = files.iter().cycle().skip(1);
-        let steps = files.iter().zip(next).map(|(from, to)| {
-            let takes = &arrows[&(from.to_path_buf(), to.to_path_buf())];
-            format!(" → {} (takes {})", to.display(), Vec::from_iter(takes.iter().map(String::as_str)).join(", "))
-        });
-        format!("{}{}", files[0].display(), steps.collect::<String>())
-    };
-    found.iter().map(|(_, files)| show(files)).collect()
+    found.into_iter().map(|(_, ring)| ring).collect()
+}
+
+/// `a.rs → b.rs (takes X) → a.rs (takes Y)`.
+fn show(arrows: &Arrows, ring: &[&Path]) -> String {
+    let next = ring.iter().cycle().skip(1);
+    let steps = ring.iter().zip(next).map(|(from, to)| {
+        let takes = &arrows[&(from.to_path_buf(), to.to_path_buf())];
+        format!(" → {} (takes {})", to.display(), Vec::from_iter(takes.iter().map(String::as_str)).join(", "))
+    });
+    format!("{}{}", ring[0].display(), steps.collect::<String>())
 }
 
 struct Graph<'a>(BTreeMap<&'a Path, Vec<&'a Path>>);
@@ -209,7 +170,7 @@ impl<'a> Graph<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::tests::tree;
+    use crate::tidy::tree::tests::tree;
 
     const PARENT: &[Parent] = &[("c/src/a/mod.rs", "a test")];
 

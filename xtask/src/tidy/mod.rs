@@ -2,14 +2,14 @@
 //!
 //! The tables that they compare with are in `tables.rs`.
 
-use std::cell::OnceCell;
-use std::path::{Component, Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::Path;
+use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
+use self::tree::{Source, Tree};
 use crate::counts::Counts;
-use crate::{messages, shell};
+use crate::messages;
 
 mod arrows;
 mod comments;
@@ -18,22 +18,12 @@ mod floors;
 mod loops;
 mod modules;
 mod pages;
+pub mod paths;
 mod stages;
 mod tables;
 mod text;
-
-/// A file of the repository.
-struct Source {
-    path: PathBuf,
-    text: String,
-}
-
-/// The repository.
-struct Tree {
-    sources: Vec<Source>,
-    workspace: loops::Workspace,
-    arrows: OnceCell<arrows::Arrows>,
-}
+mod tree;
+mod workspace;
 
 /// How a rule looks for what is wrong; it says where that is.
 enum Check {
@@ -85,7 +75,7 @@ pub fn counts() -> Result<Counts> {
 
 fn check(wanted: impl Fn(&str) -> bool) -> Result<Counts> {
     println!("\n== tidy");
-    let tree = Tree { sources: sources()?, workspace: loops::Workspace::read()?, arrows: OnceCell::new() };
+    let tree = Tree::read()?;
     let mut counts = Counts::default();
     for Rule(name, demand, check) in RULES.iter().filter(|rule| wanted(rule.0)) {
         let findings = check.findings(&tree);
@@ -109,53 +99,6 @@ impl Check {
     }
 }
 
-/// Every text file that git has or would take.
-fn sources() -> Result<Vec<Source>> {
-    let list = shell::output(Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))
-        .context("tidy asks git for the list of files")?;
-    let read = |path: &str| Some(Source { path: path.into(), text: std::fs::read_to_string(path).ok()? });
-    Ok(list.lines().filter_map(read).collect())
-}
-
-impl Source {
-    fn is(&self, extension: &str) -> bool {
-        self.path.extension().is_some_and(|found| found == extension)
-    }
-
-    /// Line number and text of every line that `wrong` finds fault with.
-    fn lines_where(&self, wrong: impl Fn(&str) -> bool) -> Vec<String> {
-        let lines = self.text.lines().enumerate().filter(|(_, line)| wrong(line));
-        lines.map(|(index, line)| format!("{}: {}", index + 1, line.trim())).collect()
-    }
-}
-
-impl Tree {
-    /// Which file takes what from which.
-    fn arrows(&self) -> Result<&arrows::Arrows> {
-        if let Some(arrows) = self.arrows.get() {
-            return Ok(arrows);
-        }
-        let files = self.sources.iter().map(|source| (source.path.as_path(), source.text.as_str())).collect();
-        let arrows = self.workspace.arrows(&files)?;
-        Ok(self.arrows.get_or_init(|| arrows))
-    }
-}
-
-/// `a/b` for `a/./c/../b`.
-pub fn plain_path(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
 fn codes(tree: &Tree) -> Vec<String> {
     let files = tree.sources.iter().map(|file| (file.path.as_path(), file.text.as_str()));
     match tree.sources.iter().find(|source| source.path == Path::new(tables::COMPILER).join("codes.rs")) {
@@ -168,21 +111,8 @@ fn codes(tree: &Tree) -> Vec<String> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::tree::tests::tree;
     use super::*;
-
-    pub fn source(path: &str, text: &str) -> Source {
-        Source { path: path.into(), text: text.into() }
-    }
-
-    /// A tree of these files; every `lib.rs` is a package's.
-    pub fn tree(files: &[(&str, &str)]) -> Tree {
-        let roots = files.iter().map(|(path, _)| PathBuf::from(path)).filter(|path| path.ends_with("lib.rs")).collect();
-        Tree {
-            sources: files.iter().map(|(path, text)| source(path, text)).collect(),
-            workspace: loops::Workspace { roots, packages: arrows::Arrows::new() },
-            arrows: OnceCell::new(),
-        }
-    }
 
     #[test]
     fn every_rule_has_a_name_of_its_own() {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree};
 
-use super::plain_path;
+use super::paths;
 
 /// The text of every file.
 pub type Files<'a> = BTreeMap<&'a Path, &'a str>;
@@ -146,7 +146,7 @@ impl Reader<'_> {
         }
         let written = item.attrs.iter().find(|attribute| attribute.path().is_ident("path")).and_then(text_of);
         let file = match &written {
-            Some(path) => plain_path(&parent.file.parent().unwrap_or(Path::new("")).join(path)),
+            Some(path) => paths::plain(&parent.file.parent().unwrap_or(Path::new("")).join(path)),
             None => {
                 let (flat, nested) =
                     (parent.folder.join(format!("{name}.rs")), parent.folder.join(&name).join("mod.rs"));

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::paths::plain;
 use super::tables::{BOOK, MAX_COLUMNS, MAX_README_LINES};
-use super::{Source, Tree, plain_path};
+use super::tree::{Source, Tree};
 
 /// Relative links lead to files that are there and to headings that they have; those of the book stay in the book,
 /// because a page elsewhere is none of the built book.
@@ -20,7 +21,7 @@ fn fault(tree: &Tree, page: &Source, target: &str) -> Option<String> {
     let wrong = |what: &str| Some(format!("{}: link to `{target}`: {what}", page.path.display()));
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
     let folder = page.path.parent().unwrap_or(Path::new(""));
-    let path = if file.is_empty() { page.path.clone() } else { plain_path(&folder.join(file)) };
+    let path = if file.is_empty() { page.path.clone() } else { plain(&folder.join(file)) };
     let found = tree.sources.iter().find(|source| source.path == path);
     if found.is_none() && !tree.sources.iter().any(|source| source.path.starts_with(&path)) {
         return wrong("no such file");
@@ -134,7 +135,7 @@ fn prose_of(line: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::tests::{source, tree};
+    use crate::tidy::tree::tests::{source, tree};
 
     #[test]
     fn links_are_followed_to_their_headings() {

@@ -14,7 +14,7 @@ use syn::visit::{self, Visit};
 use super::modules::is_test;
 use super::pages::outside_code;
 use super::tables::{ARCHITECTURE, COMPILER, FLOORS, MAX_ARCHITECTURE_LINES, STAGES};
-use super::{Source, Tree};
+use super::tree::{Source, Tree};
 
 /// A phase and its stages, as `module::function`.
 type Phase = (String, Vec<String>);
@@ -187,7 +187,7 @@ impl<'ast> Visit<'ast> for Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::tests::source;
+    use crate::tidy::tree::tests::source;
 
     const PAGE: &str = "# Architecture\n\n| Phase | Stages | Why |\n|---|---|---|\n| read | `input::read`, `input::link` | x |\n\
                         | *for each arch:* | | |\n| `emit` | `emit::emit`: PTX; `debuginfo::rewrite` | |\n\nText.\n";

@@ -1,6 +1,7 @@
 //! What the house is like: the tables that the rules compare the sources with.
 
-use super::floors::Floor;
+/// A floor's name, and the modules on it: files or folders, without `.rs`.
+pub type Floor = (&'static str, &'static [&'static str]);
 
 /// The most lines that a Rust file may have.
 pub const MAX_LINES: usize = 800;

@@ -1,7 +1,7 @@
 //! Rules of single files that need no more than their text.
 
-use super::Source;
 use super::tables::{COMPILER, MACHINE_FOLDERS, MAX_LINES};
+use super::tree::Source;
 
 pub fn header(source: &Source) -> Vec<String> {
     let good = !source.is("rs") || source.text.starts_with("//! ");
@@ -62,7 +62,7 @@ pub fn licence(source: &Source) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::tests::source;
+    use crate::tidy::tree::tests::source;
 
     #[test]
     fn every_rule_finds_its_fault() {
