@@ -2,8 +2,9 @@
 //!
 //! A re-export is looked through: who takes `crate::diagnostic::Result` takes from the file in which `type Result`
 //! stands. The module that only passes it on is no part of that arrow, and so no part of a loop; it has an arrow of its
-//! own to what it passes on. A name that a macro's call defines belongs to the file with the call. To name a module is no
-//! arrow yet; to name something in it is.
+//! own to what it passes on. A name of another crate is taken from the module that passes it on, unless that is a parent of
+//! the one that takes it. A name that a macro's call defines belongs to the file with the call. To name a module is no arrow
+//! yet; to name something in it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ enum Found {
     Item(usize, String, Space),
     /// A name in a module whose syntax does not show it: a macro makes it.
     Made(usize, String),
+    /// A name that a module has from another crate.
+    Passed(usize, String),
 }
 
 /// Imports that are being followed, by module and number.
@@ -49,7 +52,8 @@ pub fn add(modules: &Modules, arrows: &mut Arrows) {
             for found in found.into_iter().filter(|found| !(is_module && matches!(found, Found::Item(..)))) {
                 match &found {
                     Found::Module(_) => {}
-                    Found::Item(home, name, _) | Found::Made(home, name) => {
+                    Found::Passed(home, _) if modules.parents(index).any(|parent| parent == *home) => {}
+                    Found::Item(home, name, _) | Found::Made(home, name) | Found::Passed(home, name) => {
                         arrow(&modules.0[*home].file, name.clone());
                     }
                 }
@@ -115,15 +119,12 @@ impl Modules {
             return self.0[module].parent.map(Found::Module).into_iter().collect();
         }
         let found = self.look_up(module, name, spaces, seen);
-        let declared = || {
-            let module = &self.0[module];
-            module.imports.iter().any(|import| import.alias.as_deref() == Some(name))
-                || module.items.iter().any(|item| item.name == name)
-        };
-        if found.is_empty() && !declared() {
-            return BTreeSet::from([Found::Made(module, name.into())]);
+        if !found.is_empty() || self.0[module].items.iter().any(|item| item.name == name) {
+            return found;
         }
-        found
+        let is_import = self.0[module].imports.iter().any(|import| import.alias.as_deref() == Some(name));
+        let home = (module, name.to_string());
+        BTreeSet::from([if is_import { Found::Passed(home.0, home.1) } else { Found::Made(home.0, home.1) }])
     }
 
     fn look_up(&self, index: usize, name: &str, spaces: Option<&[Space]>, seen: &mut Seen) -> BTreeSet<Found> {
@@ -161,14 +162,14 @@ impl Modules {
 
     /// A `macro_rules` of a module around this one, whose name needs no path.
     fn macro_above(&self, from: usize, name: &str) -> BTreeSet<Found> {
-        let mut above = self.0[from].parent;
-        while let Some(index) = above {
-            let module = &self.0[index];
-            if module.items.iter().any(|item| item.space == Space::Macro && item.name == name) {
-                return BTreeSet::from([Found::Item(index, name.into(), Space::Macro)]);
-            }
-            above = module.parent;
-        }
-        BTreeSet::new()
+        let defines =
+            |index: &usize| self.0[*index].items.iter().any(|item| item.space == Space::Macro && item.name == name);
+        let home = self.parents(from).find(defines);
+        home.map(|index| Found::Item(index, name.into(), Space::Macro)).into_iter().collect()
+    }
+
+    /// The modules around this one, the nearest first.
+    fn parents(&self, of: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.0[of].parent, |index| self.0[*index].parent)
     }
 }

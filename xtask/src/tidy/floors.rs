@@ -59,14 +59,15 @@ mod tests {
     fn nobody_takes_from_above() {
         let tree = tree(&[
             ("c/src/lib.rs", "mod arch; mod driver; mod llvm; mod other; pub use driver::link;"),
-            ("c/src/arch.rs", "pub struct Arch; fn a() { crate::llvm::values::up() }"),
-            ("c/src/llvm/mod.rs", "pub mod values;"),
-            ("c/src/llvm/values.rs", "pub fn up() { crate::arch::Arch; super::super::driver::link() }"),
+            ("c/src/arch.rs", "use crate::llvm::Context; pub struct Arch; fn a() { crate::llvm::values::up() }"),
+            ("c/src/llvm/mod.rs", "pub mod values; pub use other_crate::Context;"),
+            ("c/src/llvm/values.rs", "pub fn up() { crate::arch::Arch; super::super::driver::link(); super::Context }"),
             ("c/src/driver.rs", "pub fn link() { crate::llvm::values::up() }"),
             ("c/src/other.rs", ""),
         ]);
         let expected = [
             "c/src/other.rs is on no floor: the table FLOORS lacks its module",
+            "c/src/arch.rs (ground) takes Context from c/src/llvm/mod.rs, which is above it (llvm)",
             "c/src/arch.rs (ground) takes up from c/src/llvm/values.rs, which is above it (llvm)",
             "c/src/llvm/values.rs (llvm) takes link from c/src/driver.rs, which is above it (top)",
             "gone is on a floor, but not there",

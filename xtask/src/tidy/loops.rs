@@ -13,6 +13,9 @@ use super::tree::Tree;
 /// A file whose children may take from it what they share, while it calls them; with the reason.
 type Parent = (&'static str, &'static str);
 
+/// How many loops are printed: where there are more, most go with these.
+const SHOWN: usize = 20;
+
 /// Loops of files, and exceptions that are none.
 pub fn of_files(tree: &Tree) -> Vec<String> {
     match tree.arrows() {
@@ -33,7 +36,16 @@ pub fn of_folders(tree: &Tree) -> Vec<String> {
         let found = rings(arrows).into_iter().filter(|ring| ring.iter().any(is_folder));
         found.map(|ring| show(arrows, &ring)).collect::<Vec<_>>()
     };
-    by_folder(&arrows).values().flat_map(of).collect()
+    shown(by_folder(&arrows).values().flat_map(of).collect())
+}
+
+fn shown(mut loops: Vec<String>) -> Vec<String> {
+    let more = loops.len().saturating_sub(SHOWN);
+    if more > 0 {
+        loops.truncate(SHOWN);
+        loops.push(format!("and {more} more"));
+    }
+    loops
 }
 
 /// Loops of packages.
@@ -104,7 +116,7 @@ fn by_folder(arrows: &Arrows) -> BTreeMap<PathBuf, Arrows> {
 
 /// Every loop that `rings` finds, in words.
 fn loops(arrows: &Arrows) -> Vec<String> {
-    rings(arrows).iter().map(|ring| show(arrows, ring)).collect()
+    shown(rings(arrows).iter().map(|ring| show(arrows, ring)).collect())
 }
 
 /// The shortest loop through each arrow that is in one, each once, short ones first.
@@ -208,6 +220,14 @@ mod tests {
         let expected =
             "c/src/a → c/src/b (takes Kind for a/mod.rs from b.rs) → c/src/a (takes thing for b.rs from a/deep.rs)";
         assert_eq!(of_folders(&tree), [expected]);
+    }
+
+    #[test]
+    fn the_shortest_loops_are_shown() {
+        let few: Vec<String> = (0..SHOWN).map(|number| number.to_string()).collect();
+        assert_eq!(shown(few.clone()), few);
+        let many = shown((0..SHOWN + 3).map(|number| number.to_string()).collect());
+        assert_eq!((many.len(), &*many[SHOWN]), (SHOWN + 1, "and 3 more"));
     }
 
     #[test]
