@@ -27,7 +27,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// mdBook, which is built first where it is not there: in the dev profile, because that is a third of the work, and a book
+/// mdBook, which is built first where it is not there: in the dev profile, because that is less than half of the work, and a book
 /// of ours takes it less than a second.
 fn mdbook() -> Result<PathBuf> {
     let cache = ptx_codegen::cache::root().map_err(|failure| anyhow::anyhow!("{failure}"))?;

@@ -223,6 +223,21 @@ mod tests {
     }
 
     #[test]
+    fn macros_and_functions_of_types_have_files() {
+        let tree = crate_of(&[
+            ("lib.rs", "macro_rules! all { () => { $crate::a::f() } } mod a; mod b; mod c;"),
+            ("a.rs", "pub fn f() { all!() } pub struct A;"),
+            ("b.rs", "use crate::a::A; impl A { pub fn new() {} } pub fn g() { crate::c::h() }"),
+            ("c.rs", "use crate::a::A; pub fn h() { A::new() }"),
+        ]);
+        let expected = [
+            "c/src/a.rs → c/src/lib.rs (takes all) → c/src/a.rs (takes f)",
+            "c/src/b.rs → c/src/c.rs (takes h) → c/src/b.rs (takes A::new)",
+        ];
+        assert_eq!(of_files(&tree), expected);
+    }
+
+    #[test]
     fn the_shortest_loops_are_shown() {
         let few: Vec<String> = (0..SHOWN).map(|number| number.to_string()).collect();
         assert_eq!(shown(few.clone()), few);

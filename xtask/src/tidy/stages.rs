@@ -187,7 +187,7 @@ impl<'ast> Visit<'ast> for Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::tree::tests::source;
+    use crate::tidy::tree::tests::{source, tree};
 
     const PAGE: &str = "# Architecture\n\n| Phase | Stages | Why |\n|---|---|---|\n| read | `input::read`, `input::link` | x |\n\
                         | *for each arch:* | | |\n| `emit` | `emit::emit`: PTX; `debuginfo::rewrite` | |\n\nText.\n";
@@ -230,5 +230,15 @@ mod tests {
         let driver = format!("pub fn link() {{ emit(); read() }}\n{all}");
         let expected = "docs/src/architecture.md has the phases read, emit; `link` calls emit, read";
         assert_eq!(differences(&listed(PAGE), &phases(&[("c/driver.rs", &driver)])), [expected]);
+    }
+
+    #[test]
+    fn the_page_is_there_and_short() {
+        assert_eq!(check(&tree(&[])), ["docs/src/architecture.md is not there"]);
+        let driver = format!("{COMPILER}/driver.rs");
+        let long = format!("{PAGE}{}", "\n".repeat(MAX_ARCHITECTURE_LINES));
+        let findings = check(&tree(&[(ARCHITECTURE, &long), (&driver, "fn link() {}")]));
+        let expected = ["`link` in driver.rs comes to no phase", "docs/src/architecture.md: 69 lines, 60 at most"];
+        assert_eq!(findings, expected);
     }
 }
