@@ -27,8 +27,8 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// mdBook, which is built first where it is not there: in the dev profile, because that is less than half of the work, and a book
-/// of ours takes it less than a second.
+/// mdBook, which is built first where it is not there: in the dev profile, because that is less than half of the work,
+/// and a book of ours takes it less than a second.
 fn mdbook() -> Result<PathBuf> {
     let cache = ptx_codegen::cache::root().map_err(|failure| anyhow::anyhow!("{failure}"))?;
     let root = cache.join(format!("mdbook-{MDBOOK}"));

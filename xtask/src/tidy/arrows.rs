@@ -1,10 +1,10 @@
 //! Which file takes what from which: the names of a target's modules, followed to the files that define them.
 //!
 //! A re-export is looked through: who takes `crate::diagnostic::Result` takes from the file in which `type Result`
-//! stands. The module that only passes it on is no part of that arrow, and so no part of a loop; it has an arrow of its
-//! own to what it passes on. A name of another crate is taken from the module that passes it on, unless that is a parent of
-//! the one that takes it. A name that a macro's call defines belongs to the file with the call. To name a module is no arrow
-//! yet; to name something in it is.
+//! stands. The module that only passes it on is no part of that arrow, and so no part of a loop; it has an arrow of
+//! its own to what it passes on. A name of another crate is taken from the module that passes it on, unless that is a
+//! parent of the one that takes it. A name that a macro's call defines belongs to the file with the call. To name a
+//! module is no arrow yet; to name something in it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! No file imports from a file that imports from it, straight or by others; nor does a package, tests included.
 //!
-//! What an arrow is, `arrows.rs` says. The few loops that Rust's own idiom wants stand in the table PARENTS: a parent with
-//! its children. The rule `folders` is the stricter one: it takes all that is in a folder for one module.
+//! What an arrow is, `arrows.rs` says. The few loops that Rust's own idiom wants stand in the table PARENTS: a parent
+//! with its children. The rule `folders` is the stricter one: it takes all that is in a folder for one module.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ pub fn of_files(tree: &Tree) -> Vec<String> {
     }
 }
 
-/// Loops of the entries of each folder: there `a.rs` and the folder `a` are one module, with all that is in it. Those of
-/// single files are left to the other rule.
+/// Loops of the entries of each folder: there `a.rs` and the folder `a` are one module, with all that is in it. Those
+/// of single files are left to the other rule.
 pub fn of_folders(tree: &Tree) -> Vec<String> {
     let arrows = match tree.arrows() {
         Ok(arrows) => without_parents(arrows, PARENTS),

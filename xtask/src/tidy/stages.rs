@@ -1,9 +1,9 @@
 //! The architecture page lists the pipeline's phases and their stages as the compiler calls them, in that order.
 //!
-//! A *stage* is a call `module::function(…)` of a module that the table FLOORS has on the floors of `STAGES`. A *phase* is
-//! a function of `driver.rs` or `phases/` that calls stages itself and that is called, straight or by functions that call
-//! none, from `link`. What a phase calls of its helpers in these files counts as its own, at the place of that call.
-//! A file of `phases/` may call its phase `run`: then it has the file's name.
+//! A *stage* is a call `module::function(…)` of a module that the table FLOORS has on the floors of `STAGES`. A
+//! *phase* is a function of `driver.rs` or `phases/` that calls stages itself and that is called, straight or by
+//! functions that call none, from `link`. What a phase calls of its helpers in these files counts as its own, at the
+//! place of that call. A file of `phases/` may call its phase `run`: then it has the file's name.
 
 use std::collections::BTreeSet;
 use std::path::Path;
