@@ -9,12 +9,13 @@ use crate::counts::Counts;
 use crate::test::{PARTS, Request};
 use crate::{setup, shell, test, tidy};
 
-/// What takes seconds first: formatting, tidy and clippy, each of which counts as tests; then the README's test command; then
-/// every case of some suites, in turn.
+/// What takes seconds first: formatting, tidy, clippy and the book, each of which counts as tests; then the README's test command;
+/// then every case of some suites, in turn.
 pub fn run() -> Result<ExitCode> {
     let mut counts = one("formatting", shell::cargo().args(["fmt", "--all", "--check"]));
     counts += tidy::counts()?;
     counts += one("clippy", shell::cargo().args(["clippy", "--all-targets", "--quiet", "--", "--deny", "warnings"]));
+    counts += one("book", shell::cargo().args(["xtask", "book"]));
     setup::run()?;
     counts += test::counts(&Request::default());
     let part = turn() % PARTS.len();

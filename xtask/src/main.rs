@@ -8,6 +8,7 @@ mod abi;
 mod accuracy;
 mod bench;
 mod bless;
+mod book;
 mod bundle;
 mod cases;
 mod ci;
@@ -62,8 +63,13 @@ enum Verb {
         what: bench::Benchmark,
     },
     /// Checks the rules that the sources obey.
-    Tidy,
-    /// Everything that a change must pass: formatting, tidy, clippy, the tests, and every case of some suites in turn.
+    Tidy {
+        /// Which ones, by the names that it prints; all by default.
+        rules: Vec<String>,
+    },
+    /// Builds the book into target/book and checks its links.
+    Book,
+    /// Everything that a change must pass: formatting, tidy, clippy, the book, the tests, and every case of some suites in turn.
     Ci,
 }
 
@@ -79,7 +85,8 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
         Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(what),
-        Verb::Tidy => tidy::run(),
+        Verb::Book => book::run().map(|()| ExitCode::SUCCESS),
+        Verb::Tidy { rules } => tidy::run(&rules),
         Verb::Ci => ci::run(),
     }
 }

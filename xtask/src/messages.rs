@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-/// A code as codegen/src/codes.rs declares it: `UndefinedSymbol = 6, "undefined symbol",`.
+/// A code as codes.rs declares it: `UndefinedSymbol = 6, "undefined symbol",`.
 struct Code<'a> {
     name: &'a str,
     number: u16,
@@ -43,7 +43,7 @@ fn declared(codes: &str) -> Vec<Code<'_>> {
 }
 
 fn is_produced(path: &Path, text: &str, name: &str) -> bool {
-    if !path.starts_with("codegen/src") || path.ends_with("codes.rs") || !is_rust(path) {
+    if !is_source(path) || path.ends_with("codes.rs") || !is_rust(path) {
         return false;
     }
     let written = format!("Code::{name}");
@@ -57,14 +57,19 @@ fn is_tested(path: &Path, text: &str, spelled: &str) -> bool {
         let expected = path.extension().is_some_and(|extension| extension == "stderr");
         return expected && shown.iter().any(|shown| text.contains(shown));
     }
-    let tests = if path.starts_with("tests") || path.starts_with("codegen/tests") {
+    let tests = if path.starts_with("tests") || path.starts_with("codegen") && !is_source(path) {
         text
-    } else if path.starts_with("codegen/src") {
+    } else if is_source(path) {
         &text[without_tests(text).len()..]
     } else {
         return false;
     };
     is_rust(path) && tests.lines().any(|line| !line.trim_start().starts_with("//") && line.contains(spelled))
+}
+
+/// Whether it is a source of the linker, of whichever package.
+fn is_source(path: &Path) -> bool {
+    path.starts_with("codegen") && path.iter().any(|part| part == "src")
 }
 
 fn is_rust(path: &Path) -> bool {
@@ -88,7 +93,8 @@ mod tests {
 
     #[test]
     fn a_code_is_produced_and_tested() {
-        let source = ("codegen/src/a.rs", "error(Code::Usage, Code::Spill)\n#[cfg(test)]\nmod tests {\n\"PTX0014\"\n}");
+        let source =
+            ("codegen/compiler/src/a.rs", "error(Code::Usage, Code::Spill)\n#[cfg(test)]\nmod tests {\n\"PTX0014\"\n}");
         let case = ("tests/suites/ui/cases/fail/a.stderr", "error[PTX0001]: no");
         assert!(faults(&[source, case]).is_empty());
         assert_eq!(faults(&[source]), ["no test names PTX0001 (Usage)"]);
@@ -97,8 +103,8 @@ mod tests {
     #[test]
     fn what_only_looks_like_it_does_not_count() {
         let files = [
-            ("codegen/src/a.rs", "Code::UsageOf\n#[cfg(test)]\nmod tests {\nCode::Spill }"),
-            ("codegen/src/codes.rs", "Code::Usage Code::Spill"),
+            ("codegen/compiler/src/a.rs", "Code::UsageOf\n#[cfg(test)]\nmod tests {\nCode::Spill }"),
+            ("codegen/compiler/src/codes.rs", "Code::Usage Code::Spill"),
             ("tests/a.rs", "// PTX0001\n\"PTX0014\""),
             ("tests/suites/ui/cases/fail/a.rs", "PTX0001"),
         ];

@@ -1,0 +1,81 @@
+//! What the house is like: the tables that the rules compare the sources with.
+
+/// A floor's name, and the modules on it: files or folders, without `.rs`.
+pub type Floor = (&'static str, &'static [&'static str]);
+
+/// The most lines that a Rust file may have.
+pub const MAX_LINES: usize = 800;
+
+/// The most lines that the README may have.
+pub const MAX_README_LINES: usize = 110;
+
+/// The most lines that the page of the architecture may have.
+pub const MAX_ARCHITECTURE_LINES: usize = 60;
+
+/// The most columns that a line of prose may have.
+pub const MAX_COLUMNS: usize = 120;
+
+/// Folders of one machine; a path below one of them must not be written down.
+pub const MACHINE_FOLDERS: [&str; 5] = ["home/", "root/", "tmp/", "work/", "Users/"];
+
+/// Where the compiler's sources are.
+pub const COMPILER: &str = "codegen/compiler/src";
+
+/// Where the book's pages are.
+pub const BOOK: &str = "docs/src";
+
+/// The page that lists the pipeline's phases.
+pub const ARCHITECTURE: &str = "docs/src/architecture.md";
+
+/// Where imports may make no loop.
+pub const NO_LOOPS_IN: [&str; 5] = ["codegen", "runtime", "tests", "ui-tests", "xtask"];
+
+/// Files that take from their own children what these take back from them, each with the reason.
+pub const PARENTS: &[(&str, &str)] = &[];
+
+/// Packages whose tests alone need a package above theirs, each with the reason.
+pub const TESTS_TAKE_FROM_ABOVE: &[(&str, &str, &str)] =
+    &[("ptx-device", "ptx", "documentation tests name the one crate that users name")];
+
+/// The compiler's modules from the ground up: each takes only from its own floor and from those before it.
+pub const FLOORS: &[Floor] = &[
+    ("ground data", &["arch", "codes", "diagnostic", "files", "request"]),
+    ("LLVM", &["llvm"]),
+    ("marks", &["marks"]),
+    ("reading", &["interface", "input", "callers"]),
+    (
+        "stages",
+        &[
+            "abi",
+            "copies",
+            "debuginfo",
+            "emit",
+            "float",
+            "header",
+            "intrinsics",
+            "libdevice",
+            "memory",
+            "optimize",
+            "panics",
+            "verify",
+            "workarounds",
+        ],
+    ),
+    ("NVIDIA's tools", &["ptxas", "device_link"]),
+    ("results", &["bug", "dump", "output", "report"]),
+    ("pipeline", &["phases"]),
+    ("driver", &["driver", "lib"]),
+];
+
+/// The floors whose functions are stages of the pipeline.
+pub const STAGES: &[&str] = &["reading", "stages", "NVIDIA's tools", "results"];
+
+/// Where reading the environment needs a reason.
+pub const ENVIRONMENT_RULES_IN: [&str; 2] = ["codegen", "runtime"];
+
+/// Files and folders that read the environment, each with the reason.
+pub const ENVIRONMENT: &[(&str, &str)] = &[
+    ("runtime/build/src", "a build script is told by cargo's variables what to build"),
+    ("runtime/macros/src", "a macro learns from cargo's variables which package it is in"),
+    ("runtime/host/src/linker/nvjitlink.rs", "where NVIDIA's library lies"),
+];
