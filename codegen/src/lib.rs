@@ -17,6 +17,7 @@ pub mod diagnostic;
 pub mod driver;
 pub mod emit;
 pub mod float;
+pub mod hash;
 pub mod header;
 pub mod input;
 pub mod interface;

@@ -1,13 +1,13 @@
 //! What a run produced, as data: kernels with ABI and resources, files, warnings. Written as `report.json`.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::float::Modes;
+use crate::hash;
 use crate::options::{DebugLevel, Emit, Linking};
 
 /// File name of the report in the output folder.
@@ -77,9 +77,8 @@ pub struct LinkedFile {
 impl LinkedFile {
     /// The file as it is now; unreadable files have a digest too.
     pub fn of(path: PathBuf) -> Self {
-        let mut hasher = DefaultHasher::new();
-        std::fs::read(&path).ok().hash(&mut hasher);
-        Self { path, digest: hasher.finish() }
+        let digest = hash::stable(std::fs::read(&path));
+        Self { path, digest }
     }
 
     /// Whether the file has changed since.

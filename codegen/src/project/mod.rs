@@ -14,12 +14,12 @@ mod sources;
 mod wrapper;
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::arch::{Arch, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
+use crate::hash;
 use crate::options::Settings;
 use crate::progress::Progress;
 use crate::report::{self, LinkedFile, Report};
@@ -159,9 +159,8 @@ fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) 
     };
     let device = manifest::DeviceManifest::generate(&source)
         .map_err(|reason| Diagnostic::error(Code::Usage, format!("`{}`: {reason}", package.manifest.display())))?;
-    let mut hasher = DefaultHasher::new();
-    package.manifest.hash(&mut hasher);
-    let dir = build.target_dir.join("manifests").join(format!("{}-{:016x}", package.name, hasher.finish()));
+    let key = hash::stable([package.manifest.as_os_str().as_encoded_bytes()]);
+    let dir = build.target_dir.join("manifests").join(format!("{}-{key:016x}", package.name));
     std::fs::create_dir_all(&dir).map_err(|e| lock::failure(&dir, "create the folder", &e))?;
     let manifest = dir.join("Cargo.toml");
     let text = format!("# Written by rust-ptx from {}\n{}", package.manifest.display(), device.table);
