@@ -17,6 +17,7 @@ mod dump;
 mod emit;
 pub mod files;
 mod float;
+pub mod hash;
 mod header;
 mod input;
 mod interface;

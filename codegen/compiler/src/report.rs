@@ -1,7 +1,6 @@
 //! What a run produced, as data: kernels with ABI and resources, files, warnings. Written as `report.json`.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use ptx_abi::float::Modes;
@@ -9,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::abi::{self, Table};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::hash;
 use crate::llvm::Module;
 use crate::marks;
 use crate::request::{DebugLevel, Emit, Linking, Options};
@@ -121,9 +121,8 @@ pub struct LinkedFile {
 impl LinkedFile {
     /// The file as it is now; unreadable files have a digest too.
     pub fn of(path: PathBuf) -> Self {
-        let mut hasher = DefaultHasher::new();
-        std::fs::read(&path).ok().hash(&mut hasher);
-        Self { path, digest: hasher.finish() }
+        let digest = hash::stable(std::fs::read(&path));
+        Self { path, digest }
     }
 
     /// Whether the file has changed since.

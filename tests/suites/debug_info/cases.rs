@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use libtest_mimic::Trial;
+use ptx_codegen::ptx_text::{self, Kind};
 use ptx_codegen::request::DebugLevel;
 use ptx_test_cases::debugger::{Case, Check, PRINTERS};
 use ptx_tests::dwarf::Dwarf;
@@ -140,13 +141,11 @@ fn printed(command: &str) -> Option<String> {
 
 /// The lines of the file that have code, by the `.loc`s of the PTX.
 fn lines(ptx: &str, file: &Path) -> BTreeSet<usize> {
-    let name = format!("/{}\"", file.file_name().unwrap_or_default().to_string_lossy());
-    let number = |line: &str| Some(line.trim().strip_prefix(".file\t")?.split_whitespace().next()?.to_string());
-    let numbers: Vec<_> = ptx.lines().filter(|line| line.contains(&name)).filter_map(number).collect();
-    let place = |line: &str| {
-        let mut words = line.trim().strip_prefix(".loc\t")?.split_whitespace();
-        let file = words.next()?;
-        numbers.iter().any(|number| number == file).then(|| words.next()?.parse().ok())?
-    };
-    ptx.lines().filter_map(place).collect()
+    let is_it = |path: &str| Path::new(path).file_name() == file.file_name();
+    let numbers: Vec<_> = ptx_text::files(ptx).filter(|(_, path)| is_it(path)).map(|(number, _)| number).collect();
+    let places = ptx_text::lines(ptx).filter_map(|line| match line.kind {
+        Kind::Loc { file, line, .. } if numbers.contains(&file) => line.parse().ok(),
+        _ => None,
+    });
+    places.collect()
 }

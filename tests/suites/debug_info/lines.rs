@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use libtest_mimic::Trial;
+use ptx_codegen::ptx_text::{self, Kind};
 use ptx_codegen::request::DebugLevel;
 use ptx_project::tools;
 use ptx_tests::trial;
@@ -20,7 +21,8 @@ pub fn trials() -> Vec<Trial> {
                 (Ok(without), Ok(with)) => (without, with),
                 (Err(reason), _) | (_, Err(reason)) => return Some(reason),
             };
-            let has_lines = |built: &Built| built.ptx.lines().any(|line| line.trim_start().starts_with(".loc\t"));
+            let is_place = |line: ptx_text::Line<'_>| matches!(line.kind, Kind::Loc { .. });
+            let has_lines = |built: &Built| ptx_text::lines(&built.ptx).any(is_place);
             assert!(has_lines(&with) && !has_lines(&without), "only one has lines");
             let Some((without, with)) = machine_code(&without).zip(machine_code(&with)) else {
                 return Some("nvdisasm was not found".into());
@@ -55,15 +57,16 @@ fn with_lines(check: impl FnOnce(&Built) -> Option<String>) -> Option<String> {
 fn inlined_calls(built: &Built) -> Option<String> {
     let mut places = Vec::new();
     let mut calls = 0;
-    for line in built.ptx.lines().filter_map(|line| line.trim().strip_prefix(".loc\t")) {
-        if line.starts_with('}') {
+    for line in ptx_text::lines(&built.ptx) {
+        if line.ends_function() {
             places.clear();
         }
-        if let Some((_, place)) = line.split_once("inlined_at ") {
-            assert!(places.contains(&place), "no `.loc` of its own stands before `{line}`");
+        let Kind::Loc { file, line: row, column } = line.kind else { continue };
+        if let Some((_, place)) = line.code().split_once("inlined_at ") {
+            assert!(places.contains(&place.to_string()), "no `.loc` of its own stands before `{}`", line.text);
             calls += 1;
         }
-        places.push(line.split(',').next().unwrap_or_default());
+        places.push(format!("{file} {row} {column}"));
     }
     assert!(calls > 20, "only {calls} calls");
     let Some(listing) = disassembled(built, "--print-line-info-inline") else {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ptx_codegen::ptx_text::{self, Kind};
+
 /// How often each instruction stands in a kernel.
 pub type Instructions = BTreeMap<String, usize>;
 
@@ -12,26 +14,14 @@ pub type Kernels = BTreeMap<String, Instructions>;
 pub fn of_ptx(ptx: &str) -> Kernels {
     let mut kernels = Kernels::new();
     let mut current: Option<&mut Instructions> = None;
-    for line in ptx.lines() {
-        if let Some(name) = header(line) {
-            current = Some(kernels.entry(name.to_string()).or_default());
-        } else if let (Some(kernel), Some(instruction)) = (&mut current, instruction(line)) {
+    for line in ptx_text::lines(ptx) {
+        if let Kind::Function(function) = line.kind {
+            current = Some(kernels.entry(function.name.to_string()).or_default());
+        } else if let (Some(kernel), Some(instruction)) = (&mut current, instruction(line.text)) {
             *kernel.entry(instruction).or_default() += 1;
         }
     }
     kernels
-}
-
-/// The name in `.visible .entry NAME(` or `.func  (.param .b32 result) NAME(`.
-pub fn header(line: &str) -> Option<&str> {
-    let rest = match line.split_once(".entry ") {
-        Some((_, rest)) => rest,
-        None => {
-            let rest = line.split_once(".func")?.1.trim_start();
-            if rest.starts_with('(') { rest.split_once(')')?.1 } else { rest }
-        }
-    };
-    rest.trim_start().split(['(', ' ', ';']).next()
 }
 
 /// What stands before the name of a function that is called.

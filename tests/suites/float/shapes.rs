@@ -9,6 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use libtest_mimic::Trial;
+use ptx_codegen::ptx_text::{self, Kind};
 
 use crate::compiled::{nvcc_ptx, ours_ptx, with_nvcc};
 use crate::table::rows;
@@ -47,14 +48,14 @@ struct Body<'a> {
 pub fn of_ptx(ptx: &str) -> Shapes {
     let mut shapes = Shapes::new();
     let mut body = Body::default();
-    for line in ptx.lines() {
-        if let Some(name) = super::instructions::header(line) {
-            body = Body { name, ..Body::default() };
-        } else if line.starts_with('}') && !body.instructions.is_empty() {
+    for line in ptx_text::lines(ptx) {
+        if let Kind::Function(function) = line.kind {
+            body = Body { name: function.name, ..Body::default() };
+        } else if line.ends_function() && !body.instructions.is_empty() {
             shapes.entry(body.name.to_string()).or_default().extend(body.shapes());
             body = Body::default();
         } else {
-            body.add(line);
+            body.add(line.text);
         }
     }
     shapes

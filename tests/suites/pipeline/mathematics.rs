@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use libtest_mimic::Trial;
 use ptx_abi::float::{MARKER, Overrides};
+use ptx_codegen::ptx_text::{self, Kind};
 use ptx_project::options::Settings;
 use ptx_project::tools;
 use ptx_tests::{Scratch, trial};
@@ -62,8 +63,8 @@ fn no_libm() {
 /// Of functions that call no others, such as `logf`, rustc makes copies where they are called, unless it is told not to.
 fn nothing_inlined() {
     let instructions = |kernel: &str| -> Vec<String> {
-        let rest = package().split(&format!(".entry {kernel}(")).nth(1).unwrap_or_else(|| panic!("no {kernel}"));
-        let body = rest.split("\n}").next().unwrap_or_default();
+        let found = ptx_text::definitions(package()).find(|definition| definition.function.name == kernel);
+        let body = found.unwrap_or_else(|| panic!("no {kernel}")).body;
         let mut opcodes: Vec<_> = body.lines().filter_map(|line| line.split_whitespace().next()).collect();
         opcodes.retain(|opcode| !opcode.starts_with("$L"));
         opcodes.iter().map(ToString::to_string).filter(|opcode| opcode.contains(".f")).collect()
@@ -73,9 +74,11 @@ fn nothing_inlined() {
 
 /// The paths of all functions and kernels in PTX.
 fn bodies(ptx: &str) -> BTreeSet<String> {
-    let lines = ptx.lines().filter(|line| line.contains(".func ") || line.contains(".entry "));
-    let words = lines.flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')));
-    words.filter(|word| word.len() > 3).map(|word| format!("{:#}", rustc_demangle::demangle(word))).collect()
+    let names = ptx_text::lines(ptx).filter_map(|line| match line.kind {
+        Kind::Function(function) => Some(function.name),
+        _ => None,
+    });
+    names.map(|name| format!("{:#}", rustc_demangle::demangle(name))).collect()
 }
 
 /// The PTX of a module in textual IR; its kernel is `k`.

@@ -9,6 +9,7 @@ use std::sync::{LazyLock, OnceLock};
 use libtest_mimic::Trial;
 use ptx_codegen::arch::{Arch, PtxVersion};
 use ptx_codegen::intrinsics::instruction::{self, Instruction};
+use ptx_codegen::ptx_text;
 use ptx_codegen::tool::{Tool, Tools};
 use ptx_project::options::float::FloatSettings;
 use ptx_project::tools;
@@ -201,13 +202,11 @@ fn nvcc(options: &[&str]) -> Option<Kernels> {
 /// The opcodes of every `.entry`, sorted. Nothing but entries stands in either file.
 fn parse(ptx: &str) -> Kernels {
     let mut kernels = Kernels::new();
-    for entry in ptx.split(".entry ").skip(1) {
-        let (name, rest) = entry.split_once('(').expect("an entry has parameters");
-        let (_, body) = rest.split_once('{').expect("an entry has a body");
-        let opcodes = body.split(['\n', ';', '{', '}']).filter_map(opcode).map(rounded);
+    for kernel in ptx_text::definitions(ptx) {
+        let opcodes = kernel.body.split(['\n', ';', '{', '}']).filter_map(opcode).map(rounded);
         let mut opcodes: Vec<String> = opcodes.collect();
         opcodes.sort();
-        kernels.insert(name.trim().to_string(), opcodes);
+        kernels.insert(kernel.function.name.to_string(), opcodes);
     }
     kernels
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use libtest_mimic::Trial;
+use ptx_codegen::ptx_text;
 use ptx_project::tools;
 use ptx_tests::folders::root;
 use ptx_tests::trial;
@@ -91,8 +92,8 @@ fn widths(params: &str) -> Vec<u32> {
 
 /// Bits by offset of every `st.local` in a kernel, which must have no other use for local memory than the valist.
 fn local_stores(ptx: &str, kernel: &str) -> BTreeMap<u32, u32> {
-    let body = ptx.split(&format!(".entry {kernel}(")).nth(1).and_then(|rest| rest.split("\n}").next());
-    let lines = body.expect("the kernel is there").lines().map(str::trim);
+    let body = ptx_text::definitions(ptx).find(|definition| definition.function.name == kernel);
+    let lines = body.expect("the kernel is there").body.lines().map(str::trim);
     let mut stores = BTreeMap::new();
     for store in lines.filter_map(|line| line.strip_prefix("st.local.")) {
         let (ty, rest) = store.split_once(char::is_whitespace).expect("a type and an address");

@@ -20,6 +20,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use cargo_platform::{Cfg, CfgExpr, Platform};
 use toml::{Table, Value};
 
 use super::profile;
@@ -55,15 +56,16 @@ pub struct DeviceManifest {
 const PACKAGE_FIELDS: [&str; 9] =
     ["version", "edition", "rust-version", "authors", "description", "homepage", "repository", "license", "resolver"];
 
-/// The plainest `cfg`s, without spaces, that the device does not have.
-const HOST_CFGS: [&str; 7] = [
-    "unix",
-    "windows",
-    "not(target_arch=\"nvptx64\")",
-    "not(target_os=\"cuda\")",
-    "target_os=\"linux\"",
-    "target_os=\"macos\"",
-    "target_os=\"windows\"",
+/// What `rustc --print cfg` says of the target: those that hold, by key. It has no other value of these keys.
+const DEVICE_CFGS: [(&str, &str); 8] = [
+    ("target_abi", ""),
+    ("target_arch", "nvptx64"),
+    ("target_endian", "little"),
+    ("target_env", ""),
+    ("target_family", ""),
+    ("target_os", "cuda"),
+    ("target_pointer_width", "64"),
+    ("target_vendor", "nvidia"),
 ];
 
 impl DeviceManifest {
@@ -169,7 +171,7 @@ impl Source<'_> {
         Ok(Some(dependencies))
     }
 
-    /// `[target.….dependencies]` of the targets that may be the device; cargo judges every other `cfg`.
+    /// `[target.….dependencies]` of the targets that may be the device; of those cargo judges.
     fn targets(&self, kept: &mut BTreeSet<String>) -> Result<Table, String> {
         let mut targets = Table::new();
         for (target, value) in self.package.get("target").and_then(Value::as_table).into_iter().flatten() {
@@ -257,14 +259,40 @@ fn rebase_paths(value: &mut Value, dir: &Path) {
     }
 }
 
-/// Whether dependencies of `[target.'…']` can be the device's: false for other triples and for [`HOST_CFGS`].
-/// Leaving those out keeps the host's crates out of the device's lock file.
+/// Whether dependencies of `[target.'…']` can be the device's: false for other triples, and for a `cfg` that the target
+/// decides. Leaving those out keeps the host's crates out of the device's lock file. What cannot be read is cargo's to
+/// refuse.
 fn may_be_device(target: &str) -> bool {
-    let Some(cfg) = target.strip_prefix("cfg(").and_then(|rest| rest.strip_suffix(')')) else {
-        return target == ptx_codegen::request::TARGET;
+    match target.parse() {
+        Ok(Platform::Name(name)) => name == ptx_codegen::request::TARGET,
+        Ok(Platform::Cfg(cfg)) => holds(&cfg) != Some(false),
+        Err(_) => true,
+    }
+}
+
+/// Whether a `cfg` holds on the device; `None` where something else than the target decides, such as `--cfg`.
+fn holds(cfg: &CfgExpr) -> Option<bool> {
+    // One that decides, or else one that is not known, or else none.
+    let among = |all: &[CfgExpr], decides: bool| {
+        let found: Vec<_> = all.iter().map(holds).collect();
+        if found.contains(&Some(decides)) {
+            Some(decides)
+        } else {
+            found.iter().all(Option::is_some).then_some(!decides)
+        }
     };
-    let cfg: String = cfg.chars().filter(|c| !c.is_whitespace()).collect();
-    !HOST_CFGS.contains(&cfg.as_str())
+    match cfg {
+        CfgExpr::Not(cfg) => holds(cfg).map(|holds| !holds),
+        CfgExpr::All(all) => among(all, false),
+        CfgExpr::Any(any) => among(any, true),
+        CfgExpr::True => Some(true),
+        CfgExpr::False => Some(false),
+        CfgExpr::Value(Cfg::Name(name)) => matches!(name.as_str(), "unix" | "windows").then_some(false),
+        CfgExpr::Value(Cfg::KeyPair(key, value)) => {
+            let (_, known) = DEVICE_CFGS.iter().find(|(known, _)| *known == key.as_str())?;
+            Some(value == known)
+        }
+    }
 }
 
 /// Every name that a feature could mean: dependencies of all kinds and targets.

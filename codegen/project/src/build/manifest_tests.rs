@@ -159,6 +159,61 @@ fn targets_of_the_host_are_left_out() {
 }
 
 #[test]
+fn a_target_is_judged_by_what_it_means() {
+    for (target, expected) in [
+        ("nvptx64-nvidia-cuda", true),
+        ("aarch64-apple-darwin", false),
+        ("cfg(unix)", false),
+        ("cfg(not(unix))", true),
+        ("cfg( target_os  =  \"linux\" )", false),
+        ("cfg(target_os = \"cuda\")", true),
+        ("cfg(target_family = \"wasm\")", false),
+        ("cfg(target_pointer_width = \"64\")", true),
+        ("cfg(target_pointer_width = \"32\")", false),
+        ("cfg(any(unix, windows))", false),
+        ("cfg(any(unix, windows, target_vendor = \"nvidia\"))", true),
+        ("cfg(all(unix, target_arch = \"x86_64\"))", false),
+        ("cfg(all(not(windows), target_arch = \"nvptx64\"))", true),
+        ("cfg(not(any(target_os = \"cuda\", target_os = \"linux\")))", false),
+        ("cfg(not(all(target_os = \"cuda\", not(target_endian = \"big\"))))", false),
+        ("cfg(not(not(any(all(unix), not(target_arch = \"nvptx64\")))))", false),
+        ("cfg(any())", false),
+        ("cfg(all())", true),
+        ("cfg(true)", true),
+        ("cfg(false)", false),
+        // Something else than the target decides.
+        ("cfg(tokio_unstable)", true),
+        ("cfg(not(loom))", true),
+        ("cfg(all(loom, unix))", false),
+        ("cfg(any(loom, unix))", true),
+        ("cfg(any(loom, not(unix)))", true),
+        ("cfg(not(any(loom, not(unix))))", false),
+        ("cfg(target_feature = \"avx2\")", true),
+        ("cfg(panic = \"unwind\")", true),
+        // cargo refuses these, and says why.
+        ("cfg(", true),
+        ("cfg(unix", true),
+        ("cfg(not(unix, windows))", true),
+    ] {
+        assert_eq!(may_be_device(target), expected, "{target}");
+    }
+}
+
+/// As rustc itself has it.
+#[test]
+fn the_devices_cfgs_are_rustcs() {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let args = ["--print", "cfg", "--target", ptx_codegen::request::TARGET];
+    let output = std::process::Command::new(rustc).args(args).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for (key, value) in DEVICE_CFGS {
+        let values: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix('=')).collect();
+        assert!(values.is_empty() && value.is_empty() || values == [format!("{value:?}")], "{key}: {values:?}");
+    }
+    assert!(!text.lines().any(|line| line == "unix" || line == "windows"), "{text}");
+}
+
+#[test]
 fn features_forget_what_is_dropped() {
     let package = r#"
         [dependencies]

@@ -13,7 +13,6 @@ mod profile;
 mod sources;
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::options::Settings;
@@ -23,6 +22,7 @@ use ptx_codegen::arch::{Arch, PtxVersion};
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Failure, Level, Result};
 use ptx_codegen::files::{absolute, normalized, write_if_changed};
+use ptx_codegen::hash;
 use ptx_codegen::report::{self, LinkedFile, Report};
 
 pub use package::Package;
@@ -157,9 +157,8 @@ fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) 
     };
     let device = manifest::DeviceManifest::generate(&source)
         .map_err(|reason| Diagnostic::error(Code::Usage, format!("`{}`: {reason}", package.manifest.display())))?;
-    let mut hasher = DefaultHasher::new();
-    package.manifest.hash(&mut hasher);
-    let dir = build.target_dir.join("manifests").join(format!("{}-{:016x}", package.name, hasher.finish()));
+    let key = hash::stable([package.manifest.as_os_str().as_encoded_bytes()]);
+    let dir = build.target_dir.join("manifests").join(format!("{}-{key:016x}", package.name));
     std::fs::create_dir_all(&dir).map_err(|e| lock::failure(&dir, "create the folder", &e))?;
     let manifest = dir.join("Cargo.toml");
     let text = format!("# Written by rust-ptx from {}\n{}", package.manifest.display(), device.table);

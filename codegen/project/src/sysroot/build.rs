@@ -1,7 +1,6 @@
 //! Compiles `core`, `compiler_builtins` and `alloc` for the device.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
 
@@ -10,6 +9,7 @@ use crate::cache;
 use crate::progress::Progress;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::hash;
 use ptx_codegen::request::TARGET;
 
 /// Counts changes of what a sysroot holds that neither [`OPTIONS`] nor [`BUILTINS`] shows.
@@ -39,9 +39,14 @@ const OPTIONS: &[&str] = &[
 
 /// The folder name of a sysroot: changes whenever it would come out differently.
 pub fn key(rustc: &Rustc, explicit: Option<&Path>) -> String {
-    let mut hasher = DefaultHasher::new();
-    (FORMAT, &rustc.release, &rustc.commit_hash, &rustc.host, TARGET, OPTIONS, BUILTINS, explicit).hash(&mut hasher);
-    format!("{}-{:016x}", rustc.release, hasher.finish())
+    let format = FORMAT.to_string();
+    let commit = rustc.commit_hash.as_deref().unwrap_or_default();
+    let explicit = explicit.map_or(&[][..], |path| path.as_os_str().as_encoded_bytes());
+    let mut parts = vec![&*format, &rustc.release, commit, &rustc.host, TARGET];
+    parts.extend(OPTIONS);
+    parts.extend(BUILTINS.iter().flat_map(|(name, text)| [name, text]));
+    let key = hash::stable(parts.into_iter().map(str::as_bytes).chain([explicit]));
+    format!("{}-{key:016x}", rustc.release)
 }
 
 /// Fills the folder `sysroot`.

@@ -1,7 +1,6 @@
 //! Installs NVIDIA's tools from the Python package index into our cache, with Python's own installer.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,6 +8,7 @@ use crate::cache;
 use crate::progress::Progress;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::hash;
 
 /// What is installed. Versions are pinned: tools of two CUDA releases do not fit each other. The last two have no
 /// release for 13.0, and read what 13.0 writes.
@@ -31,9 +31,8 @@ pub fn place() -> Result<PathBuf> {
 }
 
 fn folder() -> Result<PathBuf> {
-    let mut hasher = DefaultHasher::new();
-    PACKAGES.hash(&mut hasher);
-    Ok(cache::root()?.join("tools").join(format!("cuda-{}-{:08x}", PACKAGES[0].1, hasher.finish() as u32)))
+    let key = hash::stable(PACKAGES.into_iter().flat_map(<[&str; 2]>::from)) as u32;
+    Ok(cache::root()?.join("tools").join(format!("cuda-{}-{key:08x}", PACKAGES[0].1)))
 }
 
 /// Installs the tools unless they are installed; the result is [`place`].

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use ptx_codegen::ptx_text;
+
 use crate::extension::{Range, Registers};
 
 /// A parameter or result.
@@ -101,7 +103,7 @@ impl Module {
     /// Reads PTX as LLVM and nvcc write it.
     pub fn parse(ptx: &str) -> Self {
         let mut module = Self::default();
-        let words = words(ptx);
+        let words: Vec<&str> = ptx_text::words(ptx).collect();
         let mut at = 0;
         let mut linking = Linking::Internal;
         while at < words.len() {
@@ -309,27 +311,6 @@ fn closing(words: &[&str], open: usize) -> usize {
         }
     }
     words.len()
-}
-
-/// The words of PTX text: punctuation alone, comments and strings left out.
-fn words(ptx: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    for line in ptx.lines() {
-        let mut rest = line.split_once("//").map_or(line, |(code, _)| code);
-        loop {
-            rest = rest.trim_start();
-            let Some(first) = rest.chars().next() else { break };
-            if first == '"' {
-                rest = rest[1..].split_once('"').map_or("", |(_, after)| after);
-                continue;
-            }
-            let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '%' | '-' | '@' | '!');
-            let end = if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
-            words.push(&rest[..end]);
-            rest = &rest[end..];
-        }
-    }
-    words
 }
 
 #[cfg(test)]

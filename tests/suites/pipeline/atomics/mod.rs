@@ -9,6 +9,7 @@ mod theirs;
 use std::process::Command;
 
 use libtest_mimic::Trial;
+use ptx_codegen::ptx_text;
 use ptx_project::tools;
 use ptx_tests::trial;
 
@@ -214,13 +215,12 @@ fn on_the_stack() -> Option<String> {
         define internal void @f(ptr %a, ptr %p) noinline {\n%o = atomicrmw add ptr %a, i32 3 seq_cst\n\
         store i32 %o, ptr %p\nret void\n}\n";
     let ptx = ours::compile_ir(module, 2, "sm_80", "-O3");
-    let kernels = ptx::kernels(ptx.split(".func").next().unwrap_or(&ptx));
-    assert!(ptx.contains(".func"), "{ptx}");
     // Where it is seen that the address is the thread's own, ordinary accesses do.
-    let body = ptx.split(".entry k0(").nth(1).and_then(|rest| rest.split("\n}").next()).expect("the kernel");
-    assert!(body.contains(".local") && !body.contains("atom.") && !body.contains("fence"), "{kernels:?}\n{ptx}");
+    let body = ptx_text::definitions(&ptx).find(|kernel| kernel.function.name == "k0").expect("the kernel").body;
+    assert!(body.contains(".local") && !body.contains("atom.") && !body.contains("fence"), "{ptx}");
     // Where it is not, the address is asked.
-    let function = ptx.rsplit(".func").next().expect("the function");
+    let mut functions = ptx_text::definitions(&ptx).filter(|definition| !definition.function.is_kernel);
+    let function = functions.next().expect("the function").body;
     let at = |part: &str| function.find(part).unwrap_or_else(|| panic!("no `{part}` in\n{ptx}"));
     assert!(at("isspacep.local") < at("ld.local"), "{ptx}");
     at("atom.acq_rel.sys.add.u32");

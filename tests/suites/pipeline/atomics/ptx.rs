@@ -1,5 +1,7 @@
 //! Reads the instructions of PTX's memory model out of every kernel.
 
+use ptx_codegen::ptx_text;
+
 use super::cases::Instruction;
 
 const SEMS: [&str; 7] = ["relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"];
@@ -8,8 +10,8 @@ const SPACES: [&str; 3] = ["global", "shared", "local"];
 
 /// Kernels and their instructions: fences, atomics, and loads and stores with an order.
 pub fn kernels(ptx: &str) -> Vec<(String, Vec<Instruction>)> {
-    let bodies = ptx.split(".entry ").skip(1).filter_map(|rest| rest.split_once('('));
-    bodies.map(|(name, body)| (name.trim().to_string(), instructions(body))).collect()
+    let kernels = ptx_text::definitions(ptx).filter(|definition| definition.function.is_kernel);
+    kernels.map(|kernel| (kernel.function.name.to_string(), instructions(kernel.body))).collect()
 }
 
 fn instructions(body: &str) -> Vec<Instruction> {
