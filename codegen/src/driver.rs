@@ -51,7 +51,7 @@ pub fn link(options: &Options) -> Result<Report> {
     libdevice::link(&context, &module, &library, &files, &table)?;
     panics::assign(&context, &module, &options.panics)?;
     panics::shrink(&context, &module);
-    let debug = debuginfo::level(&context, &module, options.debug);
+    let debug = debuginfo::level(&module, options.debug);
     verify::supported(&module, &table)?;
     dump.module("reachable", &module)?;
     float::assign(&context, &module, &interface, options.float)?;
@@ -81,11 +81,11 @@ pub fn link(options: &Options) -> Result<Report> {
         let imports = verify::undefined_symbols(&module, &table, options.linking())?;
         // Only ptxas has something to explain.
         let copy = assembler.as_ref().map(|_| module.clone());
-        let source = copy.map(|module| Traceable { context: &context, module, machine: &machine, arch });
+        let source = copy.map(|module| Traceable { module, machine: &machine, arch });
         emit::limit_debug_info(&module, &machine, debug)?;
         dump.module(&format!("{arch}-optimized"), &module)?;
         artifacts.extend(llvm_artifacts(options, &module, arch));
-        let prepared = debuginfo::prepare(&context, &module, debug);
+        let prepared = debuginfo::prepare(&module, debug)?;
         let ptx = prepared.rewrite(emit::emit(&module, &machine, arch)?, &table, version)?;
         dump.text(&format!("{arch}.ptx"), &ptx)?;
         verify::signatures(&ptx, &table, arch)?;

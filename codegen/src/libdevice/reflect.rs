@@ -34,7 +34,11 @@ pub fn specialize<'ctx>(
             call.erase_from_basic_block();
             asking.insert(function);
         }
-        llvm::delete_function(reflect);
+        // What else uses it is an undefined symbol.
+        if llvm::uses(&reflect).is_empty() {
+            // SAFETY: nothing uses it, and this is its only handle.
+            unsafe { llvm::delete_function(reflect) };
+        }
     }
     if asking.is_empty() { Ok(()) } else { drop_untaken(context, module, machine, &asking) }
 }

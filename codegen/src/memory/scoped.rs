@@ -48,7 +48,8 @@ pub fn expand<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -
             }
         }
         if problems.is_empty() {
-            llvm::delete_function(function);
+            // SAFETY: all calls of it were erased, and its handle ends here.
+            unsafe { llvm::delete_function(function) };
         }
     }
     if problems.is_empty() { Ok(needs) } else { Err(problems.into()) }
