@@ -147,7 +147,8 @@ impl<'ctx> Linker<'_, 'ctx> {
         if again {
             // Roots came with the first link; now only what has been asked for since is wanted.
             let roots = llvm::globals(&source).filter(|g| g.get_linkage() == Linkage::Appending).collect::<Vec<_>>();
-            roots.into_iter().for_each(llvm::delete_global);
+            // SAFETY: nothing refers to lists as `llvm.used`, and the handles end here.
+            roots.into_iter().for_each(|root| unsafe { llvm::delete_global(root) });
         }
         self.call_runtime(&source);
         let whole = is_whole(&source);

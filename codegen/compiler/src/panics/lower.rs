@@ -79,7 +79,8 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         let address = module.get_global(SYMBOL).unwrap_or_else(|| module.add_global(context.i64_type(), None, SYMBOL));
         define(address, context.i64_type().into());
         if llvm::uses(&function).is_empty() {
-            llvm::delete_function(function);
+            // SAFETY: nothing uses it, and this is its only handle.
+            unsafe { llvm::delete_function(function) };
         } else {
             body(context, function).map_err(failed)?;
         }

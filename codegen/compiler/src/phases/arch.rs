@@ -80,16 +80,16 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
 pub fn emit<'a, 'ctx>(target: &'a ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'a, 'ctx>> {
     let ForArch { program, module, arch, version, machine } = target;
-    let Program { options, context, table, debug, .. } = program;
+    let Program { options, table, debug, .. } = program;
     let imports = verify::undefined_symbols(module, table, options.linking())?;
     // Before the debug information is limited.
     let copy = traced.then(|| module.clone());
     emit::limit_debug_info(module, machine, *debug)?;
     let artifacts = emit::artifacts(options, module, *arch);
-    let prepared = debuginfo::prepare(context, module, *debug);
+    let prepared = debuginfo::prepare(module, *debug)?;
     let text = emit::emit(module, machine, *arch)?;
     let ptx = prepared.rewrite(text, table, *version)?;
-    let source = copy.map(|module| Traceable { context, module, machine, arch: *arch });
+    let source = copy.map(|module| Traceable { module, machine, arch: *arch });
     Ok(Emitted { ptx, source, imports, artifacts })
 }
 

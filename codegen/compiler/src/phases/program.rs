@@ -69,7 +69,7 @@ pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, library: &'ctx Library, fil
     libdevice::link(context, module, library, files, table)?;
     panics::assign(context, module, &options.panics)?;
     panics::shrink(context, module);
-    *debug = debuginfo::level(context, module, options.debug);
+    *debug = debuginfo::level(module, options.debug);
     verify::supported(module, table)?;
     float::assign(context, module, interface, options.float)
 }

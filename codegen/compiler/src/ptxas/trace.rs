@@ -10,7 +10,7 @@ use crate::arch::Arch;
 use crate::debuginfo::{replace, sections, without_debug};
 use crate::diagnostic::{Result, Span};
 use crate::emit;
-use crate::llvm::{self, Call, Context, Module, Origin, TargetMachine};
+use crate::llvm::{self, Call, Module, Origin, TargetMachine};
 use crate::ptx_text::{self, Kind};
 use crate::request::DebugLevel;
 
@@ -23,8 +23,6 @@ pub trait Trace: fmt::Debug {
 /// A module with all its debug information.
 #[derive(Debug)]
 pub struct Traceable<'a, 'ctx> {
-    /// Of the module.
-    pub context: &'ctx Context,
     /// As it is emitted otherwise.
     pub module: Module<'ctx>,
     /// The same as for the output.
@@ -55,7 +53,7 @@ pub struct Place {
 impl Trace for Traceable<'_, '_> {
     fn trace(&self) -> Result<Traced> {
         emit::limit_debug_info(&self.module, self.machine, DebugLevel::LineTables)?;
-        let origins = llvm::number_locations(self.context, &self.module);
+        let origins = llvm::number_locations(&self.module);
         let ptx = emit::emit(&self.module, self.machine, self.arch)?;
         // Debug information that cannot be read explains nothing.
         Ok(read(&ptx, &origins).unwrap_or_default())
