@@ -34,6 +34,6 @@ pub fn can_run() -> bool {
 
 fn program() -> Command {
     let mut command = shell::cargo();
-    command.args(["run", "--quiet", "--package", "ptx-abi-tests", "--bin", "abi-fuzz", "--"]);
+    command.args(["run", "--quiet", "--bin", "abi-fuzz", "--"]);
     command
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// Where records are kept.
-const RESULTS: &str = "tests/device/results";
+/// Where records are kept, one for each model of GPU.
+const RESULTS: &str = "tests/suites/device/results";
 
 /// The page.
 const PAGE: &str = "docs/src/float/accuracy.md";
@@ -22,11 +22,7 @@ const COMPARED: &str = "float as nvcc: ";
 /// that has.
 pub fn run(records: &[PathBuf]) -> Result<()> {
     let paths = if records.is_empty() { vec![latest()?] } else { records.to_vec() };
-    let read = |path: &PathBuf| -> Result<Value> {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        serde_json::from_str(&text).with_context(|| format!("{} is no record", path.display()))
-    };
-    let records = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let records = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     fs::write(PAGE, page(&together(&records))?).with_context(|| format!("cannot write {PAGE}"))?;
     let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     println!("{PAGE}: written from {}", paths.join(", "));
@@ -55,12 +51,31 @@ fn together(records: &[Value]) -> Value {
     all
 }
 
-/// Named by their dates, so the last in order is the latest.
+/// A record as one object: what its first line says, and in `tests` the other lines.
+fn read(path: &Path) -> Result<Value> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let lines = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>();
+    let mut lines = lines.with_context(|| format!("{} is no record", path.display()))?.into_iter();
+    let mut record = lines.next().filter(Value::is_object).with_context(|| format!("{} is empty", path.display()))?;
+    record["tests"] = lines.collect();
+    Ok(record)
+}
+
+/// Of the records that have measurements, the one of the latest day.
 fn latest() -> Result<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir(RESULTS)?.flatten().map(|entry| entry.path()).collect();
-    files.sort();
-    let measured = |path: &PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains(MEASURED));
-    files.into_iter().rev().find(measured).with_context(|| format!("no record in {RESULTS} has measured errors"))
+    let mut found: Option<(String, PathBuf)> = None;
+    for entry in fs::read_dir(RESULTS)? {
+        let path = entry?.path();
+        let record = read(&path)?;
+        let measured = |test: &Value| test["name"].as_str().is_some_and(|name| name.starts_with(MEASURED));
+        let date = record["date"].as_str().unwrap_or_default().to_string();
+        if record["tests"].as_array().into_iter().flatten().any(measured)
+            && found.as_ref().is_none_or(|(other, _)| *other < date)
+        {
+            found = Some((date, path));
+        }
+    }
+    Ok(found.with_context(|| format!("no record in {RESULTS} has measured errors"))?.1)
 }
 
 fn page(record: &Value) -> Result<String> {
@@ -86,7 +101,7 @@ fn page(record: &Value) -> Result<String> {
          rounded result, in units in the last place (ULP). \"Exact\" is the distance to the exact result: 0.5 is a perfect\n\
          rounding. A function of single precision with one argument is measured at all 2^32 inputs; those of several\n\
          arguments, and those of double precision, at ten million. In double precision MPFR judges every input of most functions.\n\
-         For the slow ones polynomials through MPFR's values do, in sums of two numbers (`tests/float_reference/src/fast.rs`):\n\
+         For the slow ones polynomials through MPFR's values do, in sums of two numbers (`tests/support/float_reference/src/fast.rs`):\n\
          MPFR then judges the 512 worst again, and checks 20,000 of the polynomials' own results. In single precision CUDA's\n\
          functions of double precision find the worst inputs on the GPU, and MPFR judges those again. `cargo xtask test device`\n\
          repeats this.\n\n\
@@ -247,6 +262,17 @@ mod tests {
         let text = page(&together(&[new, old])).unwrap();
         assert!(text.contains("| `sin` | 2 ulp | 1 |") && text.contains("| `cos` | 2 ulp | 2 |"), "{text}");
         assert!(text.contains("in an older run (commit 01234567): `cos`, `tan`.") && !text.contains("`exp`"), "{text}");
+    }
+
+    #[test]
+    fn a_record_is_read_line_by_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "{\"gpu\":\"G\"}\n{\"name\":\"a\"}\n{\"name\":\"b\"}\n").unwrap();
+        assert_eq!(read(file.path()).unwrap(), json!({ "gpu": "G", "tests": [{ "name": "a" }, { "name": "b" }] }));
+        for bad in ["", "[]", "{}\n{\n"] {
+            fs::write(file.path(), bad).unwrap();
+            assert!(read(file.path()).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Compile {
     fn against_nvcc(&self) -> Result<Vec<Row>> {
         let tools = Tools::find();
         let nvcc = tools.nvcc().context("nvcc is needed to compare with: `cargo xtask setup` installs it")?;
-        let source = std::env::current_dir()?.join("tests/bench/saxpy.cu");
+        let source = std::env::current_dir()?.join("xtask/src/saxpy.cu");
         let nvcc = least(|| {
             let mut command = Command::new(&nvcc.path);
             timed(
@@ -271,7 +271,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// The kernel of tests/bench/saxpy.cu.
+/// The kernel of xtask/src/saxpy.cu.
 const SAXPY: &str = "//! saxpy.\n#![cfg_attr(target_arch = \"nvptx64\", no_std)]\nuse ptx::prelude::*;\n\n\
     #[kernel]\npub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {\n    let i = thread::index_1d();\n    \
     if let (Some(out), Some(x)) = (y.get_mut(i), x.get(i.get())) {\n        *out += a * x;\n    }\n}\n";

@@ -10,7 +10,7 @@ use crate::{setup, shell};
 pub fn run(filter: Option<&str>) -> Result<ExitCode> {
     setup::run()?;
     let mut command = shell::cargo();
-    command.args(["test", "--package", "ui-tests", "--test", "ui", "--", "--bless"]).args(filter);
+    command.args(["test", "--test", "ui", "--", "--bless"]).args(filter);
     let status = command.status()?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -21,7 +21,7 @@ const MAX_MIB: f64 = 60.0;
 /// What starts everything on the other machine.
 const RUN: &str = r#"#!/bin/sh
 # Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver, tar and gzip.
-# Writes device.json into $OUT, or into results/ beside this file. The last line says how it went. An argument is part of the
+# Writes device.jsonl into $OUT, or into results/ beside this file. The last line says how it went. An argument is part of the
 # names of the tests that shall run; without one, several processes run at once, and end after $LIMIT seconds if that is set.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
@@ -30,7 +30,7 @@ content=$(mktemp -d) || exit 1
 trap 'rm -rf "$content"' EXIT
 tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
 if [ $# -eq 0 ]; then set -- --at-once ${LIMIT:+--limit "$LIMIT"}; fi
-"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --json "$out/device.json" "$@"
+"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --date "$(date -u +%F)" --json "$out/device.jsonl" "$@"
 "#;
 
 /// What `run.sh` unpacks, beside it.

@@ -7,13 +7,13 @@ use anyhow::{Result, ensure};
 
 use crate::shell;
 
-/// Compiles `ui-tests/cases/run`, and returns the folder that holds a cubin, PTX and description of each.
+/// Compiles `tests/suites/ui/cases/run`, and returns the folder that holds a cubin, PTX and description of each.
 pub fn build() -> Result<PathBuf> {
     let folder = shell::target_dir()?.join("ui/run");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    shell::run(shell::cargo().args(["test", "--quiet", "--package", "ui-tests", "--test", "ui", "--", "cases/run/"]))?;
+    shell::run(shell::cargo().args(["test", "--quiet", "--test", "ui", "--", "cases/run/"]))?;
     ensure!(folder.exists(), "no user-interface test was put aside for a GPU: is there a ptxas?");
     Ok(folder)
 }

@@ -14,6 +14,10 @@ pub struct Counts {
     pub skipped: usize,
     /// Why they did not.
     pub reasons: Vec<String>,
+    /// Names of those that failed.
+    pub failures: Vec<String>,
+    /// Of what only a part ran, and how large a part.
+    pub sampled: Vec<String>,
 }
 
 impl Counts {
@@ -32,23 +36,9 @@ impl Counts {
         Self { skipped: 1, reasons: vec![reason], ..Self::default() }
     }
 
-    /// The counts in the last line of `cargo xtask test`; one failure where there is no such line.
-    pub fn from_total(text: &str, success: bool) -> Self {
-        let line = text.lines().last().unwrap_or_default();
-        let mut counts = Self {
-            passed: number_before(line, "passed"),
-            failed: number_before(line, "failed"),
-            skipped: number_before(line, "skipped"),
-            reasons: Vec::new(),
-        };
-        if counts.failed == 0 && (!success || counts.passed == 0) {
-            counts.failed = 1;
-        }
-        counts
-    }
-
     /// Sums the `test result:` lines of libtest, libtest-mimic and ui_test, and collects the reasons of skips: lines
-    /// `test NAME ... ignored (REASON)` or `ignored, REASON`, and what our runners print as `skipped: REASON`.
+    /// `test NAME ... ignored (REASON)` or `ignored, REASON`, and what our runners print as `skipped: REASON` or
+    /// `sampled: PART`.
     ///
     /// A runner that ended badly although no summary counts a failure died before its end: that is a failure.
     pub fn from_output(text: &str, success: bool) -> Self {
@@ -62,6 +52,10 @@ impl Counts {
                 counts.skipped += number_before(summary, "ignored");
             } else if let Some(reason) = line.strip_prefix("skipped: ") {
                 counts.reasons.push(reason.to_string());
+            } else if let Some(part) = line.strip_prefix("sampled: ") {
+                counts.sampled.push(part.to_string());
+            } else if let Some(name) = line.strip_suffix(" ... FAILED") {
+                counts.failures.push(name.trim_start_matches("test ").trim().to_string());
             } else if let Some((name, rest)) =
                 line.strip_prefix("test ").and_then(|test| test.split_once(" ... ignored"))
             {
@@ -89,6 +83,8 @@ impl AddAssign for Counts {
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.reasons.extend(other.reasons);
+        self.failures.extend(other.failures);
+        self.sampled.extend(other.sampled);
     }
 }
 
@@ -106,22 +102,16 @@ mod tests {
     fn every_runners_summary_is_read() {
         let libtest =
             "test a ... ignored, no GPU\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n";
-        let mimic = "test b ... ignored (no GPU)\ntest result: FAILED. 3 passed; 2 failed; 1 ignored; 0 measured\n";
-        let ui_test = "test result: FAIL. 1 failed; 4 passed; 2 filtered out\n\n";
+        let mimic = "test b ... ignored (no GPU)\ntest c d  ... FAILED\ntest result: FAILED. 3 passed; 2 failed; 1 ignored; 0 measured\n";
+        let ui_test = "tests/a.rs (revision b) ... FAILED\nsampled: 1 of 2 cases, seed 1\ntest result: FAIL. 1 failed; 4 passed; 2 filtered out\n\n";
         let mut counts = Counts::from_output(libtest, true);
         assert_eq!((counts.passed, counts.failed, counts.skipped), (3, 0, 1));
         counts += Counts::from_output(mimic, false);
         counts += Counts::from_output(ui_test, false);
         assert_eq!(counts.to_string(), "10 passed, 3 failed, 2 skipped");
         assert_eq!(counts.reasons, ["a: no GPU", "b: no GPU"]);
-    }
-
-    #[test]
-    fn the_last_line_of_the_test_command_is_read() {
-        let total = Counts::from_total("test result: ok. 2 passed\n5 passed, 1 failed, 3 skipped\n", false);
-        assert_eq!(total.to_string(), "5 passed, 1 failed, 3 skipped");
-        assert_eq!(Counts::from_total("5 passed, 0 failed, 0 skipped", false).failed, 1);
-        assert_eq!(Counts::from_total("error: it died", true).failed, 1);
+        assert_eq!(counts.failures, ["c d", "tests/a.rs (revision b)"]);
+        assert_eq!(counts.sampled, ["1 of 2 cases, seed 1"]);
     }
 
     #[test]

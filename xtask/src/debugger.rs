@@ -18,7 +18,7 @@ pub fn pack(folder: &Path, built: &Path) -> Result<()> {
         fs::remove_dir_all(&cases)?;
     }
     let mut compile = shell::cargo();
-    compile.args(["test", "--package", "ptx-tests", "--test", "debug", "--", "case for cuda-gdb"]);
+    compile.args(["test", "--test", "debug_info", "--", "case for cuda-gdb"]);
     shell::run(&mut compile)?;
     fs::create_dir_all(folder)?;
     for case in fs::read_dir(&cases)? {

@@ -33,14 +33,15 @@ fn is_example_program(package: &Value) -> bool {
         && package["targets"].as_array().is_some_and(|targets| targets.iter().any(is_program))
 }
 
-/// Two counts an example: it builds and ends well, and its kernels ran.
-pub fn run() -> Result<Counts> {
+/// Two counts for each example that the filter names: it builds and ends well, and its kernels ran.
+pub fn run(filter: &[String]) -> Result<Counts> {
     let mut counts = Counts::default();
-    for name in names()? {
+    let named = |name: &String| filter.iter().all(|part| part.starts_with("--") || name.contains(part));
+    for name in names()?.into_iter().filter(named) {
         println!("-- {name}");
         let (status, text) = shell::tee(shell::cargo().args(["run", "--release", "--package", &name]))?;
         if !status.success() {
-            counts += Counts::fail();
+            counts += Counts { failures: vec![name], ..Counts::fail() };
             continue;
         }
         counts += Counts::pass();

@@ -32,11 +32,7 @@ enum Verb {
         sysroot_only: bool,
     },
     /// Runs the test suites and prints `N passed, N failed, N skipped` last.
-    Test {
-        /// Which ones; all by default.
-        #[arg(value_enum)]
-        suites: Vec<test::Suite>,
-    },
+    Test(test::Request),
     /// Compares what rust-ptx and nvcc make of random signatures, and prints failures made small.
     AbiFuzz {
         /// Where the random numbers begin.
@@ -55,7 +51,7 @@ enum Verb {
     DeviceBundle,
     /// Writes the book's table of measured errors from records of device runs.
     Accuracy {
-        /// The records, from the one that counts most; the latest in tests/device/results by default.
+        /// The records, from the one that counts most; the latest in tests/suites/device/results by default.
         records: Vec<std::path::PathBuf>,
     },
     /// Measures.
@@ -66,7 +62,7 @@ enum Verb {
     },
     /// Checks the rules that the sources obey.
     Tidy,
-    /// Everything that a change must pass: tests, formatting, clippy, tidy.
+    /// Everything that a change must pass: formatting, tidy, clippy, the tests, and every case of some suites in turn.
     Ci,
 }
 
@@ -76,7 +72,7 @@ fn main() -> anyhow::Result<ExitCode> {
     match verb {
         Verb::Setup { sysroot_only: true } => setup::sysroot().map(|()| ExitCode::SUCCESS),
         Verb::Setup { .. } => setup::run().map(|()| ExitCode::SUCCESS),
-        Verb::Test { suites } => test::run(&suites),
+        Verb::Test(request) => test::run(&request),
         Verb::AbiFuzz { seed, count } => abi::fuzz(seed, count),
         Verb::Bless { filter } => bless::run(filter.as_deref()),
         Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),

@@ -53,7 +53,7 @@ fn is_produced(path: &Path, text: &str, name: &str) -> bool {
 
 fn is_tested(path: &Path, text: &str, spelled: &str) -> bool {
     let shown = ["error", "warning"].map(|level| format!("{level}[{spelled}]"));
-    if path.starts_with("ui-tests/cases") {
+    if path.starts_with("tests/suites/ui/cases") {
         let expected = path.extension().is_some_and(|extension| extension == "stderr");
         return expected && shown.iter().any(|shown| text.contains(shown));
     }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_code_is_produced_and_tested() {
         let source = ("codegen/src/a.rs", "error(Code::Usage, Code::Spill)\n#[cfg(test)]\nmod tests {\n\"PTX0014\"\n}");
-        let case = ("ui-tests/cases/fail/a.stderr", "error[PTX0001]: no");
+        let case = ("tests/suites/ui/cases/fail/a.stderr", "error[PTX0001]: no");
         assert!(faults(&[source, case]).is_empty());
         assert_eq!(faults(&[source]), ["no test names PTX0001 (Usage)"]);
     }
@@ -100,7 +100,7 @@ mod tests {
             ("codegen/src/a.rs", "Code::UsageOf\n#[cfg(test)]\nmod tests {\nCode::Spill }"),
             ("codegen/src/codes.rs", "Code::Usage Code::Spill"),
             ("tests/a.rs", "// PTX0001\n\"PTX0014\""),
-            ("ui-tests/cases/fail/a.rs", "PTX0001"),
+            ("tests/suites/ui/cases/fail/a.rs", "PTX0001"),
         ];
         let expected =
             ["PTX0001 (Usage) comes from nowhere, and no test names it", "PTX0014 (Spill) comes from nowhere"];

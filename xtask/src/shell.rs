@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 /// The cargo that runs us, so that every build uses one toolchain.
 pub fn cargo() -> Command {
@@ -16,6 +17,18 @@ pub fn cargo() -> Command {
 pub fn enter_root() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent folder")?;
     std::env::set_current_dir(root).with_context(|| format!("cannot enter {}", root.display()))
+}
+
+/// The integration tests of the packages that cargo takes where none is named.
+pub fn default_tests() -> Result<Vec<String>> {
+    let text = output(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
+    let metadata: Value = serde_json::from_str(&text)?;
+    let default = metadata["workspace_default_members"].as_array().context("cargo names no default members")?;
+    let packages = metadata["packages"].as_array().context("cargo names no packages")?;
+    let targets = packages.iter().filter(|package| default.contains(&package["id"]));
+    let targets = targets.flat_map(|package| package["targets"].as_array().into_iter().flatten());
+    let tests = targets.filter(|target| target["kind"][0] == "test");
+    Ok(tests.filter_map(|target| Some(target["name"].as_str()?.to_string())).collect())
 }
 
 /// Where cargo puts what it builds.

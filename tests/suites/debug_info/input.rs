@@ -1,0 +1,96 @@
+//! The device build always has rustc write line tables, for messages. That changes no code: every program of the
+//! user-interface tests has the same PTX whatever `-C debuginfo` is, where the output has no debug information.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::Trial;
+use ptx_codegen::driver::LINKER_VARIABLE;
+use ptx_codegen::options::TARGET;
+use ptx_tests::folders::root;
+use ptx_tests::{library, trial};
+
+/// Of rustc: `-C opt-level`, and levels of debug information to compare with none.
+const LEVELS: [(&str, &[&str]); 2] = [("3", &["line-tables-only", "full"]), ("0", &["line-tables-only"])];
+
+pub fn trials() -> Vec<Trial> {
+    let folder = root().join("tests/suites/ui/cases/pass");
+    let mut cases: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("the cases").flatten().map(|entry| entry.path()).collect();
+    cases.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    cases.sort();
+    cases.into_iter().filter_map(|path| Some(same(Case::read(path)?))).collect()
+}
+
+struct Case {
+    path: PathBuf,
+    name: String,
+    /// Its own, beside ours.
+    args: Vec<String>,
+}
+
+impl Case {
+    /// None for those that are compiled several times or of several files.
+    fn read(path: PathBuf) -> Option<Self> {
+        let source = fs::read_to_string(&path).ok()?;
+        let mut args = vec!["-Clink-arg=--arch=sm_90".to_string()];
+        for directive in source.lines().filter_map(|line| line.strip_prefix("//@")) {
+            match directive.split_once(':').map(|(name, value)| (name.trim(), value.trim()))? {
+                ("arch", arch) => args[0] = format!("-Clink-arg=--arch={arch}"),
+                ("link-arg", arg) => args.push(format!("-Clink-arg={arg}")),
+                ("emit", _) => {}
+                _ => return None,
+            }
+        }
+        let name = path.file_stem()?.to_string_lossy().into_owned();
+        Some(Self { path, name, args })
+    }
+
+    fn ptx(&self, folder: &Path, optimisation: &str, debug: &str) -> Result<String, String> {
+        let linker = std::env::current_exe().map_err(|error| error.to_string())?;
+        let output = folder.join("kernels.ptx");
+        let mut rustc = Command::new("rustc");
+        rustc
+            .env(LINKER_VARIABLE, &linker)
+            .arg(format!("-Clinker={}", linker.display()))
+            .args(&library::device()?.args);
+        rustc.args(["--crate-type=cdylib", "--edition=2024", "--target", TARGET, "--cap-lints=allow"]);
+        rustc.args([format!("-Copt-level={optimisation}"), format!("-Cdebuginfo={debug}")]);
+        rustc.args(["-Clink-arg=--ptxas=off", "-Clink-arg=--debug-level=none"]).args(&self.args);
+        let run = rustc.arg("-o").arg(&output).arg(&self.path).output().map_err(|error| error.to_string())?;
+        if !run.status.success() {
+            return Err(String::from_utf8_lossy(&run.stderr).into_owned());
+        }
+        Ok(without_hashes(&fs::read_to_string(output).map_err(|error| error.to_string())?))
+    }
+}
+
+fn same(case: Case) -> Trial {
+    trial(format!("same PTX whatever debug information rustc writes: {}", case.name), move || {
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        for (optimisation, levels) in LEVELS {
+            let ptx = |debug| case.ptx(scratch.path(), optimisation, debug).unwrap_or_else(|what| panic!("{what}"));
+            let without = ptx("none");
+            assert!(without.contains(".version") && !without.contains("\t.loc\t"), "{without}");
+            for debug in levels {
+                let with = ptx(debug);
+                let difference = without.lines().zip(with.lines()).find(|(without, with)| without != with);
+                assert!(without == with, "-O{optimisation} with {debug} differs, first in {difference:?}");
+            }
+        }
+        None
+    })
+}
+
+/// rustc names constants by a hash of its options: 32 hexadecimal digits.
+fn without_hashes(ptx: &str) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    let mut rest = ptx;
+    while let Some(at) = rest.find("anon_$_") {
+        let (before, name) = rest.split_at(at + "anon_$_".len());
+        text.push_str(before);
+        rest = name.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    }
+    text + rest
+}

@@ -1,0 +1,108 @@
+//! Line tables change no instruction, and name the calls that were inlined.
+
+use std::fs;
+use std::process::Command;
+
+use libtest_mimic::Trial;
+use ptx_codegen::options::DebugLevel;
+use ptx_codegen::tools::Tools;
+use ptx_tests::trial;
+
+use crate::build::{self, Built};
+
+/// A test for every package.
+pub fn trials() -> Vec<Trial> {
+    let same = |folder: String| {
+        let slow = build::takes_minutes(&folder);
+        trial(format!("same machine code with lines and without: {folder}"), move || {
+            let build = |level| build::package(&folder, "release", level);
+            let (without, with) = match (build(DebugLevel::None), build(DebugLevel::LineTables)) {
+                (Ok(without), Ok(with)) => (without, with),
+                (Err(reason), _) | (_, Err(reason)) => return Some(reason),
+            };
+            let has_lines = |built: &Built| built.ptx.lines().any(|line| line.trim_start().starts_with(".loc\t"));
+            assert!(has_lines(&with) && !has_lines(&without), "only one has lines");
+            let Some((without, with)) = machine_code(&without).zip(machine_code(&with)) else {
+                return Some("nvdisasm was not found".into());
+            };
+            assert!(without.lines().count() > 10, "no machine code:\n{without}");
+            assert!(without == with, "they differ:\n{}", first_difference(&without, &with));
+            None
+        })
+        .with_ignored_flag(slow)
+    };
+    let mut trials: Vec<_> = build::folders().into_iter().map(same).collect();
+    trials.push(trial("inlined calls are in the line table", || with_lines(inlined_calls)));
+    trials.push(trial("line tables need no other debug information", || {
+        with_lines(|built| {
+            for unwanted in [".debug_info", ".debug_abbrev", ", debug"] {
+                assert!(!built.ptx.contains(unwanted), "the PTX contains `{unwanted}`");
+            }
+            None
+        })
+    }));
+    trials
+}
+
+fn with_lines(check: impl FnOnce(&Built) -> Option<String>) -> Option<String> {
+    match build::package(build::KERNELS, "release", DebugLevel::LineTables) {
+        Ok(built) => check(&built),
+        Err(reason) => Some(reason),
+    }
+}
+
+/// The calls stand in the PTX by the rules of the PTX ISA, and ptxas took them over.
+fn inlined_calls(built: &Built) -> Option<String> {
+    let mut places = Vec::new();
+    let mut calls = 0;
+    for line in built.ptx.lines().filter_map(|line| line.trim().strip_prefix(".loc\t")) {
+        if line.starts_with('}') {
+            places.clear();
+        }
+        if let Some((_, place)) = line.split_once("inlined_at ") {
+            assert!(places.contains(&place), "no `.loc` of its own stands before `{line}`");
+            calls += 1;
+        }
+        places.push(line.split(',').next().unwrap_or_default());
+    }
+    assert!(calls > 20, "only {calls} calls");
+    let Some(listing) = disassembled(built, "--print-line-info-inline") else {
+        return Some("nvdisasm was not found".into());
+    };
+    // The index of a thread, which the kernel `views` asks for.
+    let line = include_str!("../../kernels/debug_info/src/shapes.rs")
+        .lines()
+        .position(|line| line.contains("fn views"))
+        .map(|at| at + 2);
+    let site = format!("shapes.rs\", line {}", line.expect("the kernel is there"));
+    let found =
+        listing.lines().any(|text| text.contains("thread.rs") && text.contains("inlined at") && text.contains(&site));
+    let lines: Vec<_> = listing.lines().filter(|text| text.contains("inlined at")).take(10).collect();
+    assert!(found, "no call inlined at {site}; there are:\n{}", lines.join("\n"));
+    None
+}
+
+/// The instructions as nvdisasm lists them, without what is about lines.
+fn machine_code(built: &Built) -> Option<String> {
+    let text = disassembled(built, "--print-instruction-encoding")?;
+    // Sections are listed with numbers that count the sections before them.
+    let instructions = text.lines().filter(|line| line.contains("/*") && !line.contains(".section"));
+    Some(instructions.map(|line| format!("{}\n", line.trim_end())).collect())
+}
+
+fn disassembled(built: &Built, option: &str) -> Option<String> {
+    let tools = Tools::find();
+    let nvdisasm = tools.nvdisasm()?;
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let cubin = scratch.path().join("kernels.cubin");
+    fs::write(&cubin, &built.cubin).expect("a fresh file");
+    let run =
+        Command::new(&nvdisasm.path).args(["--print-code", option]).arg(&cubin).output().expect("nvdisasm starts");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    Some(String::from_utf8_lossy(&run.stdout).into_owned())
+}
+
+fn first_difference(a: &str, b: &str) -> String {
+    let mut pairs = a.lines().zip(b.lines());
+    pairs.find(|(a, b)| a != b).map_or_else(|| "one is longer".into(), |(a, b)| format!("{a}\n{b}"))
+}

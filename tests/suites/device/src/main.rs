@@ -1,0 +1,91 @@
+//! Launches every test kernel and compares with the CPU; needs a GPU, and skips with the reason where there is none.
+//!
+//! `--json FILE` writes what ran where, a line of JSON a test; `--examples FOLDER` also runs the programs in a folder,
+//! `--examples-at-o0 FOLDER` those there, which were not optimised;
+//! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder; `--debugger FOLDER` the cases there under cuda-gdb
+//! and compute-sanitizer;
+//! `--cases FOLDER` also runs the user-interface tests that were put there;
+//! `--at-once` runs them in several processes, which end after `--limit SECONDS`;
+//! `--commit ID` and `--date DAY` are noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+mod abi;
+mod atomics;
+mod cases;
+mod debugger;
+mod examples;
+mod failures;
+mod float;
+mod gpu;
+mod heap;
+mod language;
+mod launcher;
+mod layouts;
+mod linking;
+mod litmus;
+mod memory;
+mod options;
+mod panics;
+mod parts;
+mod print;
+mod record;
+mod scalars;
+mod threads;
+mod types;
+
+fn main() -> ExitCode {
+    let (options, rest) = match options::parse(std::env::args().skip(1)) {
+        Ok(parsed) => parsed,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if let Some(name) = &options.child {
+        let child = panics::child(name).or_else(|| print::child(name)).or_else(|| heap::child(name));
+        return child.unwrap_or_else(|| failures::child(name));
+    }
+    if options.at_once {
+        let of_parts = options::of_parts(std::env::args().skip(1));
+        return parts::run(&of_parts, options.json.as_deref(), options.limit).unwrap_or_else(|message| {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        });
+    }
+    let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
+    // One context, and records in the order of the tests.
+    arguments.test_threads = Some(1);
+    let mut tests = [
+        scalars::tests(),
+        layouts::tests(),
+        memory::tests(),
+        threads::tests(),
+        types::tests(),
+        language::tests(),
+        atomics::tests(),
+        litmus::tests(),
+        failures::tests(),
+        panics::tests(),
+        linking::tests(),
+        print::tests(),
+        heap::tests(),
+        float::tests(),
+    ]
+    .concat();
+    tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
+    tests.extend(options.debugger.iter().flat_map(|folder| debugger::tests(folder)));
+    tests.extend(options.cases.iter().flat_map(|folder| cases::tests(folder)));
+    tests.extend(options.examples.iter().flat_map(|folder| examples::tests("example", folder)));
+    tests.extend(options.examples_at_o0.iter().flat_map(|folder| examples::tests("example at O0:", folder)));
+    let record = record::Record::new(options.json.clone(), options.commit.clone(), options.date.clone());
+    let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
+    let written = record.write();
+    if let Err(error) = &written {
+        eprintln!("error: {error}");
+    }
+    println!("{} passed, {} failed, {} skipped", conclusion.num_passed, conclusion.num_failed, conclusion.num_ignored);
+    if conclusion.has_failed() || written.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,25 @@
+//! Layouts against C++ compilers: bit-fields against g++ on the CPU and nvcc's device data, vectors against nvcc, and
+//! the C++ header of `tests/kernels/exports` against both.
+//!
+//! `PTX_LAYOUT_SEED` and `PTX_LAYOUT_COUNT` choose other random structs than the 200 of every run.
+
+use std::process::ExitCode;
+
+use ptx_tests::{run, trial};
+
+mod bitfields;
+mod generate;
+mod header;
+mod vectors;
+
+fn main() -> ExitCode {
+    run(|| {
+        vec![
+            trial("bitfields_gxx", bitfields::gxx),
+            trial("bitfields_nvcc", bitfields::nvcc),
+            trial("header_gxx", header::gxx),
+            trial("header_nvcc", header::nvcc),
+            trial("vectors_nvcc", vectors::nvcc),
+        ]
+    })
+}

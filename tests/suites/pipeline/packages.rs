@@ -1,0 +1,138 @@
+//! Packages with kernels, each compiled once for every GPU.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use ptx_codegen::float::FloatSettings;
+use ptx_codegen::options::Settings;
+use ptx_codegen::progress::Progress;
+use ptx_codegen::project::{self, DeviceBuild, Features, Show};
+use ptx_tests::folders::{root, target_dir};
+
+/// Every GPU that a user is told of.
+pub const ARCHS: [&str; 9] = ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"];
+
+/// Oldest, widest and newest: ptxas takes the better part of a minute over the many kernels of the tests.
+const FEW: [&str; 4] = ["sm_70", "sm_75", "sm_90a", "sm_120"];
+
+/// libdevice asks for no other difference than that of sm_75.
+const OF_MATHEMATICS: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_120"];
+
+/// A package that is compiled when the first test asks for it.
+pub struct Package {
+    /// Its folder, relative to the repository.
+    pub folder: String,
+    float: FloatSettings,
+    out: OnceLock<Result<PathBuf, String>>,
+}
+
+/// The examples, and the kernels of the tests.
+pub fn all() -> Vec<Arc<Package>> {
+    let examples = root().join("examples");
+    let mut folders = vec![
+        "tests/kernels/basics".to_string(),
+        "tests/kernels/math".to_string(),
+        "tests/kernels/signatures".to_string(),
+    ];
+    find_kernels(&examples, &mut folders);
+    folders
+        .into_iter()
+        .map(|folder| Arc::new(Package { folder, float: FloatSettings::default(), out: OnceLock::new() }))
+        .collect()
+}
+
+/// The package of that folder.
+pub fn one(folder: &str) -> Package {
+    with(folder, FloatSettings::default())
+}
+
+/// The same, compiled with floating-point modes.
+pub fn with(folder: &str, float: FloatSettings) -> Package {
+    Package { folder: folder.into(), float, out: OnceLock::new() }
+}
+
+/// Packages below `folder` whose library has kernels.
+fn find_kernels(folder: &Path, found: &mut Vec<String>) {
+    let library = fs::read_to_string(folder.join("src/lib.rs")).unwrap_or_default();
+    if folder.join("Cargo.toml").is_file() && library.contains("#[kernel") {
+        let name = folder.strip_prefix(root()).unwrap_or(folder);
+        found.push(name.display().to_string());
+    }
+    let mut folders: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    folders.sort();
+    folders.iter().filter(|path| path.is_dir()).for_each(|path| find_kernels(path, found));
+}
+
+impl Package {
+    /// The GPUs for which ptxas is asked.
+    pub fn archs(&self) -> &'static [&'static str] {
+        if self.folder == "tests/kernels/basics" {
+            &FEW
+        } else if self.folder == "tests/kernels/math" {
+            &OF_MATHEMATICS
+        } else if self.links() {
+            // What is linked goes through ptxas, which does not know the first.
+            &ARCHS[1..]
+        } else {
+            &ARCHS
+        }
+    }
+
+    /// Whether CUDA C++ is linked in.
+    pub fn links(&self) -> bool {
+        let manifest = fs::read_to_string(root().join(&self.folder).join("Cargo.toml")).unwrap_or_default();
+        manifest.lines().any(|line| line.starts_with("link = "))
+    }
+
+    /// The PTX for one GPU.
+    pub fn ptx(&self, arch: &str) -> PathBuf {
+        let out = self.out.get_or_init(|| self.build()).as_ref().unwrap_or_else(|error| panic!("{error}"));
+        let suffix = format!(".{arch}.ptx");
+        let entries = fs::read_dir(out).expect("the build made it").flatten().map(|entry| entry.path());
+        let mut named = entries.filter(|path| path.to_string_lossy().ends_with(&suffix));
+        named.next().unwrap_or_else(|| panic!("no PTX for {arch} in {}", out.display()))
+    }
+
+    fn build(&self) -> Result<PathBuf, String> {
+        // The system calls are the same on every GPU.
+        let archs = match self.folder.as_str() {
+            "tests/kernels/syscalls" => &["sm_90"],
+            "tests/kernels/math" => self.archs(),
+            // The lowest that has every operation.
+            "tests/kernels/operations" => &["sm_100"],
+            _ if self.links() => self.archs(),
+            _ => &ARCHS[..],
+        };
+        let arch = archs.iter().map(ToString::to_string).collect();
+        let ptxas = if self.links() { None } else { Some("off".into()) };
+        let settings = Settings { arch, ptxas, float: self.float, ..Settings::default() };
+        let name = self.folder.replace('/', "-");
+        let name = if self.float == FloatSettings::default() { name } else { format!("{name}/modes") };
+        build(&self.folder, &name, settings, &[])
+    }
+}
+
+/// Compiles the package in `folder`, into an output folder of that name.
+pub fn build(folder: &str, name: &str, settings: Settings, features: &[&str]) -> Result<PathBuf, String> {
+    let target = target_dir();
+    let out_dir = target.join("pipeline").join(name);
+    let names = features.iter().map(ToString::to_string).collect();
+    let build = DeviceBuild {
+        manifest: root().join(folder).join("Cargo.toml"),
+        settings,
+        profile: "release".into(),
+        features: Features { names, default: true, all: false },
+        name: None,
+        out_dir: out_dir.clone(),
+        target_dir: target.join("pipeline/cargo"),
+        cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into(),
+        rustc: "rustc".into(),
+        sysroot: None,
+        dump_dir: None,
+        show: Show::Rendered,
+        color: false,
+    };
+    project::build(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
+    Ok(out_dir)
+}

@@ -1,0 +1,88 @@
+//! What panics cost: registers and stack by ptxas's account, and what stands in the PTX.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use libtest_mimic::Trial;
+use ptx_codegen::options::Settings;
+use ptx_codegen::panics::{PanicSettings, PanicStrategy};
+use ptx_codegen::tools::Tools;
+use ptx_tests::trial;
+use serde_json::Value;
+
+use crate::packages;
+
+const FOLDER: &str = "tests/kernels/panics";
+
+/// Oldest, widest and newest that ptxas knows.
+const ARCHS: [&str; 3] = ["sm_75", "sm_90", "sm_120"];
+
+/// Ordinary kernels with bounds checks, `tests/kernels/panics/src/cost.rs`.
+const KERNELS: [&str; 6] = ["saxpy", "gather", "stencil", "matmul", "histogram", "n_body"];
+
+/// Registers that a kernel may need for keeping places.
+const ALLOWED: u64 = 2;
+
+type Built = Result<PathBuf, String>;
+
+pub fn trials() -> Vec<Trial> {
+    let built: Arc<OnceLock<[Built; 2]>> = Arc::default();
+    let mut trials = Vec::new();
+    for kernel in KERNELS {
+        for arch in ARCHS {
+            let built = built.clone();
+            trials.push(trial(format!("panics: what `location` costs {kernel} on {arch}"), move || {
+                if Tools::find().ptxas().is_none() {
+                    return Some("ptxas was not found".into());
+                }
+                let build = |strategy| build(strategy, None, &["cost"]);
+                let both = built.get_or_init(|| [PanicStrategy::Trap, PanicStrategy::Location].map(build));
+                let [(registers, stack), (more, more_stack)] = both.each_ref().map(|out| usage(out, kernel, arch));
+                assert!(more <= registers + ALLOWED, "{more} registers with `location`, {registers} with `trap`");
+                assert!(more_stack <= stack, "{more_stack} bytes of stack with `location`, {stack} with `trap`");
+                None
+            }));
+        }
+    }
+    for (strategy, present, absent) in [
+        (PanicStrategy::Full, &["__assertfail", "4core3fmt", "__ptx_panic"][..], &[][..]),
+        (PanicStrategy::Location, &["__ptx_panic", "membar.sys"], &["__assertfail", "4core3fmt", "__ptx_panic_draft"]),
+        (PanicStrategy::Trap, &["trap;"], &["__assertfail", "4core3fmt", "__ptx_panic"]),
+    ] {
+        trials.push(trial(format!("panics: what `{}` has in the PTX", strategy.name()), move || {
+            let out = build(strategy, Some("off"), &[]).unwrap_or_else(|error| panic!("{error}"));
+            let ptx = fs::read_to_string(out.join("ptx_panic_kernels.sm_75.ptx")).expect("the build made it");
+            for part in present {
+                assert!(ptx.contains(part), "no `{part}`");
+            }
+            for part in absent {
+                assert!(!ptx.contains(part), "there is `{part}`");
+            }
+            None
+        }));
+    }
+    trials
+}
+
+fn build(strategy: PanicStrategy, ptxas: Option<&str>, features: &[&str]) -> Built {
+    let panic = PanicSettings { panic: Some(strategy), ..PanicSettings::default() };
+    let arch = if features.is_empty() { &ARCHS[..1] } else { &ARCHS[..] };
+    let arch = arch.iter().map(ToString::to_string).collect();
+    let settings = Settings { arch, panic, ptxas: ptxas.map(Into::into), ..Settings::default() };
+    let name = format!("tests-panic_kernels/{}{}", features.concat(), strategy.name());
+    packages::build(FOLDER, &name, settings, features)
+}
+
+/// Registers and stack of a kernel.
+fn usage(out: &Built, kernel: &str, arch: &str) -> (u64, u64) {
+    let out = out.as_ref().unwrap_or_else(|error| panic!("{error}"));
+    let report = fs::read_dir(out).expect("the build made it").flatten().map(|entry| entry.path());
+    let report = report.into_iter().find(|path| path.extension().is_some_and(|end| end == "json")).expect("a report");
+    let report: Value = serde_json::from_str(&fs::read_to_string(report).expect("readable")).expect("JSON");
+    let kernels = report["kernels"].as_array().expect("kernels");
+    let found = kernels.iter().find(|found| found["name"] == kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
+    let resources = &found["resources"][arch];
+    let number = |what: &str| resources[what].as_u64().unwrap_or_else(|| panic!("no {what} in {resources}"));
+    (number("registers"), number("stack"))
+}

@@ -1,0 +1,132 @@
+//! The project that `cargo ptx new demo` makes, outside the repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use ptx_tests::folders::{root, target_dir};
+
+/// A made project.
+pub struct Demo {
+    scratch: tempfile::TempDir,
+    name: &'static str,
+}
+
+/// How a program ended.
+pub struct Run {
+    /// Whether well.
+    pub success: bool,
+    /// What it printed.
+    pub stdout: String,
+    /// What it complained of.
+    pub stderr: String,
+}
+
+/// The project, for one test at a time; made by the first.
+pub fn demo() -> MutexGuard<'static, Demo> {
+    static DEMO: OnceLock<Mutex<Demo>> = OnceLock::new();
+    let demo = DEMO.get_or_init(|| Mutex::new(Demo::new("demo")));
+    // A test that failed leaves sources that the next one writes anew.
+    let guard = demo.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    guard.reset();
+    guard
+}
+
+impl Demo {
+    /// Makes one of this name, for a test that changes more of it than sources.
+    pub fn new(name: &'static str) -> Self {
+        let demo = Self { scratch: tempfile::tempdir().expect("a temporary folder"), name };
+        demo.cargo_ptx(demo.scratch.path(), &[], &["new", name]).expect_success();
+        // What the tests change, they put back from here.
+        fs::create_dir(demo.scratch.path().join("sources")).expect("a fresh folder");
+        for name in ["lib.rs", "main.rs"] {
+            fs::copy(demo.path().join("src").join(name), demo.scratch.path().join("sources").join(name))
+                .unwrap_or_else(|error| panic!("the project has no src/{name}: {error}"));
+        }
+        demo
+    }
+
+    fn reset(&self) {
+        for name in ["lib.rs", "main.rs"] {
+            let text = fs::read_to_string(self.scratch.path().join("sources").join(name)).expect("our copy");
+            let path = self.path().join("src").join(name);
+            if fs::read_to_string(&path).is_ok_and(|now| now != text) {
+                fs::write(path, text).expect("our own file");
+            }
+        }
+    }
+
+    /// The project's folder.
+    pub fn path(&self) -> PathBuf {
+        self.scratch.path().join(self.name)
+    }
+
+    /// Changes a source file.
+    pub fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
+        let path = self.path().join("src").join(name);
+        let text = fs::read_to_string(&path).expect("the project has it");
+        let changed = change(text.clone());
+        assert_ne!(text, changed, "the change to {name} changes nothing");
+        fs::write(path, changed).expect("our own file");
+    }
+
+    /// Runs cargo in the project.
+    pub fn cargo(&self, args: &[&str]) -> Run {
+        self.run(cargo().args(args).current_dir(self.path()))
+    }
+
+    /// Runs `cargo ptx` in the project.
+    pub fn ptx(&self, args: &[&str]) -> Run {
+        self.cargo_ptx(&self.path(), &[], args)
+    }
+
+    /// Runs `cargo ptx` in the project, with these environment variables.
+    pub fn ptx_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Run {
+        self.cargo_ptx(&self.path(), variables, args)
+    }
+
+    fn cargo_ptx(&self, folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> Run {
+        let manifest = root().join("Cargo.toml");
+        let mut command = cargo();
+        command
+            .args(["run", "--quiet", "--package", "ptx-codegen", "--bin", "cargo-ptx", "--manifest-path"])
+            .arg(manifest);
+        command.envs(variables.iter().copied());
+        self.run(command.args(["--", "ptx"]).args(args).current_dir(folder))
+    }
+
+    fn run(&self, command: &mut Command) -> Run {
+        // Not the folder in which the cargo above us builds. It stays between runs: the compiler is in it.
+        let target = target_dir();
+        command.env("CARGO_TARGET_DIR", target.join("project"));
+        let Output { status, stdout, stderr } = command.output().expect("cargo starts");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Run { success: status.success(), stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+impl Run {
+    /// It ended well.
+    #[track_caller]
+    pub fn expect_success(self) -> Self {
+        assert!(self.success, "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Whether cargo (with `-v`) ran the project's build script, which is what compiles for the device.
+    pub fn compiled_for_the_device(&self) -> bool {
+        self.stderr
+            .lines()
+            .any(|line| line.contains("Running `") && line.contains("/demo-") && line.contains("build-script-build`"))
+    }
+
+    /// Whether cargo (with `-v`) compiled the project's program.
+    pub fn compiled_for_the_host(&self) -> bool {
+        self.stderr.lines().any(|line| line.contains("--crate-name demo") && line.contains("--crate-type bin"))
+    }
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}

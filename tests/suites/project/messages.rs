@@ -1,0 +1,88 @@
+//! Messages of `cargo ptx build` about packages: what a user sees, each with its code.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use libtest_mimic::Trial;
+use ptx_tests::test;
+
+use crate::demo::{Demo, demo};
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        test("a dependency that needs std is named, and what to do", || {
+            let demo = demo();
+            let folder = demo.path().join("needs_std");
+            fs::create_dir_all(folder.join("src")).unwrap();
+            let manifest = "[package]\nname = \"needs_std\"\nedition = \"2024\"\nversion = \"0.1.0\"\n";
+            fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+            fs::write(folder.join("src/lib.rs"), "//! It prints.\npub fn f() {\n    println!(\"std\");\n}\n").unwrap();
+            with_manifest(
+                &demo,
+                |text| text + "\n[dependencies.needs_std]\npath = \"needs_std\"\n",
+                || {
+                    refused(&demo, &[], &["error[PTX0017]", "needs_std", "Cargo.toml", "help:", "host"]);
+                },
+            );
+        }),
+        test("rustc's error stands above ours", || {
+            let demo = demo();
+            demo.edit("lib.rs", |text| text.replace("*y += ", "*y += \"text\" + "));
+            let stderr = refused(&demo, &[], &["error[E0369]", "src/lib.rs:", "error[PTX0020]", "stands above"]);
+            assert_eq!(stderr.matches("error[E0").count(), 1, "{stderr}");
+        }),
+        test("an error that rustc repeats is shown and counted once", || {
+            let demo = demo();
+            demo.edit("lib.rs", |text| text.replace("a: f32", "a: (f32, f32)").replace("a * x", "a.0 * x"));
+            let stderr = refused(&demo, &[], &["error[E0277]", "has no place in the device ABI", "error[PTX0020]"]);
+            assert_eq!(stderr.matches("error[E0277]").count(), 1, "{stderr}");
+            assert!(stderr.contains("rustc's error stands above"), "{stderr}");
+        }),
+        test("a manifest that cargo refuses", || {
+            let demo = demo();
+            let broken = |text: String| text + "\n[dependencies.nobody_has_this]\npath = \"nobody/has/this\"\n";
+            with_manifest(&demo, broken, || {
+                refused(&demo, &[], &["nobody_has_this", "error[PTX00"]);
+            });
+        }),
+        test("a folder that is no sysroot", || {
+            let variables = [("RUST_PTX_SYSROOT", "no/such/folder")];
+            refused(&demo(), &variables, &["error[PTX0018]", "no/such/folder", "rust-src", "help:"]);
+        }),
+        test("options of the manifest that do not exist", || {
+            let demo = demo();
+            with_manifest(
+                &demo,
+                |text| text + "\n[package.metadata.ptx]\narchs = [\"sm_80\"]\n",
+                || {
+                    refused(&demo, &[], &["error[PTX0001]", "`archs`", "`arch`", "Cargo.toml"]);
+                },
+            );
+        }),
+    ]
+}
+
+/// `cargo ptx build` with these variables fails, with these parts in its message; what it said.
+#[track_caller]
+fn refused(demo: &Demo, variables: &[(&str, &str)], parts: &[&str]) -> String {
+    let run = demo.ptx_with(variables, &["build"]);
+    assert!(!run.success, "{}", run.stdout);
+    for part in parts {
+        assert!(run.stderr.contains(part), "`{part}` is not in:\n{}", run.stderr);
+    }
+    for noise in ["panicked", "RUST_BACKTRACE", "linking with `"] {
+        assert!(!run.stderr.contains(noise), "`{noise}` is in:\n{}", run.stderr);
+    }
+    run.stderr
+}
+
+/// Runs `body` with another manifest.
+fn with_manifest(demo: &Demo, change: impl FnOnce(String) -> String, body: impl FnOnce()) {
+    let manifest = demo.path().join("Cargo.toml");
+    let before = fs::read_to_string(&manifest).unwrap();
+    let without = before.split("\n[package.metadata.ptx]").next().unwrap_or_default().to_string();
+    fs::write(&manifest, change(without)).unwrap();
+    let outcome = catch_unwind(AssertUnwindSafe(body));
+    fs::write(&manifest, before).unwrap();
+    outcome.unwrap_or_else(|panic| resume_unwind(panic));
+}
