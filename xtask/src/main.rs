@@ -16,6 +16,7 @@ mod debugger;
 mod examples;
 mod messages;
 mod reference;
+mod sanitizer;
 mod setup;
 mod shell;
 mod test;

@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::counts::Counts;
-use crate::{abi, cases, examples, reference, setup, shell};
+use crate::{abi, cases, examples, reference, sanitizer, setup, shell};
 
 /// A group of tests with one runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -39,19 +39,21 @@ pub enum Suite {
     Examples,
     /// What the device tests compare floating point with, itself; builds MPFR.
     Reference,
+    /// The runtime's unsafe code on the host, under AddressSanitizer and Miri.
+    Sanitizer,
     /// Kernels on a GPU, against the CPU.
     Device,
 }
 
 /// Suites that take minutes before their first test. They run by name, with `--all`, and in their turn in CI.
-const LONG: [Suite; 1] = [Suite::Reference];
+const LONG: [Suite; 2] = [Suite::Reference, Suite::Sanitizer];
 
 /// Groups of suites that take about as long as each other with `--all`; `cargo xtask ci` runs one of them.
 pub const PARTS: [&[Suite]; 5] = [
     &[Suite::Pipeline],
     &[Suite::DebugInfo, Suite::BadInput],
     &[Suite::Float, Suite::Reference, Suite::Layout],
-    &[Suite::Abi, Suite::Link],
+    &[Suite::Abi, Suite::Link, Suite::Sanitizer],
     &[Suite::Ui, Suite::Project, Suite::Unit],
 ];
 
@@ -124,6 +126,7 @@ impl Suite {
                     None => runner(request, &mut command),
                 }
             }
+            Self::Sanitizer => sanitizer::run(),
             Self::Device => device(request),
         }
     }

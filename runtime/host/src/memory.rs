@@ -64,7 +64,7 @@ pub unsafe trait DeviceWrite<T>: DeviceRead<T> + DeviceMemoryMut {}
 
 macro_rules! readable {
     ($($ty:ty),*) => {$(
-        // SAFETY: cudarc keeps the memory and orders the work on it.
+        // SAFETY: cudarc keeps the memory and orders the work on it. To leave memory uninitialised is `unsafe` there.
         unsafe impl<T> DeviceMemory for $ty {
             fn len(&self) -> usize {
                 DeviceSlice::len(self)

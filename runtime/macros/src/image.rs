@@ -32,8 +32,8 @@ pub fn expand(arguments: TokenStream) -> syn::Result<TokenStream> {
             ),
         ));
     }
-    // SAFETY: the file calls `ptx::Image::new` with code and descriptions that ptx-build wrote together. The block stands here
-    // and not in the file, so that crates with `#![forbid(unsafe_code)]` have images: rustc exempts what macros of other
-    // crates write.
+    // SAFETY: the file calls `ptx::Image::new` with code and descriptions that ptx-build wrote together. The block stands
+    // here and not in the file, so that crates with `#![forbid(unsafe_code)]` have images: rustc exempts what macros of
+    // other crates write.
     Ok(quote!(unsafe { ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/", #file)) }))
 }

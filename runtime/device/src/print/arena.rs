@@ -42,7 +42,7 @@ impl Arena {
         }
         self.full.set(false);
         write(&mut Writer { arena: self });
-        // SAFETY: `push` leaves space for an ellipsis and the NUL; `start` is at most `len`.
+        // SAFETY: `push`, all that `write` can do, leaves space for an ellipsis and the NUL; `start` is at most `len`.
         unsafe {
             self.append("\0");
             self.bytes.get().cast::<u8>().add(start)

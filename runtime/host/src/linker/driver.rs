@@ -28,7 +28,8 @@ struct State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        // SAFETY: made by `State::new` and not in use any more. The fields are dropped after this. An error here would be one of an earlier kernel's.
+        // SAFETY: made by `State::new` and not in use any more. The fields are dropped after this. An error here would be
+        // one of an earlier kernel's.
         _ = unsafe { sys::cuLinkDestroy(self.state) };
     }
 }
@@ -40,9 +41,9 @@ impl State {
         let mut options = [Option_::CU_JIT_ERROR_LOG_BUFFER, Option_::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
         let mut values = vec![log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_LEN)];
         let mut state = std::ptr::null_mut();
-        // SAFETY: as many options as values; the log is as long as the second says, and numbers are passed in the pointer
-        // itself, as the driver API asks. Values of options that the driver writes to "must remain valid for the life of
-        // the CUlinkState" (`cuLinkCreate`): log and values are on the heap, and live as long.
+        // SAFETY: as many options as values; the log is as long as the second says, and numbers are passed in the
+        // pointer itself, as the driver API asks. Values of options that the driver writes to "must remain valid for
+        // the life of the CUlinkState" (`cuLinkCreate`): log and values are on the heap, and live as long.
         unsafe { sys::cuLinkCreate_v2(options.len() as c_uint, options.as_mut_ptr(), values.as_mut_ptr(), &mut state) }
             .result()?;
         Ok(Self { state, log, _values: values })

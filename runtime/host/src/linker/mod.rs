@@ -177,8 +177,8 @@ impl<'a> Linker<'a> {
         };
         let names: Vec<_> = inputs.iter().map(|input| input.name.as_str()).collect();
         let description = format!("{} (linked for {arch} by {linker})", names.join(" + "));
-        // SAFETY: a linker made a whole cubin of undamaged pieces, which their adders promised; it has all kernels of the images,
-        // since a kernel that another piece defines, too, is an error.
+        // SAFETY: a linker made a whole cubin of undamaged pieces, which their adders promised; it has all kernels of the
+        // images, since a kernel that another piece defines, too, is an error.
         unsafe { Module::load_linked(&device, images.into_iter().copied().collect(), &cubin, description) }
     }
 }

@@ -193,6 +193,8 @@ fn attempt(api: &'static Api, arch: &str, inputs: &[LinkInput<'_>], lto: bool) -
     let options = [Some(format!("-arch={arch}")), lto.then(|| "-lto".to_owned())];
     let options: Vec<CString> = options.into_iter().flatten().filter_map(|option| CString::new(option).ok()).collect();
     let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+    // Outlives `state`: `nvJitLink.h` does not say that it copies what is added.
+    let mut added = Vec::new();
     let mut state = State { api, handle: std::ptr::null_mut() };
     // SAFETY: as many pointers as said, to strings that live through the call.
     let created = unsafe { (api.create)(&mut state.handle, pointers.len() as u32, pointers.as_ptr()) };
@@ -204,10 +206,11 @@ fn attempt(api: &'static Api, arch: &str, inputs: &[LinkInput<'_>], lto: bool) -
         };
         let name = CString::new(input.name.replace('\0', "")).unwrap_or_default();
         let words = crate::driver::aligned(&bytes);
-        // SAFETY: the handle is alive; the data has at least that many bytes and is copied before the call returns.
-        let added =
+        // SAFETY: the handle is alive; the data has at least that many bytes, and outlives `state`.
+        let result =
             unsafe { (api.add)(state.handle, kind(input.kind), words.as_ptr().cast(), bytes.len(), name.as_ptr()) };
-        state.check(added, arch, &format!("{}: ", input.name))?;
+        added.push((words, name));
+        state.check(result, arch, &format!("{}: ", input.name))?;
     }
     // SAFETY: the handle is alive.
     let completed = unsafe { (api.complete)(state.handle) };
