@@ -118,7 +118,6 @@ impl Suite {
             Self::Float => test("float"),
             Self::Project => test("project"),
             Self::Examples => examples::run(&request.filter),
-            Self::Sanitizer => sanitizer::run(),
             Self::Reference => {
                 let mut command = shell::cargo();
                 command.args(["test", "--no-fail-fast", "--package", "ptx-float-reference", "--lib"]);
@@ -127,6 +126,7 @@ impl Suite {
                     None => runner(request, &mut command),
                 }
             }
+            Self::Sanitizer => sanitizer::run(),
             Self::Device => device(request),
         }
     }
