@@ -167,7 +167,7 @@ fn fatbinary(options: &Options) -> Result<PathBuf> {
 /// Has ptxas check the PTX, and notes resources and spills in the report.
 fn assemble(options: &Options, assembler: &Assembler, job: Job<'_>, report: &mut Report) -> Result<Option<Artifact>> {
     let assembled = match assembler.assemble(job) {
-        Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch)? => {
+        Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch) => {
             report.diagnostics.push(
                 Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
                     .note(format!("ptxas {} does not know this arch", assembler.version())),
