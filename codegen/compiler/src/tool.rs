@@ -129,7 +129,10 @@ impl Tool {
 
     /// The archs that a ptxas knows, as in `sm_90a`.
     pub fn archs(&self) -> Result<&[String]> {
-        let archs = self.archs.get_or_init(|| Ok(version::archs(&self.ask("--help")?)));
+        let archs = self.archs.get_or_init(|| match version::archs(&self.ask("--help")?) {
+            none if none.is_empty() => Err(self.failed("`--help` lists no archs".into()).into()),
+            archs => Ok(archs),
+        });
         archs.as_deref().map_err(Clone::clone)
     }
 
