@@ -259,5 +259,4 @@ fn file(line: &str) -> Kind<'_> {
 }
 
 #[cfg(test)]
-#[path = "ptx_text_tests.rs"]
 mod tests;

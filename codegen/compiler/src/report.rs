@@ -75,7 +75,7 @@ impl Report {
         Self {
             name: options.name.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
-            llvm: crate::LLVM_VERSION.into(),
+            llvm: crate::version::LLVM_VERSION.into(),
             ptxas: ptxas.map(str::to_string),
             debug: options.debug,
             kernels: table.kernels.iter().map(kernel).collect(),

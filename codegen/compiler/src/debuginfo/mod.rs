@@ -18,7 +18,7 @@ mod types;
 mod variables;
 
 pub use self::lines::without_debug;
-use self::sections::Section;
+use self::sections::replace;
 use self::symbols::Symbols;
 use self::tree::Tree;
 use crate::abi::Table;
@@ -112,19 +112,4 @@ fn full(ptx: &str, table: &Table) -> Result<String, String> {
         ".debug_info" => Some(format!("{}{names}", written.info)),
         _ => None,
     }))
-}
-
-/// The text with other sections.
-pub fn replace(ptx: &str, sections: &[Section], by: impl Fn(&Section) -> Option<String>) -> String {
-    let mut text = String::with_capacity(ptx.len());
-    let mut at = 0;
-    for section in sections {
-        if let Some(new) = by(section) {
-            text.push_str(&ptx[at..section.range.start]);
-            text.push_str(&new);
-            at = section.range.end;
-        }
-    }
-    text.push_str(&ptx[at..]);
-    text
 }

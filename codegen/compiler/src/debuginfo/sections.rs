@@ -146,6 +146,21 @@ impl Writer {
     }
 }
 
+/// The text with other sections.
+pub fn replace(ptx: &str, sections: &[Section], by: impl Fn(&Section) -> Option<String>) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    let mut at = 0;
+    for section in sections {
+        if let Some(new) = by(section) {
+            text.push_str(&ptx[at..section.range.start]);
+            text.push_str(&new);
+            at = section.range.end;
+        }
+    }
+    text.push_str(&ptx[at..]);
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -220,7 +220,7 @@ fn failure(member: &Member<'_>, ParseError(reason): &ParseError) -> Diagnostic {
     if foreign || reason.contains("Incompatible epoch") {
         return Diagnostic::error(Code::ForeignBitcode, format!("{member} holds bitcode of another LLVM"))
             .note(format!("it was written by {}", producer.unwrap_or("an incompatible LLVM")))
-            .note(format!("this linker reads bitcode of {ours} (rustc {})", crate::RUSTC_RELEASE))
+            .note(format!("this linker reads bitcode of {ours} (rustc {})", crate::version::RUSTC_RELEASE))
             .note(format!("LLVM says: {reason}"))
             .help("build the linker and every crate with the same rustc, and run `cargo clean` on mixed output");
     }

@@ -5,6 +5,7 @@
 
 mod float;
 pub mod instruction;
+mod row;
 mod table;
 
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::Artifact;
+use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files::no_scratch;

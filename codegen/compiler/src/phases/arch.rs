@@ -1,9 +1,10 @@
 //! The phases that each arch has of its own: from a copy of the program to PTX and machine code.
 
-use super::Parts;
+use super::parts::Parts;
 use super::program::Program;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
+use crate::artifact::Artifact;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
@@ -14,7 +15,6 @@ use crate::libdevice;
 use crate::llvm::{Module, TargetMachine};
 use crate::memory;
 use crate::optimize;
-use crate::output::Artifact;
 use crate::panics;
 use crate::ptxas::{self, Job, Traceable};
 use crate::report::Report;

@@ -9,10 +9,10 @@ use std::process::{Command, ExitStatus};
 
 use crate::abi::Table;
 use crate::arch::Arch;
+use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::files::no_scratch;
-use crate::output::Artifact;
 use crate::report::{Report, Resources};
 use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
 use crate::tool::{Name, Origin, Tool};

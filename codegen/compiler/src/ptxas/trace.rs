@@ -7,7 +7,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::arch::Arch;
-use crate::debuginfo::{replace, sections, without_debug};
+use crate::debuginfo::sections::{self, replace};
+use crate::debuginfo::without_debug;
 use crate::diagnostic::{Result, Span};
 use crate::emit;
 use crate::llvm::{self, Call, Module, Origin, TargetMachine};
