@@ -1,78 +1,131 @@
-//! What NVIDIA's assembler gets wrong, kept from it.
+//! What NVIDIA's assembler gets wrong, kept from it: some arithmetic of 16 bits is computed in 32.
+//!
+//! ```text
+//! neg.s16 %rs2, %rs1;
+//! ```
+//!
+//! becomes
+//!
+//! ```text
+//! { .reg .b32 %wide<3>; cvt.s32.s16 %wide1, %rs1; neg.s32 %wide0, %wide1; cvt.u16.u32 %rs2, %wide0; }
+//! ```
+//!
+//! It is done in the text, because no module of LLVM's keeps the narrow instructions away: instruction selection narrows
+//! what is truncated, makes `mul x, -4` a negation, and finds absolute values in shifts. The text also has what `asm!` says.
+//! A line stays one line, so that line numbers hold.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use crate::arch::Arch;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::llvm::{
-    self, BasicValueEnum, BuilderError, Context, InstructionOpcode, InstructionValue, IntValue, Intrinsic, Module,
-};
+use crate::ptx_text;
 
-/// The oldest arch whose code is wrong.
-const FIRST_WRONG: u32 = 90;
-
-/// Computes minima and maxima of 8 and 16 bits in 32.
-///
-/// ptxas 13.0.88 folds a comparison with the result of `max.u16` into the instruction `VIMNMX.U16x2`, and takes the wrong side
-/// of it: a `match` on the larger of two bytes went astray on an H200. Before `max.u32` the comparison stays apart.
-pub fn widen_small_extremes<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<()> {
-    if arch.number() < FIRST_WRONG {
-        return Ok(());
-    }
-    for function in llvm::functions(module) {
-        for instruction in llvm::instructions(function).collect::<Vec<_>>() {
-            widen(context, module, instruction).map_err(|error| {
-                Diagnostic::error(Code::LlvmFailed, format!("cannot widen a minimum or maximum: {error}"))
-            })?;
-        }
-    }
-    Ok(())
+/// An instruction of 16 bits that ptxas compiles wrongly.
+struct Wrong {
+    narrow: &'static str,
+    /// What extends the operands.
+    extend: &'static str,
+    wide: &'static str,
+    /// The oldest arch whose machine code is wrong.
+    since: u32,
 }
 
-fn widen<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    instruction: InstructionValue<'ctx>,
-) -> Result<(), BuilderError> {
-    let Some((operation, left, right)) = small_extreme(instruction) else { return Ok(()) };
-    let (narrow, wide) = (left.get_type(), context.i32_type());
-    let Some(callee) = Intrinsic::find(operation).and_then(|i| i.get_declaration(module, &[wide.into()])) else {
-        return Ok(());
-    };
-    let builder = context.create_builder();
-    builder.position_before(&instruction);
-    let extend = |value: IntValue<'ctx>| {
-        if operation.starts_with("llvm.s") {
-            builder.build_int_s_extend(value, wide, "")
-        } else {
-            builder.build_int_z_extend(value, wide, "")
-        }
-    };
-    let call = builder.build_call(callee, &[extend(left)?.into(), extend(right)?.into()], "")?;
-    if let Some(value) = call.try_as_basic_value().basic() {
-        let result = builder.build_int_truncate(value.into_int_value(), narrow, "")?;
-        if let Some(result) = result.as_instruction() {
-            instruction.replace_all_uses_with(&result);
-            instruction.erase_from_basic_block();
-        }
+/// ptxas 13.0.88 computes these two in 32 bits and believes that the result still fits 16, but -(-32,768) does not: it leaves
+/// out the extension before a comparison, a conversion, a shift, a minimum or `mul.wide`. With `neg.s16`, -32,768 was
+/// positive in `i16::saturating_abs`. Optimised machine code of every arch is wrong, that of `-O0` is right.
+const NEGATIONS: [Wrong; 4] = [
+    Wrong::new("neg.s16", "cvt.s32.s16", "neg.s32", 0),
+    Wrong::new("abs.s16", "cvt.s32.s16", "abs.s32", 0),
+    // ptxas makes a negation of a difference once it knows that the minuend is 0, as in the first round of a loop.
+    Wrong::new("sub.s16", "cvt.s32.s16", "sub.s32", 0),
+    Wrong::new("sub.u16", "cvt.s32.s16", "sub.s32", 0),
+];
+
+/// ptxas 13.0.88 folds a comparison with the result into `VIMNMX.U16x2`, and takes the wrong side of it: a `match` on the
+/// larger of two bytes went astray on an H200. With 32 bits the comparison stays apart. Older archs lack that instruction.
+const EXTREMES: [Wrong; 4] = [
+    Wrong::new("min.s16", "cvt.s32.s16", "min.s32", 90),
+    Wrong::new("max.s16", "cvt.s32.s16", "max.s32", 90),
+    Wrong::new("min.u16", "cvt.u32.u16", "min.u32", 90),
+    Wrong::new("max.u16", "cvt.u32.u16", "max.u32", 90),
+];
+
+impl Wrong {
+    const fn new(narrow: &'static str, extend: &'static str, wide: &'static str, since: u32) -> Self {
+        Self { narrow, extend, wide, since }
     }
-    Ok(())
 }
 
-/// The operation's name without its type, and its operands.
-fn small_extreme<'ctx>(instruction: InstructionValue<'ctx>) -> Option<(&'static str, IntValue<'ctx>, IntValue<'ctx>)> {
-    if instruction.get_opcode() != InstructionOpcode::Call {
+/// Writes in 32 bits what the arch's machine code would have wrong.
+pub fn widen(ptx: &str, arch: Arch) -> String {
+    let lines = ptx_text::lines(ptx).map(|line| match widened(line.code(), arch) {
+        Some(wide) => Cow::Owned(format!("\t{wide}\n")),
+        None => Cow::Borrowed(&ptx[line.range]),
+    });
+    lines.collect()
+}
+
+/// What computes the same in 32 bits, if that is needed.
+fn widened(statement: &str, arch: Arch) -> Option<String> {
+    let (name, operands) = statement.strip_suffix(';')?.split_once(char::is_whitespace)?;
+    let wrong =
+        NEGATIONS.iter().chain(&EXTREMES).find(|wrong| wrong.narrow == name && arch.number() >= wrong.since)?;
+    if operands.contains(';') {
         return None;
     }
-    let operand = |index| instruction.get_operand(index).and_then(|operand| operand.value());
-    let BasicValueEnum::PointerValue(callee) = operand(instruction.get_num_operands() - 1)? else { return None };
-    let name = callee.get_name().to_str().ok()?;
-    let (operation, width) = name.rsplit_once('.')?;
-    let known = ["llvm.umin", "llvm.umax", "llvm.smin", "llvm.smax"];
-    let operation = known.into_iter().find(|known| *known == operation)?;
-    match (width, operand(0)?, operand(1)?) {
-        ("i8" | "i16", BasicValueEnum::IntValue(left), BasicValueEnum::IntValue(right)) => {
-            Some((operation, left, right))
+    let mut operands = operands.split(',').map(str::trim);
+    let result = operands.next()?;
+    let (mut extended, mut wide) = (String::new(), String::from("%wide0"));
+    for (operand, number) in operands.zip(1..) {
+        _ = write!(extended, "{} %wide{number}, {operand}; ", wrong.extend);
+        _ = write!(wide, ", %wide{number}");
+    }
+    Some(format!("{{ .reg .b32 %wide<3>; {extended}{} {wide}; cvt.u16.u32 {result}, %wide0; }}", wrong.wide))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, arch: &str) -> String {
+        widen(text, arch.parse().expect("an arch"))
+    }
+
+    #[test]
+    fn negations_are_wide_for_every_arch() {
+        let wide = "\t{ .reg .b32 %wide<3>; cvt.s32.s16 %wide1, %rs1; neg.s32 %wide0, %wide1; \
+                    cvt.u16.u32 %rs2, %wide0; }\n";
+        for arch in ["sm_70", "sm_90a", "sm_120"] {
+            assert_eq!(of("\tneg.s16 \t%rs2, %rs1;\n", arch), wide);
         }
-        _ => None,
+        let absolute = of("L:\n\tabs.s16 \t%rs2, %rs1; // a\n\tret;\n", "sm_80");
+        assert!(absolute.starts_with("L:\n\t{ ") && absolute.ends_with("; }\n\tret;\n"), "{absolute}");
+        assert!(absolute.contains("abs.s32 %wide0, %wide1; cvt.u16.u32 %rs2, %wide0;"), "{absolute}");
+        let difference = of("\tsub.s16 \t%rs3, 5, %rs1;\n", "sm_80");
+        let expected = "cvt.s32.s16 %wide1, 5; cvt.s32.s16 %wide2, %rs1; sub.s32 %wide0, %wide1, %wide2;";
+        assert!(difference.contains(expected), "{difference}");
+    }
+
+    #[test]
+    fn extremes_are_wide_where_the_bug_is() {
+        let narrow = "\tmax.u16 \t%rs3, %rs1, -1;\n";
+        assert_eq!(of(narrow, "sm_89"), narrow);
+        let wide = of(narrow, "sm_100");
+        assert!(wide.contains("cvt.u32.u16 %wide2, -1; max.u32 %wide0, %wide1, %wide2;"), "{wide}");
+    }
+
+    #[test]
+    fn all_else_stays() {
+        for text in [
+            "",
+            "\tneg.s32 \t%r2, %r1;\n\tadd.s16 \t%rs3, %rs1, %rs2;\r\n}",
+            "// neg.s16 %rs2, %rs1;\n",
+            "neg.s16",
+            "neg.s16;",
+            "neg.s16 %rs2, %rs1; ret;",
+            "\t.file 1 \"/neg.s16 a, b;\"\n",
+        ] {
+            assert_eq!(of(text, "sm_90"), text);
+        }
     }
 }

@@ -72,7 +72,6 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     let (context, level) = (program.context, program.options.opt_level);
     copies::widen(context, module, machine, level)?;
     memory::order(context, module, machine, &program.table, *arch, level)?;
-    workarounds::widen_small_extremes(context, module, *arch)?;
     float::lower(context, module, level)?;
     panics::lower(context, module, level)
 }
@@ -88,7 +87,7 @@ pub fn emit<'a, 'ctx>(target: &'a ForArch<'_, 'ctx>, traced: bool) -> Result<Emi
     let artifacts = emit::artifacts(options, module, *arch);
     let prepared = debuginfo::prepare(module, *debug)?;
     let text = emit::emit(module, machine, *arch)?;
-    let ptx = prepared.rewrite(text, table, *version)?;
+    let ptx = workarounds::widen(&prepared.rewrite(text, table, *version)?, *arch);
     let source = copy.map(|module| Traceable { module, machine, arch: *arch });
     Ok(Emitted { ptx, source, imports, artifacts })
 }
