@@ -9,6 +9,7 @@ use ptx_codegen::options::{DebugLevel, Emit, Settings};
 use ptx_codegen::progress::Progress;
 use ptx_codegen::project::{self, DeviceBuild, Features, Show};
 use ptx_codegen::tools::Tools;
+use ptx_tests::Sample;
 use ptx_tests::folders::{root, target_dir};
 
 /// The GPU that everything is compiled for.
@@ -86,8 +87,12 @@ pub fn twin() -> Option<Vec<u8>> {
     Some(fs::read(output).expect("just written"))
 }
 
-/// The examples and the kernels of the tests, as folders.
+/// The packages to look at, of the examples and the kernels of the tests, as folders.
 pub fn folders() -> Vec<String> {
+    Sample::asked().keeping("packages with debug information", all_folders(), 4, |folder| folder == KERNELS)
+}
+
+fn all_folders() -> Vec<String> {
     let mut folders = vec![
         KERNELS.to_string(),
         "tests/kernels/basics".into(),

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use ptx_codegen::tools::Tools;
-use ptx_tests::Skip;
 use ptx_tests::folders::{root, target_dir};
+use ptx_tests::{Sample, Skip};
 
 use crate::generate::{Case, Member, cases};
 
@@ -61,8 +61,8 @@ template<class T> void pattern(T& value) {
 "#;
 
 fn chosen() -> Vec<Case> {
-    let number = |name: &str, default: u64| env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
-    cases(number("PTX_LAYOUT_SEED", 3), number("PTX_LAYOUT_COUNT", 200) as usize)
+    let sample = Sample::asked();
+    cases(sample.seed, sample.number("structs with bit-fields", 200, 60) as usize)
 }
 
 /// The programs print the same.

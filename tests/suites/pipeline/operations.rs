@@ -12,7 +12,7 @@ use ptx_codegen::float::FloatSettings;
 use ptx_codegen::intrinsics::instruction::{self, Instruction};
 use ptx_codegen::tools::{Tool, Tools};
 use ptx_tests::folders::root;
-use ptx_tests::trial;
+use ptx_tests::{Sample, trial};
 
 use crate::packages::{Package, one, with};
 
@@ -36,7 +36,8 @@ pub fn trials() -> Vec<Trial> {
         None
     }));
     let archs = ["sm_75", "sm_80", "sm_89", "sm_90", "sm_100"];
-    trials.extend(archs.map(|arch| trial(format!("operations of {arch}"), move || instructions_of(arch))));
+    let archs = Sample::asked().of("GPUs for the table of operations", archs, 2);
+    trials.extend(archs.into_iter().map(|arch| trial(format!("operations of {arch}"), move || instructions_of(arch))));
     trials.push(trial("operations in other modes", no_mode_matters));
     trials.push(trial("operations do not fuse in machine code", separate_in_machine_code));
     trials
@@ -52,7 +53,8 @@ fn compare(name: &str) -> Option<String> {
 /// With `--use_fast_math` every operation is what it was, but for the approximate ones, which are nvcc's then too.
 fn no_mode_matters() -> Option<String> {
     let fast = FloatSettings { use_fast_math: Some(true), ..FloatSettings::default() };
-    let fast = parse(&fs::read_to_string(with("tests/kernels/operations", fast).ptx(ARCH)).expect("just written"));
+    let fast =
+        parse(&fs::read_to_string(with("tests/kernels/operations", ARCH, fast).ptx(ARCH)).expect("just written"));
     let Some(theirs) = nvcc(&["--use_fast_math"]) else { return Some("nvcc was not found".into()) };
     let mut followed = 0;
     for (name, ours) in ours() {
@@ -170,7 +172,7 @@ fn ptxas() -> Option<&'static Tool> {
 }
 
 fn package() -> &'static Package {
-    static PACKAGE: LazyLock<Package> = LazyLock::new(|| one("tests/kernels/operations"));
+    static PACKAGE: LazyLock<Package> = LazyLock::new(|| one("tests/kernels/operations", ARCH));
     &PACKAGE
 }
 
