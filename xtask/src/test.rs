@@ -164,9 +164,6 @@ fn device(request: &Request) -> Result<Counts> {
 fn runner(request: &Request, command: &mut Command) -> Result<Counts> {
     let sample = if request.all { "all".to_string() } else { request.seed.unwrap_or(1).to_string() };
     command.env(SAMPLE, sample).arg("--").args(&request.filter);
-    if request.all {
-        command.arg("--include-ignored");
-    }
     listen(command)
 }
 

@@ -45,7 +45,7 @@ fn with_libdevice(body: impl FnOnce()) -> Option<String> {
 /// The PTX of `tests/kernels/math`.
 fn package() -> &'static str {
     static PTX: OnceLock<String> = OnceLock::new();
-    PTX.get_or_init(|| fs::read_to_string(one("tests/kernels/math").ptx(ARCH)).expect("just written"))
+    PTX.get_or_init(|| fs::read_to_string(one("tests/kernels/math", ARCH).ptx(ARCH)).expect("just written"))
 }
 
 fn every_function() {
