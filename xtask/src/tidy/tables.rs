@@ -80,6 +80,17 @@ pub const ENVIRONMENT_RULES_IN: [&str; 2] = ["codegen", "runtime"];
 
 /// Files and folders that read the environment, each with the reason.
 pub const ENVIRONMENT: &[(&str, &str)] = &[
+    ("codegen/cargo-ptx/src/cli/environment.rs", "cargo says which cargo and rustc it is"),
+    ("codegen/cargo-ptx/src/cli/output.rs", "whether colours are wanted"),
+    ("codegen/cargo-ptx/src/cli/doctor.rs", "it reports what others read"),
+    ("codegen/cargo-ptx/src/debugger", "where cuda-gdb lies"),
+    ("codegen/project/src/build/cargo.rs", "the device build's cargo must not see the outer one's variables"),
+    ("codegen/project/src/build/profile.rs", "cargo's profiles can be set by variables"),
+    ("codegen/project/src/cache.rs", "where the cache lies"),
+    ("codegen/project/src/linker.rs", "whether this program is to be rustc's linker"),
+    ("codegen/project/src/options", "settings come from variables, too"),
+    ("codegen/project/src/tools", "where NVIDIA's tools lie"),
+    ("codegen/project/src/wrapper.rs", "whether this program is to be rustc's wrapper"),
     ("runtime/build/src", "a build script is told by cargo's variables what to build"),
     ("runtime/macros/src", "a macro learns from cargo's variables which package it is in"),
     ("runtime/host/src/linker/nvjitlink.rs", "where NVIDIA's library lies"),
