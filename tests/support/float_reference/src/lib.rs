@@ -60,7 +60,7 @@ pub enum Operation {
     Add,
     /// a - b
     Sub,
-    /// a b
+    /// a * b
     Mul,
     /// a b + c
     Fma,

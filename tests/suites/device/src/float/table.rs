@@ -6,14 +6,14 @@ use ptx_float_reference::inputs::{Random, special_operands};
 
 use super::launch::{JudgeBound, UNBOUNDED};
 
-/// One function.
+/// A function under test: its kernel, and CUDA's function for the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     /// The kernel's name.
     pub kernel: &'static str,
     /// CUDA's name in double precision, or one of `judge.cuh`'s own.
     pub cuda: &'static str,
-    /// Its arguments.
+    /// How many arguments it has.
     pub arity: usize,
     /// CUDA's name for it if it is approximate, as in `__sinf`.
     pub approximate: Option<&'static str>,
