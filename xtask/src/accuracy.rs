@@ -11,7 +11,7 @@ use serde_json::Value;
 /// Where records are kept, one for each model of GPU.
 const RESULTS: &str = "tests/suites/device/results";
 
-/// The page.
+/// The page of the book that this command writes.
 const PAGE: &str = "docs/src/float/accuracy.md";
 
 /// What begins the names of the tests that measure, and of those that compare with nvcc.

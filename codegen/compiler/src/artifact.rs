@@ -9,7 +9,7 @@ pub struct Artifact {
     pub kind: Emit,
     /// None for a fatbin and a header.
     pub arch: Option<Arch>,
-    /// The contents.
+    /// What goes into the file: text in UTF-8, or a binary.
     pub bytes: Vec<u8>,
 }
 

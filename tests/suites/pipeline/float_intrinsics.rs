@@ -82,7 +82,7 @@ const REDUCTIONS: &[(&str, &[&str])] = &[
     ("fmaximum", &["T"]),
 ];
 
-/// Instructions.
+/// Instructions rather than calls; `T` stands for the type.
 const INSTRUCTIONS: &[&str] = &[
     "fadd T %a0, %a1",
     "fsub T %a0, %a1",

@@ -16,7 +16,7 @@ use crate::packages::{build, one};
 /// The GPU for which it is compiled.
 const ARCH: &str = "sm_80";
 
-/// The tests.
+/// All but those of the fallback need libdevice, and are skipped without it.
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("every function is compiled from libdevice", || with_libdevice(every_function)),

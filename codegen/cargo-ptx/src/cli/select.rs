@@ -16,7 +16,7 @@ use super::arguments::BuildArgs;
 pub struct Selected {
     /// The package's manifest.
     pub manifest: PathBuf,
-    /// Its name.
+    /// As in the package's manifest: `my-app`.
     pub name: String,
     /// The workspace's target folder.
     pub target_dir: PathBuf,

@@ -25,7 +25,7 @@ pub struct Tree {
     entries: Vec<Entry>,
 }
 
-/// One entry.
+/// A debugging information entry (DIE): a function, a variable, a type.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// What it is.
@@ -70,7 +70,7 @@ impl Value {
         Self::Number(gimli::DW_FORM_data1, number.into(), None)
     }
 
-    /// A text.
+    /// A string that stands in the entry itself: `DW_FORM_string`.
     pub fn text(text: impl Into<Vec<u8>>) -> Self {
         Self::String(text.into())
     }
@@ -217,7 +217,7 @@ impl Tree {
         id
     }
 
-    /// The entry.
+    /// The entry of that number, which must be this tree's.
     pub fn entry(&self, id: Id) -> &Entry {
         &self.entries[id.0]
     }

@@ -15,7 +15,7 @@ use crate::arch::{Arch, PtxVersion};
 pub struct Instruction {
     /// The instruction without its operands.
     pub text: String,
-    /// The row.
+    /// The row whose pattern it is an expansion of.
     pub row: &'static Row,
 }
 

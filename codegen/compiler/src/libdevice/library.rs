@@ -8,13 +8,13 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, Context, MemoryBuffer, Module, ParseError};
 use crate::request::{Libdevice, Options};
 
-/// What serves.
+/// The library that mathematical functions are taken from.
 pub enum Library {
     /// libdevice.10.bc: the file, mapped.
     Libdevice {
         /// Where it is.
         path: PathBuf,
-        /// Its bitcode.
+        /// LLVM bitcode, parsed for each module that needs it.
         bytes: MemoryBuffer<'static>,
     },
     /// The crate `libm`.

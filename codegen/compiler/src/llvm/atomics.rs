@@ -174,7 +174,7 @@ fn is_monotonic(ordering: AtomicOrdering) -> bool {
     !matches!(ordering, AtomicOrdering::NotAtomic | AtomicOrdering::Unordered)
 }
 
-/// A fence.
+/// A fence at the builder's position; panics if the ordering is weaker than acquire or release.
 pub fn build_fence(builder: &Builder<'_>, atomicity: Atomicity) {
     assert_positioned(builder);
     let orders = is_monotonic(atomicity.ordering) && atomicity.ordering != AtomicOrdering::Monotonic;

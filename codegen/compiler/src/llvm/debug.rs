@@ -383,9 +383,9 @@ pub struct Call {
     pub callee: String,
     /// The caller's file.
     pub file: PathBuf,
-    /// Its line.
+    /// The call's line in that file, from 1.
     pub line: u32,
-    /// Its column.
+    /// The call's column in that line, from 1.
     pub column: u32,
 }
 

@@ -59,7 +59,7 @@ pub unsafe fn delete_function(function: FunctionValue<'_>) {
 /// Who uses a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Use<'ctx> {
-    /// An instruction.
+    /// An instruction that has it as an operand, directly or through constants.
     Instruction(InstructionValue<'ctx>),
     /// A static's initializer, directly or through constants.
     Global(GlobalValue<'ctx>),

@@ -45,7 +45,7 @@ pub fn pack(options: &Options, artifacts: &[Artifact]) -> Result<Vec<u8>> {
     Ok(std::fs::read(&output).map_err(|e| broken(e.to_string()))?)
 }
 
-/// The program.
+/// The path of NVIDIA's `fatbinary`, or an error that says how to install it.
 fn fatbinary(tools: &Tools) -> Result<PathBuf> {
     let missing = || {
         Diagnostic::error(Code::ToolFailed, "fatbins need NVIDIA's fatbinary, which was not found")

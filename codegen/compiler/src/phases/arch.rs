@@ -27,7 +27,7 @@ pub struct ForArch<'a, 'ctx> {
     program: &'a Program<'a, 'ctx>,
     /// A copy of the program's.
     pub module: Module<'ctx>,
-    /// Which arch.
+    /// The GPU that the module is specialised for.
     pub arch: Arch,
     version: PtxVersion,
     machine: TargetMachine,
@@ -35,7 +35,7 @@ pub struct ForArch<'a, 'ctx> {
 
 /// What [`emit`] wrote.
 pub struct Emitted<'a, 'ctx> {
-    /// The PTX.
+    /// The text with its debug information, as it goes to ptxas and to the output.
     pub ptx: String,
     /// What the PTX was made from, for ptxas's messages.
     source: Option<Traceable<'a, 'ctx>>,

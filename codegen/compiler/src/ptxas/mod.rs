@@ -44,9 +44,9 @@ pub struct Assembled {
 /// One PTX file to assemble.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// The text.
+    /// The contents of the file that ptxas reads.
     pub ptx: &'a str,
-    /// The arch.
+    /// The GPU to compile for: `-arch`.
     pub arch: Arch,
     /// Decides `-g` and `-lineinfo`.
     pub debug: DebugLevel,

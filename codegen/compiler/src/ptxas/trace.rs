@@ -35,7 +35,7 @@ pub struct Traceable<'a, 'ctx> {
 /// PTX without debug information, and what its lines came from.
 #[derive(Debug, Default)]
 pub struct Traced {
-    /// The text.
+    /// The text, without `.loc`, `.file` and debug sections.
     pub ptx: String,
     places: Vec<Option<Place>>,
 }

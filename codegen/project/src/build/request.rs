@@ -51,9 +51,9 @@ pub struct DeviceBuild {
     /// Where cargo keeps what it compiles for the device. Not a folder in which cargo builds something else at the
     /// same time: cargo would wait for itself.
     pub target_dir: PathBuf,
-    /// Which cargo.
+    /// The `cargo` that builds for the device.
     pub cargo: PathBuf,
-    /// Which rustc.
+    /// The `rustc` that this cargo calls.
     pub rustc: PathBuf,
     /// A ready device sysroot, or Rust's `library` folder; found or built otherwise.
     pub sysroot: Option<PathBuf>,

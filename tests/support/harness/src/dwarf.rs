@@ -13,7 +13,7 @@ pub struct Dwarf {
     by_offset: HashMap<usize, usize>,
 }
 
-/// One entry.
+/// A debugging information entry (DIE), linked to others by indices.
 #[derive(Debug)]
 pub struct Entry {
     /// In the section.
@@ -35,7 +35,7 @@ pub enum Value {
     Address(u64),
     /// Of any size.
     Number(i64),
-    /// A string.
+    /// A string, from whichever section holds it.
     Text(String),
     /// An offset in the section.
     Reference(usize),
