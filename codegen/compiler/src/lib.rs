@@ -36,7 +36,7 @@ pub mod report;
 pub mod request;
 pub mod tool;
 mod verify;
-mod workarounds;
+pub mod workarounds;
 
 pub use diagnostic::{Diagnostic, Failure, Level, Span};
 pub use driver::link;

@@ -68,8 +68,7 @@ pub fn widen(ptx: &str, arch: Arch) -> String {
 /// What computes the same in 32 bits, if that is needed.
 fn widened(statement: &str, arch: Arch) -> Option<String> {
     let (name, operands) = statement.strip_suffix(';')?.split_once(char::is_whitespace)?;
-    let wrong =
-        NEGATIONS.iter().chain(&EXTREMES).find(|wrong| wrong.narrow == name && arch.number() >= wrong.since)?;
+    let wrong = NEGATIONS.iter().chain(&EXTREMES).find(|wrong| wrong.narrow == name && arch.number() >= wrong.since)?;
     if operands.contains(';') {
         return None;
     }

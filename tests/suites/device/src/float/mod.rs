@@ -3,7 +3,7 @@
 
 mod double;
 mod equality;
-mod launch;
+pub mod launch;
 mod modes;
 mod narrow;
 mod rounding;
