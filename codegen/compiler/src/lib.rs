@@ -38,7 +38,7 @@ pub mod request;
 pub mod tool;
 mod verify;
 mod version;
-mod workarounds;
+pub mod workarounds;
 
 pub use diagnostic::{Diagnostic, Failure, Level, Span};
 pub use driver::link;

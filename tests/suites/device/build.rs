@@ -10,6 +10,8 @@ use ptx_project::tools;
 
 #[path = "build/float.rs"]
 mod float;
+#[path = "build/halfwords.rs"]
+mod halfwords;
 #[path = "build/panics.rs"]
 mod panics;
 
@@ -22,6 +24,7 @@ fn main() {
         Builder::new().kernels(folder).profile("release").build();
     }
     panics::build();
+    halfwords::build(tools::find().ptxas().map(|tool| tool.path.as_path()));
     println!("cargo::rustc-check-cfg=cfg(twin)");
     let nvcc = nvcc();
     float::build(nvcc.as_deref().ok());

@@ -20,6 +20,7 @@ mod examples;
 mod failures;
 mod float;
 mod gpu;
+mod halfwords;
 mod heap;
 mod language;
 mod launcher;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         linking::tests(),
         print::tests(),
         heap::tests(),
+        halfwords::tests(),
         float::tests(),
     ]
     .concat();

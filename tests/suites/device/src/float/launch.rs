@@ -17,7 +17,7 @@ impl Number for f64 {}
 /// Where slices without elements begin: not null.
 const NOWHERE: u64 = 0x1000;
 
-/// Code of nvcc's, loaded for as long as the program runs.
+/// Code that is not from our linker, loaded for as long as the program runs.
 #[derive(Debug)]
 pub struct Twin(CUmodule);
 
@@ -27,15 +27,16 @@ unsafe impl Send for Twin {}
 unsafe impl Sync for Twin {}
 
 impl Twin {
-    /// Loads a cubin.
+    /// Loads a cubin, or PTX that ends with a zero.
     pub fn load(gpu: &Gpu, cubin: &[u8]) -> Result<Self, String> {
         gpu.device.context().bind_to_thread().map_err(|error| error.to_string())?;
-        // SAFETY: the context is current, and nvcc's cubin is whole.
+        // SAFETY: the context is current, and the cubin or PTX is whole.
         let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) };
-        module.map(Self).map_err(|error| format!("nvcc's code does not load: {error}"))
+        module.map(Self).map_err(|error| format!("the code does not load: {error}"))
     }
 
-    fn function(&self, gpu: &Gpu, name: &str) -> CUfunction {
+    /// A kernel of it.
+    pub fn function(&self, gpu: &Gpu, name: &str) -> CUfunction {
         gpu.device.context().bind_to_thread().expect("the context is there");
         let symbol = CString::new(name).expect("names have no zeros");
         // SAFETY: the module is loaded, and its context current.
@@ -47,7 +48,7 @@ impl Twin {
 ///
 /// # Safety
 /// The parameters must be those of the function, and the memory that they name there.
-unsafe fn launch(gpu: &Gpu, function: CUfunction, blocks: u32, parameters: &mut [*mut c_void]) {
+pub unsafe fn launch(gpu: &Gpu, function: CUfunction, blocks: u32, parameters: &mut [*mut c_void]) {
     gpu.device.context().bind_to_thread().expect("the context is there");
     let stream = gpu.device.stream().cu_stream();
     // SAFETY: the caller's promise.

@@ -4,7 +4,7 @@
 mod double;
 mod equality;
 mod images;
-mod launch;
+pub mod launch;
 mod modes;
 mod narrow;
 mod rounding;
