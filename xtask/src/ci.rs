@@ -13,12 +13,16 @@ use crate::{reference, setup, shell, test, tidy};
 const DEVICE: &str = "ptx-device-tests";
 const REFERENCE: &str = "ptx-float-reference";
 
-/// What takes seconds first: formatting, tidy, clippy and the book, each of which counts as tests; then the README's test command;
-/// then every case of some suites, in turn.
+/// Packages whose build scripts compile kernels, which takes minutes: clippy sees them in their turn.
+const WITH_KERNELS: [&str; 5] = [DEVICE, "call", "crates", "float-paper", "saxpy"];
+
+/// What is quick first: formatting, tidy, clippy and the book, each of which counts as tests; then the README's test
+/// command; then every case of some suites, in turn.
 pub fn run() -> Result<ExitCode> {
     let mut counts = one("formatting", shell::cargo().args(["fmt", "--all", "--check"]));
     counts += tidy::counts()?;
-    counts += clippy("clippy", &["--workspace", "--exclude", DEVICE], None);
+    let quick: Vec<&str> = WITH_KERNELS.iter().flat_map(|package| ["--exclude", package]).collect();
+    counts += clippy("clippy", &[&["--workspace"], &quick[..]].concat(), None);
     counts += one("book", shell::cargo().args(["xtask", "book"]));
     setup::run()?;
     counts += test::counts(&Request::default());
@@ -26,12 +30,10 @@ pub fn run() -> Result<ExitCode> {
     println!("\n== part {} of {} of the whole, by the number of commits", part + 1, PARTS.len());
     counts += test::counts(&Request { suites: PARTS[part].to_vec(), all: true, ..Request::default() });
     if PARTS[part].contains(&Suite::Reference) {
-        // Their build compiles all kernels, and MPFR, which this part has.
-        counts += clippy(
-            "clippy of the device tests",
-            &["--package", DEVICE, "--package", REFERENCE],
-            Some(&[DEVICE, REFERENCE]),
-        );
+        // This part has MPFR, which some of them need.
+        let slow: Vec<&str> =
+            [REFERENCE].iter().chain(&WITH_KERNELS).flat_map(|package| ["--package", package]).collect();
+        counts += clippy("clippy of what compiles kernels", &slow, Some(&[DEVICE, REFERENCE]));
     }
     println!("{counts}");
     Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -59,7 +59,7 @@ fn check_name(name: &str) -> Result<()> {
 
 /// The folder of the sources that this program was built from, if they are still there.
 fn checkout() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
     root.join("runtime/ptx/Cargo.toml").is_file().then(|| root.to_path_buf())
 }
 

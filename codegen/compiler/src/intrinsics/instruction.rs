@@ -132,7 +132,7 @@ mod tests {
     /// Messages name what is in the table as alternatives, so that each must be there to call.
     #[test]
     fn the_crate_has_a_name_for_each() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/device/src/float");
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/device/src/float");
         let mut called = std::collections::BTreeSet::new();
         for file in std::fs::read_dir(folder).unwrap() {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
