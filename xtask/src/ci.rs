@@ -6,21 +6,33 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::counts::Counts;
-use crate::test::{PARTS, Request};
-use crate::{setup, shell, test, tidy};
+use crate::test::{PARTS, Request, Suite};
+use crate::{reference, setup, shell, test, tidy};
+
+/// The tests for a GPU, and what judges their floating point.
+const DEVICE: &str = "ptx-device-tests";
+const REFERENCE: &str = "ptx-float-reference";
 
 /// What takes seconds first: formatting, tidy, clippy and the book, each of which counts as tests; then the README's test command;
 /// then every case of some suites, in turn.
 pub fn run() -> Result<ExitCode> {
     let mut counts = one("formatting", shell::cargo().args(["fmt", "--all", "--check"]));
     counts += tidy::counts()?;
-    counts += one("clippy", shell::cargo().args(["clippy", "--all-targets", "--quiet", "--", "--deny", "warnings"]));
+    counts += clippy("clippy", &["--workspace", "--exclude", DEVICE], None);
     counts += one("book", shell::cargo().args(["xtask", "book"]));
     setup::run()?;
     counts += test::counts(&Request::default());
     let part = turn() % PARTS.len();
     println!("\n== part {} of {} of the whole, by the number of commits", part + 1, PARTS.len());
     counts += test::counts(&Request { suites: PARTS[part].to_vec(), all: true, ..Request::default() });
+    if PARTS[part].contains(&Suite::Reference) {
+        // Their build compiles all kernels, and MPFR, which this part has.
+        counts += clippy(
+            "clippy of the device tests",
+            &["--package", DEVICE, "--package", REFERENCE],
+            Some(&[DEVICE, REFERENCE]),
+        );
+    }
     println!("{counts}");
     Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -33,6 +45,16 @@ fn turn() -> usize {
     }
     let commit = git(&["rev-parse", "HEAD"]);
     usize::from_str_radix(commit.get(..8).unwrap_or_default(), 16).unwrap_or(0)
+}
+
+/// Clippy on these packages, with MPFR where they have that feature.
+fn clippy(name: &str, packages: &[&str], with_mpfr: Option<&[&str]>) -> Counts {
+    let mut command = shell::cargo();
+    command.args(["clippy", "--all-targets", "--quiet"]).args(packages);
+    if let Some(reason) = with_mpfr.and_then(|packages| reference::add_features(&mut command, packages)) {
+        println!("clippy does not see what needs MPFR: {reason}");
+    }
+    one(name, command.args(["--", "--deny", "warnings"]))
 }
 
 fn one(name: &str, command: &mut Command) -> Counts {

@@ -58,7 +58,7 @@ enum Verb {
     },
     /// Measures.
     Bench {
-        /// What.
+        /// Which benchmark to run.
         #[arg(value_enum)]
         what: bench::Benchmark,
     },

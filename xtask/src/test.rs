@@ -118,7 +118,6 @@ impl Suite {
             Self::Float => test("float"),
             Self::Project => test("project"),
             Self::Examples => examples::run(&request.filter),
-            Self::Sanitizer => sanitizer::run(),
             Self::Reference => {
                 let mut command = shell::cargo();
                 command.args(["test", "--no-fail-fast", "--package", "ptx-float-reference", "--lib"]);
@@ -127,6 +126,7 @@ impl Suite {
                     None => runner(request, &mut command),
                 }
             }
+            Self::Sanitizer => sanitizer::run(),
             Self::Device => device(request),
         }
     }
@@ -164,9 +164,6 @@ fn device(request: &Request) -> Result<Counts> {
 fn runner(request: &Request, command: &mut Command) -> Result<Counts> {
     let sample = if request.all { "all".to_string() } else { request.seed.unwrap_or(1).to_string() };
     command.env(SAMPLE, sample).arg("--").args(&request.filter);
-    if request.all {
-        command.arg("--include-ignored");
-    }
     listen(command)
 }
 

@@ -6,7 +6,7 @@ use ptx_abi::SHIM;
 
 use crate::abi::{FunctionAbi, Table};
 use crate::diagnostic::Span;
-use crate::llvm::{self, AsValueRef, FunctionValue, InstructionValue, Use};
+use crate::llvm::{self, AnyValue, FunctionValue, InstructionValue, Use};
 
 /// The most calls that are shown.
 const MOST: usize = 6;
@@ -32,7 +32,7 @@ pub struct Users {
 }
 
 /// Who uses `symbol`.
-pub fn users(symbol: &impl AsValueRef, table: &Table) -> Users {
+pub fn users<'ctx>(symbol: &impl AnyValue<'ctx>, table: &Table) -> Users {
     let mut names = BTreeSet::new();
     let mut first = None;
     for user in llvm::uses(symbol) {

@@ -67,6 +67,14 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// The title and explanation of a code, or the error that there is none.
+    pub fn explain(code: &str) -> Result<String> {
+        Ok(Code::find(code).map(Code::explain).ok_or_else(|| {
+            Self::error(Code::Usage, format!("there is no message `{code}`"))
+                .help("`cargo ptx explain` lists all codes")
+        })?)
+    }
+
     /// An error with nothing but a message.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Self { level: Level::Error, code, message: message.into(), spans: vec![], notes: vec![], help: vec![] }

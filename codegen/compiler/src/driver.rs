@@ -2,8 +2,6 @@
 
 use crate::diagnostic::Result;
 use crate::dump::Dump;
-use crate::header;
-use crate::input;
 use crate::llvm::{self, Context};
 use crate::output;
 use crate::phases::{self, Parts};
@@ -16,19 +14,18 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut dump = Dump::new(options.dump_dir.as_deref())?;
     let parts = Parts::find(options)?;
     let context = Context::create();
-    let files = input::read(&options.inputs)?;
 
-    let module = phases::read(options, &context, &files)?;
+    let module = phases::read(options, &context, &parts)?;
     dump.module("read", &module)?;
     let mut program = phases::describe(options, &context, module)?;
     phases::lower(&program)?;
     dump.module("lower", &program.module)?;
-    phases::reduce(&mut program, &parts.library, &files)?;
+    phases::reduce(&mut program, &parts)?;
     dump.module("reduce", &program.module)?;
 
     let ptxas = parts.assembler.as_ref().map(|assembler| assembler.version());
     let mut report = Report { debug: program.debug, ..Report::new(options, &program.table, &program.module, ptxas) };
-    let mut artifacts = Vec::from_iter(header::artifact(options, &program.interface)?);
+    let mut artifacts = Vec::from_iter(program.header.take());
     for &arch in &options.archs {
         let target = phases::specialise(&program, arch)?;
         dump.module(&format!("{arch}-specialise"), &target.module)?;

@@ -29,7 +29,7 @@ impl<'a> Dump<'a> {
         self.text(&format!("{stage}.ll"), &module.print_to_string().to_string_lossy())
     }
 
-    /// A text.
+    /// Any other text after `stage`, which names the file: `sm_90.ptx`.
     pub fn text(&mut self, stage: &str, text: &str) -> Result<()> {
         if let Some(dir) = self.dir {
             let path = dir.join(format!("{:02}-{stage}", self.count));

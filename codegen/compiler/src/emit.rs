@@ -2,10 +2,10 @@
 
 use crate::abi::Table;
 use crate::arch::{Arch, Needs, PtxVersion};
+use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, Module, TargetMachine};
-use crate::output::Artifact;
 use crate::request::{DebugLevel, Emit, OptLevel, Options};
 
 /// Parameters over 4,096 bytes (PTX ISA 8.1, "Kernel Function Parameter Attributes").

@@ -6,6 +6,7 @@
 
 pub mod abi;
 pub mod arch;
+mod artifact;
 mod callers;
 pub mod codes;
 mod copies;
@@ -36,15 +37,11 @@ pub mod report;
 pub mod request;
 pub mod tool;
 mod verify;
+mod version;
 pub mod workarounds;
 
 pub use diagnostic::{Diagnostic, Failure, Level, Span};
 pub use driver::link;
 pub use report::Report;
 pub use request::Options;
-
-/// The LLVM version this crate is bound to, as `rustc -vV` prints it.
-pub const LLVM_VERSION: &str = env!("PTX_LLVM_VERSION");
-
-/// The release of the rustc whose LLVM this crate is bound to.
-pub const RUSTC_RELEASE: &str = env!("PTX_RUSTC_RELEASE");
+pub use version::{LLVM_VERSION, RUSTC_RELEASE};

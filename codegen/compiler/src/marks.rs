@@ -12,6 +12,10 @@ const MODES: &str = "ptx-float";
 /// A function that came from libdevice.
 const LIBDEVICE: &str = "ptx-libdevice";
 
+/// What a place that panics and keeps its location alone calls, from the assignment of strategies until panics are lowered:
+/// `void (ptr)`, and never back.
+pub const AT_LOCATION: &str = "__rust_ptx_panic_at";
+
 /// The modes of a function; nvcc's defaults where none were set.
 pub fn modes_of(function: FunctionValue<'_>) -> Modes {
     match function.get_string_attribute(AttributeLoc::Function, MODES) {

@@ -26,7 +26,7 @@ pub const BEGIN_ASM: &str = "// begin inline asm";
 /// What LLVM writes behind the text of an `asm!`.
 pub const END_ASM: &str = "// end inline asm";
 
-/// One line.
+/// A line of PTX and what kind it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// Its bytes in the text, with its end. The lines of a text follow each other without gaps.
@@ -259,5 +259,4 @@ fn file(line: &str) -> Kind<'_> {
 }
 
 #[cfg(test)]
-#[path = "ptx_text_tests.rs"]
 mod tests;

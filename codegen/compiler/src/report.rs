@@ -75,7 +75,7 @@ impl Report {
         Self {
             name: options.name.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
-            llvm: crate::LLVM_VERSION.into(),
+            llvm: crate::version::LLVM_VERSION.into(),
             ptxas: ptxas.map(str::to_string),
             debug: options.debug,
             kernels: table.kernels.iter().map(kernel).collect(),
@@ -134,7 +134,7 @@ impl LinkedFile {
 /// One `.entry`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
-    /// The symbol.
+    /// The symbol in the PTX, by which the driver finds the kernel.
     pub name: String,
     /// The Rust path.
     pub path: String,
@@ -176,7 +176,7 @@ impl From<Modes> for FloatModes {
 /// One exported or imported `.func`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFunction {
-    /// The symbol.
+    /// The symbol in the PTX, by which it is linked.
     pub name: String,
     /// Other device code defines it.
     pub is_import: bool,
@@ -193,7 +193,7 @@ pub struct DeviceFunction {
 /// One source-level parameter and what it is in PTX.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Param {
-    /// Its name.
+    /// As in the source.
     pub name: String,
     /// Its Rust type.
     pub rust_type: String,

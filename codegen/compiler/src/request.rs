@@ -146,7 +146,7 @@ pub struct Options {
     pub debug: DebugLevel,
     /// Functions to keep besides kernels.
     pub exports: Vec<String>,
-    /// The assembler.
+    /// Which ptxas checks the PTX, or that none does.
     pub ptxas: Ptxas,
     /// The maths library.
     pub libdevice: Libdevice,

@@ -27,7 +27,7 @@ pub enum Name {
     Nvlink,
     /// The CUDA C++ compiler.
     Nvcc,
-    /// The disassembler.
+    /// Shows a cubin's machine code as text (SASS).
     Nvdisasm,
     /// Prints what cubins and fatbins hold.
     Cuobjdump,
@@ -101,9 +101,9 @@ impl fmt::Display for Origin {
 /// A tool that was found. What it says of itself is asked when it is first wanted.
 #[derive(Clone, Debug)]
 pub struct Tool {
-    /// Which.
+    /// Which of NVIDIA's tools it is.
     pub name: Name,
-    /// The file.
+    /// The executable, such as `/usr/local/cuda/bin/ptxas`.
     pub path: PathBuf,
     /// How it was found.
     pub origin: Origin,
@@ -129,7 +129,10 @@ impl Tool {
 
     /// The archs that a ptxas knows, as in `sm_90a`.
     pub fn archs(&self) -> Result<&[String]> {
-        let archs = self.archs.get_or_init(|| Ok(version::archs(&self.ask("--help")?)));
+        let archs = self.archs.get_or_init(|| match version::archs(&self.ask("--help")?) {
+            none if none.is_empty() => Err(self.failed("`--help` lists no archs".into()).into()),
+            archs => Ok(archs),
+        });
         archs.as_deref().map_err(Clone::clone)
     }
 
@@ -164,7 +167,7 @@ impl Tool {
 /// NVIDIA's library of mathematical functions, LLVM bitcode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Libdevice {
-    /// The file.
+    /// The bitcode file, which NVIDIA names `libdevice.10.bc`.
     pub path: PathBuf,
     /// How it was found.
     pub origin: Origin,
@@ -185,7 +188,7 @@ impl Tools {
         self.found.get(&name)
     }
 
-    /// The assembler.
+    /// The assembler of PTX, where it was found.
     pub fn ptxas(&self) -> Option<&Tool> {
         self.get(Name::Ptxas)
     }
@@ -205,7 +208,7 @@ impl Tools {
         self.get(Name::Nvcc)
     }
 
-    /// The disassembler.
+    /// The disassembler of machine code, where it was found.
     pub fn nvdisasm(&self) -> Option<&Tool> {
         self.get(Name::Nvdisasm)
     }

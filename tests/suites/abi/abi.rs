@@ -1,4 +1,4 @@
-//! 400 random signatures with fixed seeds: rust-ptx and nvcc agree on every one.
+//! Random signatures: rust-ptx and nvcc agree on every one.
 
 use std::fs;
 use std::process::{Command, ExitCode};
@@ -12,14 +12,20 @@ use ptx_abi_tests::{compare, compile, generate, round_trip, shrink};
 use ptx_codegen::abi::PtxParam;
 use ptx_codegen::abi::rows::{ROWS, Row};
 use ptx_project::tools;
-use ptx_tests::trial;
+use ptx_tests::{Sample, trial};
 
-/// Seeds, how many cases of each, and the GPU: nvcc has one compiler for those before sm_100 and another for the others.
-const SEEDS: [(u64, u32, &str); 2] = [(1, 200, "sm_90"), (2026, 200, "sm_120")];
+/// GPUs, each with what is added to the seed: nvcc has one compiler for those before sm_100 and another for the others.
+const ARCHS: [(&str, u64); 2] = [("sm_90", 0), ("sm_120", 2025)];
+
+/// How many signatures for each, and how many of them by default.
+const SIGNATURES: (u32, u32) = (200, 50);
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
-        let mut trials: Vec<_> = SEEDS.into_iter().flat_map(|(seed, count, arch)| random(seed, count, arch)).collect();
+        let sample = Sample::asked();
+        let count = sample.number("random signatures for each of two GPUs", SIGNATURES.0, SIGNATURES.1);
+        let mut trials: Vec<_> =
+            ARCHS.into_iter().flat_map(|(arch, more)| random(sample.seed + more, count, arch)).collect();
         trials.extend(rows());
         trials.push(with_nvcc("the judge sees every kind of difference", sees_differences));
         trials.push(with_nvcc("nvcc's deviations are still there", deviations_are_there));

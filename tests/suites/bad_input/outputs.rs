@@ -185,7 +185,7 @@ fn to(scratch: &Scratch, output: &Path) -> Linked {
 const FAKE_PTXAS: &str = r#"#!/bin/sh
 case "$*" in
 *--version*) echo 'Cuda compilation tools, release 13.0, V13.0.88'; exit 0 ;;
-*--help*) echo "Allowed values for this option: 'sm_75','sm_80','sm_90'"; exit 0 ;;
+*--help*) echo "--gpu-name <name>  Allowed values for this option:  'sm_75','sm_80','sm_90'."; exit 0 ;;
 esac
 echo 'ptxas k.ptx, line 12; error   : syntax error near here' >&2
 exit 255

@@ -10,6 +10,7 @@ use ptx_project::build::{self, DeviceBuild, Features, Show};
 use ptx_project::options::Settings;
 use ptx_project::progress::Progress;
 use ptx_project::tools;
+use ptx_tests::Sample;
 use ptx_tests::folders::{root, target_dir};
 
 /// The GPU that everything is compiled for.
@@ -18,10 +19,8 @@ pub const ARCH: &str = "sm_90";
 /// The package that holds [`crate::twin`]'s kernels.
 pub const KERNELS: &str = "tests/kernels/debug_info";
 
-/// Whether ptxas takes minutes for the package. Its tests run with `-- --include-ignored`.
-pub fn takes_minutes(folder: &str) -> bool {
-    ["tests/kernels/basics", "tests/kernels/syscalls"].contains(&folder)
-}
+/// Packages that ptxas takes minutes for: only a run of the whole looks at them.
+const LONG: [&str; 2] = ["tests/kernels/basics", "tests/kernels/syscalls"];
 
 /// What a build wrote.
 pub struct Built {
@@ -87,8 +86,14 @@ pub fn twin() -> Option<Vec<u8>> {
     Some(fs::read(output).expect("just written"))
 }
 
-/// The examples and the kernels of the tests, as folders.
+/// The packages to look at, of the examples and the kernels of the tests, as folders.
 pub fn folders() -> Vec<String> {
+    let (sample, mut folders) = (Sample::asked(), all_folders());
+    folders.retain(|folder| sample.whole || !LONG.contains(&folder.as_str()));
+    sample.keeping("packages that do not take minutes", folders, 4, |folder| folder == KERNELS)
+}
+
+fn all_folders() -> Vec<String> {
     let mut folders = vec![
         KERNELS.to_string(),
         "tests/kernels/basics".into(),

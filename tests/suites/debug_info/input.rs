@@ -9,7 +9,7 @@ use libtest_mimic::Trial;
 use ptx_codegen::request::TARGET;
 use ptx_project::linker::LINKER_VARIABLE;
 use ptx_tests::folders::root;
-use ptx_tests::{library, trial};
+use ptx_tests::{Sample, library, trial};
 
 /// Of rustc: `-C opt-level`, and levels of debug information to compare with none.
 const LEVELS: [(&str, &[&str]); 2] = [("3", &["line-tables-only", "full"]), ("0", &["line-tables-only"])];
@@ -20,7 +20,8 @@ pub fn trials() -> Vec<Trial> {
         fs::read_dir(&folder).expect("the cases").flatten().map(|entry| entry.path()).collect();
     cases.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     cases.sort();
-    cases.into_iter().filter_map(|path| Some(same(Case::read(path)?))).collect()
+    let cases = cases.into_iter().filter_map(Case::read);
+    Sample::asked().of("programs with several levels of debug information", cases, 8).into_iter().map(same).collect()
 }
 
 struct Case {

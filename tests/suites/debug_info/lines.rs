@@ -14,7 +14,6 @@ use crate::build::{self, Built};
 /// A test for every package.
 pub fn trials() -> Vec<Trial> {
     let same = |folder: String| {
-        let slow = build::takes_minutes(&folder);
         trial(format!("same machine code with lines and without: {folder}"), move || {
             let build = |level| build::package(&folder, "release", level);
             let (without, with) = match (build(DebugLevel::None), build(DebugLevel::LineTables)) {
@@ -31,7 +30,6 @@ pub fn trials() -> Vec<Trial> {
             assert!(without == with, "they differ:\n{}", first_difference(&without, &with));
             None
         })
-        .with_ignored_flag(slow)
     };
     let mut trials: Vec<_> = build::folders().into_iter().map(same).collect();
     trials.push(trial("inlined calls are in the line table", || with_lines(inlined_calls)));

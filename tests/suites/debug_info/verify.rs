@@ -32,7 +32,6 @@ const MOVED_END: u64 = 0x100;
 /// A test for every package.
 pub fn trials() -> Vec<Trial> {
     let verify = |folder: String| {
-        let slow = build::takes_minutes(&folder);
         trial(format!("debug information of {folder}"), move || {
             match build::package(&folder, "dev", DebugLevel::Full) {
                 Ok(built) => {
@@ -49,7 +48,6 @@ pub fn trials() -> Vec<Trial> {
                 Err(reason) => Some(reason),
             }
         })
-        .with_ignored_flag(slow)
     };
     let mut trials: Vec<_> = build::folders().into_iter().map(verify).collect();
     trials.push(trial("a variable without a class is found", || {

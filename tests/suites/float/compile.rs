@@ -10,7 +10,7 @@ use ptx_project::tools;
 use ptx_tests::folders::target_dir;
 use ptx_tests::library;
 
-/// The GPU.
+/// The GPU that both compilers compile for.
 pub const ARCH: &str = "sm_90";
 
 /// A crate as rustc hands it to the linker.

@@ -41,7 +41,7 @@ pub fn nvcc_ptx(set: &str) -> PathBuf {
     compile::folder().join("nvcc").join(format!("{set}.ptx"))
 }
 
-/// Ours.
+/// Our kernels of [`rows`], compiled by the first call; panics if they do not compile.
 pub fn ours() -> &'static Compiled {
     try_ours().unwrap_or_else(|error| panic!("{error}"))
 }

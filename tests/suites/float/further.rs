@@ -2,7 +2,7 @@
 
 use crate::row::{Row, looped, row, same};
 
-/// The rows.
+/// The last part of the table in `table.rs`.
 pub const ROWS: &[Row] = &[
     // Quotients by constants, of roots and of quotients.
     row("div_by_ten_f32", "f>f", "a / 10.0", "a / 10.0f"),

@@ -26,7 +26,7 @@ const KERNELS: [(&str, &str); 4] = [
     ("#[ptx::float(use_fast_math)]", "fast"),
 ];
 
-/// The tests.
+/// One test for each way in which modes could reach another function.
 pub fn trials() -> Vec<Trial> {
     vec![
         test("each kernel has its own instructions", own_instructions),

@@ -3,13 +3,13 @@
 //! Its kernel writes its value to memory. `shape` gives the operands `a`, `b`, … and the result: `"ff>d"` has two `f32` and
 //! an `f64` result; see [`kind`] for the letters.
 
-/// The expression.
+/// An expression in both languages and the name of the kernel that computes it.
 pub struct Row {
     /// Of the kernel.
     pub name: &'static str,
     /// Operands and result.
     pub shape: &'static str,
-    /// An expression.
+    /// An expression of the operands: `a.mul_add(b, c)`.
     pub rust: &'static str,
     /// An expression, or statements with `return`.
     pub cuda: &'static str,

@@ -1,7 +1,7 @@
 //! The machine code: ptxas makes of our instructions what the modes say.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -57,7 +57,7 @@ pub fn trials() -> Vec<Trial> {
 
 impl Check {
     fn run(&self) -> Option<String> {
-        let code = match disassembled(self.set) {
+        let code = match compiled::ours_ptx(self.set).and_then(disassembled) {
             Ok(Some(code)) => code,
             Ok(None) => return Some("ptxas or nvdisasm was not found".into()),
             Err(error) => panic!("{error}"),
@@ -76,26 +76,26 @@ impl Check {
 /// Opcodes by kernel.
 type Code = BTreeMap<String, Vec<String>>;
 
-/// The machine code of all kernels under a set of modes; nothing if the tools are not there.
-fn disassembled(set: &'static str) -> Result<Option<&'static Code>, String> {
-    static CODE: Mutex<BTreeMap<&str, Option<&'static Code>>> = Mutex::new(BTreeMap::new());
-    let mut code = CODE.lock().map_err(|error| error.to_string())?;
-    if let Some(found) = code.get(set) {
-        return Ok(*found);
-    }
-    let found = disassemble(&compiled::ours_ptx(set)?)?.map(|code| &*Box::leak(Box::new(code)));
-    code.insert(set, found);
-    Ok(found)
-}
-
 /// ptxas makes the same of both compilers' kernels under a set of modes.
 pub fn agree(kernel: &str, set: &str) {
-    let code = |ptx: &Path| {
-        let code = disassemble(ptx).unwrap_or_else(|error| panic!("{error}"));
-        code.map(|code| code.get(kernel).unwrap_or_else(|| panic!("no kernel {kernel}")).clone())
+    let code = |ptx: PathBuf| {
+        let code = disassembled(ptx).unwrap_or_else(|error| panic!("{error}"));
+        code.map(|code| code.get(kernel).unwrap_or_else(|| panic!("no kernel {kernel}")))
     };
-    let ours = code(&compiled::ours_ptx(set).unwrap_or_else(|error| panic!("{error}")));
-    assert_eq!(ours, code(&compiled::nvcc_ptx(set)), "machine code of {kernel} under {set}");
+    let ours = code(compiled::ours_ptx(set).unwrap_or_else(|error| panic!("{error}")));
+    assert_eq!(ours, code(compiled::nvcc_ptx(set)), "machine code of {kernel} under {set}");
+}
+
+/// The machine code of all kernels in a file, made once; nothing if the tools are not there.
+fn disassembled(ptx: PathBuf) -> Result<Option<&'static Code>, String> {
+    static CODE: Mutex<BTreeMap<PathBuf, Option<&'static Code>>> = Mutex::new(BTreeMap::new());
+    let mut code = CODE.lock().map_err(|error| error.to_string())?;
+    if let Some(found) = code.get(&ptx) {
+        return Ok(*found);
+    }
+    let found = disassemble(&ptx)?.map(|code| &*Box::leak(Box::new(code)));
+    code.insert(ptx, found);
+    Ok(found)
 }
 
 fn disassemble(ptx: &Path) -> Result<Option<Code>, String> {

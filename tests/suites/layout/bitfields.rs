@@ -1,14 +1,12 @@
 //! Where bit-fields lie: ours, g++'s and nvcc's.
 
-use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use ptx_project::tools;
-use ptx_tests::Skip;
-use ptx_tests::folders::{root, target_dir};
+use ptx_tests::{Sample, Skip, library};
 
 use crate::generate::{Case, Member, cases};
 
@@ -61,8 +59,8 @@ template<class T> void pattern(T& value) {
 "#;
 
 fn chosen() -> Vec<Case> {
-    let number = |name: &str, default: u64| env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
-    cases(number("PTX_LAYOUT_SEED", 3), number("PTX_LAYOUT_COUNT", 200) as usize)
+    let sample = Sample::asked();
+    cases(sample.seed, sample.number("structs with bit-fields", 200, 60) as usize)
 }
 
 /// The programs print the same.
@@ -175,21 +173,11 @@ fn run_cxx(folder: &Path, cases: &[Case]) -> String {
 }
 
 fn run_rust(folder: &Path, cases: &[Case]) -> String {
-    let package = folder.join("layout-rust");
-    fs::create_dir_all(package.join("src")).expect("a fresh folder");
-    let manifest = format!(
-        "[package]\nname = \"layout\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-        [dependencies]\nptx = {{ path = {:?} }}\n",
-        root().join("runtime/ptx")
-    );
-    fs::write(package.join("Cargo.toml"), manifest).expect("a fresh file");
-    // The same versions as everywhere: nothing to look up.
-    fs::copy(root().join("Cargo.lock"), package.join("Cargo.lock")).expect("the repository has one");
-    fs::write(package.join("src/main.rs"), rust_program(cases)).expect("a fresh file");
-    let target = target_dir().join("layout");
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["run", "--quiet", "--target-dir"]).arg(target).current_dir(&package);
-    output(&mut cargo)
+    let library = library::host().unwrap_or_else(|error| panic!("{error}"));
+    let (source, program) = (folder.join("layout.rs"), folder.join("layout-rust"));
+    fs::write(&source, rust_program(cases)).expect("a fresh file");
+    output(Command::new("rustc").args(["--edition=2024", "-o"]).arg(&program).args(&library.args).arg(&source));
+    output(&mut Command::new(&program))
 }
 
 fn output(command: &mut Command) -> String {

@@ -12,11 +12,11 @@ pub struct Case {
     pub members: Vec<Member>,
 }
 
-/// A member.
+/// A member of a struct or union: a bit-field or of an ordinary type.
 pub struct Member {
     /// Empty if it is an unnamed bit-field.
     pub name: String,
-    /// In Rust.
+    /// Its type in Rust: `u32`.
     rust: String,
     /// In C++, before the name.
     pub cxx: String,

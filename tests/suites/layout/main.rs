@@ -1,7 +1,5 @@
 //! Layouts against C++ compilers: bit-fields against g++ on the CPU and nvcc's device data, vectors against nvcc, and
 //! the C++ header of `tests/kernels/exports` against both.
-//!
-//! `PTX_LAYOUT_SEED` and `PTX_LAYOUT_COUNT` choose other random structs than the 200 of every run.
 
 use std::process::ExitCode;
 

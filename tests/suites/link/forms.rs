@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use libtest_mimic::Trial;
-use ptx_tests::{Scratch, trial};
+use ptx_tests::{Sample, Scratch, trial};
 
 use crate::cuda::{Cuda, code};
 use crate::rust;
@@ -28,15 +28,18 @@ const FORMS: [(&str, bool, bool); 10] = [
 ];
 
 pub fn trials() -> Vec<Trial> {
+    let archs = Sample::asked().of("GPUs for each form of what is linked", ARCHS, 2);
     let mut trials = Vec::new();
     for (form, serves_all, melts) in FORMS {
+        let archs = archs.clone();
         trials.push(trial(format!("link {form}"), move || {
             let cuda = match Cuda::find() {
                 Ok(cuda) => cuda,
                 Err(reason) => return Some(reason),
             };
             let scratch = Scratch::default();
-            let groups: Vec<String> = if serves_all { vec![ARCHS.join(",")] } else { ARCHS.map(String::from).to_vec() };
+            let groups: Vec<String> =
+                if serves_all { vec![archs.join(",")] } else { archs.into_iter().map(String::from).collect() };
             for archs in groups {
                 let file = make(&cuda, &scratch, form, &archs);
                 let link = format!("--link={}", file.display());

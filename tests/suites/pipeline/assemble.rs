@@ -11,7 +11,7 @@ use crate::packages::Package;
 
 /// A test for every package and GPU.
 pub fn trials(packages: &[Arc<Package>]) -> Vec<Trial> {
-    let pairs = packages.iter().flat_map(|package| package.archs().iter().map(move |arch| (package.clone(), *arch)));
+    let pairs = packages.iter().flat_map(|package| package.archs.iter().map(move |arch| (package.clone(), *arch)));
     pairs
         .map(|(package, arch)| trial(format!("{} for {arch}", package.folder), move || assemble(&package, arch)))
         .collect()

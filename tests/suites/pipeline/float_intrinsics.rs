@@ -3,9 +3,9 @@
 
 use libtest_mimic::Trial;
 use ptx_project::tools;
-use ptx_tests::{Linked, Scratch, trial};
+use ptx_tests::{Linked, Sample, Scratch, trial};
 
-const ARCHS: &str = "sm_75,sm_80,sm_89,sm_90,sm_100,sm_120";
+const ARCHS: [&str; 6] = ["sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"];
 
 /// LLVM's intrinsics (LLVM Language Reference, "Standard C/C++ Library Intrinsics" and what follows). `T` is the type of
 /// float, `t` its name in the intrinsic's.
@@ -82,7 +82,7 @@ const REDUCTIONS: &[(&str, &[&str])] = &[
     ("fmaximum", &["T"]),
 ];
 
-/// Instructions.
+/// Instructions rather than calls; `T` stands for the type.
 const INSTRUCTIONS: &[&str] = &[
     "fadd T %a0, %a1",
     "fsub T %a0, %a1",
@@ -110,14 +110,20 @@ const TYPES: &[(&str, &str, &str)] = &[
 
 /// A test for every type and level, and one for conversions.
 pub fn trials() -> Vec<Trial> {
+    let sample = Sample::asked();
+    let archs = sample.of("GPUs for floats", ARCHS, 2).join(",");
+    let pairs = ["0", "3"].into_iter().flat_map(|level| TYPES.iter().map(move |ty| (level, ty)));
     let mut trials = Vec::new();
+    for (level, &(ty, name, element)) in sample.of("types and levels of floats", pairs, 6) {
+        let archs = archs.clone();
+        trials.push(trial(format!("operations on {name} at O{level}"), move || {
+            compile(&module(ty, name, element), level, &archs)
+        }));
+    }
     for level in ["0", "3"] {
-        for &(ty, name, element) in TYPES {
-            trials.push(trial(format!("operations on {name} at O{level}"), move || {
-                compile(&module(ty, name, element), level)
-            }));
-        }
-        trials.push(trial(format!("conversions of floats at O{level}"), move || compile(&conversions(), level)));
+        let archs = archs.clone();
+        trials
+            .push(trial(format!("conversions of floats at O{level}"), move || compile(&conversions(), level, &archs)));
     }
     trials.push(trial("floats of 128 bits are refused, with the line", quadruple));
     trials
@@ -226,8 +232,8 @@ impl Kernels {
     }
 }
 
-/// All kernels for every arch; ptxas is run by the linker.
-fn compile(module: &str, level: &str) -> Option<String> {
+/// All kernels for several GPUs; ptxas is run by the linker.
+fn compile(module: &str, level: &str, archs: &str) -> Option<String> {
     let scratch = Scratch::default();
     let file = scratch.write("k.ll", module);
     let out = scratch.path().join("out");
@@ -235,7 +241,7 @@ fn compile(module: &str, level: &str) -> Option<String> {
     let kernels = module.matches("define ptx_kernel").count();
     assert!(kernels >= 30, "{kernels}");
     command.args((0..kernels).map(|kernel| format!("--export-symbol=k{kernel}")));
-    command.arg(file).arg(format!("-O{level}")).arg(format!("--arch={ARCHS}")).arg("--out-dir").arg(out);
+    command.arg(file).arg(format!("-O{level}")).arg(format!("--arch={archs}")).arg("--out-dir").arg(out);
     Linked::of(&mut command).accepted();
     tools::find().ptxas().is_none().then(|| "compiled, but ptxas was not found".into())
 }

@@ -16,7 +16,7 @@ use crate::packages::{build, one};
 /// The GPU for which it is compiled.
 const ARCH: &str = "sm_80";
 
-/// The tests.
+/// All but those of the fallback need libdevice, and are skipped without it.
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("every function is compiled from libdevice", || with_libdevice(every_function)),
@@ -45,7 +45,7 @@ fn with_libdevice(body: impl FnOnce()) -> Option<String> {
 /// The PTX of `tests/kernels/math`.
 fn package() -> &'static str {
     static PTX: OnceLock<String> = OnceLock::new();
-    PTX.get_or_init(|| fs::read_to_string(one("tests/kernels/math").ptx(ARCH)).expect("just written"))
+    PTX.get_or_init(|| fs::read_to_string(one("tests/kernels/math", ARCH).ptx(ARCH)).expect("just written"))
 }
 
 fn every_function() {

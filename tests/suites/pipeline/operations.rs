@@ -14,7 +14,7 @@ use ptx_codegen::tool::{Tool, Tools};
 use ptx_project::options::float::FloatSettings;
 use ptx_project::tools;
 use ptx_tests::folders::root;
-use ptx_tests::trial;
+use ptx_tests::{Sample, trial};
 
 use crate::packages::{Package, one, with};
 
@@ -38,7 +38,8 @@ pub fn trials() -> Vec<Trial> {
         None
     }));
     let archs = ["sm_75", "sm_80", "sm_89", "sm_90", "sm_100"];
-    trials.extend(archs.map(|arch| trial(format!("operations of {arch}"), move || instructions_of(arch))));
+    let archs = Sample::asked().of("GPUs for the table of operations", archs, 2);
+    trials.extend(archs.into_iter().map(|arch| trial(format!("operations of {arch}"), move || instructions_of(arch))));
     trials.push(trial("operations in other modes", no_mode_matters));
     trials.push(trial("operations do not fuse in machine code", separate_in_machine_code));
     trials
@@ -54,7 +55,8 @@ fn compare(name: &str) -> Option<String> {
 /// With `--use_fast_math` every operation is what it was, but for the approximate ones, which are nvcc's then too.
 fn no_mode_matters() -> Option<String> {
     let fast = FloatSettings { use_fast_math: Some(true), ..FloatSettings::default() };
-    let fast = parse(&fs::read_to_string(with("tests/kernels/operations", fast).ptx(ARCH)).expect("just written"));
+    let fast =
+        parse(&fs::read_to_string(with("tests/kernels/operations", ARCH, fast).ptx(ARCH)).expect("just written"));
     let Some(theirs) = nvcc(&["--use_fast_math"]) else { return Some("nvcc was not found".into()) };
     let mut followed = 0;
     for (name, ours) in ours() {
@@ -172,7 +174,7 @@ fn ptxas() -> Option<&'static Tool> {
 }
 
 fn package() -> &'static Package {
-    static PACKAGE: LazyLock<Package> = LazyLock::new(|| one("tests/kernels/operations"));
+    static PACKAGE: LazyLock<Package> = LazyLock::new(|| one("tests/kernels/operations", ARCH));
     &PACKAGE
 }
 

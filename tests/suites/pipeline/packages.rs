@@ -8,6 +8,7 @@ use ptx_project::build::{self, DeviceBuild, Features, Show};
 use ptx_project::options::Settings;
 use ptx_project::options::float::FloatSettings;
 use ptx_project::progress::Progress;
+use ptx_tests::Sample;
 use ptx_tests::folders::{root, target_dir};
 
 /// Every GPU that a user is told of.
@@ -23,6 +24,10 @@ const OF_MATHEMATICS: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_120"];
 pub struct Package {
     /// Its folder, relative to the repository.
     pub folder: String,
+    /// The GPUs that it is compiled for.
+    pub archs: Vec<&'static str>,
+    /// Of its outputs.
+    name: String,
     float: FloatSettings,
     out: OnceLock<Result<PathBuf, String>>,
 }
@@ -36,20 +41,44 @@ pub fn all() -> Vec<Arc<Package>> {
         "tests/kernels/signatures".to_string(),
     ];
     find_kernels(&examples, &mut folders);
-    folders
-        .into_iter()
-        .map(|folder| Arc::new(Package { folder, float: FloatSettings::default(), out: OnceLock::new() }))
-        .collect()
+    let package = |folder: String| {
+        let (archs, name) = (archs(&folder), folder.replace('/', "-"));
+        Arc::new(Package { folder, archs, name, float: FloatSettings::default(), out: OnceLock::new() })
+    };
+    folders.into_iter().map(package).collect()
 }
 
-/// The package of that folder.
-pub fn one(folder: &str) -> Package {
-    with(folder, FloatSettings::default())
+/// The package of that folder, for one GPU.
+pub fn one(folder: &str, arch: &'static str) -> Package {
+    with(folder, arch, FloatSettings::default())
 }
 
 /// The same, compiled with floating-point modes.
-pub fn with(folder: &str, float: FloatSettings) -> Package {
-    Package { folder: folder.into(), float, out: OnceLock::new() }
+pub fn with(folder: &str, arch: &'static str, float: FloatSettings) -> Package {
+    let modes = if float == FloatSettings::default() { "" } else { "/modes" };
+    let name = format!("{}/{arch}{modes}", folder.replace('/', "-"));
+    Package { folder: folder.into(), archs: vec![arch], name, float, out: OnceLock::new() }
+}
+
+/// The GPUs for which ptxas is asked about a package.
+fn archs(folder: &str) -> Vec<&'static str> {
+    let (all, part) = match folder {
+        "tests/kernels/basics" => (&FEW[..], 1),
+        "tests/kernels/math" => (&OF_MATHEMATICS[..], 1),
+        // What is linked goes through ptxas, which does not know the first.
+        _ if links(folder) => (&ARCHS[1..], 2),
+        _ => (&ARCHS[..], 2),
+    };
+    // Without those for which nothing but the PTX can be tested.
+    let known = all.iter().copied().filter(|arch| *arch != "sm_70");
+    let sample = Sample::asked();
+    if sample.whole { all.to_vec() } else { sample.of("GPUs for a package", known, part) }
+}
+
+/// Whether CUDA C++ is linked into the package.
+fn links(folder: &str) -> bool {
+    let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap_or_default();
+    manifest.lines().any(|line| line.starts_with("link = "))
 }
 
 /// Packages below `folder` whose library has kernels.
@@ -65,24 +94,9 @@ fn find_kernels(folder: &Path, found: &mut Vec<String>) {
 }
 
 impl Package {
-    /// The GPUs for which ptxas is asked.
-    pub fn archs(&self) -> &'static [&'static str] {
-        if self.folder == "tests/kernels/basics" {
-            &FEW
-        } else if self.folder == "tests/kernels/math" {
-            &OF_MATHEMATICS
-        } else if self.links() {
-            // What is linked goes through ptxas, which does not know the first.
-            &ARCHS[1..]
-        } else {
-            &ARCHS
-        }
-    }
-
     /// Whether CUDA C++ is linked in.
     pub fn links(&self) -> bool {
-        let manifest = fs::read_to_string(root().join(&self.folder).join("Cargo.toml")).unwrap_or_default();
-        manifest.lines().any(|line| line.starts_with("link = "))
+        links(&self.folder)
     }
 
     /// The PTX for one GPU.
@@ -95,21 +109,10 @@ impl Package {
     }
 
     fn build(&self) -> Result<PathBuf, String> {
-        // The system calls are the same on every GPU.
-        let archs = match self.folder.as_str() {
-            "tests/kernels/syscalls" => &["sm_90"],
-            "tests/kernels/math" => self.archs(),
-            // The lowest that has every operation.
-            "tests/kernels/operations" => &["sm_100"],
-            _ if self.links() => self.archs(),
-            _ => &ARCHS[..],
-        };
-        let arch = archs.iter().map(ToString::to_string).collect();
+        let arch = self.archs.iter().map(ToString::to_string).collect();
         let ptxas = if self.links() { None } else { Some("off".into()) };
         let settings = Settings { arch, ptxas, float: self.float, ..Settings::default() };
-        let name = self.folder.replace('/', "-");
-        let name = if self.float == FloatSettings::default() { name } else { format!("{name}/modes") };
-        build(&self.folder, &name, settings, &[])
+        build(&self.folder, &self.name, settings, &[])
     }
 }
 

@@ -9,7 +9,7 @@ use ptx_codegen::request::PanicStrategy;
 use ptx_project::options::Settings;
 use ptx_project::options::panics::PanicSettings;
 use ptx_project::tools;
-use ptx_tests::trial;
+use ptx_tests::{Sample, trial};
 use serde_json::Value;
 
 use crate::packages;
@@ -30,14 +30,15 @@ type Built = Result<PathBuf, String>;
 pub fn trials() -> Vec<Trial> {
     let built: Arc<OnceLock<[Built; 2]>> = Arc::default();
     let mut trials = Vec::new();
+    let archs = Sample::asked().of("GPUs for what panics cost", ARCHS, 1);
     for kernel in KERNELS {
-        for arch in ARCHS {
-            let built = built.clone();
+        for &arch in &archs {
+            let (built, archs) = (built.clone(), archs.clone());
             trials.push(trial(format!("panics: what `location` costs {kernel} on {arch}"), move || {
                 if tools::find().ptxas().is_none() {
                     return Some("ptxas was not found".into());
                 }
-                let build = |strategy| build(strategy, None, &["cost"]);
+                let build = |strategy| build(strategy, None, &["cost"], &archs);
                 let both = built.get_or_init(|| [PanicStrategy::Trap, PanicStrategy::Location].map(build));
                 let [(registers, stack), (more, more_stack)] = both.each_ref().map(|out| usage(out, kernel, arch));
                 assert!(more <= registers + ALLOWED, "{more} registers with `location`, {registers} with `trap`");
@@ -52,7 +53,7 @@ pub fn trials() -> Vec<Trial> {
         (PanicStrategy::Trap, &["trap;"], &["__assertfail", "4core3fmt", "__ptx_panic"]),
     ] {
         trials.push(trial(format!("panics: what `{}` has in the PTX", strategy.name()), move || {
-            let out = build(strategy, Some("off"), &[]).unwrap_or_else(|error| panic!("{error}"));
+            let out = build(strategy, Some("off"), &[], &ARCHS[..1]).unwrap_or_else(|error| panic!("{error}"));
             let ptx = fs::read_to_string(out.join("ptx_panic_kernels.sm_75.ptx")).expect("the build made it");
             for part in present {
                 assert!(ptx.contains(part), "no `{part}`");
@@ -66,10 +67,9 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-fn build(strategy: PanicStrategy, ptxas: Option<&str>, features: &[&str]) -> Built {
+fn build(strategy: PanicStrategy, ptxas: Option<&str>, features: &[&str], archs: &[&str]) -> Built {
     let panic = PanicSettings { panic: Some(strategy), ..PanicSettings::default() };
-    let arch = if features.is_empty() { &ARCHS[..1] } else { &ARCHS[..] };
-    let arch = arch.iter().map(ToString::to_string).collect();
+    let arch = archs.iter().map(ToString::to_string).collect();
     let settings = Settings { arch, panic, ptxas: ptxas.map(Into::into), ..Settings::default() };
     let name = format!("tests-panic_kernels/{}{}", features.concat(), strategy.name());
     packages::build(FOLDER, &name, settings, features)

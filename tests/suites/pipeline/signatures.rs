@@ -58,7 +58,7 @@ fn compare(name: &str) -> Option<String> {
 fn ours() -> &'static Signatures {
     static OURS: OnceLock<Signatures> = OnceLock::new();
     OURS.get_or_init(|| {
-        let ptx = one("tests/kernels/signatures").ptx(ARCH);
+        let ptx = one("tests/kernels/signatures", ARCH).ptx(ARCH);
         parse(&fs::read_to_string(ptx).expect("just written"))
     })
 }

@@ -49,7 +49,7 @@ pub fn trials() -> Vec<Trial> {
 
 fn ours() -> &'static str {
     static OURS: OnceLock<String> = OnceLock::new();
-    OURS.get_or_init(|| fs::read_to_string(one("tests/kernels/syscalls").ptx(ARCH)).expect("just written"))
+    OURS.get_or_init(|| fs::read_to_string(one("tests/kernels/syscalls", ARCH).ptx(ARCH)).expect("just written"))
 }
 
 fn theirs() -> Option<String> {

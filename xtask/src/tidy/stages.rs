@@ -177,11 +177,6 @@ impl<'ast> Visit<'ast> for Calls {
             self.0.push(function.path.segments.iter().map(|segment| segment.ident.to_string()).collect());
         }
     }
-
-    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        visit::visit_expr_method_call(self, call);
-        self.0.push(vec![call.method.to_string()]);
-    }
 }
 
 #[cfg(test)]

@@ -192,13 +192,13 @@ pub struct DebugArgs {
 /// Which host program, and how it is built: cargo's options.
 #[derive(Args, Debug)]
 pub struct ProgramArgs {
-    /// Its package.
+    /// The package that the program is in, as for `cargo run`.
     #[arg(short, long, value_name = "NAME")]
     pub package: Option<String>,
     /// The program, where the package has several.
     #[arg(long, value_name = "NAME", conflicts_with = "example")]
     pub bin: Option<String>,
-    /// An example.
+    /// An example of the package, in place of a program.
     #[arg(long, value_name = "NAME")]
     pub example: Option<String>,
     /// How cargo builds it.
@@ -275,7 +275,7 @@ pub enum What {
     Abi,
     /// Optimised LLVM IR.
     Llvm,
-    /// PTX.
+    /// The PTX that ptxas or the driver compiles.
     Ptx,
     /// Machine code, by NVIDIA's disassembler.
     Sass,

@@ -27,7 +27,7 @@ pub fn run(args: &BuildArgs, progress: &Progress) -> Result<()> {
 /// Builds with `also` among the outputs, and prints warnings.
 pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Built> {
     let selected = select::select(args)?;
-    let mut settings = args.settings.clone().linking_below(&super::current_dir());
+    let mut settings = args.settings.clone().linking_below(&super::environment::current_dir());
     if settings.arch.is_empty()
         && let Ok(archs) = std::env::var("RUST_PTX_ARCH")
     {
@@ -52,8 +52,8 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
             .unwrap_or_else(|| ptx_dir.join("out").join(args.cargo.profile()).join(&selected.name)),
         target_dir: ptx_dir,
         manifest: selected.manifest,
-        cargo: super::cargo(),
-        rustc: super::rustc(),
+        cargo: super::environment::cargo(),
+        rustc: super::environment::rustc(),
         sysroot: std::env::var_os("RUST_PTX_SYSROOT").filter(|path| !path.is_empty()).map(Into::into),
         dump_dir: args.dump_dir.clone(),
         show: match args.message_format {

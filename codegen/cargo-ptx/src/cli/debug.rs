@@ -38,7 +38,7 @@ pub fn run(args: &DebugArgs, progress: &Progress) -> Result<u8> {
 }
 
 fn warn(diagnostics: &[Diagnostic]) {
-    output::diagnostics(diagnostics, MessageFormat::Human, &super::current_dir());
+    output::diagnostics(diagnostics, MessageFormat::Human, &super::environment::current_dir());
 }
 
 /// Writes what cuda-gdb loads into the target folder.
@@ -47,7 +47,7 @@ fn setup(args: &DebugArgs, progress: &Progress) -> Result<PathBuf> {
         Some(path) => path.clone(),
         None => select::target_dir(args.build.cargo.manifest_path.as_deref())?,
     };
-    let sources = library_sources(&Rustc::query(&super::rustc())?, progress)?;
+    let sources = library_sources(&Rustc::query(&super::environment::rustc())?, progress)?;
     let sources: Vec<_> = sources.map_err(|missing| warn(&[missing])).into_iter().collect();
     let folder = std::path::absolute(target.join("ptx/debugger"))
         .map_err(|e| Diagnostic::error(Code::OutputFailed, format!("cannot use `{}`: {e}", target.display())))?;
@@ -100,7 +100,7 @@ struct Target {
 
 impl Built {
     fn by_cargo(args: &ProgramArgs) -> Result<Self> {
-        let cargo = super::cargo();
+        let cargo = super::environment::cargo();
         let mut command = Command::new(&cargo);
         command.args(["build", "--message-format", "json-render-diagnostics"]).args(args.to_cargo());
         run::set(&mut command, &args.device);

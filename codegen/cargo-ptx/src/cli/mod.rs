@@ -4,6 +4,7 @@ mod arguments;
 mod build;
 mod debug;
 pub mod doctor;
+mod environment;
 mod explain;
 mod extract;
 mod header;
@@ -15,7 +16,6 @@ mod select;
 pub mod setup;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -28,6 +28,7 @@ use ptx_project::options::float;
 use ptx_project::progress::Progress;
 
 use arguments::{CommandLine, Verb};
+use environment::rustc;
 
 /// The whole of `cargo-ptx`: arguments with the program's name in, exit code out.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -87,17 +88,4 @@ fn dispatch(line: CommandLine) -> Result<u8> {
 /// cargo calls `cargo-ptx ptx build`, a user may call `cargo-ptx build`.
 fn without_subcommand(args: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     args.into_iter().enumerate().filter(|(index, arg)| !(*index == 1 && arg == "ptx")).map(|(_, arg)| arg)
-}
-
-/// The cargo that called us, else the one in `PATH`.
-fn cargo() -> PathBuf {
-    std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
-}
-
-fn rustc() -> PathBuf {
-    std::env::var_os("RUSTC").map_or_else(|| "rustc".into(), PathBuf::from)
-}
-
-fn current_dir() -> PathBuf {
-    std::env::current_dir().unwrap_or_default()
 }

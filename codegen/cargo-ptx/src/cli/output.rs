@@ -53,7 +53,7 @@ pub fn json(reason: &str, key: &str, value: &impl Serialize) {
 
 /// As seen from the current folder, if it is below.
 pub fn path(path: &Path) -> String {
-    path.strip_prefix(super::current_dir()).unwrap_or(path).display().to_string()
+    path.strip_prefix(super::environment::current_dir()).unwrap_or(path).display().to_string()
 }
 
 /// Columns, as wide as their widest cell; numbers stand at the right.

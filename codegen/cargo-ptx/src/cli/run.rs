@@ -14,7 +14,7 @@ use super::arguments::{DeviceArgs, RunArgs};
 pub fn run(args: &RunArgs) -> Result<u8> {
     check(&args.device)?;
     misplaced(&args.cargo)?;
-    let cargo = super::cargo();
+    let cargo = super::environment::cargo();
     let mut command = Command::new(&cargo);
     command.arg("run").args(&args.cargo);
     set(&mut command, &args.device);

@@ -16,7 +16,7 @@ use super::arguments::BuildArgs;
 pub struct Selected {
     /// The package's manifest.
     pub manifest: PathBuf,
-    /// Its name.
+    /// As in the package's manifest: `my-app`.
     pub name: String,
     /// The workspace's target folder.
     pub target_dir: PathBuf,
@@ -112,12 +112,12 @@ fn ask(manifest: Option<&Path>) -> Result<Metadata> {
 
 /// The manifest that cargo takes, which has found one by now: the next one upwards.
 fn nearest() -> PathBuf {
-    let here = super::current_dir();
+    let here = super::environment::current_dir();
     here.ancestors().map(|folder| folder.join("Cargo.toml")).find(|manifest| manifest.exists()).unwrap_or(here)
 }
 
 fn cargo(args: &[&str]) -> Result<String> {
-    let cargo = super::cargo();
+    let cargo = super::environment::cargo();
     let failed = |why: String| Diagnostic::error(Code::CargoFailed, format!("`cargo {}` failed", args[0])).note(why);
     let output = Command::new(&cargo)
         .args(args)

@@ -72,7 +72,8 @@ impl<'ctx> Lowering<'_, 'ctx> {
         if self.abi.kind == Kind::Import {
             // Nobody calls it where all calls were optimised away.
             if llvm::uses(&shim).is_empty() {
-                llvm::delete_function(shim);
+                // SAFETY: nothing uses it; of an import, the shim is looked at here alone.
+                unsafe { llvm::delete_function(shim) };
                 return Ok(());
             }
             let callee = self.callee()?;
@@ -120,7 +121,8 @@ impl<'ctx> Lowering<'_, 'ctx> {
         self.add_attributes(function);
         if let Some(old) = old {
             old.replace_all_uses_with(function);
-            llvm::delete_function(old);
+            // SAFETY: the new one is used in its place, and this is its only handle.
+            unsafe { llvm::delete_function(old) };
         }
         Ok(function)
     }

@@ -5,7 +5,7 @@ use ptx_abi::{Access, Class, Type};
 
 use super::classify::{PtxParam, device_param, device_result, kernel_param};
 
-/// A type.
+/// A type that the guide names, in both languages.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Where the guide speaks of it.
@@ -16,7 +16,7 @@ pub struct Row {
     pub cxx: &'static str,
     /// What C++ has to define before; empty if nothing.
     pub definition: &'static str,
-    /// Its layout.
+    /// Its size, alignment and class, as in a descriptor.
     pub ty: Type,
 }
 
@@ -84,7 +84,7 @@ macro_rules! aligned {
 }
 aligned! { A2 2 A4 4 A8 8 A16 16 A32 32 A64 64 A128 128 }
 
-/// All rows.
+/// In the order in which `cargo ptx inspect abi --types` prints them.
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
     row("§1.1 .u8", "u8", "unsigned char", "", Type::scalar::<u8>(Class::Unsigned)),

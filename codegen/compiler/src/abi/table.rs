@@ -28,7 +28,7 @@ pub struct Table {
 /// A function's parameters and result, at source level and in PTX.
 #[derive(Debug)]
 pub struct FunctionAbi {
-    /// The symbol.
+    /// The symbol in the PTX: `saxpy`, or a mangled name.
     pub name: String,
     /// Kernel, export or import.
     pub kind: Kind,
@@ -56,7 +56,7 @@ pub struct ParamAbi {
 /// What the PTX says of a function's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The symbol.
+    /// The symbol that follows `.entry` or `.func`.
     pub name: String,
     /// `.entry`, not `.func`.
     pub is_kernel: bool,

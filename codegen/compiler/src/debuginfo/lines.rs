@@ -15,8 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::replace;
-use super::sections::{self, Writer};
+use super::sections::{self, Writer, replace};
 use crate::arch::PtxVersion;
 use crate::llvm::Origin;
 use crate::ptx_text::{self, Kind};

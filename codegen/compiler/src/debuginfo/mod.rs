@@ -18,14 +18,14 @@ mod types;
 mod variables;
 
 pub use self::lines::without_debug;
-use self::sections::Section;
+use self::sections::replace;
 use self::symbols::Symbols;
 use self::tree::Tree;
 use crate::abi::Table;
 use crate::arch::{Needs, PtxVersion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::llvm::{self, Context, Module, Origin};
+use crate::llvm::{self, Module, Origin};
 use crate::request::{DebugLevel, Options};
 
 pub use enums::DISCRIMINANT;
@@ -38,9 +38,9 @@ pub struct Prepared {
 }
 
 /// The level that the output can have: what was asked for, or what the code was compiled with (`-C debuginfo`).
-pub fn level(context: &Context, module: &Module<'_>, asked: DebugLevel) -> DebugLevel {
+pub fn level(module: &Module<'_>, asked: DebugLevel) -> DebugLevel {
     match asked {
-        DebugLevel::Full if !llvm::has_full_debug_info(context, module) => DebugLevel::LineTables,
+        DebugLevel::Full if !llvm::has_full_debug_info(module) => DebugLevel::LineTables,
         asked => asked,
     }
 }
@@ -52,22 +52,25 @@ pub fn needs(level: DebugLevel, options: &Options) -> Needs {
 }
 
 /// The IR half: after all passes, before code generation.
-pub fn prepare(context: &Context, module: &Module<'_>, level: DebugLevel) -> Prepared {
+pub fn prepare(module: &Module<'_>, level: DebugLevel) -> Result<Prepared> {
     let mut origins = Vec::new();
     match level {
         DebugLevel::None => {}
-        DebugLevel::LineTables => origins = llvm::number_locations(context, module),
+        DebugLevel::LineTables => origins = llvm::number_locations(module),
         DebugLevel::Full => {
-            llvm::hide_constants(context, module);
-            llvm::fill_scopes(context, module);
-            llvm::join_jumps(context, module);
-            scopes::join(context, module);
-            llvm::mark_call_sites(context, module);
-            llvm::join_fragments(context, module);
-            llvm::make_references(context, module);
+            llvm::hide_constants(module);
+            llvm::fill_scopes(module);
+            llvm::join_jumps(module);
+            scopes::join(module);
+            llvm::mark_call_sites(module);
+            llvm::join_fragments(module);
+            llvm::make_references(module);
+            frames::keep_callers(module).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("cannot keep the callers of panics: {error}"))
+            })?;
         }
     }
-    Prepared { level, origins }
+    Ok(Prepared { level, origins })
 }
 
 impl Prepared {
@@ -88,8 +91,7 @@ impl Prepared {
 
 /// Level full; `Err` is what cannot be read.
 fn full(ptx: &str, table: &Table) -> Result<String, String> {
-    let ptx = frames::keep_callers(ptx);
-    let (ptx, instead) = labels::steady(&ptx);
+    let (ptx, instead) = labels::steady(ptx);
     let sections = sections::parse(&ptx)?;
     let named = |name: &str| sections.iter().find(|section| section.name == name);
     let (Some(info), Some(abbreviations)) = (named(".debug_info"), named(".debug_abbrev")) else {
@@ -110,19 +112,4 @@ fn full(ptx: &str, table: &Table) -> Result<String, String> {
         ".debug_info" => Some(format!("{}{names}", written.info)),
         _ => None,
     }))
-}
-
-/// The text with other sections.
-pub fn replace(ptx: &str, sections: &[Section], by: impl Fn(&Section) -> Option<String>) -> String {
-    let mut text = String::with_capacity(ptx.len());
-    let mut at = 0;
-    for section in sections {
-        if let Some(new) = by(section) {
-            text.push_str(&ptx[at..section.range.start]);
-            text.push_str(&new);
-            at = section.range.end;
-        }
-    }
-    text.push_str(&ptx[at..]);
-    text
 }

@@ -5,12 +5,12 @@
 //! writes blocks as the control flow reaches them: what follows a loop before its body, panics behind everything. Where
 //! code is not optimised, machine code keeps the order that they have here.
 
-use crate::llvm::{self, Context, Module, Scopes};
+use crate::llvm::{self, Module, Scopes};
 
 /// Orders the blocks of every function that has debug information.
-pub fn join(context: &Context, module: &Module<'_>) {
+pub fn join(module: &Module<'_>) {
     for function in llvm::functions(module).filter(|function| function.get_subprogram().is_some()) {
-        let order = llvm::scopes_of_blocks(context, function).order();
+        let order = llvm::scopes_of_blocks(function).order();
         llvm::order_blocks(function, &order);
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::ptx_text::{self, Kind, Line};
 
-/// One section.
+/// A DWARF section as it is written in PTX.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// As in `.debug_info`.
@@ -107,7 +107,7 @@ impl Writer {
         Self { text: format!("\t.section\t{name}\n\t{{\n"), ..Self::default() }
     }
 
-    /// Bytes.
+    /// Appends numbers as they are; they become lines of `.b8`.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.len += bytes.len();
         for byte in bytes {
@@ -126,7 +126,7 @@ impl Writer {
         let _ = writeln!(self.text, ".b{} {symbol}{plus}", width * 8);
     }
 
-    /// A label.
+    /// Puts a label here, for other sections to refer to.
     pub fn label(&mut self, label: &str) {
         self.flush();
         let _ = writeln!(self.text, "{label}:");
@@ -144,6 +144,21 @@ impl Writer {
             let _ = writeln!(self.text, ".b8 {}", numbers.join(","));
         }
     }
+}
+
+/// The text with other sections.
+pub fn replace(ptx: &str, sections: &[Section], by: impl Fn(&Section) -> Option<String>) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    let mut at = 0;
+    for section in sections {
+        if let Some(new) = by(section) {
+            text.push_str(&ptx[at..section.range.start]);
+            text.push_str(&new);
+            at = section.range.end;
+        }
+    }
+    text.push_str(&ptx[at..]);
+    text
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@
 //! shares one table of abbreviations.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use gimli::{
-    AttributeSpecification, DebugAbbrev, DebugInfo, DwAt, DwForm, DwTag, EndianSlice, LittleEndian, UnitSectionOffset,
+    AttributeValue, DebugAbbrev, DebugInfo, DwAt, DwForm, DwTag, EndianSlice, Expression, LittleEndian,
+    UnitSectionOffset, leb128,
 };
 
 use super::sections::{Section, Writer};
@@ -23,7 +25,7 @@ pub struct Tree {
     entries: Vec<Entry>,
 }
 
-/// One entry.
+/// A debugging information entry (DIE): a function, a variable, a type.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// What it is.
@@ -68,7 +70,7 @@ impl Value {
         Self::Number(gimli::DW_FORM_data1, number.into(), None)
     }
 
-    /// A text.
+    /// A string that stands in the entry itself: `DW_FORM_string`.
     pub fn text(text: impl Into<Vec<u8>>) -> Self {
         Self::String(text.into())
     }
@@ -163,9 +165,9 @@ impl Tree {
                 let mut entry = Entry::new(abbreviation.tag(), Vec::new());
                 for spec in abbreviation.attributes() {
                     let from = start + raw.next_offset().0;
-                    raw.read_attribute(*spec)?;
+                    let value = raw.read_attribute(*spec)?.raw_value();
                     let to = start + raw.next_offset().0;
-                    entry.attributes.push((spec.name(), Value::read(info, *spec, from..to, start)?));
+                    entry.attributes.push((spec.name(), Value::read(info, spec.form(), value, from..to, start)?));
                 }
                 let id = tree.add(open.last().copied(), entry);
                 offsets.insert(offset, id);
@@ -215,7 +217,7 @@ impl Tree {
         id
     }
 
-    /// The entry.
+    /// The entry of that number, which must be this tree's.
     pub fn entry(&self, id: Id) -> &Entry {
         &self.entries[id.0]
     }
@@ -275,49 +277,40 @@ pub struct Written {
 }
 
 impl Value {
+    /// The value of an attribute that stands in `range`, in the unit that begins at `unit`.
     fn read(
         info: &Section,
-        spec: AttributeSpecification,
-        range: std::ops::Range<usize>,
+        form: DwForm,
+        value: AttributeValue<Bytes<'_>>,
+        range: Range<usize>,
         unit: usize,
     ) -> Result<Self, gimli::Error> {
-        let bytes = &info.bytes[range.clone()];
-        let mut reader: Bytes<'_> = EndianSlice::new(bytes, LittleEndian);
-        use gimli::Reader;
-        let fixed = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        let block = |skipped: usize| Block {
-            bytes: bytes[skipped..].to_vec(),
+        let block = |range: Range<usize>| Block {
+            bytes: info.bytes[range.clone()].to_vec(),
             symbols: info
                 .symbols
-                .range(range.start + skipped..range.end)
-                .map(|(offset, symbol)| (offset - range.start - skipped, symbol.clone()))
+                .range(range.clone())
+                .map(|(offset, symbol)| (offset - range.start, symbol.clone()))
                 .collect(),
         };
-        Ok(match spec.form() {
-            gimli::DW_FORM_addr => Self::Address(block(0)),
-            form @ (gimli::DW_FORM_data1
-            | gimli::DW_FORM_data2
-            | gimli::DW_FORM_data4
-            | gimli::DW_FORM_data8
-            | gimli::DW_FORM_sec_offset
-            | gimli::DW_FORM_flag) => Self::Number(form, fixed(bytes), info.symbols.get(&range.start).cloned()),
-            form @ gimli::DW_FORM_udata => Self::Number(form, reader.read_uleb128()?, None),
-            gimli::DW_FORM_sdata => Self::Signed(reader.read_sleb128()?),
-            gimli::DW_FORM_string => Self::String(bytes[..bytes.len() - 1].to_vec()),
-            // Numbers of bytes until all entries are known.
-            gimli::DW_FORM_ref1 | gimli::DW_FORM_ref2 | gimli::DW_FORM_ref4 | gimli::DW_FORM_ref8 => {
-                Self::Entry(Id(unit + usize::try_from(fixed(bytes)).unwrap_or(usize::MAX - unit)))
+        let number = |number| Self::Number(form, number, info.symbols.get(&range.start).cloned());
+        Ok(match value {
+            AttributeValue::Addr(_) => Self::Address(block(range)),
+            AttributeValue::Data1(value) => number(value.into()),
+            AttributeValue::Data2(value) => number(value.into()),
+            AttributeValue::Data4(value) => number(value.into()),
+            AttributeValue::Data8(value) | AttributeValue::Udata(value) => number(value),
+            AttributeValue::SecOffset(value) => number(value as u64),
+            AttributeValue::Flag(value) => number(value.into()),
+            AttributeValue::Sdata(value) => Self::Signed(value),
+            AttributeValue::String(text) => Self::String(text.to_vec()),
+            // Offsets until all entries are known.
+            AttributeValue::UnitRef(offset) => Self::Entry(Id(unit + offset.0)),
+            AttributeValue::DebugInfoRef(offset) => Self::Entry(Id(offset.0)),
+            AttributeValue::Block(bytes) | AttributeValue::Exprloc(Expression(bytes)) => {
+                Self::Block(block(range.end - bytes.len()..range.end))
             }
-            gimli::DW_FORM_ref_addr => Self::Entry(Id(usize::try_from(fixed(bytes)).unwrap_or(usize::MAX))),
-            gimli::DW_FORM_block1 => Self::Block(block(1)),
-            gimli::DW_FORM_block2 => Self::Block(block(2)),
-            gimli::DW_FORM_block4 => Self::Block(block(4)),
-            gimli::DW_FORM_block | gimli::DW_FORM_exprloc => {
-                let length = reader.len();
-                reader.read_uleb128()?;
-                Self::Block(block(length - reader.len()))
-            }
-            form => return Err(gimli::Error::UnknownForm(form)),
+            _ => return Err(gimli::Error::UnknownForm(form)),
         })
     }
 
@@ -503,30 +496,12 @@ impl<'a> Layout<'a> {
 }
 
 /// DWARF's unsigned numbers of variable length.
-pub fn uleb(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    loop {
-        let low = (number & 0x7f) as u8;
-        number >>= 7;
-        if number == 0 {
-            bytes.push(low);
-            return bytes;
-        }
-        bytes.push(low | 0x80);
-    }
+pub fn uleb(number: u64) -> Vec<u8> {
+    leb128::write::Leb128::unsigned(number).bytes().to_vec()
 }
 
-fn sleb(mut number: i64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    loop {
-        let low = (number & 0x7f) as u8;
-        number >>= 7;
-        if number == 0 && low & 0x40 == 0 || number == -1 && low & 0x40 != 0 {
-            bytes.push(low);
-            return bytes;
-        }
-        bytes.push(low | 0x80);
-    }
+fn sleb(number: i64) -> Vec<u8> {
+    leb128::write::Leb128::signed(number).bytes().to_vec()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use super::symbols::{Class, Symbols};
 use super::tree::{Block, Entry, Id, Tree, Value, uleb};
-use gimli::DwOp;
+use gimli::{EndianSlice, LittleEndian, Reader};
 
 /// Before: `x: DW_OP_addr anon`. After: `x: DW_OP_addr anon, class 5`; variables without a place are gone.
 pub fn complete(tree: &mut Tree, symbols: &Symbols) {
@@ -73,44 +73,45 @@ fn full_name(tree: &Tree, id: Id) -> Option<String> {
     entry.text(gimli::DW_AT_name).or_else(origin)
 }
 
+type Operation<'a> = gimli::Operation<EndianSlice<'a, LittleEndian>>;
+
 /// The operations of a location; `None` if it has other ones than LLVM writes for variables on the stack.
-fn operations(location: &Block) -> Option<Vec<(DwOp, u64)>> {
-    let mut bytes = location.bytes.iter().copied();
+fn operations(location: &Block) -> Option<Vec<Operation<'_>>> {
+    use gimli::Operation::{Address, Deref, Piece, PlusConstant};
+    let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 2 };
+    let mut operations = gimli::Expression(EndianSlice::new(&location.bytes, LittleEndian)).operations(encoding);
     let mut found = Vec::new();
-    while let Some(operation) = bytes.next().map(DwOp) {
-        let number = match operation {
-            gimli::DW_OP_addr => bytes.by_ref().take(8).last().map(|_| 0)?,
-            gimli::DW_OP_plus_uconst | gimli::DW_OP_piece | gimli::DW_OP_regx => {
-                let (mut number, mut shift) = (0, 0);
-                loop {
-                    let byte = bytes.next()?;
-                    number |= u64::from(byte & 0x7f).checked_shl(shift)?;
-                    shift += 7;
-                    if byte & 0x80 == 0 {
-                        break number;
-                    }
-                }
-            }
-            gimli::DW_OP_deref => 0,
+    while let Some(operation) = operations.next().ok()? {
+        match operation {
+            Address { .. } | Deref { .. } | Piece { .. } | PlusConstant { .. } => found.push(operation),
             _ => return None,
-        };
-        found.push((operation, number));
+        }
     }
     Some(found)
+}
+
+/// Whether a location is one of PTX's registers: its number is the name in ASCII, more than gimli takes for a register.
+fn is_register(location: &Block) -> bool {
+    let mut bytes = EndianSlice::new(&location.bytes, LittleEndian);
+    bytes.read_u8().is_ok_and(|first| gimli::DwOp(first) == gimli::DW_OP_regx)
+        && gimli::leb128::read::skip(&mut bytes).is_ok()
+        && bytes.is_empty()
 }
 
 /// Whether a variable is in several places, or in one that only a register leads to. Its parts are those of another variable,
 /// into which it was inlined, and cannot be brought together.
 fn is_scattered(entry: &Entry) -> bool {
     let Some(location) = entry.block(gimli::DW_AT_location) else { return false };
-    let parts = |(operation, _): &(DwOp, u64)| matches!(*operation, gimli::DW_OP_deref | gimli::DW_OP_piece);
-    operations(location).is_none_or(|operations| operations.iter().any(parts))
+    let parts = |operation: &Operation<'_>| {
+        matches!(operation, gimli::Operation::Deref { .. } | gimli::Operation::Piece { .. })
+    };
+    !is_register(location) && operations(location).is_none_or(|operations| operations.iter().any(parts))
 }
 
 fn is_indirect(location: &Block) -> bool {
-    let indirect = |(operation, _): &(DwOp, u64)| *operation == gimli::DW_OP_deref;
+    let indirect = |operation: &Operation<'_>| matches!(operation, gimli::Operation::Deref { .. });
     // Registers that hold the address: `DW_OP_bregx` and its kin are among what is not known.
-    operations(location).is_none_or(|operations| operations.iter().any(indirect))
+    !is_register(location) && operations(location).is_none_or(|operations| operations.iter().any(indirect))
 }
 
 /// Pieces that lie one after the other are one place, and sums of offsets one offset: ptxas and cuda-gdb want one address.
@@ -119,13 +120,13 @@ fn simplify(entry: &mut Entry) {
     let Some(found) = operations(location) else { return };
     let symbols: Vec<&String> = location.symbols.iter().map(|(_, symbol)| symbol).collect();
     let (mut offset, mut first, mut expected) = (0, None, None);
-    for (operation, number) in &found {
-        match *operation {
-            gimli::DW_OP_addr => offset = 0,
-            gimli::DW_OP_plus_uconst => offset += number,
-            gimli::DW_OP_piece if expected.is_none_or(|expected| expected == offset) => {
+    for operation in found {
+        match operation {
+            gimli::Operation::Address { .. } => offset = 0,
+            gimli::Operation::PlusConstant { value } => offset += value,
+            gimli::Operation::Piece { size_in_bits, .. } if expected.is_none_or(|expected| expected == offset) => {
                 first = first.or(Some(offset));
-                expected = Some(offset + number);
+                expected = Some(offset + size_in_bits / 8);
             }
             _ => return,
         }
@@ -169,12 +170,11 @@ fn is_nowhere(tree: &Tree, id: Id) -> bool {
 
 /// The class of the place that a location names.
 fn class(location: &Block, symbols: &Symbols) -> Option<Class> {
-    match DwOp(*location.bytes.first()?) {
-        gimli::DW_OP_addr => {
-            let (_, symbol) = location.symbols.first()?;
-            symbols.classes.get(symbol).copied()
-        }
-        gimli::DW_OP_regx => Some(Class::Register),
+    if is_register(location) {
+        return Some(Class::Register);
+    }
+    match operations(location)?.first()? {
+        gimli::Operation::Address { .. } => symbols.classes.get(&location.symbols.first()?.1).copied(),
         _ => None,
     }
 }

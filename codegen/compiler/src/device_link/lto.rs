@@ -9,7 +9,7 @@ use object::{
     SymbolFlags, SymbolKind, SymbolScope,
 };
 
-use super::tool;
+use super::step::tool;
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};

@@ -8,19 +8,21 @@ mod explain;
 mod input;
 mod lto;
 mod nvlink;
+mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::codes::Code;
+use crate::artifact::Artifact;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files::no_scratch;
-use crate::output::Artifact;
 use crate::ptxas::Job;
 use crate::report::{LinkedFile, Report};
 use crate::request::{Emit, Linking, Options};
 use crate::tool::{Name, Tools};
 use crate::verify::Imports;
+
+use step::{Step, tool};
 
 pub use input::{Input, Kind};
 
@@ -30,20 +32,6 @@ pub struct Linker {
     inputs: Vec<Input>,
     nvcc_flags: Vec<String>,
     tools: Tools,
-}
-
-/// Files of one link step, as nvlink gets them, and whose they are.
-struct Step<'a> {
-    folder: &'a Path,
-    job: Job<'a>,
-    /// In nvlink's order; the Rust code first.
-    files: Vec<PathBuf>,
-    /// By the path that nvlink prints; the Rust code is not in it.
-    owners: BTreeMap<PathBuf, PathBuf>,
-    /// Inputs that have no code for this arch.
-    left_out: Vec<&'a Input>,
-    /// Whether there is LTO-IR among them.
-    lto: bool,
 }
 
 impl Linker {
@@ -127,15 +115,6 @@ impl Linker {
         }
         Ok(Some(output))
     }
-}
-
-/// The file of a tool, or the error that it is missing.
-fn tool(tools: &Tools, name: Name, wanted_for: &str) -> Result<PathBuf> {
-    let found = tools.get(name).map(|tool| tool.path.clone());
-    Ok(found.ok_or_else(|| {
-        Diagnostic::error(Code::LinkTool, format!("{wanted_for} needs NVIDIA's {name}, which was not found"))
-            .help("install it with `cargo ptx setup`, or set CUDA_HOME to a CUDA toolkit; `cargo ptx doctor` says what was found")
-    })?)
 }
 
 /// Adds what is not there yet: every arch says the same.

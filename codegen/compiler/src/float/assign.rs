@@ -88,7 +88,8 @@ fn take_markers(module: &Module<'_>) -> Result<HashMap<String, Overrides>> {
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    llvm::delete_function(marker);
+    // SAFETY: all calls of it were erased, and this is its only handle.
+    unsafe { llvm::delete_function(marker) };
     Ok(marked)
 }
 

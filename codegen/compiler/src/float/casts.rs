@@ -20,7 +20,7 @@ use crate::llvm::{
     IntType, IntValue, Intrinsic, Module,
 };
 
-/// A conversion.
+/// A call of `llvm.fptosi.sat` or `llvm.fptoui.sat`.
 struct Cast<'ctx> {
     signed: bool,
     /// Its type, as in `f32`.

@@ -17,9 +17,9 @@ use ptx_abi::decode::{OwnedDescriptor, OwnedParam};
 use ptx_abi::owned::{OwnedBody, OwnedCxx, OwnedDefinition, OwnedField, OwnedName, OwnedVariant};
 use ptx_abi::{Class, Kind, Mangling};
 
+use crate::artifact::Artifact;
 use crate::diagnostic::Result;
 use crate::interface::{Described, Interface};
-use crate::output::Artifact;
 use crate::request::{Emit, Options};
 use collect::Types;
 use names::{Names, file_macro};

@@ -46,7 +46,8 @@ impl Builtins {
         for (intrinsic, builtin) in CONVERSIONS.into_iter().filter(|(_, builtin)| available(builtin)) {
             if let Some(function) = module.get_function(intrinsic) {
                 function.replace_all_uses_with(declare(module, builtin, function.get_type()));
-                llvm::delete_function(function);
+                // SAFETY: the builtin is used in its place, and this is its only handle.
+                unsafe { llvm::delete_function(function) };
             }
         }
         for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {

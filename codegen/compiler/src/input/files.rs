@@ -25,7 +25,7 @@ pub struct Member<'a> {
     pub name: Option<String>,
     /// Given as an object of its own, not as part of an archive.
     pub is_object: bool,
-    /// Its contents.
+    /// The contents of the file, or of that part of the archive.
     pub bytes: &'a [u8],
     /// What it defines, where that is known without reading it, and nothing in it is kept unless referred to: of crates
     /// of the sysroot. Most programs need few of their units.

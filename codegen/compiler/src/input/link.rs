@@ -147,7 +147,8 @@ impl<'ctx> Linker<'_, 'ctx> {
         if again {
             // Roots came with the first link; now only what has been asked for since is wanted.
             let roots = llvm::globals(&source).filter(|g| g.get_linkage() == Linkage::Appending).collect::<Vec<_>>();
-            roots.into_iter().for_each(llvm::delete_global);
+            // SAFETY: nothing refers to lists as `llvm.used`, and the handles end here.
+            roots.into_iter().for_each(|root| unsafe { llvm::delete_global(root) });
         }
         self.call_runtime(&source);
         let whole = is_whole(&source);
@@ -219,7 +220,7 @@ fn failure(member: &Member<'_>, ParseError(reason): &ParseError) -> Diagnostic {
     if foreign || reason.contains("Incompatible epoch") {
         return Diagnostic::error(Code::ForeignBitcode, format!("{member} holds bitcode of another LLVM"))
             .note(format!("it was written by {}", producer.unwrap_or("an incompatible LLVM")))
-            .note(format!("this linker reads bitcode of {ours} (rustc {})", crate::RUSTC_RELEASE))
+            .note(format!("this linker reads bitcode of {ours} (rustc {})", crate::version::RUSTC_RELEASE))
             .note(format!("LLVM says: {reason}"))
             .help("build the linker and every crate with the same rustc, and run `cargo clean` on mixed output");
     }

@@ -112,9 +112,11 @@ pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface
     }
     // They served to keep the descriptors alive so far.
     for used in ["llvm.used", "llvm.compiler.used"] {
-        module.get_global(used).into_iter().for_each(llvm::delete_global);
+        // SAFETY: nothing refers to these lists, and the handle is looked up here.
+        module.get_global(used).into_iter().for_each(|list| unsafe { llvm::delete_global(list) });
     }
-    entries.into_iter().for_each(llvm::delete_global);
+    // SAFETY: only those lists referred to the descriptors, what was read of them are copies, and the handles end here.
+    entries.into_iter().for_each(|entry| unsafe { llvm::delete_global(entry) });
     imports.sort_by(|a, b| a.symbol.cmp(&b.symbol));
     let (kernels, exports) = defined.into_values().partition(|f| f.descriptor.kind == Kind::Kernel);
     Ok(Interface { kernels, exports, imports, bare_kernels, bare_exports })

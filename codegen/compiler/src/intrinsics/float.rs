@@ -1,6 +1,6 @@
 //! The floating-point instructions: every rounding and modifier, and the lowest GPU that has it.
 
-use super::instruction::Row;
+use super::row::Row;
 use crate::arch::PtxVersion;
 
 const fn row(registers: &'static str, pattern: &'static str) -> Row {

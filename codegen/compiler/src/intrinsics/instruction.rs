@@ -7,27 +7,15 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use super::row::Row;
 use crate::arch::{Arch, PtxVersion};
-
-/// Instructions that differ in modifiers alone.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Registers as inline PTX has them, the result first: `f=ff` takes two `f32` and gives one.
-    pub registers: &'static str,
-    /// As the PTX ISA writes syntax: one of every `{a|b}`, which may be nothing.
-    pub pattern: &'static str,
-    /// The lowest arch.
-    pub min_sm: u32,
-    /// The lowest PTX ISA version.
-    pub min_ptx: PtxVersion,
-}
 
 /// One of a row's instructions.
 #[derive(Clone, Debug)]
 pub struct Instruction {
     /// The instruction without its operands.
     pub text: String,
-    /// The row.
+    /// The row whose pattern it is an expansion of.
     pub row: &'static Row,
 }
 

@@ -5,6 +5,7 @@
 
 mod float;
 pub mod instruction;
+mod row;
 mod table;
 
 use std::collections::BTreeSet;
@@ -30,7 +31,8 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, table: &Table
     follow_modes(module);
     for (function, name) in declared(module) {
         if llvm::uses(&function).is_empty() {
-            llvm::delete_function(function);
+            // SAFETY: nothing uses it, and its handle ends here.
+            unsafe { llvm::delete_function(function) };
             continue;
         }
         if let Some(instruction) = find_instruction(&name) {

@@ -393,7 +393,8 @@ impl<'ctx> Writer<'ctx, '_> {
         let function = self.module.add_function(name, ty, Some(Linkage::Internal));
         if let Some(declared) = declared {
             declared.replace_all_uses_with(function);
-            llvm::delete_function(declared);
+            // SAFETY: the new one is used in its place, and this is its only handle.
+            unsafe { llvm::delete_function(declared) };
             function.as_global_value().set_name(name);
         }
         for attribute in ["alwaysinline", "nounwind"] {

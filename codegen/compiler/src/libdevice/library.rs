@@ -8,13 +8,13 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, Context, MemoryBuffer, Module, ParseError};
 use crate::request::{Libdevice, Options};
 
-/// What serves.
+/// The library that mathematical functions are taken from.
 pub enum Library {
     /// libdevice.10.bc: the file, mapped.
     Libdevice {
         /// Where it is.
         path: PathBuf,
-        /// Its bitcode.
+        /// LLVM bitcode, parsed for each module that needs it.
         bytes: MemoryBuffer<'static>,
     },
     /// The crate `libm`.
@@ -93,7 +93,7 @@ impl<'ctx> Bitcode<'ctx> {
 
 fn bad(path: &Path, reason: &str) -> Diagnostic {
     Diagnostic::error(Code::BadLibdevice, format!("cannot use `{}` as libdevice: {reason}", path.display()))
-        .note(format!("this linker reads bitcode of LLVM {} and older", crate::LLVM_VERSION))
+        .note(format!("this linker reads bitcode of LLVM {} and older", crate::version::LLVM_VERSION))
         .help("name the file nvvm/libdevice/libdevice.10.bc of a CUDA toolkit, or leave `--libdevice` out: `cargo ptx doctor` says which one is found")
         .help("`--libdevice=off` has the crate `libm` serve")
 }

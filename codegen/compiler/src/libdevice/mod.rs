@@ -250,7 +250,8 @@ fn replace<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>, symbol: &
     }
     let target = module.get_function(symbol).unwrap_or_else(|| module.add_function(symbol, function.get_type(), None));
     function.replace_all_uses_with(target);
-    llvm::delete_function(function);
+    // SAFETY: the other is used in its place; its handle in the list of replacements is the last.
+    unsafe { llvm::delete_function(function) };
 }
 
 /// Marks libdevice's own functions.

@@ -48,6 +48,8 @@ fn power(call: InstructionValue<'_>) -> Option<(FloatValue<'_>, bool)> {
     let BasicValueEnum::IntValue(exponent) = call.get_operand(1)?.value()? else { return None };
     let exponent = exponent.get_sign_extended_constant()?;
     let base = llvm::float_operand(call, 0)?;
+    // Whoever declares it with another type hears of that later.
+    llvm::float_result(call).filter(|result| result.get_type() == base.get_type())?;
     (exponent == 2 || exponent == 3).then_some((base, exponent == 3))
 }
 

@@ -10,7 +10,8 @@ use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicValueEnum, Context, FunctionValue, InstructionValue, Module, TargetMachine, Use,
+    self, AnyTypeEnum, Attribute, AttributeLoc, BasicValueEnum, Context, FunctionValue, InstructionValue, Module,
+    TargetMachine, Use,
 };
 use crate::marks;
 
@@ -28,13 +29,22 @@ pub fn specialize<'ctx>(
     for reflect in NAMES.into_iter().filter_map(|name| module.get_function(name)) {
         for user in llvm::uses(&reflect) {
             let Use::Instruction(call) = user else { continue };
+            // A use of another kind, or of another type, is a user's own and stays.
+            let AnyTypeEnum::IntType(ty) = call.get_type() else { continue };
+            if llvm::called_function(call) != Some(reflect) {
+                continue;
+            }
             let Some(function) = call.get_parent().and_then(|block| block.get_parent()) else { continue };
             let answer = answer(&question(call), function, arch);
-            llvm::replace_uses(call, context.i32_type().const_int(answer, false).into());
+            llvm::replace_uses(call, ty.const_int(answer, false).into());
             call.erase_from_basic_block();
             asking.insert(function);
         }
-        llvm::delete_function(reflect);
+        // What else uses it is an undefined symbol.
+        if llvm::uses(&reflect).is_empty() {
+            // SAFETY: nothing uses it, and this is its only handle.
+            unsafe { llvm::delete_function(reflect) };
+        }
     }
     if asking.is_empty() { Ok(()) } else { drop_untaken(context, module, machine, &asking) }
 }

@@ -3,7 +3,7 @@
 use inkwell::llvm_sys::core::{
     LLVMBuildAtomicCmpXchgSyncScope, LLVMBuildAtomicRMWSyncScope, LLVMBuildFenceSyncScope, LLVMGetAtomicRMWBinOp,
     LLVMGetAtomicSyncScopeID, LLVMGetCmpXchgFailureOrdering, LLVMGetCmpXchgSuccessOrdering, LLVMGetOrdering,
-    LLVMGetSyncScopeID, LLVMIsAtomic, LLVMSetAlignment, LLVMSetAtomicSyncScopeID, LLVMSetOrdering,
+    LLVMGetSyncScopeID, LLVMIsAtomic, LLVMSetAtomicSyncScopeID, LLVMSetOrdering,
 };
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
 
@@ -145,8 +145,7 @@ pub fn build_atomic_load<'ctx, T: BasicType<'ctx>>(
 ) -> Result<BasicValueEnum<'ctx>, BuilderError> {
     let value = builder.build_load(ty, pointer, "")?;
     let load = value.as_instruction_value().expect("a load is an instruction");
-    // SAFETY: it was just built.
-    unsafe { LLVMSetAlignment(load.as_value_ref(), align) };
+    load.set_alignment(align).expect("an alignment is a power of two");
     set_atomicity(load, atomicity);
     Ok(value)
 }
@@ -160,14 +159,26 @@ pub fn build_atomic_store<'ctx>(
     atomicity: Atomicity,
 ) -> Result<(), BuilderError> {
     let store = builder.build_store(pointer, value)?;
-    // SAFETY: it was just built.
-    unsafe { LLVMSetAlignment(store.as_value_ref(), align) };
+    store.set_alignment(align).expect("an alignment is a power of two");
     set_atomicity(store, atomicity);
     Ok(())
 }
 
-/// A fence.
+/// LLVM's interface builds nothing useful outside blocks, and says nothing.
+fn assert_positioned(builder: &Builder<'_>) {
+    assert!(builder.get_insert_block().is_some(), "the builder stands in a block");
+}
+
+/// Whether an access with that ordering is atomic, and ordered on its own.
+fn is_monotonic(ordering: AtomicOrdering) -> bool {
+    !matches!(ordering, AtomicOrdering::NotAtomic | AtomicOrdering::Unordered)
+}
+
+/// A fence at the builder's position; panics if the ordering is weaker than acquire or release.
 pub fn build_fence(builder: &Builder<'_>, atomicity: Atomicity) {
+    assert_positioned(builder);
+    let orders = is_monotonic(atomicity.ordering) && atomicity.ordering != AtomicOrdering::Monotonic;
+    assert!(orders, "a fence orders something");
     // SAFETY: the builder stands in a block, and the ordering is one that fences have.
     unsafe {
         let ordering: LLVMAtomicOrdering = atomicity.ordering.into();
@@ -183,7 +194,9 @@ pub fn build_rmw<'ctx>(
     value: BasicValueEnum<'ctx>,
     atomicity: Atomicity,
 ) -> BasicValueEnum<'ctx> {
-    // SAFETY: the builder stands in a block; the result is of the operand's type, which is live.
+    assert_positioned(builder);
+    assert!(is_monotonic(atomicity.ordering), "it is atomic");
+    // SAFETY: the builder stands in a block, all values are live; the result is of the operand's type.
     unsafe {
         BasicValueEnum::new(LLVMBuildAtomicRMWSyncScope(
             builder.as_mut_ptr(),
@@ -205,7 +218,10 @@ pub fn build_compare_exchange<'ctx>(
     success: Atomicity,
     failure: AtomicOrdering,
 ) -> BasicValueEnum<'ctx> {
-    // SAFETY: the builder stands in a block; the result is a live struct.
+    assert_positioned(builder);
+    assert!(is_monotonic(success.ordering) && is_monotonic(failure), "it is atomic");
+    assert_eq!(expected.get_type(), new.get_type(), "both are of one type");
+    // SAFETY: the builder stands in a block, all values are live; the result is a struct.
     unsafe {
         BasicValueEnum::new(LLVMBuildAtomicCmpXchgSyncScope(
             builder.as_mut_ptr(),

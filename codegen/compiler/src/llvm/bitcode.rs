@@ -4,13 +4,12 @@ use std::ffi::CStr;
 use std::mem::{MaybeUninit, forget};
 
 use inkwell::context::AsContextRef;
-use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
-use inkwell::llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMSetLinkage};
+use inkwell::llvm_sys::core::LLVMCreateMemoryBufferWithMemoryRange;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 
 use super::errors::Errors;
-use super::{AsValueRef, Context, Linkage, MemoryBuffer, Module, functions, globals};
+use super::{Context, GlobalValue, Linkage, MemoryBuffer, Module, functions, globals};
 
 /// What LLVM said of input that it cannot read.
 #[derive(Debug)]
@@ -50,12 +49,12 @@ impl<'ctx> Library<'ctx> {
         for function in functions(&module) {
             let global = function.as_global_value();
             if !global.is_declaration() && !keep(function.get_name()) {
-                make_optional(&function, function.get_linkage());
+                make_optional(global);
             }
         }
         for global in globals(&module) {
             if !global.is_declaration() && !keep(global.get_name()) {
-                make_optional(&global, global.get_linkage());
+                make_optional(global);
             }
         }
         Self { module }
@@ -69,17 +68,19 @@ impl<'ctx> Library<'ctx> {
 
 /// LLVM's linker takes `linkonce_odr` definitions only if the destination refers to them, and reads only the bodies it
 /// takes; its flag for this (`LinkOnlyNeeded`) is missing in the C interface.
-fn make_optional(value: &impl AsValueRef, linkage: Linkage) {
-    if matches!(linkage, Linkage::External | Linkage::WeakAny | Linkage::WeakODR | Linkage::LinkOnceAny) {
-        // SAFETY: the value is a definition in a live module.
-        unsafe { LLVMSetLinkage(value.as_value_ref(), LLVMLinkage::LLVMLinkOnceODRLinkage) };
+fn make_optional(definition: GlobalValue<'_>) {
+    let visible = [Linkage::External, Linkage::WeakAny, Linkage::WeakODR, Linkage::LinkOnceAny];
+    if visible.contains(&definition.get_linkage()) {
+        definition.set_linkage(Linkage::LinkOnceODR);
     }
 }
 
 /// Moves everything of `source` into `destination`.
 pub fn link<'ctx>(destination: &Module<'ctx>, source: Module<'ctx>, context: &'ctx Context) -> Result<(), ParseError> {
+    let [a, b] = [destination.get_context(), source.get_context()].map(|context| context.as_ctx_ref());
+    assert!(a == b && a == context.as_ctx_ref(), "modules of one context are linked");
     let errors = Errors::collect(context);
-    // SAFETY: both modules live in one context; LLVM consumes the source, so its owner is forgotten.
+    // SAFETY: both modules are live, and of one context; LLVM consumes the source, so its owner is forgotten.
     let failed = unsafe { LLVMLinkModules2(destination.as_mut_ptr(), source.as_mut_ptr()) } != 0;
     forget(source);
     if failed { Err(ParseError(errors.text())) } else { Ok(()) }

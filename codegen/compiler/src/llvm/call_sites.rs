@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use inkwell::context::AsContextRef;
+use inkwell::context::{AsContextRef, ContextRef};
 use inkwell::llvm_sys::debuginfo::{
     LLVMDIBuilderCreateDebugLocation, LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine,
     LLVMDILocationGetScope, LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc,
 };
 use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 
-use super::{AsValueRef, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, functions, instructions};
+use super::{AsValueRef, FunctionValue, InstructionOpcode, InstructionValue, Module, functions, instructions};
 
 /// Puts an instruction with the place of the call before what was inlined of it. cuda-gdb shows the innermost of the
 /// functions that begin at an address, and a breakpoint at a function whose first line is an inlined call, or at that line,
@@ -19,7 +19,8 @@ use super::{AsValueRef, Context, FunctionValue, InstructionOpcode, InstructionVa
 ///
 /// Before: `… !dbg !inner` where `!inner = !DILocation(…, inlinedAt: !call)`.
 /// After: `store volatile i8 0, ptr %slot, !dbg !call`, and that.
-pub fn mark_call_sites(context: &Context, module: &Module<'_>) {
+pub fn mark_call_sites(module: &Module<'_>) {
+    let context = module.get_context();
     for function in functions(module).filter(|function| function.get_subprogram().is_some()) {
         let mut known = HashSet::new();
         let mut sites: Vec<(InstructionValue<'_>, LLVMMetadataRef)> = Vec::new();
@@ -54,7 +55,7 @@ fn calls(instruction: InstructionValue<'_>) -> Vec<LLVMMetadataRef> {
 }
 
 /// Stores before each instruction, with the location of the call.
-fn mark(context: &Context, function: FunctionValue<'_>, sites: &[(InstructionValue<'_>, LLVMMetadataRef)]) {
+fn mark(context: ContextRef<'_>, function: FunctionValue<'_>, sites: &[(InstructionValue<'_>, LLVMMetadataRef)]) {
     let Some(first) = function.get_first_basic_block().and_then(|block| block.get_first_instruction()) else { return };
     let builder = context.create_builder();
     let byte = context.i8_type();

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::path::PathBuf;
 
 use inkwell::builder::Builder;
-use inkwell::context::AsContextRef;
+use inkwell::context::{AsContextRef, ContextRef};
 use inkwell::llvm_sys::LLVMDbgRecordKind;
 use inkwell::llvm_sys::core::{
     LLVMArrayType2, LLVMBuildAlloca, LLVMBuildInBoundsGEP2, LLVMBuildLoad2, LLVMBuildStore, LLVMConstInt,
@@ -27,9 +27,9 @@ use inkwell::llvm_sys::prelude::{LLVMBuilderRef, LLVMDbgRecordRef, LLVMMetadataR
 
 use super::location::path_of;
 use super::target::type_align;
+use super::values::metadata_string;
 use super::{
-    AsValueRef, Context, FunctionValue, InstructionOpcode, InstructionValue, Linkage, Module, Use, functions,
-    instructions, uses,
+    AsValueRef, FunctionValue, InstructionOpcode, InstructionValue, Linkage, Module, Use, functions, instructions, uses,
 };
 
 /// `DW_TAG_reference_type`
@@ -54,7 +54,8 @@ enum Step {
 ///
 /// Before: `#dbg_declare(ptr %env, !x, !DIExpression(DW_OP_deref, DW_OP_plus_uconst, 8, DW_OP_deref))`.
 /// After: also `%p = load …; store ptr %p, ptr %slot; #dbg_declare(ptr %slot, !x_reference, !DIExpression())`.
-pub fn make_references(context: &Context, module: &Module<'_>) {
+pub fn make_references(module: &Module<'_>) {
+    let context = module.get_context();
     for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
         let found: Vec<Indirect> = instructions(function).flat_map(indirect_variables).collect();
         if found.is_empty() {
@@ -73,7 +74,8 @@ pub fn make_references(context: &Context, module: &Module<'_>) {
 ///
 /// Before: `#dbg_declare(ptr %a, !x, !DIExpression(DW_OP_LLVM_fragment, 0, 64))`, and so for the other parts.
 /// After: `%a` is an offset into one slot for the whole of `x`.
-pub fn join_fragments(context: &Context, module: &Module<'_>) {
+pub fn join_fragments(module: &Module<'_>) {
+    let context = module.get_context();
     for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
         // In the order of their declarations: the same program has the same frame whenever it is compiled.
         let mut variables: Vec<Vec<Fragment>> = Vec::new();
@@ -160,7 +162,7 @@ fn is_lifetime(call: InstructionValue<'_>) -> bool {
 
 /// # Safety
 /// The slots must be live allocas of `function`, and there must be one at least.
-unsafe fn join(context: &Context, function: FunctionValue<'_>, parts: &[Fragment]) {
+unsafe fn join(context: ContextRef<'_>, function: FunctionValue<'_>, parts: &[Fragment]) {
     let Some(first) = function.get_first_basic_block().and_then(|block| block.get_first_instruction()) else { return };
     let builder = context.create_builder();
     builder.position_before(&first);
@@ -243,7 +245,7 @@ fn steps(text: &str) -> Option<Vec<Step>> {
 /// # Safety
 /// The record and the instruction must be live and of `function`.
 unsafe fn refer(
-    context: &Context,
+    context: ContextRef<'_>,
     module: &Module<'_>,
     function: FunctionValue<'_>,
     builder: &Builder<'_>,
@@ -297,7 +299,7 @@ fn raw(builder: &Builder<'_>) -> LLVMBuilderRef {
 ///
 /// # Safety
 /// `node` must be a live node of `context`.
-pub(super) unsafe fn operands(context: &Context, node: LLVMMetadataRef) -> Vec<Option<LLVMValueRef>> {
+pub(super) unsafe fn operands(context: ContextRef<'_>, node: LLVMMetadataRef) -> Vec<Option<LLVMValueRef>> {
     // SAFETY: passed on; LLVM fills as many as it says that there are.
     unsafe {
         let value = LLVMMetadataAsValue(context.as_ctx_ref(), node);
@@ -331,7 +333,8 @@ unsafe fn value_text(value: LLVMValueRef) -> String {
 }
 
 /// Whether a function that others see was compiled with variables and types in its debug information, not with lines alone.
-pub fn has_full_debug_info(context: &Context, module: &Module<'_>) -> bool {
+pub fn has_full_debug_info(module: &Module<'_>) -> bool {
+    let context = module.get_context();
     let seen = functions(module).filter(|f| f.count_basic_blocks() > 0 && f.get_linkage() == Linkage::External);
     seen.into_iter().any(|function| {
         // SAFETY: the subprogram is live; its operands are those of llvm/IR/DebugInfoMetadata.h, the unit the sixth.
@@ -380,15 +383,16 @@ pub struct Call {
     pub callee: String,
     /// The caller's file.
     pub file: PathBuf,
-    /// Its line.
+    /// The call's line in that file, from 1.
     pub line: u32,
-    /// Its column.
+    /// The call's column in that line, from 1.
     pub column: u32,
 }
 
 /// Numbers the debug locations of all instructions, from 1, and puts the number in the place of the column: LLVM writes
 /// the column in `.loc`, and nothing of what was inlined. A column has 16 bits; what comes after has column 0.
-pub fn number_locations(context: &Context, module: &Module<'_>) -> Vec<Origin> {
+pub fn number_locations(module: &Module<'_>) -> Vec<Origin> {
+    let context = module.get_context();
     let mut origins = vec![Origin::default()];
     let mut known: HashMap<LLVMMetadataRef, LLVMMetadataRef> = HashMap::new();
     for function in functions(module).filter(|function| function.get_subprogram().is_some()) {
@@ -417,7 +421,7 @@ pub fn number_locations(context: &Context, module: &Module<'_>) -> Vec<Origin> {
 
 /// # Safety
 /// `location` must be a live location of `context`.
-unsafe fn origin(context: &Context, location: LLVMMetadataRef) -> Origin {
+unsafe fn origin(context: ContextRef<'_>, location: LLVMMetadataRef) -> Origin {
     let mut calls = Vec::new();
     // SAFETY: passed on; a location has a scope.
     unsafe {
@@ -444,7 +448,7 @@ unsafe fn origin(context: &Context, location: LLVMMetadataRef) -> Origin {
 ///
 /// # Safety
 /// `scope` must be a live scope of `context`.
-unsafe fn function_of(context: &Context, mut scope: LLVMMetadataRef) -> Option<String> {
+unsafe fn function_of(context: ContextRef<'_>, mut scope: LLVMMetadataRef) -> Option<String> {
     // SAFETY: passed on; operands are those of llvm/IR/DebugInfoMetadata.h: blocks have file and scope, subprograms file,
     // scope, name and linkage name.
     unsafe {
@@ -453,10 +457,7 @@ unsafe fn function_of(context: &Context, mut scope: LLVMMetadataRef) -> Option<S
             match LLVMGetMetadataKind(scope) {
                 LLVMMetadataKind::LLVMDISubprogramMetadataKind => {
                     let name = operands.get(3).copied().flatten().or(operands.get(2).copied().flatten())?;
-                    let mut length = 0;
-                    let text = LLVMGetMDString(name, &mut length);
-                    let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
-                    return Some(String::from_utf8_lossy(bytes).into_owned());
+                    return metadata_string(name);
                 }
                 LLVMMetadataKind::LLVMDILexicalBlockMetadataKind
                 | LLVMMetadataKind::LLVMDILexicalBlockFileMetadataKind => {
@@ -504,7 +505,7 @@ mod tests {
         let joined = || {
             let context = Context::create();
             let module = parse_ir(&context, fragmented().as_bytes(), "m").expect("the text is LLVM IR");
-            join_fragments(&context, &module);
+            join_fragments(&module);
             module.verify().expect("the module is sound");
             module.print_to_string().to_string()
         };

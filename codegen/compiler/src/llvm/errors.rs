@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 use inkwell::context::AsContextRef;
@@ -11,15 +12,17 @@ use inkwell::llvm_sys::core::{
 };
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef};
 
-/// Collects LLVM's error messages while it lives. It must not outlive the context.
-pub struct Errors {
+/// Collects LLVM's error messages while it lives.
+pub struct Errors<'ctx> {
     context: LLVMContextRef,
     messages: Rc<RefCell<Vec<String>>>,
+    /// It takes its handler from the context again when it is dropped.
+    lives: PhantomData<&'ctx ()>,
 }
 
-impl Errors {
+impl<'ctx> Errors<'ctx> {
     /// From now on.
-    pub fn collect<'ctx>(context: impl AsContextRef<'ctx>) -> Self {
+    pub fn collect(context: impl AsContextRef<'ctx>) -> Self {
         let context = context.as_ctx_ref();
         let messages = Rc::new(RefCell::new(Vec::new()));
         // SAFETY: `messages` lives until `drop` takes the handler away.
@@ -27,7 +30,7 @@ impl Errors {
             let target = Rc::as_ptr(&messages).cast_mut().cast();
             LLVMContextSetDiagnosticHandler(context, Some(on_diagnostic), target);
         }
-        Self { context, messages }
+        Self { context, messages, lives: PhantomData }
     }
 
     /// What there was so far; a sentence where there was nothing.
@@ -42,7 +45,7 @@ impl Errors {
     }
 }
 
-impl Drop for Errors {
+impl Drop for Errors<'_> {
     fn drop(&mut self) {
         // SAFETY: the context lives; a handler with no target is always valid.
         unsafe { LLVMContextSetDiagnosticHandler(self.context, Some(on_diagnostic), std::ptr::null_mut()) };

@@ -28,8 +28,11 @@ pub fn has_float_flags(instruction: InstructionValue<'_>) -> bool {
     unsafe { LLVMCanValueUseFastMathFlags(instruction.as_value_ref()) != 0 }
 }
 
-/// Those of an instruction that can have them.
+/// Those of an instruction; none where it cannot have them.
 pub fn float_flags(instruction: InstructionValue<'_>) -> FloatFlags {
+    if !has_float_flags(instruction) {
+        return FloatFlags::default();
+    }
     // SAFETY: the instruction is live, and can have flags.
     let flags = unsafe { LLVMGetFastMathFlags(instruction.as_value_ref()) };
     FloatFlags { contract: flags & LLVMFastMathAllowContract != 0, approximate: flags & LLVMFastMathApproxFunc != 0 }
@@ -37,6 +40,7 @@ pub fn float_flags(instruction: InstructionValue<'_>) -> FloatFlags {
 
 /// Sets the two flags of an instruction that can have them, and leaves the others.
 pub fn set_float_flags(instruction: InstructionValue<'_>, flags: FloatFlags) {
+    assert!(has_float_flags(instruction), "the instruction has no such flags");
     // SAFETY: the instruction is live, and can have flags.
     unsafe {
         let mut bits = LLVMGetFastMathFlags(instruction.as_value_ref());
@@ -117,8 +121,10 @@ pub fn float_operand(instruction: InstructionValue<'_>, index: u32) -> Option<Fl
 }
 
 /// Puts another function of the same type in place of an operand that is a function.
-pub fn set_function_operand(instruction: InstructionValue<'_>, index: u32, function: FunctionValue<'_>) {
-    // SAFETY: both are live; functions are all of pointer type.
+pub fn set_function_operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32, function: FunctionValue<'ctx>) {
+    let is_function = function_operands(instruction).any(|(at, _)| at == index);
+    assert!(is_function, "a function takes the place of a function");
+    // SAFETY: both are live, the index is that of an operand, and functions are all of pointer type.
     unsafe { LLVMSetOperand(instruction.as_value_ref(), index, function.as_value_ref()) }
 }
 
@@ -172,7 +178,8 @@ pub fn copy_functions<'ctx>(
     }
     for global in globals(&copy) {
         match global.get_linkage() {
-            Linkage::Appending => super::delete_global(global),
+            // SAFETY: nothing refers to lists as `llvm.used`, and nobody else knows the copy's.
+            Linkage::Appending => unsafe { super::delete_global(global) },
             _ if !global.is_declaration() => global.set_linkage(Linkage::LinkOnceODR),
             _ => {}
         }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use inkwell::llvm_sys::core::{
-    LLVMDisposeValueMetadataEntries, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
-    LLVMGetTypeContext, LLVMGlobalCopyAllMetadata, LLVMGlobalSetMetadata, LLVMMetadataAsValue, LLVMTypeOf,
-    LLVMValueAsMetadata, LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
+    LLVMDisposeValueMetadataEntries, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetTypeContext,
+    LLVMGlobalCopyAllMetadata, LLVMGlobalSetMetadata, LLVMMetadataAsValue, LLVMTypeOf, LLVMValueAsMetadata,
+    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{
     LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable, LLVMDILocationGetColumn,
@@ -15,6 +15,7 @@ use inkwell::llvm_sys::debuginfo::{
 };
 use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 
+use super::values::metadata_string;
 use super::{AsValueRef, BasicBlock, FunctionValue, GlobalValue, InstructionValue};
 use crate::diagnostic::Span;
 
@@ -43,17 +44,18 @@ pub fn crate_of(instruction: InstructionValue<'_>) -> Option<String> {
         let location = LLVMInstructionGetDebugLoc(instruction.as_value_ref());
         if location.is_null() { None } else { Some(LLVMDILocationGetScope(location)) }
     };
-    scope.and_then(|scope| root_namespace(function, scope)).or_else(|| crate_of_function(function))
+    // SAFETY: the scope is that of a live location in the function.
+    scope.and_then(|scope| unsafe { root_namespace(function, scope) }).or_else(|| crate_of_function(function))
 }
 
 /// The crate that a function was written in.
 pub fn crate_of_function(function: FunctionValue<'_>) -> Option<String> {
     // SAFETY: the function is live.
     let scope = unsafe { LLVMGetSubprogram(function.as_value_ref()) };
-    if !scope.is_null()
-        && let Some(name) = root_namespace(function, scope)
-    {
-        return Some(name);
+    // SAFETY: a function's subprogram is a live scope of its context.
+    let name = if scope.is_null() { None } else { unsafe { root_namespace(function, scope) } };
+    if name.is_some() {
+        return name;
     }
     // `<alloc::vec::Vec<T> as core::ops::Index<I>>::index`: of the type, for want of better.
     let path = format!("{:#}", rustc_demangle::demangle(&function.get_name().to_string_lossy()));
@@ -62,7 +64,10 @@ pub fn crate_of_function(function: FunctionValue<'_>) -> Option<String> {
 }
 
 /// The outermost scope around a scope, which rustc names after the crate.
-fn root_namespace(function: FunctionValue<'_>, mut scope: LLVMMetadataRef) -> Option<String> {
+///
+/// # Safety
+/// `scope` must be a live scope of the function's context.
+unsafe fn root_namespace(function: FunctionValue<'_>, mut scope: LLVMMetadataRef) -> Option<String> {
     // SAFETY: scopes are live nodes with the operands file, scope and, in namespaces, name; the numbers of operands are
     // checked, and texts are copied.
     unsafe {
@@ -77,11 +82,7 @@ fn root_namespace(function: FunctionValue<'_>, mut scope: LLVMMetadataRef) -> Op
                     scope = outer;
                 }
                 _ if matches!(LLVMGetMetadataKind(scope), LLVMMetadataKind::LLVMDINamespaceMetadataKind) => {
-                    let name = operands.get(2).copied().filter(|name| !name.is_null())?;
-                    let mut len = 0;
-                    let start = LLVMGetMDString(name, &mut len);
-                    let bytes = std::slice::from_raw_parts(start.cast::<u8>(), len as usize);
-                    return Some(String::from_utf8_lossy(bytes).into_owned());
+                    return metadata_string(operands.get(2).copied().filter(|name| !name.is_null())?);
                 }
                 _ => return None,
             }
@@ -106,7 +107,10 @@ pub fn static_span(global: GlobalValue<'_>) -> Option<Span> {
 }
 
 /// Gives `to` the metadata of `from`, its debug information above all.
-pub fn copy_metadata(from: GlobalValue<'_>, to: GlobalValue<'_>) {
+pub fn copy_metadata<'ctx>(from: GlobalValue<'ctx>, to: GlobalValue<'ctx>) {
+    // SAFETY: both are live.
+    let [a, b] = [from, to].map(|global| unsafe { LLVMGetTypeContext(LLVMTypeOf(global.as_value_ref())) });
+    assert_eq!(a, b, "both are of one context");
     for_metadata(from, |kind, node| {
         // SAFETY: both are live and of one context.
         unsafe { LLVMGlobalSetMetadata(to.as_value_ref(), kind, node) }

@@ -1,4 +1,9 @@
-//! The only place with unsafe LLVM: what inkwell lacks, made safe. Stages use inkwell's safe types and this module.
+//! The only place that calls LLVM's C interface: what inkwell lacks, made safe. Stages use inkwell's types and this module.
+//!
+//! inkwell's handles are copies that own nothing, of which a `SAFETY` comment says that they are live: an instruction is
+//! until it is erased, a function or static until it is deleted, all of them until their module is dropped. So what deletes
+//! is `unsafe`, and whoever calls it says why nobody looks at the handle again. What else a function needs to be true, it
+//! checks.
 
 mod atomics;
 mod bitcode;
@@ -30,7 +35,8 @@ pub use target::{emit_assembly, run_passes, set_target, target_machine, type_ali
 pub use values::{
     Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
     constant_string, delete_function, delete_global, functions, globals, has_wide_float, instructions, is_undefined,
-    param_index, replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
+    param_index, poison, replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined,
+    uses,
 };
 
 pub use inkwell::AddressSpace;
@@ -47,8 +53,8 @@ pub use inkwell::types::{
     PointerType,
 };
 pub use inkwell::values::{
-    AggregateValueEnum, AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FloatValue,
-    FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
+    AggregateValueEnum, AnyValue, AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue,
+    FloatValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 pub use inkwell::{AtomicOrdering, FloatPredicate, GlobalVisibility, IntPredicate, OptimizationLevel};
 

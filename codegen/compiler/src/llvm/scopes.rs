@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ptr;
 
-use inkwell::context::AsContextRef;
+use inkwell::context::{AsContextRef, ContextRef};
 use inkwell::llvm_sys::core::{LLVMDbgRecordGetDebugLoc, LLVMMoveBasicBlockAfter, LLVMValueAsMetadata};
 use inkwell::llvm_sys::debuginfo::{
     LLVMDIBuilderCreateDebugLocation, LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine,
@@ -13,7 +13,7 @@ use inkwell::llvm_sys::debuginfo::{
 use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 
 use super::debug::{operands, records};
-use super::{AsValueRef, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, functions, instructions};
+use super::{AsValueRef, FunctionValue, InstructionOpcode, InstructionValue, Module, functions, instructions};
 
 /// The scopes of a function's code.
 #[derive(Debug, Default)]
@@ -28,7 +28,8 @@ pub struct Scopes {
 type Scope = (LLVMMetadataRef, LLVMMetadataRef);
 
 /// The scopes of a function's instructions, block by block.
-pub fn scopes_of_blocks(context: &Context, function: FunctionValue<'_>) -> Scopes {
+pub fn scopes_of_blocks(function: FunctionValue<'_>) -> Scopes {
+    let context = function.get_type().get_context();
     let mut found = Scopes::default();
     let mut known = HashMap::new();
     for block in function.get_basic_block_iter() {
@@ -56,7 +57,12 @@ pub fn scopes_of_blocks(context: &Context, function: FunctionValue<'_>) -> Scope
 ///
 /// # Safety
 /// The scope and the call must be live, the latter or null, and of `context`.
-unsafe fn number(context: &Context, scope: Scope, known: &mut HashMap<Scope, usize>, found: &mut Scopes) -> usize {
+unsafe fn number(
+    context: ContextRef<'_>,
+    scope: Scope,
+    known: &mut HashMap<Scope, usize>,
+    found: &mut Scopes,
+) -> usize {
     if let Some(number) = known.get(&scope) {
         return *number;
     }
@@ -80,8 +86,11 @@ unsafe fn number(context: &Context, scope: Scope, known: &mut HashMap<Scope, usi
 /// Puts the blocks into an order: of each place, the number of the block that gets it. The first one must stay the first.
 pub fn order_blocks(function: FunctionValue<'_>, order: &[usize]) {
     let blocks = function.get_basic_blocks();
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    assert!(sorted.into_iter().eq(0..blocks.len()), "every block has one place");
     for pair in order.windows(2) {
-        // SAFETY: both are live blocks of this function.
+        // SAFETY: both are live blocks of this function, and not the same.
         unsafe { LLVMMoveBasicBlockAfter(blocks[pair[1]].as_mut_ptr(), blocks[pair[0]].as_mut_ptr()) };
     }
 }
@@ -91,7 +100,8 @@ pub fn order_blocks(function: FunctionValue<'_>, order: &[usize]) {
 ///
 /// Before: `store ptr @text, ptr %slot, !dbg !1` and `#dbg_declare(ptr %slot, !text, !DIExpression(), !1)`.
 /// After: the store has no `!dbg`, as those of arguments.
-pub fn hide_constants(context: &Context, module: &Module<'_>) {
+pub fn hide_constants(module: &Module<'_>) {
+    let context = module.get_context();
     for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
         // SAFETY: all locations are those of live instructions and records, and of one context.
         unsafe {
@@ -124,7 +134,8 @@ pub fn hide_constants(context: &Context, module: &Module<'_>) {
 /// Gives scopes that hold variables and no code the code that follows their variables: LLVM leaves out what has none.
 ///
 /// Before: in `let sum = i + j; sum`, the return belongs to the function. After: it belongs to the scope of `sum`.
-pub fn fill_scopes(context: &Context, module: &Module<'_>) {
+pub fn fill_scopes(module: &Module<'_>) {
+    let context = module.get_context();
     for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
         // SAFETY: all locations are those of live instructions and records, and of one context.
         unsafe {
@@ -155,7 +166,7 @@ pub fn fill_scopes(context: &Context, module: &Module<'_>) {
 /// # Safety
 /// The scope and the location that it was inlined at must be live, the latter or null, and of `context`.
 unsafe fn extend_scope(
-    context: &Context,
+    context: ContextRef<'_>,
     first: InstructionValue<'_>,
     (scope, inlined_at): (LLVMMetadataRef, LLVMMetadataRef),
 ) {
@@ -182,7 +193,8 @@ unsafe fn extend_scope(
 ///
 /// ptxas leaves out jumps, and a label before one is not kept; and where a loop's body ends in a jump with the line of the
 /// `for`, a breakpoint there would stop at that, too. So a jump whose line other instructions have gets none of its own.
-pub fn join_jumps(context: &Context, module: &Module<'_>) {
+pub fn join_jumps(module: &Module<'_>) {
+    let context = module.get_context();
     for function in functions(module).filter(|function| function.count_basic_blocks() > 0) {
         // SAFETY: all locations are those of live instructions, and of one context.
         unsafe {
@@ -225,7 +237,7 @@ fn is_jump(instruction: InstructionValue<'_>) -> bool {
 ///
 /// # Safety
 /// `location` must be a live location of `context`.
-unsafe fn line(context: &Context, location: LLVMMetadataRef) -> (u32, Option<LLVMMetadataRef>, LLVMMetadataRef) {
+unsafe fn line(context: ContextRef<'_>, location: LLVMMetadataRef) -> (u32, Option<LLVMMetadataRef>, LLVMMetadataRef) {
     // SAFETY: passed on.
     unsafe {
         let function = scopes(context, LLVMDILocationGetScope(location)).pop();
@@ -237,7 +249,7 @@ unsafe fn line(context: &Context, location: LLVMMetadataRef) -> (u32, Option<LLV
 ///
 /// # Safety
 /// `scope` must be a live scope of `context`.
-unsafe fn scopes(context: &Context, mut scope: LLVMMetadataRef) -> Vec<LLVMMetadataRef> {
+unsafe fn scopes(context: ContextRef<'_>, mut scope: LLVMMetadataRef) -> Vec<LLVMMetadataRef> {
     let mut found = vec![scope];
     // SAFETY: passed on; blocks have file and scope as operands.
     unsafe {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory,
-    LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetFirstUse, LLVMGetNextUse,
-    LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMGetUndef,
-    LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAConstantExpr,
-    LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsUndef, LLVMReplaceAllUsesWith,
+    LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetFirstUse, LLVMGetMDString, LLVMGetNextUse,
+    LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison, LLVMGetTypeKind,
+    LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr, LLVMIsAFunction,
+    LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstantString, LLVMIsUndef, LLVMReplaceAllUsesWith,
     LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
@@ -16,7 +16,7 @@ use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use inkwell::types::AsTypeRef;
 
 use super::{
-    AsValueRef, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue,
+    AnyValue, AsValueRef, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue,
     InstructionValue, IntValue, Module, PointerType, PointerValue,
 };
 use crate::diagnostic::Span;
@@ -36,34 +36,43 @@ pub fn instructions<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item =
     function.get_basic_block_iter().flat_map(|block| block.get_instructions())
 }
 
-/// Removes a global variable; nothing may use it any more.
-pub fn delete_global(global: GlobalValue<'_>) {
-    // SAFETY: the caller gives up the value.
+/// Removes a global variable, which nothing in the module may use any more.
+///
+/// # Safety
+/// The variable is freed: no copy of the handle may be used again.
+pub unsafe fn delete_global(global: GlobalValue<'_>) {
+    assert!(uses(&global).is_empty(), "a static that is used cannot go");
+    // SAFETY: nothing in the module refers to it, and the caller gives up the handle.
     unsafe { LLVMDeleteGlobal(global.as_value_ref()) }
 }
 
-/// Removes a function; nothing may use it any more.
-pub fn delete_function(function: FunctionValue<'_>) {
-    // SAFETY: the caller gives up the value.
+/// Removes a function, which nothing in the module may use any more.
+///
+/// # Safety
+/// The function is freed: no copy of the handle may be used again, and none of its blocks and instructions.
+pub unsafe fn delete_function(function: FunctionValue<'_>) {
+    assert!(uses(&function).is_empty(), "a function that is used cannot go");
+    // SAFETY: nothing in the module refers to it, and the caller gives up the handle.
     unsafe { LLVMDeleteFunction(function.as_value_ref()) }
 }
 
 /// Who uses a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Use<'ctx> {
-    /// An instruction.
+    /// An instruction that has it as an operand, directly or through constants.
     Instruction(InstructionValue<'ctx>),
     /// A static's initializer, directly or through constants.
     Global(GlobalValue<'ctx>),
 }
 
 /// Every instruction and static that uses `value`, also through constant expressions.
-pub fn uses<'ctx>(value: &impl AsValueRef) -> Vec<Use<'ctx>> {
+pub fn uses<'ctx>(value: &impl AnyValue<'ctx>) -> Vec<Use<'ctx>> {
     let mut found = Vec::new();
     let mut pending = vec![value.as_value_ref()];
     let mut seen: Vec<LLVMValueRef> = Vec::new();
     while let Some(value) = pending.pop() {
-        // SAFETY: walks the use list of live values; the casts follow LLVM's own answer about each user's kind.
+        // SAFETY: walks the use list of live values; the casts follow LLVM's own answer about each user's kind. A user is
+        // of the same module, or of the same context, as what it uses.
         unsafe {
             let mut next = LLVMGetFirstUse(value);
             while !next.is_null() {
@@ -147,14 +156,19 @@ pub fn param_index(value: PointerValue<'_>) -> Option<usize> {
 
 /// The value that an instruction computes; it must be one that computes a value.
 pub fn result(instruction: InstructionValue<'_>) -> BasicValueEnum<'_> {
-    // SAFETY: the instruction is live, and the caller says that it has a value.
+    assert!(BasicTypeEnum::try_from(instruction.get_type()).is_ok(), "the instruction computes no value");
+    // SAFETY: the instruction is live, and its type is that of a basic value.
     unsafe { BasicValueEnum::new(instruction.as_value_ref()) }
 }
 
 /// Has everything that uses an instruction's result use `by` in its place; both are of one type.
 pub fn replace_uses<'ctx>(instruction: InstructionValue<'ctx>, by: BasicValueEnum<'ctx>) {
-    // SAFETY: both are live; LLVM checks the types.
-    unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), by.as_value_ref()) }
+    let (old, new) = (instruction.as_value_ref(), by.as_value_ref());
+    // SAFETY: both are live. LLVM itself checks only where it was built with assertions.
+    unsafe {
+        assert!(old != new && LLVMTypeOf(old) == LLVMTypeOf(new), "another value of the same type takes its place");
+        LLVMReplaceAllUsesWith(old, new);
+    }
 }
 
 /// Whether all of a constant is undefined.
@@ -169,10 +183,19 @@ pub fn undefined(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
     unsafe { BasicValueEnum::new(LLVMGetUndef(ty.as_type_ref())) }
 }
 
+/// A value of a type that means nothing, and for which nothing is written.
+pub fn poison(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
+    // SAFETY: the type is live, and the value is of that type.
+    unsafe { BasicValueEnum::new(LLVMGetPoison(ty.as_type_ref())) }
+}
+
 /// Says that a static holds something when a kernel starts, whatever its initializer: nothing is known of its contents.
 pub fn set_externally_initialized(global: GlobalValue<'_>) {
-    // SAFETY: it is a live global variable.
-    unsafe { LLVMSetExternallyInitialized(global.as_value_ref(), 1) }
+    // SAFETY: it is live, and asked whether it is a variable: inkwell has functions under the same type.
+    unsafe {
+        assert!(!LLVMIsAGlobalVariable(global.as_value_ref()).is_null(), "functions hold nothing");
+        LLVMSetExternallyInitialized(global.as_value_ref(), 1);
+    }
 }
 
 /// `pointer + offset`, in bytes; it must stay within what the pointer points into, as the accesses there have to.
@@ -195,9 +218,9 @@ pub fn strip_debug_info(module: &Module<'_>) {
 /// The bytes of a constant that is a string of `i8`; `None` for anything else.
 pub fn constant_bytes(global: GlobalValue<'_>, path: &[u32]) -> Option<Vec<u8>> {
     let value = operand(global, path)?;
-    // SAFETY: the value is live, and LLVM said that it is a sequence of plain data.
+    // SAFETY: the value is live, and LLVM said that it is a string, whose bytes live as long and are copied.
     unsafe {
-        if LLVMIsAConstantDataSequential(value).is_null() {
+        if LLVMIsConstantString(value) == 0 {
             return None;
         }
         let mut len = 0;
@@ -255,6 +278,22 @@ unsafe fn is_wide_float(ty: LLVMTypeRef) -> bool {
     }
 }
 
+/// The text of a metadata string; `None` for any other metadata.
+///
+/// # Safety
+/// `value` must be live metadata as a value.
+pub(super) unsafe fn metadata_string(value: LLVMValueRef) -> Option<String> {
+    let mut len = 0;
+    // SAFETY: passed on; LLVM returns null or `len` bytes that live as long as the node, and they are copied.
+    unsafe {
+        let start = LLVMGetMDString(value, &mut len);
+        if start.is_null() {
+            return None;
+        }
+        Some(String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len as usize)).into_owned())
+    }
+}
+
 fn operand(global: GlobalValue<'_>, path: &[u32]) -> Option<LLVMValueRef> {
     let mut value = global.get_initializer()?.as_value_ref();
     for &index in path {
@@ -267,4 +306,66 @@ fn operand(global: GlobalValue<'_>, path: &[u32]) -> Option<LLVMValueRef> {
         }
     }
     Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Context, parse_ir};
+    use super::*;
+
+    const TEXT: &[u8] = b"
+        @text = constant [3 x i8] c\"ab\\00\"
+        @words = constant [2 x i16] [i16 1, i16 2]
+        declare i32 @callee()
+        define i32 @caller() {
+          %result = call i32 @callee()
+          store i32 %result, ptr null
+          ret i32 %result
+        }
+    ";
+
+    fn with_module(check: impl FnOnce(&Context, &Module<'_>)) {
+        let context = Context::create();
+        let module = parse_ir(&context, TEXT, "m").expect("the text is LLVM IR");
+        check(&context, &module);
+    }
+
+    fn instruction<'ctx>(module: &Module<'ctx>, at: usize) -> InstructionValue<'ctx> {
+        instructions(module.get_function("caller").expect("it is there")).nth(at).expect("it is there")
+    }
+
+    #[test]
+    #[should_panic(expected = "a function that is used cannot go")]
+    fn a_function_that_is_called_is_not_deleted() {
+        with_module(|_, module| {
+            let callee = module.get_function("callee").expect("it is there");
+            // SAFETY: nobody looks at it again.
+            unsafe { delete_function(callee) };
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "the instruction computes no value")]
+    fn a_store_has_no_result() {
+        with_module(|_, module| {
+            result(instruction(module, 1));
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "another value of the same type takes its place")]
+    fn only_a_value_of_the_same_type_takes_a_place() {
+        with_module(|context, module| {
+            replace_uses(instruction(module, 0), context.i64_type().const_zero().into());
+        });
+    }
+
+    #[test]
+    fn bytes_are_those_of_strings() {
+        with_module(|_, module| {
+            let bytes = |name: &str| constant_bytes(module.get_global(name).expect("it is there"), &[]);
+            assert_eq!(bytes("text"), Some(b"ab\0".to_vec()));
+            assert_eq!(bytes("words"), None);
+        });
+    }
 }

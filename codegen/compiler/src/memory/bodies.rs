@@ -108,7 +108,7 @@ struct Word<'ctx> {
     pointer: PointerValue<'ctx>,
     /// Where the value begins in it, in bits.
     shift: IntValue<'ctx>,
-    /// Its bits.
+    /// Ones in the value's bits.
     mask: IntValue<'ctx>,
     /// The other bits.
     rest: IntValue<'ctx>,

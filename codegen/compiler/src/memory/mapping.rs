@@ -53,7 +53,7 @@ pub enum Space {
     Generic,
     /// Global memory.
     Global,
-    /// The block's.
+    /// Shared memory of the thread's own block.
     Shared,
     /// The thread's own, where nobody else can look.
     Local,
@@ -165,7 +165,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Its size.
+    /// Of packed types both halves count: 32 for `F16x2`.
     pub fn bits(self) -> u32 {
         match self {
             Self::Bits(bits) => bits,

@@ -47,7 +47,8 @@ pub fn expand<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -
             }
         }
         if problems.is_empty() {
-            llvm::delete_function(function);
+            // SAFETY: all calls of it were erased, and its handle ends here.
+            unsafe { llvm::delete_function(function) };
         }
     }
     if problems.is_empty() { Ok(needs) } else { Err(problems.into()) }
@@ -83,6 +84,12 @@ impl<'ctx> Expansion<'ctx> {
         let Some(code) = code.and_then(|code| u32::try_from(code).ok()).and_then(Encoded::decode) else {
             return Ok(None);
         };
+        let is_wide = |ty: BasicTypeEnum<'ctx>| ty.is_int_type() && ty.into_int_type().get_bit_width() == self.bits;
+        let values = operands[..operands.len() - 1].iter().skip(1).map(|value| value.get_type());
+        let result = BasicTypeEnum::try_from(self.call.get_type()).ok();
+        if what != "fence" && !([8, 16, 32, 64, 128].contains(&self.bits) && values.chain(result).all(is_wide)) {
+            return Ok(None);
+        }
         let scope = llvm::scope_id(self.context, scope(code.scope).llvm());
         let atomicity = Atomicity { ordering: ordering(code.order), scope };
         self.builder.position_before(&self.call);

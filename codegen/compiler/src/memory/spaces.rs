@@ -60,7 +60,8 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
         }
         let generic = context.ptr_type(AddressSpace::from(0));
         old.as_pointer_value().replace_all_uses_with(new.as_pointer_value().const_address_space_cast(generic));
-        llvm::delete_global(old);
+        // SAFETY: the new one is used in its place, and the old one's handle ends here.
+        unsafe { llvm::delete_global(old) };
         new.set_name(&name);
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::Artifact;
+use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files::no_scratch;
@@ -45,7 +45,7 @@ pub fn pack(options: &Options, artifacts: &[Artifact]) -> Result<Vec<u8>> {
     Ok(std::fs::read(&output).map_err(|e| broken(e.to_string()))?)
 }
 
-/// The program.
+/// The path of NVIDIA's `fatbinary`, or an error that says how to install it.
 fn fatbinary(tools: &Tools) -> Result<PathBuf> {
     let missing = || {
         Diagnostic::error(Code::ToolFailed, "fatbins need NVIDIA's fatbinary, which was not found")

@@ -2,28 +2,11 @@
 
 mod fatbin;
 
-use crate::arch::Arch;
+use crate::artifact::Artifact;
 use crate::diagnostic::Result;
 use crate::files::{self, Pending};
 use crate::report::{self, OutputFile, Report};
 use crate::request::{Emit, Linking, Options};
-
-/// The contents of one output.
-pub struct Artifact {
-    /// What it is.
-    pub kind: Emit,
-    /// None for a fatbin and a header.
-    pub arch: Option<Arch>,
-    /// The contents.
-    pub bytes: Vec<u8>,
-}
-
-impl Artifact {
-    fn file_name(&self, name: &str) -> String {
-        let extension = self.kind.extension();
-        self.arch.map_or(format!("{name}.{extension}"), |arch| format!("{name}.{arch}.{extension}"))
-    }
-}
 
 /// Writes what was asked for, all or nothing: the PTX of the first arch to the output that rustc named, and everything to the
 /// output folder if there is one; the report goes there last.

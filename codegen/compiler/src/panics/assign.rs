@@ -14,13 +14,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::AT_LOCATION;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, Attribute, AttributeLoc, BasicValueEnum, BuilderError, Context, FunctionValue,
     InstructionValue, Intrinsic, Linkage, Module, PointerValue,
 };
+use crate::marks::AT_LOCATION;
 use crate::request::{PanicStrategy, Panics};
 
 /// Where a location stops being handed on; it is the last parameter.

@@ -19,13 +19,13 @@ use std::mem::offset_of;
 
 use ptx_abi::panic::{DRAFT_SYMBOL, PLACE, Record, SYMBOL};
 
-use super::AT_LOCATION;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, BasicBlock, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
     GlobalValue, InstructionOpcode, InstructionValue, Linkage, Module, PointerValue, Use,
 };
+use crate::marks::AT_LOCATION;
 use crate::request::OptLevel;
 
 /// Fills the host's `ptx_abi::panic::Record` and traps; `$0` is the address of a `core::panic::Location`, whose fields lie as
@@ -79,7 +79,8 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         let address = module.get_global(SYMBOL).unwrap_or_else(|| module.add_global(context.i64_type(), None, SYMBOL));
         define(address, context.i64_type().into());
         if llvm::uses(&function).is_empty() {
-            llvm::delete_function(function);
+            // SAFETY: nothing uses it, and this is its only handle.
+            unsafe { llvm::delete_function(function) };
         } else {
             body(context, function).map_err(failed)?;
         }

@@ -12,6 +12,3 @@ pub use assign::assign;
 pub use crates::check;
 pub use lower::lower;
 pub use shrink::shrink;
-
-/// What a place that keeps its location alone calls until [`lower`]: `void (ptr)`, and never back.
-const AT_LOCATION: &str = "__rust_ptx_panic_at";

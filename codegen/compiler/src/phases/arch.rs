@@ -1,9 +1,10 @@
 //! The phases that each arch has of its own: from a copy of the program to PTX and machine code.
 
-use super::Parts;
+use super::parts::Parts;
 use super::program::Program;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
+use crate::artifact::Artifact;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
@@ -14,7 +15,6 @@ use crate::libdevice;
 use crate::llvm::{Module, TargetMachine};
 use crate::memory;
 use crate::optimize;
-use crate::output::Artifact;
 use crate::panics;
 use crate::ptxas::{self, Job, Traceable};
 use crate::report::Report;
@@ -27,7 +27,7 @@ pub struct ForArch<'a, 'ctx> {
     program: &'a Program<'a, 'ctx>,
     /// A copy of the program's.
     pub module: Module<'ctx>,
-    /// Which arch.
+    /// The GPU that the module is specialised for.
     pub arch: Arch,
     version: PtxVersion,
     machine: TargetMachine,
@@ -35,7 +35,7 @@ pub struct ForArch<'a, 'ctx> {
 
 /// What [`emit`] wrote.
 pub struct Emitted<'a, 'ctx> {
-    /// The PTX.
+    /// The text with its debug information, as it goes to ptxas and to the output.
     pub ptx: String,
     /// What the PTX was made from, for ptxas's messages.
     source: Option<Traceable<'a, 'ctx>>,
@@ -79,16 +79,16 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
 pub fn emit<'a, 'ctx>(target: &'a ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'a, 'ctx>> {
     let ForArch { program, module, arch, version, machine } = target;
-    let Program { options, context, table, debug, .. } = program;
+    let Program { options, table, debug, .. } = program;
     let imports = verify::undefined_symbols(module, table, options.linking())?;
     // Before the debug information is limited.
     let copy = traced.then(|| module.clone());
     emit::limit_debug_info(module, machine, *debug)?;
     let artifacts = emit::artifacts(options, module, *arch);
-    let prepared = debuginfo::prepare(context, module, *debug);
+    let prepared = debuginfo::prepare(module, *debug)?;
     let text = emit::emit(module, machine, *arch)?;
     let ptx = workarounds::widen(&prepared.rewrite(text, table, *version)?, *arch);
-    let source = copy.map(|module| Traceable { context, module, machine, arch: *arch });
+    let source = copy.map(|module| Traceable { module, machine, arch: *arch });
     Ok(Emitted { ptx, source, imports, artifacts })
 }
 

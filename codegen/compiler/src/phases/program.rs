@@ -1,14 +1,17 @@
 //! The phases that every arch shares: from rustc's files to one module with all that the kernels reach, and nothing else.
 
+use super::parts::Parts;
 use crate::abi::{self, Table};
+use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::debuginfo;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::emit;
 use crate::float;
-use crate::input::{self, File};
+use crate::header;
+use crate::input;
 use crate::interface::{self, Interface};
-use crate::libdevice::{self, Library};
+use crate::libdevice;
 use crate::llvm::{Context, Module};
 use crate::optimize;
 use crate::panics;
@@ -27,14 +30,16 @@ pub struct Program<'a, 'ctx> {
     pub interface: Interface<'ctx>,
     /// The interface as PTX has it.
     pub table: Table,
+    /// The C++ header, where it was asked for.
+    pub header: Option<Artifact>,
     /// The debug information that the outputs can have.
     pub debug: DebugLevel,
 }
 
 /// Read: the files' units that are referred to become one module.
-pub fn read<'ctx>(options: &Options, context: &'ctx Context, files: &'ctx [File]) -> Result<Module<'ctx>> {
+pub fn read<'ctx>(options: &Options, context: &'ctx Context, parts: &'ctx Parts) -> Result<Module<'ctx>> {
     panics::check(&options.panics, &options.inputs, &options.name)?;
-    input::link(context, files, &options.name, &options.exports)
+    input::link(context, &parts.files, &options.name, &options.exports)
 }
 
 /// Describe: the macros' descriptors become the table of what crosses the boundary. Before any function changes, because a
@@ -51,7 +56,8 @@ pub fn describe<'a, 'ctx>(
             .into());
     }
     let table = Table::new(&interface)?;
-    Ok(Program { options, context, module, interface, table, debug: options.debug })
+    let header = header::artifact(options, &interface)?;
+    Ok(Program { options, context, module, interface, table, header, debug: options.debug })
 }
 
 /// Lower: functions get NVIDIA's ABI. While all is still as rustc wrote it: later stages may rely on the symbols.
@@ -61,15 +67,15 @@ pub fn lower(program: &Program<'_, '_>) -> Result<()> {
 
 /// Reduce: only what the kernels reach stays, with the maths library's part of it, and what each function needs to know
 /// before it is inlined into another: its panics' strategy, its floating-point modes.
-pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, library: &'ctx Library, files: &'ctx [File]) -> Result<()> {
-    let Program { options, context, module, interface, table, debug } = program;
+pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Result<()> {
+    let Program { options, context, module, interface, table, debug, .. } = program;
     let oldest = options.archs[0];
     let machine = emit::machine(oldest, oldest.min_ptx(), options.opt_level)?;
     optimize::internalize(module, interface, &machine)?;
-    libdevice::link(context, module, library, files, table)?;
+    libdevice::link(context, module, &parts.library, &parts.files, table)?;
     panics::assign(context, module, &options.panics)?;
     panics::shrink(context, module);
-    *debug = debuginfo::level(context, module, options.debug);
+    *debug = debuginfo::level(module, options.debug);
     verify::supported(module, table)?;
     float::assign(context, module, interface, options.float)
 }

@@ -63,9 +63,9 @@ pub struct Subject<'a> {
     pub ptx: &'a str,
     /// The same text with what its lines came from.
     pub traced: Option<&'a Traced>,
-    /// The arch.
+    /// The GPU that ptxas compiled for; messages name it.
     pub arch: Arch,
-    /// The kernels.
+    /// The kernels and exports, to tell which one a complaint is about.
     pub table: &'a Table,
 }
 

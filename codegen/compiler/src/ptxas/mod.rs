@@ -9,10 +9,10 @@ use std::process::{Command, ExitStatus};
 
 use crate::abi::Table;
 use crate::arch::Arch;
+use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::files::no_scratch;
-use crate::output::Artifact;
 use crate::report::{Report, Resources};
 use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
 use crate::tool::{Name, Origin, Tool};
@@ -44,9 +44,9 @@ pub struct Assembled {
 /// One PTX file to assemble.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// The text.
+    /// The contents of the file that ptxas reads.
     pub ptx: &'a str,
-    /// The arch.
+    /// The GPU to compile for: `-arch`.
     pub arch: Arch,
     /// Decides `-g` and `-lineinfo`.
     pub debug: DebugLevel,
@@ -85,9 +85,9 @@ impl Assembler {
         &self.version
     }
 
-    /// Whether this ptxas generates code for the arch.
-    pub fn knows(&self, arch: Arch) -> Result<bool> {
-        Ok(self.tool.archs()?.iter().any(|known| known == arch.name()))
+    /// Whether this ptxas generates code for the arch. One that does not list its archs is taken to: its error stands then.
+    pub fn knows(&self, arch: Arch) -> bool {
+        self.tool.archs().map_or(true, |known| known.iter().any(|known| known == arch.name()))
     }
 
     /// Assembles; messages are errors of ours.
@@ -199,7 +199,7 @@ pub fn assemble(
     report: &mut Report,
 ) -> Result<Option<Artifact>> {
     let assembled = match assembler.assemble(job) {
-        Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch)? => {
+        Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch) => {
             report.diagnostics.push(
                 Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
                     .note(format!("ptxas {} does not know this arch", assembler.version())),

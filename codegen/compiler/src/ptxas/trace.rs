@@ -7,10 +7,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::arch::Arch;
-use crate::debuginfo::{replace, sections, without_debug};
+use crate::debuginfo::sections::{self, replace};
+use crate::debuginfo::without_debug;
 use crate::diagnostic::{Result, Span};
 use crate::emit;
-use crate::llvm::{self, Call, Context, Module, Origin, TargetMachine};
+use crate::llvm::{self, Call, Module, Origin, TargetMachine};
 use crate::ptx_text::{self, Kind};
 use crate::request::DebugLevel;
 
@@ -23,8 +24,6 @@ pub trait Trace: fmt::Debug {
 /// A module with all its debug information.
 #[derive(Debug)]
 pub struct Traceable<'a, 'ctx> {
-    /// Of the module.
-    pub context: &'ctx Context,
     /// As it is emitted otherwise.
     pub module: Module<'ctx>,
     /// The same as for the output.
@@ -36,7 +35,7 @@ pub struct Traceable<'a, 'ctx> {
 /// PTX without debug information, and what its lines came from.
 #[derive(Debug, Default)]
 pub struct Traced {
-    /// The text.
+    /// The text, without `.loc`, `.file` and debug sections.
     pub ptx: String,
     places: Vec<Option<Place>>,
 }
@@ -55,7 +54,7 @@ pub struct Place {
 impl Trace for Traceable<'_, '_> {
     fn trace(&self) -> Result<Traced> {
         emit::limit_debug_info(&self.module, self.machine, DebugLevel::LineTables)?;
-        let origins = llvm::number_locations(self.context, &self.module);
+        let origins = llvm::number_locations(&self.module);
         let ptx = emit::emit(&self.module, self.machine, self.arch)?;
         // Debug information that cannot be read explains nothing.
         Ok(read(&ptx, &origins).unwrap_or_default())

@@ -7,7 +7,7 @@ use crate::abi::Table;
 use crate::callers::{Users, demangled, place, users};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
-use crate::llvm::{self, AsValueRef, InstructionOpcode, Module};
+use crate::llvm::{self, AnyValue, InstructionOpcode, Module};
 use crate::request::Linking;
 use crate::verify::cxx_rules;
 
@@ -105,7 +105,7 @@ pub fn undefined_symbols(module: &Module<'_>, table: &Table, linking: Linking) -
 }
 
 /// `None` if nothing uses the symbol.
-fn import(symbol: &impl AsValueRef, kind: &'static str, table: &Table) -> Option<Import> {
+fn import<'ctx>(symbol: &impl AnyValue<'ctx>, kind: &'static str, table: &Table) -> Option<Import> {
     if llvm::uses(symbol).is_empty() {
         return None;
     }

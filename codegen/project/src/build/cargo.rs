@@ -11,9 +11,9 @@ use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::request::TARGET;
 
-use super::DeviceBuild;
 use super::messages::Messages;
 use super::package::Package;
+use super::request::DeviceBuild;
 use crate::wrapper;
 
 /// What one run of cargo did.

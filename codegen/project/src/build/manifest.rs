@@ -31,11 +31,11 @@ use ptx_codegen::files::normalized;
 pub struct Source<'a> {
     /// The package's manifest.
     pub package: &'a Table,
-    /// Its folder.
+    /// What relative paths in the package's manifest are relative to.
     pub dir: &'a Path,
     /// The workspace's manifest.
     pub root: &'a Table,
-    /// Its folder.
+    /// What relative paths in the workspace's manifest are relative to.
     pub root_dir: &'a Path,
     /// The library's first file.
     pub library: &'a Path,

@@ -202,9 +202,8 @@ fn a_target_is_judged_by_what_it_means() {
 /// As rustc itself has it.
 #[test]
 fn the_devices_cfgs_are_rustcs() {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let args = ["--print", "cfg", "--target", ptx_codegen::request::TARGET];
-    let output = std::process::Command::new(rustc).args(args).output().unwrap();
+    let output = std::process::Command::new("rustc").args(args).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     for (key, value) in DEVICE_CFGS {
         let values: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix('=')).collect();

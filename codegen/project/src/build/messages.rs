@@ -43,7 +43,7 @@ pub struct CrateId {
     pub manifest: PathBuf,
     /// Name of the package.
     pub package: String,
-    /// Its version.
+    /// The package's version: `1.2.0`.
     pub version: String,
 }
 
@@ -54,7 +54,7 @@ pub struct Artifact {
     pub manifest: PathBuf,
     /// Whether it is on this machine's disk, not of a registry or repository.
     pub is_local: bool,
-    /// Its files.
+    /// What rustc wrote of it: an rlib, PTX.
     pub files: Vec<PathBuf>,
     /// Whether nothing was done.
     pub fresh: bool,

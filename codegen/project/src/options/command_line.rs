@@ -112,7 +112,7 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
         Err(error) => return Err(from_clap(&error).into()),
     };
     if let Some(code) = line.explain {
-        return Ok(Request::Print(Code::find(&code)?.explain()));
+        return Ok(Request::Print(Diagnostic::explain(&code)?));
     }
     // clap sees to it that there is an output.
     let output = line.output.unwrap_or_default();

@@ -17,7 +17,7 @@ pub const VARIABLE: &str = "RUST_PTX_PANIC";
 pub struct PanicFor {
     /// As in Rust code: `my_crate`.
     pub name: String,
-    /// Its panics'.
+    /// What its panics leave behind, whatever those of other crates do.
     pub strategy: PanicStrategy,
 }
 

@@ -1,10 +1,11 @@
 //! Compiles `core`, `compiler_builtins` and `alloc` for the device.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Library, Rustc, library_folder};
+use super::rustc::Rustc;
+use super::source::Library;
 use crate::cache;
 use crate::progress::Progress;
 use ptx_codegen::codes::Code;
@@ -129,4 +130,9 @@ fn shorten(messages: &str) -> String {
         Some(first) => format!("{}\n… and {} more lines", first.join("\n"), lines.len() - LINES),
         None => lines.join("\n"),
     }
+}
+
+/// Where rustc looks for the device's libraries.
+pub fn library_folder(sysroot: &Path) -> PathBuf {
+    sysroot.join("lib/rustlib").join(TARGET).join("lib")
 }

@@ -12,9 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache;
 use crate::progress::Progress;
-use ptx_codegen::codes::Code;
-use ptx_codegen::diagnostic::{Diagnostic, Result};
-use ptx_codegen::request::TARGET;
+use ptx_codegen::diagnostic::Result;
 
 pub use rustc::Rustc;
 pub use source::{Library, Source};
@@ -114,24 +112,12 @@ fn read_record(place: &Path) -> Option<Record> {
     serde_json::from_str(&std::fs::read_to_string(place.join(RECORD)).ok()?).ok()
 }
 
-fn library_folder(sysroot: &Path) -> PathBuf {
-    sysroot.join("lib/rustlib").join(TARGET).join("lib")
-}
-
 /// Whether a folder has a `core` for the device.
 fn is_sysroot(path: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(library_folder(path)) else { return false };
+    let Ok(entries) = std::fs::read_dir(build::library_folder(path)) else { return false };
     entries.flatten().any(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         name.starts_with("libcore") && name.ends_with(".rlib")
     })
-}
-
-/// The error where no sources were found.
-fn no_source(message: String, rustc: &Rustc) -> Diagnostic {
-    let toolchain = rustc.toolchain().map(|name| format!(" --toolchain {name}")).unwrap_or_default();
-    Diagnostic::error(Code::NoSysroot, message)
-        .note("`core` and `alloc` for the GPU are built from the sources that come with rustc")
-        .help(format!("run `rustup component add rust-src{toolchain}` (the component rust-docs does as well)"))
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 
-/// A rustc.
+/// A compiler and what `rustc -vV` says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rustc {
     /// As it was given; may be rustup's proxy.

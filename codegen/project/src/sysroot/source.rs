@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Rustc, html, no_source};
+use super::html;
+use super::rustc::Rustc;
 use crate::cache;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
@@ -143,6 +144,14 @@ fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|e| cache::failure(folder, "create", &e))?;
     fs::write(file, text).map_err(|e| cache::failure(file, "write", &e).into())
+}
+
+/// The error where no sources were found.
+fn no_source(message: String, rustc: &Rustc) -> Diagnostic {
+    let toolchain = rustc.toolchain().map(|name| format!(" --toolchain {name}")).unwrap_or_default();
+    Diagnostic::error(Code::NoSysroot, message)
+        .note("`core` and `alloc` for the GPU are built from the sources that come with rustc")
+        .help(format!("run `rustup component add rust-src{toolchain}` (the component rust-docs does as well)"))
 }
 
 #[cfg(test)]

@@ -102,8 +102,7 @@ half_operations!(arithmetic);
 macro_rules! forms {
     ($($method:ident, $op:ident, $form:ident, [$($operand:ident),*], $symbol:literal, $packed:literal;)*) => {
         /// Forms of [`HalfArithmetic`]'s operations that only `f16` has. `ftz`: subnormal operands, and results (judged
-        /// after rounding to 11 bits), are zeros of the same sign. `sat`: results are clamped to 0.0 to 1.0, NaN to
-        /// 0.0.
+        /// after rounding to 11 bits), are zeros of the same sign. `sat`: clamped to 0.0 to 1.0; NaN becomes 0.0.
         pub trait HalfForms: HalfArithmetic {
             $(
                 #[doc = concat!("`", stringify!($op), "`")]

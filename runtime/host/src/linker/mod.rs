@@ -43,8 +43,7 @@ pub enum LinkWith {
 /// # Safety of foreign code
 /// Linking images is safe. Adding other code is `unsafe`, because it becomes part of kernels that are launched safely.
 /// Whoever adds it promises that
-/// - it is undamaged device code of the kind that the function names: linkers and drivers believe what object files
-/// say;
+/// - it is undamaged device code of the kind that the function names: linkers and drivers believe what object files say;
 /// - it defines what the images declare, with the same names, parameters, results and guarantees to callers.
 #[must_use = "nothing is linked until `.link()` is called"]
 pub struct Linker<'a> {

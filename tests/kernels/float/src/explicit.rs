@@ -10,7 +10,7 @@ use ptx_device::{
 /// An operation of one to three operands, or a conversion.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The method.
+    /// The method under test: `add_rn`.
     pub method: &'static str,
     /// The operation, or the type of a conversion's result.
     pub what: &'static str,

@@ -30,7 +30,7 @@ pub unsafe fn print<V>(format: &[u8], values: &V) {
     PRINTED.with_borrow_mut(|printed| printed.push(text));
 }
 
-/// The valist.
+/// The values of a `vprintf`, and how many of their bytes were read.
 struct Values {
     next: *const u8,
     size: usize,

@@ -130,10 +130,10 @@ pub struct Foreign {
     pub is_aligned: bool,
 }
 
-/// A type.
+/// The type of a parameter, a result or a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ty {
-    /// A scalar.
+    /// A number, a `bool` or a `char`.
     Scalar(Scalar),
     /// One of the runtime crates' types.
     Foreign(&'static Foreign),
@@ -183,7 +183,7 @@ pub enum Ty {
 /// The length of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Len {
-    /// A number.
+    /// A literal: `[u8; 4]`.
     Fixed(u64),
     /// A template's parameter of type `usize`.
     Param(usize),

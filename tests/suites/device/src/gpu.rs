@@ -9,9 +9,9 @@ use ptx::{Error, Image, Launch};
 /// A device with the kernels loaded.
 #[derive(Debug)]
 pub struct Gpu {
-    /// The device.
+    /// The first GPU, with a heap large enough for all tests.
     pub device: Device,
-    /// The kernels.
+    /// [`IMAGE`], loaded.
     pub module: Module,
 }
 

@@ -55,7 +55,7 @@ mod linked {
     type Add = fn(Linker<'static>, &Gpu) -> Result<Linker<'static>, String>;
 
     const FORMS: [(&str, Add); 6] = [
-        // SAFETY of this and the next: nvcc compiled the twin, which defines what the image declares.
+        // SAFETY: nvcc compiled the twin, which defines what the image declares.
         ("ptx", |linker, _| Ok(unsafe { linker.ptx(std::str::from_utf8(twin!("ptx")).expect("PTX is text")) })),
         ("cubin", |linker, gpu| {
             let (major, minor) = gpu.device.capability();

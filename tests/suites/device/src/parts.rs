@@ -40,7 +40,7 @@ pub fn run(arguments: &[String], json: Option<&Path>, limit: Option<u64>) -> Res
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A process.
+/// A process that runs the tests of one of [`PARTS`].
 struct Part {
     filter: &'static [&'static str],
     child: Child,

@@ -16,7 +16,7 @@ type Body = Arc<dyn Fn(&Gpu) -> Result<Value, String> + Send + Sync>;
 /// A test on a GPU; it fails by panicking.
 #[derive(Clone)]
 pub struct Test {
-    /// Its name.
+    /// What filters match and records list: `float as nvcc: sinf`.
     pub name: String,
     /// What it does.
     pub body: Body,

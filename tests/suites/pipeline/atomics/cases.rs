@@ -15,7 +15,7 @@ pub enum Op {
     Rmw(&'static str),
 }
 
-/// What to.
+/// The type of the value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     Int(u32),

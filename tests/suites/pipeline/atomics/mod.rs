@@ -11,7 +11,7 @@ use std::process::Command;
 use libtest_mimic::Trial;
 use ptx_codegen::ptx_text;
 use ptx_project::tools;
-use ptx_tests::trial;
+use ptx_tests::{Sample, trial};
 
 use self::cases::{Case, Instruction, Op, Order, Space, Type};
 
@@ -25,12 +25,10 @@ pub fn trials() -> Vec<Trial> {
         trial("atomics: fences", fences),
         trial("atomics: on the stack", on_the_stack),
     ];
-    for (arch, sm) in BUILDS {
-        for level in ["-O0", "-O3"] {
-            trials.push(trial(format!("atomics: the guide's mapping for {arch} at {level}"), move || {
-                guide(arch, sm, level)
-            }));
-        }
+    let builds = BUILDS.into_iter().flat_map(|(arch, sm)| ["-O0", "-O3"].map(|level| (arch, sm, level)));
+    for (arch, sm, level) in Sample::asked().of("GPUs and levels for atomics", builds, 3) {
+        trials
+            .push(trial(format!("atomics: the guide's mapping for {arch} at {level}"), move || guide(arch, sm, level)));
     }
     trials
 }

@@ -11,8 +11,10 @@
 //!
 //! With `UI_TESTS_CASES=FOLDER` the cases are those of another folder: so `self_test` runs bad ones.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use ptx_tests::Sample;
 use ui_test::color_eyre::eyre::Result;
 use ui_test::custom_flags::edition::Edition;
 use ui_test::spanned::Spanned;
@@ -39,6 +41,8 @@ fn main() -> Result<()> {
     println!("skipped: launches of `cases/run`: they need a GPU, and are in the device bundle");
     let other = std::env::var_os(crates::CASES);
     let folder = PathBuf::from(other.as_deref().unwrap_or("cases".as_ref()));
+    Sample::begin(!args.filters.is_empty() || args.bless || args.list || other.is_some());
+    let chosen = choose(&folder)?;
     let mut configs = Vec::new();
     for (name, compiles) in [("pass", true), ("run", true), ("fail", false)] {
         let mut config = config(&folder.join(name), &device);
@@ -50,7 +54,7 @@ fn main() -> Result<()> {
     let emitter: Box<dyn StatusEmitter> = args.format.into();
     // Dependencies of a case become rlibs without our doing.
     let crate_type = |config: &mut Config, _: &Spanned<_>| config.program.args.push("--crate-type=cdylib".into());
-    let cases = run_tests_generic(configs, file_filter, crate_type, emitter);
+    let cases = run_tests_generic(configs, |path, config| file_filter(path, config, &chosen), crate_type, emitter);
     // A run of another folder is one of the harness's own tests; and filters are for cases.
     if other.is_none() && args.filters.is_empty() && !args.list {
         self_test::run()?;
@@ -81,7 +85,22 @@ fn config(folder: &Path, built: &crates::Built) -> Config {
     config
 }
 
-/// Every case; files in `auxiliary` are parts of cases.
-fn file_filter(path: &Path, config: &Config) -> Option<bool> {
-    if path.components().any(|part| part.as_os_str() == "auxiliary") { None } else { default_file_filter(path, config) }
+/// The cases to run, by their folders.
+fn choose(folder: &Path) -> Result<BTreeSet<PathBuf>> {
+    let mut chosen = BTreeSet::new();
+    for (name, part) in [("pass", 22), ("run", 5), ("fail", 30), ("host", 5)] {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder.join(name))? {
+            files.extend(Some(entry?.path()).filter(|path| path.extension().is_some_and(|end| end == "rs")));
+        }
+        files.sort();
+        chosen.extend(Sample::asked().of(&format!("cases in cases/{name}"), files, part));
+    }
+    Ok(chosen)
+}
+
+/// Chosen cases; files in `auxiliary` are parts of cases.
+fn file_filter(path: &Path, config: &Config, chosen: &BTreeSet<PathBuf>) -> Option<bool> {
+    let is_part = path.components().any(|part| part.as_os_str() == "auxiliary");
+    if is_part || !chosen.contains(path) { None } else { default_file_filter(path, config) }
 }

@@ -22,7 +22,7 @@ pub enum Text {
     Lines,
 }
 
-/// The prefixes.
+/// What stands before the colon, and which text that chooses.
 pub const PREFIXES: [(&str, Text); 4] =
     [("CHECK", Text::Main), ("SASS", Text::Sass), ("DWARF", Text::Dwarf), ("LINES", Text::Lines)];
 

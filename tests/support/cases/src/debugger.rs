@@ -46,7 +46,7 @@ pub struct Case {
 /// A command to cuda-gdb, and what is checked of what it says.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The command.
+    /// As typed at cuda-gdb's prompt: `info locals`.
     pub text: String,
     /// What it must say.
     pub checks: Vec<Check>,
@@ -68,7 +68,7 @@ pub enum Check {
 /// A run of compute-sanitizer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sanitizer {
-    /// Its options.
+    /// Its options, one word each: `--tool`, `racecheck`.
     pub options: Vec<String>,
     /// What it must say.
     pub checks: Vec<Check>,

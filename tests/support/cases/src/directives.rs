@@ -60,7 +60,7 @@ const RUN_ARCH: &str = "sm_90";
 /// What `// CHECK` lines are matched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Emit {
-    /// The PTX.
+    /// The PTX for the case's GPU.
     #[default]
     Ptx,
     /// The optimised LLVM IR.
@@ -209,7 +209,7 @@ impl Settings {
         }
     }
 
-    /// The GPU.
+    /// The GPU to compile for: the case's own choice, or a default for cases that run or do not.
     pub fn arch(&self) -> &str {
         self.arch.as_deref().unwrap_or(if self.run.is_some() { RUN_ARCH } else { ARCH })
     }

@@ -49,7 +49,7 @@ impl Kind {
     }
 }
 
-/// One pattern.
+/// What one `CHECK` line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// How it is found.

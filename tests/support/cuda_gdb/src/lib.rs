@@ -22,7 +22,7 @@ pub const LAUNCH: &str = "--launch";
 pub struct Prepared {
     /// The case's name.
     pub name: String,
-    /// The case.
+    /// What its directives ask for: launch, breakpoints, commands, checks.
     pub case: Case,
     source: PathBuf,
     cubin: PathBuf,

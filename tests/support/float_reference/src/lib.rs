@@ -11,6 +11,7 @@ mod functions;
 pub mod inputs;
 #[cfg(feature = "mpfr")]
 mod number;
+mod operation;
 pub mod parallel;
 #[cfg(feature = "mpfr")]
 mod rounding;
@@ -22,70 +23,6 @@ pub use fast::{ACCURACY, FLOOR, Reference, fast};
 pub use format::Format;
 #[cfg(feature = "mpfr")]
 pub use functions::{Function, function};
+pub use operation::{Mode, Operation};
 #[cfg(feature = "mpfr")]
 pub use rounding::{flushed, flushing_operation, narrow, operation, round_integer, to_integer};
-
-/// A direction of rounding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// To the nearest, ties to even.
-    Nearest,
-    /// Towards zero.
-    Zero,
-    /// Upwards.
-    Up,
-    /// Downwards.
-    Down,
-}
-
-impl Mode {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Nearest, Self::Zero, Self::Up, Self::Down];
-
-    /// PTX's suffix.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Self::Nearest => "rn",
-            Self::Zero => "rz",
-            Self::Up => "ru",
-            Self::Down => "rd",
-        }
-    }
-}
-
-/// An operation that IEEE 754 defines to the last bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// a + b
-    Add,
-    /// a - b
-    Sub,
-    /// a b
-    Mul,
-    /// a b + c
-    Fma,
-    /// 1 / a
-    Rcp,
-    /// a / b
-    Div,
-    /// The square root of a.
-    Sqrt,
-}
-
-impl Operation {
-    /// All of them.
-    pub const ALL: [Self; 7] = [Self::Add, Self::Sub, Self::Mul, Self::Fma, Self::Rcp, Self::Div, Self::Sqrt];
-
-    /// PTX's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Sub => "sub",
-            Self::Mul => "mul",
-            Self::Fma => "fma",
-            Self::Rcp => "rcp",
-            Self::Div => "div",
-            Self::Sqrt => "sqrt",
-        }
-    }
-}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gimli::{DwAt, DwTag, EndianSlice, LittleEndian, UnitSectionOffset};
+use gimli::{DwAt, DwTag, EndianSlice, LittleEndian, Reader, UnitSectionOffset};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
 
 /// Every entry of a cubin's `.debug_info`.
@@ -13,7 +13,7 @@ pub struct Dwarf {
     by_offset: HashMap<usize, usize>,
 }
 
-/// One entry.
+/// A debugging information entry (DIE), linked to others by indices.
 #[derive(Debug)]
 pub struct Entry {
     /// In the section.
@@ -35,7 +35,7 @@ pub enum Value {
     Address(u64),
     /// Of any size.
     Number(i64),
-    /// A string.
+    /// A string, from whichever section holds it.
     Text(String),
     /// An offset in the section.
     Reference(usize),
@@ -304,10 +304,10 @@ impl Place {
     fn of(bytes: &[u8]) -> Self {
         use gimli::Operation::{Address, FrameOffset, PlusConstant};
         // The number is the virtual register's name in ASCII, more than gimli takes for a register.
-        if let [first, number @ .., last] = bytes
-            && gimli::DwOp(*first) == gimli::DW_OP_regx
-            && number.iter().all(|byte| byte & 0x80 != 0)
-            && last & 0x80 == 0
+        let mut rest = EndianSlice::new(bytes, LittleEndian);
+        if rest.read_u8().is_ok_and(|first| gimli::DwOp(first) == gimli::DW_OP_regx)
+            && gimli::leb128::read::skip(&mut rest).is_ok()
+            && rest.is_empty()
         {
             return Self::Register;
         }

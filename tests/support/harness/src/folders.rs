@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The repository.
+/// The root of the repository, absolute.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).expect("this crate lies in tests/support")
 }

@@ -83,7 +83,7 @@ impl Default for Scratch {
 }
 
 impl Scratch {
-    /// The folder.
+    /// The temporary folder, which is removed with `self`.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }

@@ -46,6 +46,7 @@ fn build(target: Option<&str>, rustflags: Vec<String>) -> Result<Vec<String>, St
         let variable = format!("CARGO_TARGET_{}_RUSTFLAGS", target.to_uppercase().replace('-', "_"));
         cargo.env(variable, rustflags.join(" "));
     }
+    eprintln!("compiling the crate `ptx` for {}", target.unwrap_or("the host"));
     let output = cargo.output().map_err(text)?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());

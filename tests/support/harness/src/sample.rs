@@ -15,7 +15,7 @@ static ASKED: OnceLock<Sample> = OnceLock::new();
 /// How much of the cases runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// What chooses.
+    /// The number that chooses the cases: the same seed, the same cases.
     pub seed: u64,
     /// Whether nothing is left out.
     pub whole: bool,

@@ -7,9 +7,9 @@
 use ptx::Module;
 use serde_json::{Value, json};
 
+use super::images::{DOUBLE, flags, loaded, twins};
 use super::launch::{Twin, apply, apply_twin};
 use super::table::{Function, arguments, functions};
-use super::{DOUBLE, flags, loaded, twins};
 use crate::gpu::Gpu;
 use crate::record::{Test, skippable_recorded};
 use ptx_float_reference::Format;
@@ -92,7 +92,7 @@ fn accuracy(_: &Gpu, _: &Function) -> Result<Value, String> {
 
 #[cfg(feature = "mpfr")]
 fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
-    let reference = reference(function).ok_or("MPFR lacks it")?;
+    let reference = function.reference().ok_or("MPFR lacks it")?;
     let bound = function.bound(false).expect("only those are tested");
     let columns = arguments::<f64>(function, ROWS);
     let inputs: Vec<_> = columns.iter().map(|column| gpu.device.upload(column).unwrap()).collect();
@@ -143,8 +143,6 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
 
 #[cfg(feature = "mpfr")]
 use judging::Judge;
-#[cfg(feature = "mpfr")]
-pub use judging::reference;
 
 #[cfg(feature = "mpfr")]
 mod judging {
@@ -155,7 +153,7 @@ mod judging {
     use ptx_float_reference::inputs::Random;
     use ptx_float_reference::{ACCURACY, FLOOR, Reference, parallel};
 
-    use super::{Deviation, Function};
+    use super::Deviation;
 
     /// The most time that one function has.
     const LIMIT: Duration = Duration::from_secs(45);
@@ -165,23 +163,6 @@ mod judging {
 
     /// Results of the polynomials that MPFR checks.
     const SAMPLE: usize = 20_000;
-
-    /// The function's reference: MPFR's, or Rust's where the result is exact.
-    pub fn reference(function: &Function) -> Option<ptx_float_reference::Function> {
-        let exact: ptx_float_reference::Function = match function.cuda {
-            "trunc" => |x| x[0].trunc().into(),
-            "floor" => |x| x[0].floor().into(),
-            "ceil" => |x| x[0].ceil().into(),
-            "round" => |x| x[0].round().into(),
-            "rint" | "nearbyint" => |x| x[0].round_ties_even().into(),
-            "op_add" => |x| (x[0] + x[1]).into(),
-            "op_mul" => |x| (x[0] * x[1]).into(),
-            "op_div" => |x| (x[0] / x[1]).into(),
-            "op_rcp" => |x| (1.0 / x[0]).into(),
-            _ => return ptx_float_reference::function(function.name()),
-        };
-        Some(exact)
-    }
 
     /// The largest errors of a part.
     #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use ptx::{Grid, Image, Launch, Module};
 use ptx_float_kernels::equality as kernels;
 use ptx_float_kernels::equality::{TERMS, WIDTH};
 
-use super::loaded;
+use super::images::loaded;
 use crate::gpu::{Gpu, random, same};
 use crate::record::{Test, test};
 

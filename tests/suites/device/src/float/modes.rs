@@ -5,7 +5,7 @@ use ptx::{Grid, Image, Launch, Module};
 use ptx_float_kernels::modes as kernels;
 use ptx_float_kernels::modes::Results;
 
-use super::loaded;
+use super::images::loaded;
 use crate::gpu::Gpu;
 use crate::record::{Test, test};
 

@@ -9,7 +9,7 @@ use ptx_float_kernels::narrow::*;
 use ptx_float_reference::inputs::{Random, special_operands};
 use serde_json::json;
 
-use super::loaded;
+use super::images::loaded;
 use crate::record::{Test, skippable_recorded};
 
 /// By the modes of the build.

@@ -5,7 +5,7 @@ use ptx::{Image, Module};
 #[cfg(feature = "mpfr")]
 use serde_json::json;
 
-use super::loaded;
+use super::images::loaded;
 use crate::gpu::Gpu;
 use crate::record::{Test, skippable_recorded};
 

@@ -6,10 +6,10 @@ use ptx::compare::cuda::{Bound, Entry};
 use ptx::compare::{Exact, ulp_distance, ulp_error};
 use serde_json::{Value, json};
 
+use super::images::{SINGLE, flags, loaded, twins};
 use super::launch::KEPT;
 use super::launch::{Outcome, Twin, apply, judge};
 use super::table::{Function, approximations, arguments, functions, judge_bound};
-use super::{SINGLE, flags, loaded, twins};
 use crate::gpu::Gpu;
 use crate::record::{Test, skippable_recorded};
 
@@ -99,7 +99,7 @@ fn accuracy(gpu: &Gpu, function: &Function) -> Result<Value, String> {
     let columns = columns(function);
     let inputs: Vec<Vec<f32>> = candidates.iter().map(|&index| input(function, &columns, index)).collect();
     let results = again(gpu, function, &inputs);
-    let Some(reference) = reference(function) else {
+    let Some(reference) = function.reference() else {
         assert_eq!(outcome.outside(), 0, "results outside of {bound}, by CUDA's function of double precision");
         let missing = if cfg!(feature = "mpfr") { "MPFR lacks it" } else { "the reference was built without MPFR" };
         return Err(format!("{missing}: all results are within the bound, but the largest error was not measured"));
@@ -174,14 +174,4 @@ impl Worst {
             }
         }
     }
-}
-
-#[cfg(feature = "mpfr")]
-fn reference(function: &Function) -> Option<ptx_float_reference::Function> {
-    super::double::reference(function)
-}
-
-#[cfg(not(feature = "mpfr"))]
-fn reference(_: &Function) -> Option<fn(&[f64]) -> Exact> {
-    None
 }

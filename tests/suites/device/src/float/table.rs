@@ -1,19 +1,20 @@
 //! The functions under test: what they are judged by, and inputs that mean something to them.
 
+use ptx::compare::Exact;
 use ptx::compare::cuda::{self, Bound, Entry};
 use ptx_float_reference::Format;
 use ptx_float_reference::inputs::{Random, special_operands};
 
 use super::launch::{JudgeBound, UNBOUNDED};
 
-/// One function.
+/// A function under test: its kernel, and CUDA's function for the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     /// The kernel's name.
     pub kernel: &'static str,
     /// CUDA's name in double precision, or one of `judge.cuh`'s own.
     pub cuda: &'static str,
-    /// Its arguments.
+    /// How many arguments it has.
     pub arity: usize,
     /// CUDA's name for it if it is approximate, as in `__sinf`.
     pub approximate: Option<&'static str>,
@@ -71,6 +72,30 @@ impl Function {
         };
         let name = operator.map_or_else(|| format!("{}{}", self.name(), if single { "f" } else { "" }), str::to_string);
         if single { cuda::single(&name) } else { cuda::double(&name) }
+    }
+
+    /// The function's reference: MPFR's, or Rust's where the result is exact.
+    #[cfg(feature = "mpfr")]
+    pub fn reference(&self) -> Option<fn(&[f64]) -> Exact> {
+        let exact: fn(&[f64]) -> Exact = match self.cuda {
+            "trunc" => |x| x[0].trunc().into(),
+            "floor" => |x| x[0].floor().into(),
+            "ceil" => |x| x[0].ceil().into(),
+            "round" => |x| x[0].round().into(),
+            "rint" | "nearbyint" => |x| x[0].round_ties_even().into(),
+            "op_add" => |x| (x[0] + x[1]).into(),
+            "op_mul" => |x| (x[0] * x[1]).into(),
+            "op_div" => |x| (x[0] / x[1]).into(),
+            "op_rcp" => |x| (1.0 / x[0]).into(),
+            _ => return ptx_float_reference::function(self.name()),
+        };
+        Some(exact)
+    }
+
+    /// None: this was built without MPFR.
+    #[cfg(not(feature = "mpfr"))]
+    pub fn reference(&self) -> Option<fn(&[f64]) -> Exact> {
+        None
     }
 }
 

@@ -1,0 +1,30 @@
+//! What takes part in a compilation: rustc's files, and what of NVIDIA's is there.
+
+use crate::device_link::Linker;
+use crate::diagnostic::Result;
+use crate::input::{self, File};
+use crate::libdevice::Library;
+use crate::ptxas::{self, Assembler};
+use crate::request::Options;
+
+/// Looked for before anything is compiled, because a missing tool should not cost a build.
+pub struct Parts {
+    /// The inputs, mapped.
+    pub files: Vec<File>,
+    /// ptxas, where there is one.
+    pub assembler: Option<Assembler>,
+    /// nvlink and what it links with, where there is something.
+    pub linker: Option<Linker>,
+    /// The maths library.
+    pub library: Library,
+}
+
+impl Parts {
+    /// What the options ask for.
+    pub fn find(options: &Options) -> Result<Self> {
+        let assembler = ptxas::find(options)?;
+        let linker = Linker::prepare(options)?;
+        let library = Library::find(options)?;
+        Ok(Self { files: input::read(&options.inputs)?, assembler, linker, library })
+    }
+}

@@ -1,0 +1,66 @@
+//! What to build for the device, and where.
+
+use std::path::PathBuf;
+
+use crate::options::Settings;
+
+/// Which of the package's features the device build has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// By name.
+    pub names: Vec<String>,
+    /// Whether `default` is on.
+    pub default: bool,
+    /// Whether all are on.
+    pub all: bool,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self { names: vec![], default: true, all: false }
+    }
+}
+
+/// How rustc's messages are shown while cargo runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// As rustc renders them, on standard error.
+    #[default]
+    Rendered,
+    /// For cargo, from a build script: warnings as `cargo::warning=`, errors on standard error.
+    BuildScript,
+    /// As cargo's JSON lines, on standard output.
+    Json,
+}
+
+/// What to build, and where.
+#[derive(Clone, Debug)]
+pub struct DeviceBuild {
+    /// `Cargo.toml` of the package with the kernels.
+    pub manifest: PathBuf,
+    /// Options of the linker; they win over `[package.metadata.ptx]`.
+    pub settings: Settings,
+    /// `dev`, `release` or a profile of the workspace's own.
+    pub profile: String,
+    /// The package's features.
+    pub features: Features,
+    /// Stem of the files, and name of the image; the package's name by default.
+    pub name: Option<String>,
+    /// Where PTX and the report go.
+    pub out_dir: PathBuf,
+    /// Where cargo keeps what it compiles for the device. Not a folder in which cargo builds something else at the
+    /// same time: cargo would wait for itself.
+    pub target_dir: PathBuf,
+    /// The `cargo` that builds for the device.
+    pub cargo: PathBuf,
+    /// The `rustc` that this cargo calls.
+    pub rustc: PathBuf,
+    /// A ready device sysroot, or Rust's `library` folder; found or built otherwise.
+    pub sysroot: Option<PathBuf>,
+    /// Where the linker writes the IR after every stage.
+    pub dump_dir: Option<PathBuf>,
+    /// How rustc's messages are shown.
+    pub show: Show,
+    /// Whether rustc renders in colour.
+    pub color: bool,
+}
