@@ -15,7 +15,7 @@
 //! A line stays one line, so that line numbers hold.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use crate::arch::Arch;
 use crate::ptx_text;
@@ -41,18 +41,33 @@ const NEGATIONS: [Wrong; 4] = [
     Wrong::new("sub.u16", "cvt.s32.s16", "sub.s32", 0),
 ];
 
-/// ptxas 13.0.88 folds a comparison with the result into `VIMNMX.U16x2`, and takes the wrong side of it: a `match` on the
-/// larger of two bytes went astray on an H200. With 32 bits the comparison stays apart. Older archs lack that instruction.
-const EXTREMES: [Wrong; 4] = [
+/// ptxas 13.0.88 makes minima and maxima a `VIMNMX` of two halves, folds a comparison of the result with an operand into it,
+/// and may take the other half's: a `match` on the larger of two bytes went astray on an H200. With 32 bits the comparison
+/// stays apart. Older archs lack that instruction.
+const EXTREMES: [Wrong; 8] = [
     Wrong::new("min.s16", "cvt.s32.s16", "min.s32", 90),
     Wrong::new("max.s16", "cvt.s32.s16", "max.s32", 90),
     Wrong::new("min.u16", "cvt.u32.u16", "min.u32", 90),
     Wrong::new("max.u16", "cvt.u32.u16", "max.u32", 90),
+    Wrong::new("min.s16x2", "cvt.s32.s16", "min.s32", 90),
+    Wrong::new("max.s16x2", "cvt.s32.s16", "max.s32", 90),
+    Wrong::new("min.u16x2", "cvt.u32.u16", "min.u32", 90),
+    Wrong::new("max.u16x2", "cvt.u32.u16", "max.u32", 90),
 ];
 
 impl Wrong {
     const fn new(narrow: &'static str, extend: &'static str, wide: &'static str, since: u32) -> Self {
         Self { narrow, extend, wide, since }
+    }
+
+    /// The operation on extended operands.
+    fn extended(&self, result: &str, operands: &[impl Display]) -> String {
+        let (mut extended, mut wide) = (String::new(), String::from("%wide0"));
+        for (operand, number) in operands.iter().zip(1..) {
+            _ = write!(extended, "{} %wide{number}, {operand}; ", self.extend);
+            _ = write!(wide, ", %wide{number}");
+        }
+        format!("{extended}{} {wide}; cvt.u16.u32 {result}, %wide0;", self.wide)
     }
 }
 
@@ -72,14 +87,20 @@ fn widened(statement: &str, arch: Arch) -> Option<String> {
     if operands.contains(';') {
         return None;
     }
-    let mut operands = operands.split(',').map(str::trim);
-    let result = operands.next()?;
-    let (mut extended, mut wide) = (String::new(), String::from("%wide0"));
-    for (operand, number) in operands.zip(1..) {
-        _ = write!(extended, "{} %wide{number}, {operand}; ", wrong.extend);
-        _ = write!(wide, ", %wide{number}");
-    }
-    Some(format!("{{ .reg .b32 %wide<3>; {extended}{} {wide}; cvt.u16.u32 {result}, %wide0; }}", wrong.wide))
+    let operands: Vec<&str> = operands.split(',').map(str::trim).collect();
+    let (result, operands) = operands.split_first()?;
+    let body = if wrong.narrow.ends_with("x2") {
+        let halves = |half: &str| Vec::from_iter((1..=operands.len()).map(|number| format!("%{half}{number}")));
+        let (low, high) = (halves("low"), halves("high"));
+        let unpack: String = (operands.iter().zip(&low).zip(&high))
+            .map(|((operand, low), high)| format!("mov.b32 {{{low}, {high}}}, {operand}; "))
+            .collect();
+        let (low, high) = (wrong.extended("%low0", &low), wrong.extended("%high0", &high));
+        format!(".reg .b16 %low<3>, %high<3>; {unpack}{low} {high} mov.b32 {result}, {{%low0, %high0}};")
+    } else {
+        wrong.extended(result, operands)
+    };
+    Some(format!("{{ .reg .b32 %wide<3>; {body} }}"))
 }
 
 #[cfg(test)]
@@ -111,6 +132,10 @@ mod tests {
         assert_eq!(of(narrow, "sm_89"), narrow);
         let wide = of(narrow, "sm_100");
         assert!(wide.contains("cvt.u32.u16 %wide2, -1; max.u32 %wide0, %wide1, %wide2;"), "{wide}");
+        let pair = of("\tmin.s16x2 \t%r3, %r1, %r2;\n", "sm_90");
+        let unpacked = "mov.b32 {%low1, %high1}, %r1; mov.b32 {%low2, %high2}, %r2; cvt.s32.s16 %wide1, %low1;";
+        assert!(pair.contains(unpacked), "{pair}");
+        assert!(pair.ends_with("cvt.u16.u32 %high0, %wide0; mov.b32 %r3, {%low0, %high0}; }\n"), "{pair}");
     }
 
     #[test]

@@ -48,6 +48,10 @@ macro_rules! for_each_operation {
             "max.s16 {r}, {a}, {b};" |a, b| (a as i16).max(b as i16) as u16;
             "min.u16 {r}, {a}, {b};" |a, b| a.min(b);
             "max.u16 {r}, {a}, {b};" |a, b| a.max(b);
+            "mov.b32 {v}, {{a}, {b}}; mov.b32 {w}, {{b}, {a}}; max.u16x2 {v}, {v}, {w}; mov.b32 {{r}, {h}}, {v};"
+                |a, b| a.max(b);
+            "mov.b32 {v}, {{a}, {b}}; mov.b32 {w}, {{b}, {a}}; min.s16x2 {v}, {v}, {w}; mov.b32 {{h}, {r}}, {v};"
+                |a, b| (a as i16).min(b as i16) as u16;
             "setp.lt.s16 {p}, {b}, 100; selp.b16 {r}, -32768, {a}, {p};"
                 |a, b| if (b as i16) < 100 { 0x8000 } else { a };
             "setp.lt.u16 {p}, {a}, {b}; selp.b16 {r}, {a}, {b}, {p};" |a, b| a.min(b);
