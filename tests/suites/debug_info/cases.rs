@@ -57,7 +57,7 @@ fn check(file: &Path) -> Option<String> {
     fs::create_dir_all(&out).expect("our own folder");
     fs::copy(file, out.join(format!("{}.rs", stem(file)))).expect("our own folder");
     if case.printers {
-        let printers = root().join("codegen/src/debugger").join(PRINTERS);
+        let printers = root().join("codegen/cargo-ptx/src/debugger").join(PRINTERS);
         fs::copy(printers, out.join(PRINTERS)).expect("our own folder");
     }
     fs::write(out.join(format!("{}.cubin", stem(file))), &built.cubin).expect("our own folder");

@@ -63,7 +63,7 @@ fn suffix(set: &str, place: Place) -> String {
     format!("_{}_{set}", if place == Place::Function { "function" } else { "block" })
 }
 
-/// Beside functions that fuse, what must not be fused is kept from LLVM (`codegen/src/float/separate.rs`), and so from its
+/// Beside functions that fuse, what must not be fused is kept from LLVM (`codegen/compiler/src/float/separate.rs`), and so from its
 /// change of `a - b * k` to `a + b * -k`, and of `a * 2` to `a + a`: the same value by other instructions. Only in the set `fmad_off`.
 const NOT_REWRITTEN: [&str; 7] = [
     "mul_sub_half_f64",

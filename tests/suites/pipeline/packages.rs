@@ -72,7 +72,7 @@ fn archs(folder: &str) -> Vec<&'static str> {
     // Without those for which nothing but the PTX can be tested.
     let known = all.iter().copied().filter(|arch| *arch != "sm_70");
     let sample = Sample::asked();
-    if sample.whole { all.to_vec() } else { sample.of("GPUs for a package", known, part) }
+    if sample.whole { all.to_vec() } else { sample.of("GPUs for a package, by ptxas -O0", known, part) }
 }
 
 /// Whether CUDA C++ is linked into the package.

@@ -87,11 +87,10 @@ impl Demo {
     }
 
     fn cargo_ptx(&self, folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> Run {
-        let manifest = root().join("Cargo.toml");
         let mut command = cargo();
-        command
-            .args(["run", "--quiet", "--package", "ptx-codegen", "--bin", "cargo-ptx", "--manifest-path"])
-            .arg(manifest);
+        command.args(["run", "--quiet", "--bin", "cargo-ptx"]).arg("--manifest-path").arg(root().join("Cargo.toml"));
+        // Where the compiler is built anyway, for all default members: the runner depends on it.
+        command.arg("--target-dir").arg(target_dir());
         command.envs(variables.iter().copied());
         self.run(command.args(["--", "ptx"]).args(args).current_dir(folder))
     }

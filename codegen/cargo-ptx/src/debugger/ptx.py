@@ -19,7 +19,7 @@ import gdb.printing
 
 Child = Tuple[str, Union[gdb.Value, str]]
 
-# The member that says which variant an enum has; the others are the variants (codegen/src/debuginfo/enums.rs).
+# The member that says which variant an enum has; the others are the variants (codegen/compiler/src/debuginfo/enums.rs).
 DISCRIMINANT = "{variant}"
 
 # Longer text gets children instead.

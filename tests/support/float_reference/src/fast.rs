@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ptx_host::compare::Exact;
 use rug::Float;
 
-use crate::Function;
-use crate::number::{exact, number};
+use crate::functions::{Function, function};
+use crate::number::{self, number};
 use crate::special;
 
 /// Coefficients of a polynomial.
@@ -158,12 +158,12 @@ enum Inverse {
 
 /// The reference of a function that MPFR is slow at; nothing for others.
 pub fn fast(name: &str) -> Option<Reference> {
-    let exact = crate::function(name)?;
+    let exact = function(name)?;
     let inverse = |inverse| By::Inverse {
         inverse,
-        erfinv: Fast::new(|x| exact(&special::erfinv(x[0])), None, f64::INFINITY),
-        erfcinv: Fast::new(|x| exact(&special::erfcinv(number(x[0]))), None, f64::INFINITY),
-        root: exact(&number(2.0).sqrt()),
+        erfinv: Fast::new(|x| number::exact(&special::erfinv(x[0])), None, f64::INFINITY),
+        erfcinv: Fast::new(|x| number::exact(&special::erfcinv(number(x[0]))), None, f64::INFINITY),
+        root: number::exact(&number(2.0).sqrt()),
     };
     let by = match name {
         "erf" | "erfc" | "erfcx" | "normcdf" | "lgamma" | "tgamma" => By::Itself(Fast::new(exact, None, f64::INFINITY)),
@@ -287,7 +287,7 @@ fn interpolated(nodes: &[f64], values: &[Exact]) -> [Exact; TERMS] {
         }
         coefficients[0] = differences[i].clone() - coefficients[0].clone() * nodes[i];
     }
-    std::array::from_fn(|k| exact(&coefficients[k]))
+    std::array::from_fn(|k| number::exact(&coefficients[k]))
 }
 
 /// The sum of two sums, to about 105 bits.
@@ -383,7 +383,7 @@ mod tests {
     fn what_has_no_polynomial_is_mpfrs() {
         for x in [f64::NAN, f64::INFINITY, -f64::INFINITY, 0.0, -0.0, 1.0, -1.0, 2.0, 3.0, 5e-324] {
             for name in ["erfinv", "erfcinv", "normcdfinv", "erfc", "y0", "lgamma"] {
-                let (got, expected) = (fast(name).unwrap().value(&[x]).high, crate::function(name).unwrap()(&[x]).high);
+                let (got, expected) = (fast(name).unwrap().value(&[x]).high, function(name).unwrap()(&[x]).high);
                 assert!(got == expected || got.is_nan() && expected.is_nan(), "{name}({x}): {got}, {expected}");
             }
         }

@@ -1,10 +1,9 @@
 //! CUDA's mathematical functions by MPFR, to about 100 bits.
 
 use ptx_host::compare::Exact;
-use rug::Float;
 use rug::ops::Pow;
 
-use crate::number::{PRECISION, exact, number};
+use crate::number::{exact, number};
 use crate::special;
 
 /// A function of one to four numbers.
