@@ -10,9 +10,9 @@
 //! { .reg .b32 %wide<3>; cvt.s32.s16 %wide1, %rs1; neg.s32 %wide0, %wide1; cvt.u16.u32 %rs2, %wide0; }
 //! ```
 //!
-//! It is done in the text, because no module of LLVM's keeps the narrow instructions away: instruction selection narrows
-//! what is truncated, makes `mul x, -4` a negation, and finds absolute values in shifts. The text also has what `asm!` says.
-//! A line stays one line, so that line numbers hold.
+//! It is done in the text, because no LLVM module keeps the narrow instructions away: instruction selection narrows
+//! what is truncated, makes `mul x, -4` a negation, and finds absolute values in shifts. The text also has what `asm!`
+//! says. A line stays one line, so that line numbers hold.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -30,9 +30,9 @@ struct Wrong {
     since: u32,
 }
 
-/// ptxas 13.0.88 computes these two in 32 bits and believes that the result still fits 16, but -(-32,768) does not: it leaves
-/// out the extension before a comparison, a conversion, a shift, a minimum or `mul.wide`. With `neg.s16`, -32,768 was
-/// positive in `i16::saturating_abs`. Optimised machine code of every arch is wrong, that of `-O0` is right.
+/// ptxas 13.0.88 negates in 32 bits and believes that the result still fits 16, but -(-32,768) does not. It leaves out
+/// the extension before a comparison, a conversion, a shift to the right, a minimum or `mul.wide`, so that `i16::MIN`
+/// became positive in `i16::saturating_abs`. Optimised machine code of every arch is wrong; with `-O0` it is right.
 const NEGATIONS: [Wrong; 4] = [
     Wrong::new("neg.s16", "cvt.s32.s16", "neg.s32", 0),
     Wrong::new("abs.s16", "cvt.s32.s16", "abs.s32", 0),
@@ -41,9 +41,9 @@ const NEGATIONS: [Wrong; 4] = [
     Wrong::new("sub.u16", "cvt.s32.s16", "sub.s32", 0),
 ];
 
-/// ptxas 13.0.88 makes minima and maxima a `VIMNMX` of two halves, folds a comparison of the result with an operand into it,
-/// and may take the other half's: a `match` on the larger of two bytes went astray on an H200. With 32 bits the comparison
-/// stays apart. Older archs lack that instruction.
+/// ptxas 13.0.88 makes minima and maxima a `VIMNMX` of two halves, folds a comparison of the result with an operand
+/// into it, and may take the other half's: a `match` on the larger of two bytes took the wrong arm on an H200. With 32
+/// bits the comparison stays apart. Older archs lack that instruction.
 const EXTREMES: [Wrong; 8] = [
     Wrong::new("min.s16", "cvt.s32.s16", "min.s32", 90),
     Wrong::new("max.s16", "cvt.s32.s16", "max.s32", 90),

@@ -1,8 +1,8 @@
-//! PTX of 8 and 16 bits and what it computes: where chains begin, what they do, and how they end. The build script reads
-//! the PTX, the test also the functions.
+//! PTX of 8 and 16 bits and what it computes: where chains begin, what they do, and how they end. The build script
+//! reads the PTX, the test the functions.
 //!
-//! `{a}` and `{b}` are operands: registers of 16 bits, or constants. `{r}` is the result. `{h}`, `{v}`, `{w}`, `{p}` are
-//! registers to use between: one of 16 bits, two of 32, a predicate.
+//! `{a}` and `{b}` are operands: registers of 16 bits, or constants. `{r}` is the result. `{h}`, `{v}`, `{w}`, `{p}`
+//! are registers to use between: one of 16 bits, two of 32, a predicate.
 
 /// From the word of 32 bits at the address `{a}`.
 macro_rules! for_each_source {
@@ -15,7 +15,8 @@ macro_rules! for_each_source {
             "ld.volatile.global.s16 {r}, [{a}];" |word| word as u16;
             "ld.volatile.global.u8 {r}, [{a}];" |word| word as u16 & 255;
             "ld.volatile.global.s8 {r}, [{a}];" |word| word as i8 as u16;
-            "ld.volatile.global.u32 {w}, [{a}]; cvt.u16.u32 {h}, {w}; setp.lt.s32 {p}, {w}, 0; selp.b16 {r}, -32768, {h}, {p};"
+            "ld.volatile.global.u32 {w}, [{a}]; cvt.u16.u32 {h}, {w}; setp.lt.s32 {p}, {w}, 0; \
+selp.b16 {r}, -32768, {h}, {p};"
                 |word| if (word as i32) < 0 { 0x8000 } else { word as u16 };
             "ld.volatile.global.u32 {w}, [{a}]; setp.lt.s32 {p}, {w}, 0; selp.b16 {r}, -32768, 255, {p};"
                 |word| if (word as i32) < 0 { 0x8000 } else { 255 };
@@ -94,7 +95,8 @@ macro_rules! for_each_end {
                 |a, _b| ((u32::from(a) << 16) as i32) as u64;
             "cvt.s32.s16 {w}, {a}; add.s32 {v}, {w}, 70000; cvt.u64.u32 {r}, {v};"
                 |a, _b| u64::from((i32::from(a as i16) + 70_000) as u32);
-            "mul.wide.s16 {w}, {a}, {b}; cvt.s64.s32 {r}, {w};" |a, b| (i32::from(a as i16) * i32::from(b as i16)) as u64;
+            "mul.wide.s16 {w}, {a}, {b}; cvt.s64.s32 {r}, {w};"
+                |a, b| (i32::from(a as i16) * i32::from(b as i16)) as u64;
             "mul.wide.u16 {w}, {a}, {b}; cvt.u64.u32 {r}, {w};" |a, b| u64::from(u32::from(a) * u32::from(b));
             "mov.b32 {w}, {{a}, {b}}; cvt.u64.u32 {r}, {w};" |a, b| u64::from(a) | u64::from(b) << 16;
             "cvt.rn.f64.s16 {r}, {a};" |a, _b| f64::from(a as i16).to_bits();

@@ -1,5 +1,6 @@
 //! Thousands of chains of 8- and 16-bit instructions compute what the CPU does: ptxas has compiled some of them wrongly
-//! (`workarounds.rs` of the compiler). As machine code of the ptxas that was there, and as PTX that the driver compiles.
+//! (see `workarounds.rs` of the compiler). They run as machine code of the ptxas that was there, and as PTX that the
+//! driver compiles.
 
 use ptx::cudarc::driver::{DevicePtr, DevicePtrMut};
 
@@ -13,15 +14,17 @@ mod chains;
 #[macro_use]
 mod list;
 
-/// PTX and what it computes.
-type Row<F> = (&'static str, F);
+// The functions of rows of the three tables, which have PTX first.
+type FromWord = fn(u32) -> u16;
+type Between = fn(u16, u16) -> u16;
+type ToResult = fn(u16, u16) -> u64;
 
 macro_rules! rows {
     ($($ptx:literal |$($operand:ident),*| $body:expr;)*) => { &[$(($ptx, |$($operand),*| $body)),*] };
 }
-const SOURCES: &[Row<fn(u32) -> u16>] = for_each_source!(rows);
-const OPERATIONS: &[Row<fn(u16, u16) -> u16>] = for_each_operation!(rows);
-const ENDS: &[Row<fn(u16, u16) -> u64>] = for_each_end!(rows);
+const SOURCES: &[(&str, FromWord)] = for_each_source!(rows);
+const OPERATIONS: &[(&str, Between)] = for_each_operation!(rows);
+const ENDS: &[(&str, ToResult)] = for_each_end!(rows);
 
 /// PTX and, where there was a ptxas, cubin of each module.
 const MODULES: &[(&str, Option<&[u8]>)] = include!(concat!(env!("OUT_DIR"), "/halfwords.rs"));
