@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::Trial;
 use ptx_project::tools;
-use ptx_tests::trial;
+use ptx_tests::{Sample, trial};
 
 use crate::packages::Package;
 
