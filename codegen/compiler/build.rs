@@ -89,9 +89,10 @@ fn link_rustc(rustc: &Rustc) -> Result<(), String> {
     })?;
     println!("cargo::rustc-link-search=native={}", lib.display());
     println!("cargo::rustc-link-lib=dylib={name}");
-    // The library stays where it is: binaries find it there. Dependents' build scripts run under cargo, which rustup
-    // starts with the toolchain's library path.
+    // The library stays where it is: programs find it there, those of dependents if their build scripts say so.
+    // Dependents' build scripts themselves run under cargo, which rustup starts with the toolchain's library path.
     println!("cargo::rustc-link-arg=-Wl,-rpath,{}", lib.display());
+    println!("cargo::metadata=lib={}", lib.display());
     Ok(())
 }
 
@@ -124,5 +125,6 @@ fn link_system(wanted: String) -> Result<(), String> {
     println!("cargo::rustc-link-search=native={lib}");
     println!("cargo::rustc-link-lib=dylib=LLVM-{wanted}");
     println!("cargo::rustc-link-arg=-Wl,-rpath,{lib}");
+    println!("cargo::metadata=lib={lib}");
     Ok(())
 }

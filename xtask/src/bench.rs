@@ -34,7 +34,7 @@ struct Row {
 pub fn run(what: Benchmark) -> Result<ExitCode> {
     let Benchmark::Compile = what;
     setup::run()?;
-    shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "ptx-codegen", "--bins"]))?;
+    shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "cargo-ptx", "--bins"]))?;
     let bench = Compile::prepare()?;
     let mut rows = bench.against_nvcc()?;
     rows.extend(bench.many_kernels()?);
