@@ -7,7 +7,7 @@ const LEN: usize = 1 << 20;
 
 fn main() -> ptx::Result<()> {
     let image = ptx::image!();
-    for object in image.objects {
+    for object in image.objects() {
         println!("compiled for {}: {}", object.arch, object.ptx_path);
     }
     let device = match Device::first() {
