@@ -33,10 +33,10 @@ pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, st
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, set_target, target_machine, type_align};
 pub use values::{
-    Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
-    constant_string, delete_function, delete_global, functions, globals, has_wide_float, instructions, is_undefined,
-    param_index, poison, replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined,
-    uses,
+    Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
+    constant_offset, constant_operand, constant_string, delete_function, delete_global, function_of, functions,
+    global_of, globals, has_wide_float, instructions, is_undefined, param_index, pointer_of_integer, poison,
+    replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

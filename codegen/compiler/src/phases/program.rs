@@ -74,6 +74,7 @@ pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Resu
     optimize::internalize(module, interface, &machine)?;
     libdevice::link(context, module, &parts.library, &parts.files, table)?;
     panics::assign(context, module, &options.panics)?;
+    panics::hand_over(context, module, options.opt_level)?;
     panics::shrink(context, module);
     *debug = debuginfo::level(module, options.debug);
     verify::supported(module, table)?;
