@@ -68,7 +68,9 @@ pub fn monte_carlo_pi(points: u32, mut inside: DisjointSlice<u32>) {
     let i = thread::index_1d();
     if let Some(inside) = inside.get_mut(i) {
         let mut random = XorShift::of_thread(i.get());
-        *inside = (0..points).map(|_| (random.uniform(), random.uniform())).filter(|(x, y)| x * x + y * y <= 1.0).count() as u32;
+        *inside =
+            (0..points).map(|_| (random.uniform(), random.uniform())).filter(|(x, y)| x * x + y * y <= 1.0).count()
+                as u32;
     }
 }
 

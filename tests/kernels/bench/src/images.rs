@@ -40,8 +40,7 @@ pub fn sobel(from: &[u8], width: usize, height: usize, mut to: DisjointSlice<u8>
         return;
     }
     let pixel = |row: usize, column: usize| i32::from(from[(y + row - 1) * width + x + column - 1]);
-    let horizontal =
-        pixel(0, 2) + 2 * pixel(1, 2) + pixel(2, 2) - pixel(0, 0) - 2 * pixel(1, 0) - pixel(2, 0);
+    let horizontal = pixel(0, 2) + 2 * pixel(1, 2) + pixel(2, 2) - pixel(0, 0) - 2 * pixel(1, 0) - pixel(2, 0);
     let vertical = pixel(2, 0) + 2 * pixel(2, 1) + pixel(2, 2) - pixel(0, 0) - 2 * pixel(0, 1) - pixel(0, 2);
     *to = (horizontal.abs() + vertical.abs()).min(255) as u8;
 }

@@ -61,6 +61,7 @@ pub fn primes(first: u32, mut are_prime: DisjointSlice<u8>) {
     if let Some(is_prime) = are_prime.get_mut(i) {
         let number = first + i.get() as u32;
         let mut divisors = (3..).step_by(2).take_while(|divisor| divisor * divisor <= number);
-        *is_prime = u8::from(number == 2 || (number > 2 && number % 2 == 1 && divisors.all(|divisor| number % divisor != 0)));
+        *is_prime =
+            u8::from(number == 2 || (number > 2 && number % 2 == 1 && divisors.all(|divisor| number % divisor != 0)));
     }
 }

@@ -44,7 +44,14 @@ pub unsafe fn saxpy_raw(a: f32, x: *const f32, _x_len: usize, y: *mut f32, y_len
 static TRANSPOSED: Shared<[f32; TILE * (TILE + 1)]>;
 
 #[kernel]
-pub unsafe fn transpose_raw(from: *const f32, _from_len: usize, width: usize, height: usize, to: *mut f32, _to_len: usize) {
+pub unsafe fn transpose_raw(
+    from: *const f32,
+    _from_len: usize,
+    width: usize,
+    height: usize,
+    to: *mut f32,
+    _to_len: usize,
+) {
     let tile = TRANSPOSED.as_ptr().cast::<f32>();
     let (tx, ty) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (left, top) = (thread::block_idx_x() * TILE as u32, thread::block_idx_y() * TILE as u32);
@@ -178,7 +185,12 @@ pub unsafe fn dgemm_raw(
 }
 
 #[kernel]
-pub unsafe fn nbody_raw(bodies: *const Float4, bodies_len: usize, accelerations: *mut Float4, accelerations_len: usize) {
+pub unsafe fn nbody_raw(
+    bodies: *const Float4,
+    bodies_len: usize,
+    accelerations: *mut Float4,
+    accelerations_len: usize,
+) {
     let i = index_1d();
     if i >= accelerations_len as u32 {
         return;

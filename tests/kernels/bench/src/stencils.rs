@@ -41,8 +41,7 @@ pub fn stencil_3d(from: &[f32], side: usize, mut to: DisjointSlice<f32>) {
     let inside = 1..side - 1;
     *to = if inside.contains(&x) && inside.contains(&y) && inside.contains(&z) {
         let (row, plane) = (side, side * side);
-        let neighbours =
-            from[i - 1] + from[i + 1] + from[i - row] + from[i + row] + from[i - plane] + from[i + plane];
+        let neighbours = from[i - 1] + from[i + 1] + from[i - row] + from[i + row] + from[i - plane] + from[i + plane];
         0.4 * from[i] + 0.1 * neighbours
     } else {
         from[i]

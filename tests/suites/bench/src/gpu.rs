@@ -99,7 +99,8 @@ impl Kernel<'_> {
     pub fn resources(&self) -> Result<Value> {
         let read = |attribute| -> Result<i32> {
             // SAFETY: a function of the current context.
-            unsafe { result::function::get_function_attribute(self.function, attribute) }.context("asking for resources")
+            unsafe { result::function::get_function_attribute(self.function, attribute) }
+                .context("asking for resources")
         };
         Ok(json!({
             "registers": read(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,

@@ -32,8 +32,15 @@ struct Options {
     session: session::Options,
 }
 
-fn main() -> Result<ExitCode> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    run(&Options::parse()).unwrap_or_else(|error| {
+        // Without a backtrace: the session shows this beside the kernel's name.
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(options: &Options) -> Result<ExitCode> {
     if options.check {
         return check();
     }
@@ -59,7 +66,9 @@ fn check() -> Result<ExitCode> {
     for row in &rows {
         match gpu::RUST.kernel(row.name) {
             None => faults.push(format!("{}: there is no such kernel", row.name)),
-            Some(kernel) => faults.extend(fits(row, kernel.signature).err().map(|fault| format!("{}: {fault}", row.name))),
+            Some(kernel) => {
+                faults.extend(fits(row, kernel.signature).err().map(|fault| format!("{}: {fault}", row.name)))
+            }
         }
     }
     let without = gpu::RUST.kernels().iter().filter(|kernel| !rows.iter().any(|row| row.name == kernel.name));

@@ -24,11 +24,8 @@ pub fn measure(row: &Row) -> Result<Value> {
         anyhow::bail!("{fault}");
     }
     let gpu = Gpu::open()?;
-    let bench = Bench {
-        gpu: &gpu,
-        kernels: [gpu.rust(row.name)?, gpu.cuda(row.twin)?],
-        shape: (row.blocks, row.threads),
-    };
+    let bench =
+        Bench { gpu: &gpu, kernels: [gpu.rust(row.name)?, gpu.cuda(row.twin)?], shape: (row.blocks, row.threads) };
     let mut arguments = Arguments::new(&gpu, (row.arguments)())?;
 
     let mut results = Vec::new();

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 /// Adds to a kernel's figures what both achieve, in billions a second, and the larger share of a ceiling.
 pub fn achieved(kernel: &mut Value, ceilings: &Value) {
-    let work = [("bytes", "copy_gb_s", "gb_s"), ("flops", "f32_gflop_s", "gflop_s"), ("flops_f64", "f64_gflop_s", "gflop_s")];
+    let work =
+        [("bytes", "copy_gb_s", "gb_s"), ("flops", "f32_gflop_s", "gflop_s"), ("flops_f64", "f64_gflop_s", "gflop_s")];
     for side in ["rust", "cuda"] {
         let Some(time) = kernel[side]["us"].as_f64().filter(|time| *time > 0.0) else { continue };
         let mut share = 0.0;
@@ -38,7 +39,9 @@ pub fn line(kernel: &Value) -> String {
         (Some(rust), Some(cuda), Some(ratio)) => format!("{rust:10.1} {cuda:10.1} µs   {ratio:5.2}"),
         _ => "no times".into(),
     };
-    let share = number("rust", "share").map_or(String::new(), |share| format!("   {:3.0} % of {}", 100.0 * share, kernel["rust"]["of"].as_str().unwrap_or_default()));
+    let share = number("rust", "share").map_or(String::new(), |share| {
+        format!("   {:3.0} % of {}", 100.0 * share, kernel["rust"]["of"].as_str().unwrap_or_default())
+    });
     let error = kernel["error"].as_str().map_or(String::new(), |error| format!("   FAILED: {error}"));
     format!("{name:20} {times}{share}{error}")
 }

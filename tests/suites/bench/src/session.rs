@@ -111,8 +111,12 @@ fn child(arguments: &[&str], end: Option<Instant>) -> Value {
         Ok(program) => program,
         Err(error) => return failed(format!("this program's path is not known: {error}")),
     };
-    let started =
-        Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let started = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let mut child = match started {
         Ok(child) => child,
         Err(error) => return failed(format!("it does not start: {error}")),
@@ -121,7 +125,9 @@ fn child(arguments: &[&str], end: Option<Instant>) -> Value {
     let output = child.stdout.take().map(|pipe| std::thread::spawn(move || text(pipe)));
     let errors = child.stderr.take().map(|pipe| std::thread::spawn(move || text(pipe)));
     let status = wait(&mut child, patience);
-    let join = |reader: Option<std::thread::JoinHandle<String>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    let join = |reader: Option<std::thread::JoinHandle<String>>| {
+        reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+    };
     let (output, errors) = (join(output), join(errors));
     let printed = output.lines().last().and_then(|line| serde_json::from_str::<Value>(line).ok());
     match (status, printed) {
@@ -129,7 +135,7 @@ fn child(arguments: &[&str], end: Option<Instant>) -> Value {
         (Ok(true), None) => failed(format!("it printed no JSON: {}", output.trim())),
         (Ok(false), _) => failed(match errors.trim() {
             "" => "it failed without a message".into(),
-            errors => errors.into(),
+            errors => errors.trim_start_matches("error: ").into(),
         }),
         (Err(why), _) => failed(format!("{why}. {}", errors.trim())),
     }

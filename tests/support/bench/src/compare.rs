@@ -79,7 +79,9 @@ mod tests {
         rust[7] = 9.0;
         assert!(compare(1e-3, 0.01, rust.clone(), vec![1.0; 100]).is_ok());
         rust[8] = 9.0;
-        assert!(compare(1e-3, 0.01, rust, vec![1.0; 100]).unwrap_err().starts_with("2 elements differ; the first is 7"));
+        assert!(
+            compare(1e-3, 0.01, rust, vec![1.0; 100]).unwrap_err().starts_with("2 elements differ; the first is 7")
+        );
     }
 
     #[test]

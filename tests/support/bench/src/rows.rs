@@ -1,6 +1,6 @@
 //! The table, a row a kernel.
 
-use crate::data::{bytes, below, csr, doubles, floats, permutation, random, words};
+use crate::data::{below, bytes, csr, doubles, floats, permutation, random, words};
 use crate::row::{Row, input, output, row, update, value};
 
 /// Numbers of a stream: more than a cache holds.
@@ -71,9 +71,11 @@ fn streams() -> Vec<Row> {
     let of = |name| row("streams", name).cover(STREAM, 256);
     vec![
         of("copy").moves(8 * STREAM).takes(|| vec![input(floats(STREAM, -1.0, 1.0, 1)), output::<f32>(STREAM)]),
-        of("saxpy").moves(12 * STREAM).flops(2 * STREAM).within(1e-6).takes(|| {
-            vec![value(2.0_f32), input(floats(STREAM, -1.0, 1.0, 2)), update(floats(STREAM, -1.0, 1.0, 3))]
-        }),
+        of("saxpy")
+            .moves(12 * STREAM)
+            .flops(2 * STREAM)
+            .within(1e-6)
+            .takes(|| vec![value(2.0_f32), input(floats(STREAM, -1.0, 1.0, 2)), update(floats(STREAM, -1.0, 1.0, 3))]),
         of("triad").moves(12 * STREAM).flops(2 * STREAM).within(1e-6).takes(|| {
             let (x, y) = (floats(STREAM, -1.0, 1.0, 4), floats(STREAM, -1.0, 1.0, 5));
             vec![value(3.0_f32), input(x), input(y), output::<f32>(STREAM)]
@@ -88,20 +90,18 @@ fn streams() -> Vec<Row> {
 fn reductions() -> Vec<Row> {
     let of = |name| row("reductions", name).blocks(BLOCKS, 256);
     vec![
-        of("reduce").moves(4 * STREAM).flops(STREAM).within(1e-5).takes(|| {
-            vec![input(floats(STREAM, 0.0, 1.0, 10)), output::<f32>(BLOCKS as usize)]
-        }),
+        of("reduce")
+            .moves(4 * STREAM)
+            .flops(STREAM)
+            .within(1e-5)
+            .takes(|| vec![input(floats(STREAM, 0.0, 1.0, 10)), output::<f32>(BLOCKS as usize)]),
         of("dot").moves(4 * STREAM).flops(STREAM).within(1e-5).takes(|| {
             let (x, y) = (floats(STREAM / 2, 0.0, 1.0, 11), floats(STREAM / 2, 0.0, 1.0, 12));
             vec![input(x), input(y), output::<f32>(BLOCKS as usize)]
         }),
-        of("largest")
-            .moves(4 * STREAM)
-            .takes(|| vec![input(floats(STREAM, -9.0, 9.0, 13)), update(vec![0_u32])]),
+        of("largest").moves(4 * STREAM).takes(|| vec![input(floats(STREAM, -9.0, 9.0, 13)), update(vec![0_u32])]),
         of("scan").cover(STREAM, 256).moves(8 * STREAM).takes(|| vec![input(words(STREAM, 14)), output::<u32>(STREAM)]),
-        of("histogram")
-            .moves(STREAM)
-            .takes(|| vec![input(bytes(STREAM, 256, 15)), update(vec![0_u32; 256])]),
+        of("histogram").moves(STREAM).takes(|| vec![input(bytes(STREAM, 256, 15)), update(vec![0_u32; 256])]),
         of("histogram_global")
             .cover(MANY, 256)
             .moves(4 * MANY)
@@ -112,16 +112,24 @@ fn reductions() -> Vec<Row> {
 fn stencils() -> Vec<Row> {
     let of = |name| row("stencils", name);
     vec![
-        of("stencil_1d").cover(STREAM, 256).moves(8 * STREAM).flops(13 * STREAM).within(1e-5).takes(|| {
-            vec![input(floats(STREAM, 0.0, 1.0, 20)), output::<f32>(STREAM)]
-        }),
-        of("stencil_2d").cover_2d(LARGE, FLAT, 1).moves(8 * area(LARGE)).flops(6 * area(LARGE)).within(1e-5).takes(|| {
-            let from = floats(area(LARGE), 0.0, 1.0, 21);
-            vec![input(from), value(LARGE.0), value(LARGE.1), output::<f32>(area(LARGE))]
-        }),
-        of("stencil_3d").cover(CUBE, 256).moves(8 * CUBE).flops(8 * CUBE).within(1e-5).takes(|| {
-            vec![input(floats(CUBE, 0.0, 1.0, 22)), value(SIDE), output::<f32>(CUBE)]
-        }),
+        of("stencil_1d")
+            .cover(STREAM, 256)
+            .moves(8 * STREAM)
+            .flops(13 * STREAM)
+            .within(1e-5)
+            .takes(|| vec![input(floats(STREAM, 0.0, 1.0, 20)), output::<f32>(STREAM)]),
+        of("stencil_2d").cover_2d(LARGE, FLAT, 1).moves(8 * area(LARGE)).flops(6 * area(LARGE)).within(1e-5).takes(
+            || {
+                let from = floats(area(LARGE), 0.0, 1.0, 21);
+                vec![input(from), value(LARGE.0), value(LARGE.1), output::<f32>(area(LARGE))]
+            },
+        ),
+        of("stencil_3d")
+            .cover(CUBE, 256)
+            .moves(8 * CUBE)
+            .flops(8 * CUBE)
+            .within(1e-5)
+            .takes(|| vec![input(floats(CUBE, 0.0, 1.0, 22)), value(SIDE), output::<f32>(CUBE)]),
         of("life").cover_2d(LARGE, FLAT, 1).moves(2 * area(LARGE)).takes(|| {
             vec![input(bytes(area(LARGE), 2, 23)), value(LARGE.0), value(LARGE.1), output::<u8>(area(LARGE))]
         }),
@@ -137,9 +145,8 @@ fn graphs() -> Vec<Row> {
             vec![input(floats(MANY, -1.0, 1.0, 30)), input(indices), output::<f32>(MANY)]
         }),
         // Each index once: which of two values stays is not said.
-        of("scatter").takes(|| {
-            vec![input(floats(MANY, -1.0, 1.0, 32)), input(permutation(MANY)), update(vec![0.0_f32; MANY])]
-        }),
+        of("scatter")
+            .takes(|| vec![input(floats(MANY, -1.0, 1.0, 32)), input(permutation(MANY)), update(vec![0.0_f32; MANY])]),
         // 24 entries a row in the mean.
         sparse("spmv").moves((24 * 8 + 12) * SOME).flops(24 * 2 * SOME).within(1e-5).takes(|| {
             let (offsets, columns) = csr(SOME, SOME as u32, (8, 40), 33);
@@ -149,7 +156,8 @@ fn graphs() -> Vec<Row> {
         }),
         sparse("bfs").takes(|| {
             let (offsets, edges) = csr(SOME, SOME as u32, (4, 12), 36);
-            let levels: Vec<u32> = below(SOME, 4, 37).into_iter().map(|level| if level == 3 { u32::MAX } else { level }).collect();
+            let levels: Vec<u32> =
+                below(SOME, 4, 37).into_iter().map(|level| if level == 3 { u32::MAX } else { level }).collect();
             vec![input(offsets), input(edges), value(2_u32), input(levels), output::<u32>(SOME)]
         }),
     ]
@@ -180,12 +188,15 @@ fn dense() -> Vec<Row> {
 fn particles() -> Vec<Row> {
     let of = |name| row("particles", name);
     vec![
-        of("nbody").cover(BODIES, 256).flops(20 * BODIES * BODIES).within(1e-3).takes(|| {
-            vec![input(floats(4 * BODIES, 0.0, 1.0, 50)).by(4), output::<f32>(4 * BODIES).by(4)]
-        }),
-        of("kepler").cover(SOME, 256).within(1e-12).takes(|| {
-            vec![value(0.3_f64), input(doubles(SOME, 0.1, 6.0, 51)), output::<f64>(SOME)]
-        }),
+        of("nbody")
+            .cover(BODIES, 256)
+            .flops(20 * BODIES * BODIES)
+            .within(1e-3)
+            .takes(|| vec![input(floats(4 * BODIES, 0.0, 1.0, 50)).by(4), output::<f32>(4 * BODIES).by(4)]),
+        of("kepler")
+            .cover(SOME, 256)
+            .within(1e-12)
+            .takes(|| vec![value(0.3_f64), input(doubles(SOME, 0.1, 6.0, 51)), output::<f64>(SOME)]),
     ]
 }
 
@@ -212,31 +223,27 @@ fn finance() -> Vec<Row> {
             [input(spots), input(strikes), input(years)].into_iter().chain(options).collect()
         }),
         of("monte_carlo_pi", FEW).but_for(0.001).takes(|| vec![value(1024_u32), output::<u32>(FEW)]),
-        of("monte_carlo_asian", FEW).but_for(0.001).takes(|| {
-            vec![value(64_u32), value(100.0_f32), value(1e-4_f32), value(0.02_f32), output::<f32>(FEW)]
-        }),
+        of("monte_carlo_asian", FEW)
+            .but_for(0.001)
+            .takes(|| vec![value(64_u32), value(100.0_f32), value(1e-4_f32), value(0.02_f32), output::<f32>(FEW)]),
     ]
 }
 
 fn hashes() -> Vec<Row> {
     let of = |name| row("hashes and ciphers", name).cover(SOME, 256);
     vec![
-        of("sha256").moves(96 * SOME).takes(|| {
-            vec![input(words(16 * SOME, 70)).by(16), output::<u32>(8 * SOME).by(8)]
-        }),
+        of("sha256").moves(96 * SOME).takes(|| vec![input(words(16 * SOME, 70)).by(16), output::<u32>(8 * SOME).by(8)]),
         of("chacha20").moves(128 * SOME).takes(|| {
             let plain = input(words(16 * SOME, 73)).by(16);
             vec![input(words(8, 71)), input(words(3, 72)), plain, output::<u32>(16 * SOME).by(16)]
         }),
-        of("blake2s").moves(96 * SOME).takes(|| {
-            vec![input(words(16 * SOME, 74)).by(16), output::<u32>(8 * SOME).by(8)]
-        }),
-        of("fnv1a")
-            .moves(72 * SOME)
-            .takes(|| vec![input(bytes(64 * SOME, 256, 75)).by(64), output::<u64>(SOME)]),
-        of("crc32").moves(68 * SOME).takes(|| {
-            vec![input(crc_table()), input(bytes(64 * SOME, 256, 76)).by(64), output::<u32>(SOME)]
-        }),
+        of("blake2s")
+            .moves(96 * SOME)
+            .takes(|| vec![input(words(16 * SOME, 74)).by(16), output::<u32>(8 * SOME).by(8)]),
+        of("fnv1a").moves(72 * SOME).takes(|| vec![input(bytes(64 * SOME, 256, 75)).by(64), output::<u64>(SOME)]),
+        of("crc32")
+            .moves(68 * SOME)
+            .takes(|| vec![input(crc_table()), input(bytes(64 * SOME, 256, 76)).by(64), output::<u32>(SOME)]),
     ]
 }
 
@@ -264,16 +271,17 @@ fn tensors() -> Vec<Row> {
     let of = |name| row("neural networks", name).cover(MANY / 64, 256).moves(8 * MANY).within(1e-4);
     vec![
         of("softmax").takes(|| vec![input(floats(MANY, -4.0, 4.0, 90)).by(64), output::<f32>(MANY).by(64)]),
-        of("softmax_block").blocks((MANY >> 10) as u32, 256).takes(|| {
-            vec![input(floats(MANY, -4.0, 4.0, 91)), value(1_usize << 10), output::<f32>(MANY)]
-        }),
+        of("softmax_block")
+            .blocks((MANY >> 10) as u32, 256)
+            .takes(|| vec![input(floats(MANY, -4.0, 4.0, 91)), value(1_usize << 10), output::<f32>(MANY)]),
         of("layer_norm").takes(|| {
             let [scale, shift] = [92, 93].map(|seed| input(floats(64, 0.5, 1.5, seed)));
             vec![input(floats(MANY, -4.0, 4.0, 94)).by(64), scale, shift, output::<f32>(MANY).by(64)]
         }),
-        of("gelu").cover(STREAM, 256).moves(8 * STREAM).takes(|| {
-            vec![input(floats(STREAM, -4.0, 4.0, 95)), output::<f32>(STREAM)]
-        }),
+        of("gelu")
+            .cover(STREAM, 256)
+            .moves(8 * STREAM)
+            .takes(|| vec![input(floats(STREAM, -4.0, 4.0, 95)), output::<f32>(STREAM)]),
     ]
 }
 
@@ -288,9 +296,11 @@ fn signals() -> Vec<Row> {
             let from = input(floats((LARGE.0 + 4) * (LARGE.1 + 4), -1.0, 1.0, 102));
             vec![from, input(floats(25, 0.0, 1.0, 103)), value(LARGE.0), output::<f32>(area(LARGE))]
         }),
-        of("fft_16").cover(SOME, 256).moves(256 * SOME).flops(320 * SOME).takes(|| {
-            vec![input(floats(32 * SOME, -1.0, 1.0, 104)).by(32), output::<f32>(32 * SOME).by(32)]
-        }),
+        of("fft_16")
+            .cover(SOME, 256)
+            .moves(256 * SOME)
+            .flops(320 * SOME)
+            .takes(|| vec![input(floats(32 * SOME, -1.0, 1.0, 104)).by(32), output::<f32>(32 * SOME).by(32)]),
         of("fft_stage").cover(MANY, 256).moves(16 * MANY).takes(|| {
             let from = input(floats(2 * MANY, -1.0, 1.0, 105)).by(2);
             vec![from, value(1_usize << 10), output::<f32>(2 * MANY).by(2)]
@@ -310,12 +320,17 @@ fn sequences() -> Vec<Row> {
             let [previous, before] = [114, 115].map(|seed| input(below(STREAM, 1000, seed)));
             vec![a, b, value(STREAM), previous, before, output::<u32>(STREAM)]
         }),
-        of("string_search").cover(STREAM, 256).moves(2 * STREAM).takes(|| {
-            vec![input(bytes(STREAM, 4, 116)), input(bytes(8, 4, 117)), output::<u8>(STREAM)]
-        }),
+        of("string_search")
+            .cover(STREAM, 256)
+            .moves(2 * STREAM)
+            .takes(|| vec![input(bytes(STREAM, 4, 116)), input(bytes(8, 4, 117)), output::<u8>(STREAM)]),
         of("prefix_decode").cover(SOME, 256).takes(|| {
             // Thirty-two codes of at most eight bits each, and what the last words are read with.
-            let offsets: Vec<u32> = (0..SOME as u32).map(|thread| 256 * thread).zip(below(SOME, 32, 119)).map(|(at, more)| at + more).collect();
+            let offsets: Vec<u32> = (0..SOME as u32)
+                .map(|thread| 256 * thread)
+                .zip(below(SOME, 32, 119))
+                .map(|(at, more)| at + more)
+                .collect();
             vec![input(words(8 * SOME + 4, 118)), input(prefix_code()), input(offsets), output::<u8>(32 * SOME).by(32)]
         }),
     ]
@@ -334,9 +349,10 @@ fn prefix_code() -> Vec<u16> {
 fn images() -> Vec<Row> {
     let of = |name| row("images", name).cover_2d(LARGE, FLAT, 1);
     vec![
-        of("rgb_to_gray").cover(STREAM / 2, 256).moves(2 * STREAM).takes(|| {
-            vec![input(bytes(3 * STREAM / 2, 256, 120)).by(3), output::<u8>(STREAM / 2)]
-        }),
+        of("rgb_to_gray")
+            .cover(STREAM / 2, 256)
+            .moves(2 * STREAM)
+            .takes(|| vec![input(bytes(3 * STREAM / 2, 256, 120)).by(3), output::<u8>(STREAM / 2)]),
         of("box_blur").moves(8 * area(LARGE)).within(1e-5).takes(|| {
             let from = floats(area(LARGE), 0.0, 1.0, 121);
             vec![input(from), value(LARGE.0), value(LARGE.1), output::<f32>(area(LARGE))]
@@ -402,7 +418,9 @@ mod tests {
     fn the_table_of_the_checksum_is_that_of_the_standard() {
         let table = crc_table();
         assert_eq!((table[1], table[255]), (0x7707_3096, 0x2d02_ef8d));
-        let sum = b"123456789".iter().fold(u32::MAX, |sum, byte| table[((sum ^ u32::from(*byte)) & 0xff) as usize] ^ (sum >> 8));
+        let sum = b"123456789"
+            .iter()
+            .fold(u32::MAX, |sum, byte| table[((sum ^ u32::from(*byte)) & 0xff) as usize] ^ (sum >> 8));
         assert_eq!(!sum, 0xcbf4_3926);
     }
 }
