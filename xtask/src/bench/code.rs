@@ -6,23 +6,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use ptx_bench_table::rows;
 use ptx_codegen::ptx_text::{self, Definition, Kind};
 use ptx_codegen::ptxas::{self, Calls};
-use ptx_codegen::report::{Report, Resources};
+use ptx_codegen::report::{self, Report, Resources};
 use ptx_codegen::request::Emit;
 use ptx_codegen::tool::Tool;
-use ptx_project::build::{self, DeviceBuild, Features, Show};
-use ptx_project::options::Settings;
-use ptx_project::progress::Progress;
 use ptx_project::tools;
 use serde_json::{Value, json};
 
 use crate::shell;
 
-/// The package with the kernels, and their twins.
-const KERNELS: &str = "tests/kernels/bench";
+/// The kernels in CUDA C++.
 const TWINS: &str = "tests/kernels/bench/cuda/all.cu";
 
 /// What one compiler made for one arch.
@@ -59,24 +55,17 @@ pub fn read(archs: &[String], folder: &Path) -> Result<Value> {
     Ok(json!({ "kernels": kernels }))
 }
 
-/// The kernels in Rust, in default settings.
+/// The kernels in Rust, in default settings, as `cargo ptx build` compiles them.
 fn device_build(archs: &[String], folder: &Path) -> Result<Report> {
-    let build = DeviceBuild {
-        manifest: std::env::current_dir()?.join(KERNELS).join("Cargo.toml"),
-        settings: Settings { arch: archs.to_vec(), emit: vec![Emit::Ptx, Emit::Cubin], ..Settings::default() },
-        profile: "release".into(),
-        features: Features { names: vec![], default: true, all: false },
-        name: None,
-        out_dir: folder.join("rust"),
-        target_dir: folder.join("cargo"),
-        cargo: shell::cargo().get_program().to_os_string().into(),
-        rustc: "rustc".into(),
-        sysroot: None,
-        dump_dir: None,
-        show: Show::Rendered,
-        color: false,
-    };
-    build::report(&build, &Progress::new()).map_err(|failure| anyhow!("{failure}"))
+    let out = folder.join("rust");
+    let mut build = shell::cargo();
+    build.args(["run", "--quiet", "--bin", "cargo-ptx", "--", "ptx", "build", "--quiet", "--release"]);
+    build.args(["--package", "ptx-bench-kernels", "--emit", "ptx,cubin", "--arch", &archs.join(",")]);
+    // The table that it prints is part of ours.
+    shell::output(build.arg("--out").arg(&out))?;
+    let path = out.join(report::FILE_NAME);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not a report", path.display()))
 }
 
 fn ours(report: &Report, arch: &str, nvdisasm: &Tool) -> Result<Compiled> {

@@ -20,13 +20,17 @@ constexpr int TILE = 32, ROWS = 8;
 
 KERNEL transpose(SLICE(float, from), size_t width_, size_t height_, SLICE_MUT(float, to)) {
     __shared__ float tile[TILE][TILE + 1];
-    int width = width_, height = height_;
-    int x = blockIdx.x * TILE + threadIdx.x, top = blockIdx.y * TILE;
-    for (int row = threadIdx.y; row < TILE; row += ROWS)
-        if (x < width && top + row < height) tile[row][threadIdx.x] = from[(top + row) * width + x];
+    int width = width_, height = height_, tx = threadIdx.x, ty = threadIdx.y;
+    int left = blockIdx.x * TILE, top = blockIdx.y * TILE;
+#pragma unroll
+    for (int step = 0; step < TILE; step += ROWS) {
+        int x = left + tx, y = top + ty + step;
+        if (x < width && y < height) tile[ty + step][tx] = from[y * width + x];
+    }
     __syncthreads();
-    x = top + threadIdx.x;
-    int left = blockIdx.x * TILE;
-    for (int row = threadIdx.y; row < TILE; row += ROWS)
-        if (x < height && left + row < width) to[(left + row) * height + x] = tile[threadIdx.x][row];
+#pragma unroll
+    for (int step = 0; step < TILE; step += ROWS) {
+        int x = top + tx, y = left + ty + step;
+        if (x < height && y < width) to[y * height + x] = tile[tx][ty + step];
+    }
 }

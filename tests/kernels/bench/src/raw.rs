@@ -56,24 +56,22 @@ pub unsafe fn transpose_raw(
     let (tx, ty) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (left, top) = (thread::block_idx_x() * TILE as u32, thread::block_idx_y() * TILE as u32);
     let (width, height) = (width as u32, height as u32);
-    let mut row = ty;
-    while row < TILE as u32 {
+    for step in (0..TILE as u32).step_by(ROWS) {
+        let row = ty + step;
         let (x, y) = (left + tx, top + row);
         if x < width && y < height {
             // SAFETY: in bounds; no other thread of the block has this row and column.
             unsafe { *tile.add((row * (TILE as u32 + 1) + tx) as usize) = *from.add((y * width + x) as usize) };
         }
-        row += ROWS as u32;
     }
     sync_threads();
-    let mut row = ty;
-    while row < TILE as u32 {
+    for step in (0..TILE as u32).step_by(ROWS) {
+        let row = ty + step;
         let (x, y) = (top + tx, left + row);
         if x < height && y < width {
             // SAFETY: in bounds; the element was written before the barrier.
             unsafe { *to.add((y * height + x) as usize) = *tile.add((tx * (TILE as u32 + 1) + row) as usize) };
         }
-        row += ROWS as u32;
     }
 }
 

@@ -43,7 +43,8 @@ static TRANSPOSED: Shared<[f32; TILE * (TILE + 1)]>;
 pub unsafe fn transpose(from: &[f32], width: usize, height: usize, mut to: DisjointSlice<f32>) {
     let (tx, ty) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     let (left, top) = (thread::block_idx_x() as usize * TILE, thread::block_idx_y() as usize * TILE);
-    for row in (ty..TILE).step_by(ROWS) {
+    for step in (0..TILE).step_by(ROWS) {
+        let row = ty + step;
         let (x, y) = (left + tx, top + row);
         if x < width && y < height {
             // SAFETY: no other thread of the block has this row and column.
@@ -51,7 +52,8 @@ pub unsafe fn transpose(from: &[f32], width: usize, height: usize, mut to: Disjo
         }
     }
     sync_threads();
-    for row in (ty..TILE).step_by(ROWS) {
+    for step in (0..TILE).step_by(ROWS) {
+        let row = ty + step;
         let (x, y) = (top + tx, left + row);
         if x < height && y < width {
             // SAFETY: the element was written before the barrier; no other thread of the launch has this place.
