@@ -13,7 +13,7 @@ use crate::{abi, cases, debugger, examples, reference, setup, shell};
 const TESTS: &str = "ptx-device-tests";
 
 /// What the kernels are compiled for: machine code for this GPU, and PTX for those that came later.
-const ARCH: &str = "sm_90";
+pub const ARCH: &str = "sm_90";
 
 /// The most that a bundle may weigh, in MiB.
 const MAX_MIB: f64 = 60.0;
@@ -70,17 +70,21 @@ pub fn run() -> Result<()> {
     debugger::pack(&content.join("debugger"), &built)?;
     abi::round_trips(&content.join("abi"))?;
     cases::pack(&content.join("cases"))?;
-    fs::write(content.join("commit"), commit()?)?;
+    pack("device-bundle", content, RUN)
+}
 
-    let bundle = shell::target_dir()?.join("device-bundle");
+/// Packs the content and what was built into a bundle of that name, with the script that starts it.
+pub fn pack(name: &str, content: &Path, script: &str) -> Result<()> {
+    fs::write(content.join("commit"), commit()?)?;
+    let bundle = shell::target_dir()?.join(name);
     if bundle.exists() {
         fs::remove_dir_all(&bundle)?;
     }
     fs::create_dir_all(&bundle)?;
     shell::run(Command::new("tar").arg("-czf").arg(bundle.join(CONTENT)).arg("-C").arg(content).arg("."))?;
-    let script = bundle.join("run.sh");
-    fs::write(&script, RUN)?;
-    shell::make_executable(&script)?;
+    let run = bundle.join("run.sh");
+    fs::write(&run, script)?;
+    shell::make_executable(&run)?;
 
     let size = size(&bundle)? as f64 / 1024.0 / 1024.0;
     ensure!(size <= MAX_MIB, "the bundle is {size:.1} MiB, more than {MAX_MIB} MiB");
@@ -89,7 +93,7 @@ pub fn run() -> Result<()> {
 }
 
 /// Takes the symbols out of programs. Without `strip` they only stay larger.
-fn strip(content: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
+pub fn strip(content: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
     let mut strip = Command::new("strip");
     strip.args(programs.map(|program| content.join(program)));
     match strip.status() {
@@ -102,7 +106,7 @@ fn strip(content: &Path, programs: impl Iterator<Item = String>) -> Result<()> {
 }
 
 /// What the bundle was built from.
-fn commit() -> Result<String> {
+pub fn commit() -> Result<String> {
     let commit = shell::output(Command::new("git").args(["rev-parse", "HEAD"]))?;
     let changes = shell::output(Command::new("git").args(["status", "--porcelain", "--untracked-files=no"]))?;
     Ok(format!("{}{}", commit.trim(), if changes.trim().is_empty() { "" } else { " with changes" }))

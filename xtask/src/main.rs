@@ -59,7 +59,7 @@ enum Verb {
     /// Measures.
     Bench {
         /// Which benchmark to run.
-        #[arg(value_enum)]
+        #[command(subcommand)]
         what: bench::Benchmark,
     },
     /// Checks the rules that the sources obey.
@@ -84,7 +84,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Bless { filter } => bless::run(filter.as_deref()),
         Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
         Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),
-        Verb::Bench { what } => bench::run(what),
+        Verb::Bench { what } => bench::run(&what),
         Verb::Book => book::run().map(|()| ExitCode::SUCCESS),
         Verb::Tidy { rules } => tidy::run(&rules),
         Verb::Ci => ci::run(),

@@ -18,9 +18,7 @@ use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
 use crate::tool::{Name, Origin, Tool};
 
 use self::complaints::{Complaint, Subject};
-use self::resources::Calls;
-
-pub use self::resources::kernel_of_unknown_stack;
+pub use self::resources::{Calls, kernel_of_unknown_stack, parse as resources};
 pub use self::trace::{Trace, Traceable};
 
 /// The assembler and how to call it.

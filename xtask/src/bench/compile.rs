@@ -6,18 +6,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use clap::ValueEnum;
 use ptx_project::sysroot::{self, Rustc};
 use ptx_project::tools;
 
 use crate::{setup, shell};
-
-/// What can be measured.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Benchmark {
-    /// Time and memory of compiling.
-    Compile,
-}
 
 /// The least of so many runs counts.
 const RUNS: usize = 7;
@@ -31,8 +23,7 @@ struct Row {
 }
 
 /// Measures and prints a table; fails if a target is missed.
-pub fn run(what: Benchmark) -> Result<ExitCode> {
-    let Benchmark::Compile = what;
+pub fn run() -> Result<ExitCode> {
     setup::run()?;
     shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "cargo-ptx", "--bins"]))?;
     let bench = Compile::prepare()?;

@@ -1,0 +1,35 @@
+//! `cargo xtask bench`: what is measured, a benchmark a file. Tests measure no time; this does.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+mod chart;
+mod code;
+mod compile;
+mod kernels;
+mod page;
+
+/// What can be measured, and what is made of it.
+#[derive(clap::Subcommand)]
+pub enum Benchmark {
+    /// Time and memory of compiling, as ratios to nvcc.
+    Compile,
+    /// The speed of kernels in Rust beside the same in CUDA C++; needs a GPU, unless an option says otherwise.
+    Kernels(kernels::Request),
+    /// Writes the book's page of speed, and its chart, from the record of `bench kernels`.
+    Page {
+        /// The record.
+        record: PathBuf,
+    },
+}
+
+/// Measures or writes.
+pub fn run(what: &Benchmark) -> Result<ExitCode> {
+    match what {
+        Benchmark::Compile => compile::run(),
+        Benchmark::Kernels(request) => kernels::run(request),
+        Benchmark::Page { record } => page::run(record).map(|()| ExitCode::SUCCESS),
+    }
+}
