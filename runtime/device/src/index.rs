@@ -295,9 +295,15 @@ impl GridStride {
         Self { next: first, len, stride }
     }
 
+    /// The next number.
+    ///
+    /// # Safety
+    /// There must be one: `next` is less than `len`.
     #[inline(always)]
-    fn advance(&mut self) -> usize {
+    unsafe fn advance(&mut self) -> usize {
         let now = self.next;
+        // SAFETY: the caller's promise. It spares `x[i]` a test, where `len` is the length of `x`.
+        unsafe { core::hint::assert_unchecked(now < self.len) };
         // SAFETY: `now` is less than `len`, which is at most `isize::MAX`, and the stride is less than 2^32.
         self.next = unsafe { now.unchecked_add(self.stride) };
         now
@@ -309,7 +315,8 @@ impl Iterator for GridStride {
 
     #[inline(always)]
     fn next(&mut self) -> Option<usize> {
-        if self.next < self.len { Some(self.advance()) } else { None }
+        // SAFETY: there is a next number.
+        if self.next < self.len { Some(unsafe { self.advance() }) } else { None }
     }
 
     #[inline(always)]
@@ -319,11 +326,13 @@ impl Iterator for GridStride {
         let rounds = self.len.saturating_sub((ROUND - 1) * self.stride);
         while self.next < rounds {
             for _ in 0..ROUND {
-                all = join(all, self.advance());
+                // SAFETY: the last of the round is `ROUND - 1` strides further, and less than `len`.
+                all = join(all, unsafe { self.advance() });
             }
         }
         while self.next < self.len {
-            all = join(all, self.advance());
+            // SAFETY: there is a next number.
+            all = join(all, unsafe { self.advance() });
         }
         all
     }

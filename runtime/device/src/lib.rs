@@ -38,8 +38,8 @@ pub mod vec;
 pub use arch::arch;
 pub use dim::Dim3;
 pub use disjoint::{
-    Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace, PerBlock,
-    PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Transposed,
+    Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
+    PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Transposed,
 };
 pub use shared::{Shared, SharedAtomics};
 pub use sync::sync_threads;

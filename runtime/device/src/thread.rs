@@ -1,11 +1,11 @@
 //! The position of a thread in its block and grid, and the indices that no other thread has.
 
 use crate::dim::Dim3;
+pub use crate::index::{GridStride, Index2d, Index3d, ThreadIndex, grid_stride, index_1d, index_2d, index_3d};
 use crate::intrinsics::{
     clock64, ctaid_x, ctaid_y, ctaid_z, globaltimer, laneid, nctaid_x, nctaid_y, nctaid_z, ntid_x, ntid_y, ntid_z,
     tid_x, tid_y, tid_z,
 };
-pub use crate::index::{GridStride, Index2d, Index3d, ThreadIndex, grid_stride, index_1d, index_2d, index_3d};
 
 macro_rules! position {
     ($($(#[doc = $doc:literal])* $whole:ident: $x:ident = $rx:ident, $y:ident = $ry:ident, $z:ident = $rz:ident;)*) => {$(

@@ -97,11 +97,7 @@ impl<'a> Launch<'a> {
         self.check_shapes()?;
         let dimensions = self.kernel.bounds.dimensions;
         let fits = grid.check_dimensions(dimensions).and_then(|()| kernel.check(grid, module.device().limits()));
-        fits.map_err(|reason| Error::Grid {
-            kernel: name.to_owned(),
-            grid,
-            reason,
-        })?;
+        fits.map_err(|reason| Error::Grid { kernel: name.to_owned(), grid, reason })?;
         stream.context().bind_to_thread().doing(|| format!("launching kernel `{name}`"))?;
         kernel.allow_shared(grid.shared_bytes)?;
 

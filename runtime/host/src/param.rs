@@ -3,12 +3,12 @@
 use ptx_abi::cxx::{Cxx, Definition};
 use ptx_abi::{AbiType, CxxType, DeviceParam, Type};
 use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
+use ptx_device::disjoint::{DisjointParts, DisjointRows, DisjointStrided, ThreadGroup, TileOrder};
 use ptx_device::ffi::{
     CChar, Char8, Char16, LongLong, Restrict, SamplerObject, SurfaceObject, TextureObject, ULongLong, WChar,
 };
 #[cfg(feature = "half")]
 use ptx_device::float::{Bf16x2, F8E4M3, F8E4M3x2, F8E5M2, F8E5M2x2, F16x2};
-use ptx_device::disjoint::{DisjointParts, DisjointRows, DisjointStrided, ThreadGroup, TileOrder};
 use ptx_device::{Disjoint2d, Disjoint3d, DisjointSlice, DisjointTiles, native_vectors, vec};
 
 use crate::launch::Launch;

@@ -190,9 +190,10 @@ mod tests {
 
     #[test]
     fn every_option_is_read() {
-        let all: Arguments =
-            syn::parse_str("name = \"a$1\", launch_bounds(BLOCK, 2,), max_registers = 64, dimensions = 2, crate = ::gpu::ptx,")
-                .unwrap();
+        let all: Arguments = syn::parse_str(
+            "name = \"a$1\", launch_bounds(BLOCK, 2,), max_registers = 64, dimensions = 2, crate = ::gpu::ptx,",
+        )
+        .unwrap();
         assert_eq!(all.name.unwrap().value(), "a$1");
         assert!(all.max_threads.is_some() && all.min_blocks.is_some() && all.max_registers.is_some());
         assert_eq!(all.dimensions.unwrap().to_string(), "2");

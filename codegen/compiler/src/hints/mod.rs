@@ -20,7 +20,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::llvm::{self, BasicBlock, BasicValue, BasicValueEnum, Context, FunctionValue, InstructionValue, Module, Unroll, Use};
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, Context, FunctionValue, InstructionValue, Module, Unroll, Use,
+};
 
 /// `ptx::hint`'s call before a loop.
 const LOOP: &str = "__ptx_unroll_loop";

@@ -23,9 +23,8 @@ pub enum Unroll {
 /// Marks the jumps back to a loop's head, which LLVM asks about the loop (Language Reference, `llvm.loop`). All of them get
 /// the same node: with two, LLVM would heed none.
 pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: Unroll) {
-    let is_jump = |latch: &InstructionValue<'_>| {
-        matches!(latch.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Switch)
-    };
+    let is_jump =
+        |latch: &InstructionValue<'_>| matches!(latch.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Switch);
     assert!(latches.iter().all(is_jump), "a loop's mark stands at a jump");
     let (name, count) = match unroll {
         Unroll::None => ("llvm.loop.unroll.disable", None),

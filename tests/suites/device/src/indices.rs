@@ -49,8 +49,8 @@ pub fn tests() -> Vec<Test> {
             let grid = Grid::new((3, 4, 5), (8, 4, 2));
             gpu.run_as(kernels::volume(Volume::new(&mut out, width, height, depth)), grid);
             let layer = width * height;
-            let host = (0..layer * depth)
-                .map(|i| (10_000 * (i / layer) + 100 * (i % layer / width) + i % width) as u32);
+            let host =
+                (0..layer * depth).map(|i| (10_000 * (i / layer) + 100 * (i % layer / width) + i % width) as u32);
             same(&gpu.device.download(&out).unwrap(), host);
         }),
         test("index: blocks, warps and threads", |gpu| {

