@@ -20,6 +20,7 @@ pub mod files;
 mod float;
 pub mod hash;
 mod header;
+mod hints;
 mod input;
 mod interface;
 pub mod intrinsics;

@@ -61,6 +61,7 @@ pub const FLOORS: &[Floor] = &[
             "emit",
             "float",
             "header",
+            "hints",
             "intrinsics",
             "libdevice",
             "memory",

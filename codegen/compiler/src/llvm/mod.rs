@@ -13,6 +13,7 @@ mod errors;
 mod fatal;
 mod float;
 mod location;
+mod loops;
 mod scopes;
 mod target;
 mod values;
@@ -30,6 +31,7 @@ pub use float::{
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
 pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, static_span};
+pub use loops::{Unroll, set_unroll};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, set_target, target_machine, type_align};
 pub use values::{

@@ -1,0 +1,55 @@
+//! Metadata that says how a loop is to be unrolled.
+
+use inkwell::context::AsContextRef;
+use inkwell::llvm_sys::core::{
+    LLVMConstInt, LLVMGetMDKindIDInContext, LLVMInt32TypeInContext, LLVMMDNodeInContext2, LLVMMDStringInContext2,
+    LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
+};
+use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
+
+use super::{AsValueRef, Context, InstructionOpcode, InstructionValue};
+
+/// How often a loop is unrolled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unroll {
+    /// Not at all.
+    None,
+    /// All its rounds, if their number is a constant.
+    Full,
+    /// That many rounds at a time.
+    By(u32),
+}
+
+/// Marks the jumps back to a loop's head, which LLVM asks about the loop (Language Reference, `llvm.loop`). All of them get
+/// the same node: with two, LLVM would heed none.
+pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: Unroll) {
+    let is_jump =
+        |latch: &InstructionValue<'_>| matches!(latch.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Switch);
+    assert!(latches.iter().all(is_jump), "a loop's mark stands at a jump");
+    let (name, count) = match unroll {
+        Unroll::None => ("llvm.loop.unroll.disable", None),
+        Unroll::Full => ("llvm.loop.unroll.full", None),
+        Unroll::By(count) => ("llvm.loop.unroll.count", Some(count)),
+    };
+    let (context, kind) = (context.as_ctx_ref(), "llvm.loop");
+    // SAFETY: all nodes are of the context, and so are the instructions, which are live. The temporary node is replaced by
+    // the node that has it as its first operand, which makes that refer to itself, as a loop's identity does; replacing
+    // frees it.
+    unsafe {
+        let mut hint = vec![LLVMMDStringInContext2(context, name.as_ptr().cast(), name.len())];
+        if let Some(count) = count {
+            let count = LLVMConstInt(LLVMInt32TypeInContext(context), u64::from(count), 0);
+            hint.push(LLVMValueAsMetadata(count));
+        }
+        let hint = LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len());
+        let itself = LLVMTemporaryMDNode(context, std::ptr::null_mut(), 0);
+        let mut operands = [itself, hint];
+        let identity = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+        LLVMMetadataReplaceAllUsesWith(itself, identity);
+        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+        let identity = LLVMMetadataAsValue(context, identity);
+        for latch in latches {
+            LLVMSetMetadata(latch.as_value_ref(), kind, identity);
+        }
+    }
+}
