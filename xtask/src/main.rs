@@ -65,7 +65,7 @@ enum Verb {
     },
     /// Compares the PTX of every example and test kernel with what the compiler of a commit makes of the same bitcode.
     PtxDiff {
-        /// The commit.
+        /// What to compare the working tree with: a commit, by any name that git knows.
         base: String,
     },
     /// Checks the rules that the sources obey.
