@@ -94,7 +94,6 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
         Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(&what),
-        Verb::Bench { what } => bench::run(what),
         Verb::PtxDiff { base } => ptx_diff::run(&base),
         Verb::Book => book::run().map(|()| ExitCode::SUCCESS),
         Verb::Tidy { rules } => tidy::run(&rules),
