@@ -26,6 +26,7 @@ mod interface;
 pub mod intrinsics;
 pub mod libdevice;
 mod llvm;
+mod loops;
 mod marks;
 mod memory;
 mod optimize;

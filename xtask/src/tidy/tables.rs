@@ -64,6 +64,7 @@ pub const FLOORS: &[Floor] = &[
             "hints",
             "intrinsics",
             "libdevice",
+            "loops",
             "memory",
             "optimize",
             "panics",
