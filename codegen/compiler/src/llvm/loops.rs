@@ -2,7 +2,7 @@
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::{
-    LLVMConstInt, LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMetadata,LLVMIsAMDNode, LLVMInt32TypeInContext, LLVMMDNodeInContext2, LLVMMDStringInContext2,
+    LLVMConstInt, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMetadata,LLVMIsAMDNode, LLVMInt32TypeInContext, LLVMMDNodeInContext2, LLVMMDStringInContext2,
     LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
 };
 use inkwell::llvm_sys::prelude::LLVMValueRef;
@@ -55,14 +55,24 @@ pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: U
     }
 }
 
+/// Takes from the jumps back to a loop's head all that was said of the loop; a copy must not pass for what it is a copy of.
+pub fn forget_loop(context: &Context, latches: &[InstructionValue<'_>]) {
+    let kind = "llvm.loop";
+    // SAFETY: the instructions are live; null takes metadata away.
+    unsafe {
+        let kind = LLVMGetMDKindIDInContext(context.as_ctx_ref(), kind.as_ptr().cast(), kind.len() as u32);
+        latches.iter().for_each(|latch| LLVMSetMetadata(latch.as_value_ref(), kind, std::ptr::null_mut()));
+    }
+}
+
 /// Whether a loop is not to be unrolled, because a user said so, or LLVM, which has done it.
-pub fn unroll_is_disabled(latches: &[InstructionValue<'_>]) -> bool {
+pub fn unroll_is_disabled(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
     let (kind, wanted) = ("llvm.loop", "llvm.loop.unroll.disable");
     latches.iter().any(|latch| {
         // SAFETY: the instruction is live, and so are its metadata: a node whose operands after the first are nodes, each of
         // which begins with a text.
         unsafe {
-            let kind = LLVMGetMDKindID(kind.as_ptr().cast(), kind.len() as u32);
+            let kind = LLVMGetMDKindIDInContext(context.as_ctx_ref(), kind.as_ptr().cast(), kind.len() as u32);
             let node = LLVMGetMetadata(latch.as_value_ref(), kind);
             !node.is_null()
                 && operands(node).into_iter().skip(1).any(|hint| {

@@ -8,6 +8,7 @@
 mod atomics;
 mod bitcode;
 mod call_sites;
+mod copies;
 mod debug;
 mod errors;
 mod fatal;
@@ -24,6 +25,7 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
+pub use copies::{always_branch, branch_targets, copy_blocks, incoming};
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{
@@ -31,7 +33,7 @@ pub use float::{
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
 pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, static_span};
-pub use loops::{Unroll, allocated_bytes, set_unroll, unroll_is_disabled};
+pub use loops::{Unroll, allocated_bytes, forget_loop, set_unroll, unroll_is_disabled};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use values::{

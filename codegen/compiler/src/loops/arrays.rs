@@ -26,7 +26,7 @@ pub fn unroll(context: &Context, module: &Module<'_>) {
             continue;
         }
         for found in Graph::of(function).innermost() {
-            if blocks.iter().any(|block| found.contains(*block)) && !llvm::unroll_is_disabled(&found.jumps_back()) {
+            if blocks.iter().any(|block| found.contains(*block)) && !llvm::unroll_is_disabled(context, &found.jumps_back()) {
                 llvm::set_unroll(context, &found.jumps_back(), Unroll::Full);
             }
         }

@@ -4,6 +4,8 @@
 //! use of what they did.
 
 mod arrays;
+mod checks;
 mod natural;
 
 pub use arrays::unroll;
+pub use checks::split;

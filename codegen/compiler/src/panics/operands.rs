@@ -39,8 +39,8 @@ const ALLOCATION_TEXT: [&str; 2] = [
      CU_LIMIT_MALLOC_HEAP_SIZE) before the first kernel that allocates",
 ];
 
-/// Functions that only panic are inlined up to this size.
-const MOST_INSTRUCTIONS: usize = 60;
+/// Functions that only panic are inlined with up to so many panics.
+const MOST_PANICS: usize = 8;
 
 /// A message and the words of its operands.
 struct Message<'ctx> {
@@ -342,9 +342,7 @@ fn inline(context: &Context, module: &Module<'_>) {
 fn only_panics(function: FunctionValue<'_>) -> bool {
     let inlined = Attribute::get_named_enum_kind_id("alwaysinline");
     let mut calls = 0;
-    let small = llvm::instructions(function).take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS;
-    small
-        && llvm::instructions(function).filter(|i| i.get_opcode() == InstructionOpcode::Call).all(|call| {
+    llvm::instructions(function).filter(|i| i.get_opcode() == InstructionOpcode::Call).all(|call| {
             let Some(callee) = llvm::called_function(call) else { return false };
             let name = callee.get_name().to_string_lossy();
             let panics = name.starts_with(PANIC_WITH)
@@ -352,7 +350,7 @@ fn only_panics(function: FunctionValue<'_>) -> bool {
             calls += usize::from(panics);
             panics || name.starts_with("llvm.")
         })
-        && calls > 0
+        && (1..=MOST_PANICS).contains(&calls)
 }
 
 /// Whether it formats on the device.

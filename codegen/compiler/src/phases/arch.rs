@@ -69,6 +69,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     if level.is_for_speed() {
         optimize::thread_jumps(module)?;
         loops::unroll(context, module);
+        loops::split(context, module, machine)?;
         optimize::run_level(module, machine, level, *arch)?;
     }
     intrinsics::check(module, machine, &program.table, *arch)

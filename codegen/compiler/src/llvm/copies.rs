@@ -1,0 +1,130 @@
+//! A second copy of blocks within their function.
+
+use std::collections::HashMap;
+
+use inkwell::llvm_sys::core::{
+    LLVMAddIncoming, LLVMBuildPhi, LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetNumOperands,
+    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMInsertIntoBuilder, LLVMInstructionClone,
+    LLVMSetCondition,
+    LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+};
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
+
+use inkwell::values::PhiValue;
+
+use super::{
+    AsValueRef, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue,
+};
+
+/// Copies blocks behind the function's last one; returns the copies in their order.
+///
+/// What the blocks jump to outside has a value from the copies too wherever it has one from a block: outside of the blocks,
+/// their values must be used by such phis alone (LLVM's `lcssa`). Jumps into the blocks stay as they are, and the first
+/// block's phis keep what comes from outside, so whoever calls this also jumps to the copy from there.
+pub fn copy_blocks<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+    blocks: &[BasicBlock<'ctx>],
+) -> Vec<BasicBlock<'ctx>> {
+    assert!(blocks.iter().all(|block| block.get_parent() == Some(function)), "the blocks are the function's");
+    let copies: Vec<BasicBlock<'ctx>> = blocks.iter().map(|_| context.append_basic_block(function, "")).collect();
+    let of_block: HashMap<LLVMBasicBlockRef, LLVMBasicBlockRef> =
+        blocks.iter().zip(&copies).map(|(block, copy)| (block.as_mut_ptr(), copy.as_mut_ptr())).collect();
+    let mut of_value: HashMap<LLVMValueRef, LLVMValueRef> = HashMap::new();
+    let mut phis = Vec::new();
+    let builder = context.create_builder();
+    for (block, copy) in blocks.iter().zip(&copies) {
+        builder.position_at_end(*copy);
+        for instruction in block.get_instructions() {
+            let value = instruction.as_value_ref();
+            // SAFETY: all are live. A phi is made anew, because nothing changes the blocks of one; anything else is cloned
+            // and put at the end of its block, with the operands that it has for now.
+            let new = unsafe {
+                if instruction.get_opcode() == InstructionOpcode::Phi {
+                    let phi = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(value), c"".as_ptr());
+                    phis.push((value, phi));
+                    phi
+                } else {
+                    let clone = LLVMInstructionClone(value);
+                    LLVMInsertIntoBuilder(builder.as_mut_ptr(), clone);
+                    clone
+                }
+            };
+            of_value.insert(value, new);
+        }
+    }
+    let mapped = |value: LLVMValueRef| of_value.get(&value).copied().unwrap_or(value);
+    // SAFETY: all values and blocks are live and of this function; operands are replaced by their copies, of the same type.
+    unsafe {
+        for (_, new) in of_value.iter().filter(|(old, _)| !phis.iter().any(|(phi, _)| phi == *old)) {
+            for index in 0..LLVMGetNumOperands(*new).cast_unsigned() {
+                let operand = LLVMGetOperand(*new, index);
+                if !operand.is_null() && LLVMValueIsBasicBlock(operand) == 0 && of_value.contains_key(&operand) {
+                    LLVMSetOperand(*new, index, mapped(operand));
+                }
+            }
+            if !LLVMIsATerminatorInst(*new).is_null() {
+                for index in 0..LLVMGetNumSuccessors(*new) {
+                    if let Some(copy) = of_block.get(&LLVMGetSuccessor(*new, index)) {
+                        LLVMSetSuccessor(*new, index, *copy);
+                    }
+                }
+            }
+        }
+        for (phi, new) in phis {
+            for index in 0..LLVMCountIncoming(phi) {
+                let from = LLVMGetIncomingBlock(phi, index);
+                let (mut value, mut from) =
+                    (mapped(LLVMGetIncomingValue(phi, index)), of_block.get(&from).copied().unwrap_or(from));
+                LLVMAddIncoming(new, &mut value, &mut from, 1);
+            }
+        }
+    }
+    let outside = blocks.iter().flat_map(|block| block.get_terminator()).flat_map(super::block_operands);
+    let mut outside: Vec<BasicBlock<'ctx>> = outside.filter(|block| !blocks.contains(block)).collect();
+    outside.sort_unstable_by_key(|block| block.as_mut_ptr());
+    outside.dedup();
+    for block in outside {
+        for phi in block.get_instructions().take_while(|i| i.get_opcode() == InstructionOpcode::Phi) {
+            let phi = phi.as_value_ref();
+            // SAFETY: as above.
+            unsafe {
+                for index in 0..LLVMCountIncoming(phi) {
+                    if let Some(copy) = of_block.get(&LLVMGetIncomingBlock(phi, index)) {
+                        let (mut value, mut from) = (mapped(LLVMGetIncomingValue(phi, index)), *copy);
+                        LLVMAddIncoming(phi, &mut value, &mut from, 1);
+                    }
+                }
+            }
+        }
+    }
+    copies
+}
+
+/// Where a conditional branch goes if its condition holds, and where if not; `None` for any other jump, and where it goes to
+/// one block either way.
+pub fn branch_targets<'ctx>(branch: InstructionValue<'ctx>) -> Option<(BasicBlock<'ctx>, BasicBlock<'ctx>)> {
+    let value = branch.as_value_ref();
+    // SAFETY: the instruction is live; only a branch with a condition is asked for its two targets.
+    let (then, other) = unsafe {
+        if LLVMIsABranchInst(value).is_null() || LLVMIsConditional(value) == 0 {
+            return None;
+        }
+        (BasicBlock::new(LLVMGetSuccessor(value, 0))?, BasicBlock::new(LLVMGetSuccessor(value, 1))?)
+    };
+    (then != other).then_some((then, other))
+}
+
+/// Has a conditional branch always go to the first of its targets, or to the other one. Both stay its targets, so that phis
+/// need no change; LLVM removes the jump that is never made.
+pub fn always_branch(context: &Context, branch: InstructionValue<'_>, to_first: bool) {
+    assert!(branch_targets(branch).is_some(), "it has a condition");
+    let condition = context.bool_type().const_int(u64::from(to_first), false);
+    // SAFETY: the branch is live and has a condition, which is of this type.
+    unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
+}
+
+/// What a phi is, by the block that control comes from.
+pub fn incoming(phi: InstructionValue<'_>) -> Vec<(BasicValueEnum<'_>, BasicBlock<'_>)> {
+    PhiValue::try_from(phi).map(|phi| phi.get_incomings().collect()).unwrap_or_default()
+}

@@ -1,0 +1,401 @@
+//! Splits loops whose rounds check an index, into one without these checks and the loop as it was.
+//!
+//! ```text
+//! before: loop: %k = phi i64 [ 0, %before ], [ %next, %inside ]
+//!               %index = add i64 (mul i64 %k, %n), %column
+//!               br i1 (icmp ult i64 %index, %len), label %inside, label %panic
+//!         inside:  …
+//!               br i1 (icmp eq i64 %next, %n), label %end, label %loop
+//! after:  before:  br i1 %all_inside, label %fast, label %loop
+//!         fast:    …                                        ; the same, with `br i1 true` for the check
+//!         loop:    …                                        ; as it was
+//! ```
+//!
+//! A loop that can end in a panic has two ends, and neither LLVM nor ptxas unrolls it: a matrix product had one
+//! multiplication a round where nvcc has sixteen. `%all_inside` is computed once: with `b` for how often the loop jumps back
+//! at most, an index that begins at `i` and grows by `s` a round is `i + b × s` at last. If that neither overflows nor
+//! reaches `%len`, no smaller one does, and no check of the fast loop fails. Else the loop runs as it was written: it panics
+//! in the same round, with the same numbers and after the same stores. A negative step is a large number, which overflows.
+//!
+//! Not where something convergent is in the loop: threads of a warp may take different loops, and would meet at different
+//! barriers.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, CallSiteValue, Context,
+    FunctionValue, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
+};
+use crate::marks::PANIC_WITH;
+
+use super::natural::{Graph, Loop};
+
+/// Instructions of a loop that is copied.
+const MOST_INSTRUCTIONS: usize = 150;
+
+/// Checks that are looked at in one loop; each takes half a dozen instructions before it.
+const MOST_CHECKS: usize = 6;
+
+/// How deep an index may be computed.
+const MOST_STEPS: u32 = 8;
+
+/// Splits every loop where all that is needed is known before it.
+pub fn split<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    // A block before each loop that goes nowhere else, and values that leave a loop by phis.
+    const FORM: &str = "function(loop-simplify,lcssa)";
+    llvm::run_passes(module, machine, FORM)
+        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")))?;
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+        // Loops have no block in common, and splitting one moves none of another.
+        for found in Graph::of(function).innermost() {
+            split_one(context, module, function, &found).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("cannot split a loop for its checks: {error}"))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn split_one<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+    found: &Loop<'ctx>,
+) -> Result<(), BuilderError> {
+    let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
+    if instructions().take(MOST_INSTRUCTIONS + 1).count() > MOST_INSTRUCTIONS || instructions().any(is_convergent) {
+        return Ok(());
+    }
+    let Some(shape) = Shape::of(function, found) else { return Ok(()) };
+    let checks: Vec<Check<'ctx>> =
+        found.blocks.iter().filter_map(|block| shape.check(*block)).take(MOST_CHECKS).collect();
+    if checks.is_empty() {
+        return Ok(());
+    }
+    let Some(end) = shape.before.get_terminator() else { return Ok(()) };
+    let builder = context.create_builder();
+    builder.position_before(&end);
+    let emit = Emit { context, module, builder, shape: &shape };
+    let rounds = emit.jumps_back()?;
+    let mut all = context.bool_type().const_int(1, false);
+    for check in &checks {
+        let holds = emit.stays_below(check, rounds)?;
+        all = emit.builder.build_and(all, holds, "")?;
+    }
+    let copies = llvm::copy_blocks(context, function, &found.blocks);
+    end.erase_from_basic_block();
+    emit.builder.position_at_end(shape.before);
+    emit.builder.build_conditional_branch(all, copies[0], found.head)?;
+    let number = |block: BasicBlock<'ctx>| found.blocks.iter().position(|known| *known == block);
+    for check in &checks {
+        if let Some(end) = number(check.block).and_then(|at| copies[at].get_terminator()) {
+            llvm::always_branch(context, end, check.inside_first);
+        }
+    }
+    let latches: Vec<InstructionValue<'ctx>> = found
+        .latches
+        .iter()
+        .filter_map(|latch| copies[number(*latch)?].get_terminator())
+        .collect();
+    llvm::forget_loop(context, &latches);
+    // The loop as it was runs where it panics, or for few rounds.
+    llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
+    Ok(())
+}
+
+/// Whether threads of a warp must run an instruction together.
+fn is_convergent(instruction: InstructionValue<'_>) -> bool {
+    if !matches!(instruction.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr)
+    {
+        return false;
+    }
+    let Some(callee) = llvm::called_function(instruction) else { return true };
+    let kind = Attribute::get_named_enum_kind_id("convergent");
+    let called = CallSiteValue::try_from(instruction).ok();
+    let name = callee.get_name().to_string_lossy().into_owned();
+    let is_known = name.starts_with("llvm.") || name.starts_with(PANIC_WITH);
+    !is_known
+        || callee.get_enum_attribute(AttributeLoc::Function, kind).is_some()
+        || called.is_none_or(|call| call.get_enum_attribute(AttributeLoc::Function, kind).is_some())
+}
+
+/// What a loop counts.
+struct Shape<'a, 'ctx> {
+    found: &'a Loop<'ctx>,
+    /// The block that jumps to the head and nowhere else.
+    before: BasicBlock<'ctx>,
+    /// What is compared in the one block that jumps back, and with what.
+    counter: IntValue<'ctx>,
+    bound: IntValue<'ctx>,
+    /// The loop goes on while the counter is not the bound; else, while it is below.
+    until_equal: bool,
+}
+
+/// A branch out of the loop, to a panic, unless an index is below a length.
+struct Check<'ctx> {
+    block: BasicBlock<'ctx>,
+    index: IntValue<'ctx>,
+    len: IntValue<'ctx>,
+    /// Whether the branch's first target is in the loop.
+    inside_first: bool,
+}
+
+/// A comparison that a block ends in: what it compares, and where it goes if it holds and if not.
+struct Branch<'ctx> {
+    predicate: IntPredicate,
+    left: IntValue<'ctx>,
+    right: IntValue<'ctx>,
+    then: BasicBlock<'ctx>,
+    other: BasicBlock<'ctx>,
+}
+
+impl<'ctx> Branch<'ctx> {
+    fn of(block: BasicBlock<'ctx>) -> Option<Self> {
+        let end = block.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
+        let (then, other) = llvm::branch_targets(end)?;
+        let condition = integer(end, 0)?.as_instruction_value()?;
+        let predicate = condition.get_icmp_predicate()?;
+        let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
+        (left.get_type().get_bit_width() == 64).then_some(Self { predicate, left, right, then, other })
+    }
+}
+
+fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
+    match instruction.get_operand(index)?.value()? {
+        BasicValueEnum::IntValue(value) => Some(value),
+        _ => None,
+    }
+}
+
+impl<'a, 'ctx> Shape<'a, 'ctx> {
+    fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+        let [latch] = found.latches[..] else { return None };
+        let graph = Graph::of(function);
+        let mut outside = graph.before(found.head).filter(|block| !found.contains(*block));
+        let before = outside.next().filter(|_| outside.next().is_none())?;
+        if before.get_terminator().is_none_or(|end| llvm::block_operands(end).len() != 1) {
+            return None;
+        }
+        let branch = Branch::of(latch)?;
+        let goes_on = branch.then == found.head;
+        if goes_on == (branch.other == found.head) {
+            return None;
+        }
+        let mut shape = Self { found, before, counter: branch.left, bound: branch.right, until_equal: true };
+        match (branch.predicate, goes_on) {
+            (IntPredicate::EQ, false) | (IntPredicate::NE, true) => {
+                if shape.is_invariant(shape.counter) {
+                    std::mem::swap(&mut shape.counter, &mut shape.bound);
+                }
+            }
+            (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => shape.until_equal = false,
+            (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => {
+                shape.until_equal = false;
+                std::mem::swap(&mut shape.counter, &mut shape.bound);
+            }
+            _ => return None,
+        }
+        let step = shape.constant_step(shape.counter, MOST_STEPS)?;
+        let counts = if shape.until_equal { step == 1 || step == -1 } else { step == 1 };
+        (counts && shape.is_invariant(shape.bound)).then_some(shape)
+    }
+
+    fn is_invariant(&self, value: IntValue<'ctx>) -> bool {
+        value.as_instruction_value().is_none_or(|from| from.get_parent().is_none_or(|block| !self.found.contains(block)))
+    }
+
+    /// The check that a block ends in.
+    fn check(&self, block: BasicBlock<'ctx>) -> Option<Check<'ctx>> {
+        let branch = Branch::of(block)?;
+        let (index, len, inside, outside) = match branch.predicate {
+            IntPredicate::ULT => (branch.left, branch.right, branch.then, branch.other),
+            IntPredicate::UGE => (branch.left, branch.right, branch.other, branch.then),
+            IntPredicate::UGT => (branch.right, branch.left, branch.then, branch.other),
+            IntPredicate::ULE => (branch.right, branch.left, branch.other, branch.then),
+            _ => return None,
+        };
+        let panics = outside.get_terminator().is_some_and(|end| end.get_opcode() == InstructionOpcode::Unreachable);
+        let known = self.is_invariant(len) && !self.is_invariant(index) && self.is_affine(index, MOST_STEPS);
+        let stays = self.found.contains(inside) && !self.found.contains(outside) && inside != self.found.head;
+        (panics && known && stays).then_some(Check { block, index, len, inside_first: inside == branch.then })
+    }
+
+    /// A number that each round adds to: its first value, and what is added.
+    fn counted(&self, value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+        let (first, next) = self.of_head(value)?;
+        // One that is a round behind another.
+        if let Some((ahead, step)) = self.counted_at_once(next) {
+            let constants = [first, ahead, step].map(|value| value.get_sign_extended_constant());
+            let [Some(behind), Some(ahead), Some(growth)] = constants else { return None };
+            return (behind.checked_add(growth) == Some(ahead)).then_some((first, step));
+        }
+        self.sum(value, first, next)
+    }
+
+    /// What a phi of the head is at first, and in the next round.
+    fn of_head(&self, value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+        let from = value.as_instruction_value()?;
+        if from.get_opcode() != InstructionOpcode::Phi || from.get_parent() != Some(self.found.head) {
+            return None;
+        }
+        let (mut first, mut next) = (None, None);
+        for (value, block) in llvm::incoming(from) {
+            let BasicValueEnum::IntValue(value) = value else { return None };
+            *if self.found.contains(block) { &mut next } else { &mut first } = Some(value);
+        }
+        Some((first?, next?))
+    }
+
+    /// The same, for one that is added to in the loop itself.
+    fn counted_at_once(&self, value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+        let (first, next) = self.of_head(value)?;
+        self.sum(value, first, next)
+    }
+
+    fn sum(
+        &self,
+        value: IntValue<'ctx>,
+        first: IntValue<'ctx>,
+        next: IntValue<'ctx>,
+    ) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+        let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
+        let (left, right) = (integer(sum, 0)?, integer(sum, 1)?);
+        let step = if left == value { right } else if right == value { left } else { return None };
+        self.is_invariant(step).then_some((first, step))
+    }
+
+    /// Whether a value is a first one and the same growth in every round.
+    fn is_affine(&self, value: IntValue<'ctx>, steps: u32) -> bool {
+        if value.get_type().get_bit_width() != 64 || steps == 0 {
+            return false;
+        }
+        if self.is_invariant(value) || self.counted(value).is_some() {
+            return true;
+        }
+        let Some(from) = value.as_instruction_value() else { return false };
+        let parts = || Some((integer(from, 0)?, integer(from, 1)?));
+        match (from.get_opcode(), parts()) {
+            (InstructionOpcode::Add | InstructionOpcode::Sub, Some((left, right))) => {
+                self.is_affine(left, steps - 1) && self.is_affine(right, steps - 1)
+            }
+            (InstructionOpcode::Mul, Some((left, right))) => {
+                self.is_affine(left, steps - 1) && self.is_invariant(right)
+                    || self.is_invariant(left) && self.is_affine(right, steps - 1)
+            }
+            (InstructionOpcode::Shl, Some((left, right))) => right.is_const() && self.is_affine(left, steps - 1),
+            _ => false,
+        }
+    }
+
+    /// By how much a value grows, if that is a constant.
+    fn constant_step(&self, value: IntValue<'ctx>, steps: u32) -> Option<i64> {
+        if self.is_invariant(value) || steps == 0 {
+            return None;
+        }
+        if let Some((_, step)) = self.counted(value) {
+            return step.get_sign_extended_constant();
+        }
+        let from = value.as_instruction_value()?;
+        let (left, right) = (integer(from, 0)?, integer(from, 1)?);
+        match from.get_opcode() {
+            InstructionOpcode::Add if self.is_invariant(right) => self.constant_step(left, steps - 1),
+            InstructionOpcode::Add if self.is_invariant(left) => self.constant_step(right, steps - 1),
+            InstructionOpcode::Sub if self.is_invariant(right) => self.constant_step(left, steps - 1),
+            _ => None,
+        }
+    }
+}
+
+/// Writes what is computed before the loop.
+struct Emit<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    builder: Builder<'ctx>,
+    shape: &'a Shape<'a, 'ctx>,
+}
+
+impl<'ctx> Emit<'_, 'ctx> {
+    /// A value's first one, and its growth.
+    fn affine(&self, value: IntValue<'ctx>) -> Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
+        let none = self.context.i64_type().const_zero();
+        if self.shape.is_invariant(value) {
+            return Ok((value, none));
+        }
+        if let Some(counted) = self.shape.counted(value) {
+            return Ok(counted);
+        }
+        let from = value.as_instruction_value().expect("what is not invariant is computed in the loop");
+        let part = |index| integer(from, index).expect("`is_affine` saw two integers");
+        let (left, right) = (self.affine(part(0))?, self.affine(part(1))?);
+        let builder = &self.builder;
+        Ok(match from.get_opcode() {
+            InstructionOpcode::Add => {
+                (builder.build_int_add(left.0, right.0, "")?, builder.build_int_add(left.1, right.1, "")?)
+            }
+            InstructionOpcode::Sub => {
+                (builder.build_int_sub(left.0, right.0, "")?, builder.build_int_sub(left.1, right.1, "")?)
+            }
+            InstructionOpcode::Shl => {
+                (builder.build_left_shift(left.0, right.0, "")?, builder.build_left_shift(left.1, right.0, "")?)
+            }
+            // One of both does not grow.
+            _ => {
+                let first = builder.build_int_mul(left.0, right.0, "")?;
+                let growth = if self.shape.is_invariant(part(1)) {
+                    builder.build_int_mul(left.1, right.0, "")?
+                } else {
+                    builder.build_int_mul(left.0, right.1, "")?
+                };
+                (first, growth)
+            }
+        })
+    }
+
+    /// How often the loop jumps back at most.
+    fn jumps_back(&self) -> Result<IntValue<'ctx>, BuilderError> {
+        let (first, step) = self.affine(self.shape.counter)?;
+        let bound = self.shape.bound;
+        if !self.shape.until_equal {
+            return self.call("llvm.usub.sat", bound, first);
+        }
+        match step.get_sign_extended_constant() {
+            Some(1) => self.builder.build_int_sub(bound, first, ""),
+            _ => self.builder.build_int_sub(first, bound, ""),
+        }
+    }
+
+    /// Whether a check's index is below its length in every round.
+    fn stays_below(&self, check: &Check<'ctx>, rounds: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let (first, step) = self.affine(check.index)?;
+        let (growth, too_much) = self.overflowing("llvm.umul.with.overflow", rounds, step)?;
+        let (last, too_far) = self.overflowing("llvm.uadd.with.overflow", first, growth)?;
+        let below = self.builder.build_int_compare(IntPredicate::ULT, last, check.len, "")?;
+        let overflows = self.builder.build_or(too_much, too_far, "")?;
+        let fits = self.builder.build_not(overflows, "")?;
+        self.builder.build_and(below, fits, "")
+    }
+
+    fn overflowing(
+        &self,
+        name: &str,
+        left: IntValue<'ctx>,
+        right: IntValue<'ctx>,
+    ) -> Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
+        let function = self.intrinsic(name);
+        let pair = self.builder.build_call(function, &[left.into(), right.into()], "")?.try_as_basic_value();
+        let pair = pair.unwrap_basic().into_struct_value();
+        let part = |index| self.builder.build_extract_value(pair, index, "").map(BasicValueEnum::into_int_value);
+        Ok((part(0)?, part(1)?))
+    }
+
+    fn call(&self, name: &str, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let call = self.builder.build_call(self.intrinsic(name), &[left.into(), right.into()], "")?;
+        Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
+    }
+
+    fn intrinsic(&self, name: &str) -> FunctionValue<'ctx> {
+        let word = self.context.i64_type().into();
+        let found = Intrinsic::find(name).and_then(|intrinsic| intrinsic.get_declaration(self.module, &[word]));
+        found.expect("LLVM has its intrinsics")
+    }
+}
