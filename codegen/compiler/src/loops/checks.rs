@@ -226,8 +226,15 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         // One that is a round behind another.
         if let Some((ahead, step)) = self.counted_at_once(next) {
             let constants = [first, ahead, step].map(|value| value.get_sign_extended_constant());
-            let [Some(behind), Some(ahead), Some(growth)] = constants else { return None };
-            return (behind.checked_add(growth) == Some(ahead)).then_some((first, step));
+            let is_sum = match constants {
+                [Some(behind), Some(ahead), Some(growth)] => behind.wrapping_add(growth) == ahead,
+                _ => ahead.as_instruction_value().is_some_and(|sum| {
+                    let parts = (integer(sum, 0), integer(sum, 1));
+                    let both = [(Some(first), Some(step)), (Some(step), Some(first))];
+                    sum.get_opcode() == InstructionOpcode::Add && both.contains(&parts)
+                }),
+            };
+            return is_sum.then_some((first, step));
         }
         self.sum(value, first, next)
     }
