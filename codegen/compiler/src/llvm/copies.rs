@@ -5,16 +5,14 @@ use std::collections::HashMap;
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBuildPhi, LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetNumOperands,
     LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMInsertIntoBuilder, LLVMInstructionClone,
-    LLVMSetCondition,
-    LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetCondition, LLVMSetOperand, LLVMSetSuccessor,
+    LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
 
 use inkwell::values::PhiValue;
 
-use super::{
-    AsValueRef, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue,
-};
+use super::{AsValueRef, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue};
 
 /// Copies blocks behind the function's last one; returns the copies in their order.
 ///

@@ -2,13 +2,16 @@
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::{
-    LLVMConstInt, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMetadata,LLVMIsAMDNode, LLVMInt32TypeInContext, LLVMMDNodeInContext2, LLVMMDStringInContext2,
+    LLVMConstInt, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
+    LLVMGetMetadata, LLVMInt32TypeInContext, LLVMIsAMDNode, LLVMMDNodeInContext2, LLVMMDStringInContext2,
     LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
 };
-use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
+use inkwell::llvm_sys::prelude::LLVMValueRef;
 
-use super::{AsValueRef, BasicValueEnum, Context, InstructionOpcode, InstructionValue, type_align};
+use super::{
+    AsValueRef, BasicTypeEnum, BasicValueEnum, Context, GlobalValue, InstructionOpcode, InstructionValue, type_align,
+};
 
 /// How often a loop is unrolled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +99,11 @@ unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
         LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
         operands
     }
+}
+
+/// How many bytes a static takes, if it is defined here.
+pub fn static_bytes(global: GlobalValue<'_>) -> Option<u64> {
+    Some(type_align(BasicTypeEnum::try_from(global.get_initializer()?.get_type()).ok()?).0)
 }
 
 /// How many bytes a local variable takes, if that is a constant.

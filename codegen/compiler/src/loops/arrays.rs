@@ -1,4 +1,5 @@
-//! Has loops unrolled whose rounds index a local array: with constant indices the array becomes registers.
+//! Has loops unrolled whose rounds index a local array or walk a constant table: with constant indices the array becomes
+//! registers, and the table's numbers become part of the code.
 //!
 //! ```text
 //! before: %schedule = alloca [64 x i32]
@@ -11,33 +12,62 @@
 //! memory in place of a register. It unrolls what is marked so only if the number of rounds is a constant, and up to 16,384
 //! instructions.
 
-use crate::llvm::{self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, Unroll, Use};
+use crate::llvm::{
+    self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, Unroll, Use,
+};
 
-use super::natural::Graph;
+use super::natural::{Graph, Loop};
 
 /// Bytes of arrays that can become registers: a thread has 255 of 4 bytes.
 const MOST_BYTES: u64 = 512;
 
-/// Marks loops for unrolling.
-pub fn unroll(context: &Context, module: &Module<'_>) {
+/// Bytes of tables that may become part of the code.
+const MOST_OF_A_TABLE: u64 = 2048;
+
+/// Marks loops for unrolling, and says whether there are any.
+pub fn unroll(context: &Context, module: &Module<'_>) -> bool {
+    let mut any = false;
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
         let blocks = indexed_in(function);
-        if blocks.is_empty() {
-            continue;
-        }
         for found in Graph::of(function).innermost() {
-            if blocks.iter().any(|block| found.contains(*block)) && !llvm::unroll_is_disabled(context, &found.jumps_back()) {
+            let indexes = blocks.iter().any(|block| found.contains(*block)) || walks_table(&found);
+            if indexes && !llvm::unroll_is_disabled(context, &found.jumps_back()) {
                 llvm::set_unroll(context, &found.jumps_back(), Unroll::Full);
+                any = true;
             }
         }
     }
+    any
+}
+
+/// Whether each round of a loop takes the next element of a small constant table: what it finds there are constants too.
+fn walks_table(found: &Loop<'_>) -> bool {
+    let is_table = |pointer| {
+        llvm::global_of(pointer).is_some_and(|global| {
+            global.is_constant() && llvm::static_bytes(global).is_some_and(|size| size <= MOST_OF_A_TABLE)
+        })
+    };
+    let phis: Vec<_> =
+        found.head.get_instructions().take_while(|phi| phi.get_opcode() == InstructionOpcode::Phi).collect();
+    let by_pointer = phis.iter().flat_map(|phi| llvm::incoming(*phi)).any(|(value, block)| match value {
+        BasicValueEnum::PointerValue(pointer) => !found.contains(block) && is_table(pointer),
+        _ => false,
+    });
+    by_pointer
+        || phis.iter().flat_map(|phi| llvm::uses(&llvm::result(*phi))).any(|user| match user {
+            Use::Instruction(user) if user.get_opcode() == InstructionOpcode::GetElementPtr => {
+                matches!(user.get_operand(0).and_then(|base| base.value()), Some(BasicValueEnum::PointerValue(base)) if is_table(base))
+            }
+            _ => false,
+        })
 }
 
 /// Where small local arrays are indexed by what is not a constant.
 fn indexed_in<'ctx>(function: FunctionValue<'ctx>) -> Vec<BasicBlock<'ctx>> {
     let arrays = llvm::instructions(function).filter(|instruction| {
         let size = || llvm::allocated_bytes(*instruction);
-        instruction.get_opcode() == InstructionOpcode::Alloca && size().is_some_and(|size| (8..=MOST_BYTES).contains(&size))
+        instruction.get_opcode() == InstructionOpcode::Alloca
+            && size().is_some_and(|size| (8..=MOST_BYTES).contains(&size))
     });
     let mut blocks = Vec::new();
     for array in arrays {
@@ -59,8 +89,8 @@ fn indexed_in<'ctx>(function: FunctionValue<'ctx>) -> Vec<BasicBlock<'ctx>> {
 
 fn is_indexed(gep: InstructionValue<'_>) -> bool {
     (1..gep.get_num_operands()).any(|index| {
-        gep.get_operand(index).and_then(|operand| operand.value()).is_some_and(|operand| {
-            matches!(operand, BasicValueEnum::IntValue(index) if !index.is_const())
-        })
+        gep.get_operand(index)
+            .and_then(|operand| operand.value())
+            .is_some_and(|operand| matches!(operand, BasicValueEnum::IntValue(index) if !index.is_const()))
     })
 }

@@ -23,8 +23,9 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, CallSiteValue, Context,
-    FunctionValue, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
+    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, CallSiteValue,
+    Context, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Intrinsic, Module,
+    TargetMachine, Unroll,
 };
 use crate::marks::PANIC_WITH;
 
@@ -62,6 +63,10 @@ fn split_one<'ctx>(
     function: FunctionValue<'ctx>,
     found: &Loop<'ctx>,
 ) -> Result<(), BuilderError> {
+    // It was split, or LLVM unrolled it in spite of its checks.
+    if llvm::unroll_is_disabled(context, &found.jumps_back()) {
+        return Ok(());
+    }
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
     if instructions().take(MOST_INSTRUCTIONS + 1).count() > MOST_INSTRUCTIONS || instructions().any(is_convergent) {
         return Ok(());
@@ -92,11 +97,8 @@ fn split_one<'ctx>(
             llvm::always_branch(context, end, check.inside_first);
         }
     }
-    let latches: Vec<InstructionValue<'ctx>> = found
-        .latches
-        .iter()
-        .filter_map(|latch| copies[number(*latch)?].get_terminator())
-        .collect();
+    let latches: Vec<InstructionValue<'ctx>> =
+        found.latches.iter().filter_map(|latch| copies[number(*latch)?].get_terminator()).collect();
     llvm::forget_loop(context, &latches);
     // The loop as it was runs where it panics, or for few rounds.
     llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
@@ -105,8 +107,10 @@ fn split_one<'ctx>(
 
 /// Whether threads of a warp must run an instruction together.
 fn is_convergent(instruction: InstructionValue<'_>) -> bool {
-    if !matches!(instruction.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr)
-    {
+    if !matches!(
+        instruction.get_opcode(),
+        InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr
+    ) {
         return false;
     }
     let Some(callee) = llvm::called_function(instruction) else { return true };
@@ -201,7 +205,9 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     }
 
     fn is_invariant(&self, value: IntValue<'ctx>) -> bool {
-        value.as_instruction_value().is_none_or(|from| from.get_parent().is_none_or(|block| !self.found.contains(block)))
+        value
+            .as_instruction_value()
+            .is_none_or(|from| from.get_parent().is_none_or(|block| !self.found.contains(block)))
     }
 
     /// The check that a block ends in.
@@ -267,7 +273,13 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     ) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
         let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
         let (left, right) = (integer(sum, 0)?, integer(sum, 1)?);
-        let step = if left == value { right } else if right == value { left } else { return None };
+        let step = if left == value {
+            right
+        } else if right == value {
+            left
+        } else {
+            return None;
+        };
         self.is_invariant(step).then_some((first, step))
     }
 

@@ -57,14 +57,6 @@ impl<'ctx> Graph<'ctx> {
         Self { blocks, numbers, successors, predecessors, dominators }
     }
 
-    /// Whether every way to `block` leads through `by`.
-    pub fn dominated(&self, block: BasicBlock<'ctx>, by: BasicBlock<'ctx>) -> bool {
-        match (self.numbers.get(&block), self.numbers.get(&by)) {
-            (Some(block), Some(by)) => self.is_dominated(*block, *by),
-            _ => false,
-        }
-    }
-
     fn is_dominated(&self, block: usize, by: usize) -> bool {
         let mut at = block;
         loop {
@@ -98,10 +90,10 @@ impl<'ctx> Graph<'ctx> {
                 }
             }
         }
-        let inner = |head: &usize, body: &HashSet<usize>| {
-            bodies.keys().all(|other| other == head || !body.contains(other))
-        };
-        let mut heads: Vec<usize> = bodies.iter().filter(|(head, (_, body))| inner(head, body)).map(|(h, _)| *h).collect();
+        let inner =
+            |head: &usize, body: &HashSet<usize>| bodies.keys().all(|other| other == head || !body.contains(other));
+        let mut heads: Vec<usize> =
+            bodies.iter().filter(|(head, (_, body))| inner(head, body)).map(|(h, _)| *h).collect();
         heads.sort_unstable();
         let at = |number: &usize| self.blocks[*number];
         heads

@@ -343,14 +343,13 @@ fn only_panics(function: FunctionValue<'_>) -> bool {
     let inlined = Attribute::get_named_enum_kind_id("alwaysinline");
     let mut calls = 0;
     llvm::instructions(function).filter(|i| i.get_opcode() == InstructionOpcode::Call).all(|call| {
-            let Some(callee) = llvm::called_function(call) else { return false };
-            let name = callee.get_name().to_string_lossy();
-            let panics = name.starts_with(PANIC_WITH)
-                || callee.get_enum_attribute(AttributeLoc::Function, inlined).is_some() && !is_format(&name);
-            calls += usize::from(panics);
-            panics || name.starts_with("llvm.")
-        })
-        && (1..=MOST_PANICS).contains(&calls)
+        let Some(callee) = llvm::called_function(call) else { return false };
+        let name = callee.get_name().to_string_lossy();
+        let panics = name.starts_with(PANIC_WITH)
+            || callee.get_enum_attribute(AttributeLoc::Function, inlined).is_some() && !is_format(&name);
+        calls += usize::from(panics);
+        panics || name.starts_with("llvm.")
+    }) && (1..=MOST_PANICS).contains(&calls)
 }
 
 /// Whether it formats on the device.

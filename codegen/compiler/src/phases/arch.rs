@@ -60,17 +60,23 @@ pub fn specialise<'a, 'ctx>(program: &'a Program<'a, 'ctx>, arch: Arch) -> Resul
     Ok(ForArch { program, module, arch, version, machine })
 }
 
-/// Optimise: LLVM's pipeline; what it does not do for GPUs; at these levels the pipeline again, which makes use of that; then
-/// what the arch lacks is refused, because only now what is never reached has gone.
+/// How often what LLVM does not do for GPUs is done at most: how many rounds a loop has may show only when another is gone.
+const MOST_ROUNDS: usize = 3;
+
+/// Optimise: LLVM's pipeline; where speed counts, what it does not do for GPUs and the pipeline again, which makes use of
+/// that; then what the arch lacks is refused, because only now what is never reached has gone.
 pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
     optimize::run_level(module, machine, level, *arch)?;
-    if level.is_for_speed() {
+    for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         optimize::thread_jumps(module)?;
-        loops::unroll(context, module);
+        let unrolled = loops::unroll(context, module);
         loops::split(context, module, machine)?;
         optimize::run_level(module, machine, level, *arch)?;
+        if !unrolled {
+            break;
+        }
     }
     intrinsics::check(module, machine, &program.table, *arch)
 }
