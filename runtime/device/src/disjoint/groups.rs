@@ -115,7 +115,7 @@ impl ThreadGroup for group::Block {
 pub struct DisjointParts<'a, T, G, const N: usize> {
     ptr: *mut T,
     len: usize,
-    elements: PhantomData<(&'a mut [T], fn() -> G)>,
+    elements: PhantomData<(&'a mut [T], G)>,
 }
 
 /// `N` consecutive elements for each thread.
@@ -231,7 +231,7 @@ pub struct DisjointRows<'a, T, G> {
     ptr: *mut T,
     width: u32,
     height: u32,
-    elements: PhantomData<(&'a mut [T], fn() -> G)>,
+    elements: PhantomData<(&'a mut [T], G)>,
 }
 
 /// A row for each thread.
@@ -304,7 +304,7 @@ pub struct Part<'p, T, G> {
     number: usize,
     start: usize,
     len: usize,
-    elements: PhantomData<(&'p mut [T], fn() -> G)>,
+    elements: PhantomData<(&'p mut [T], G)>,
 }
 
 impl<T, G: ThreadGroup> Part<'_, T, G> {
@@ -381,7 +381,7 @@ pub struct PartsIter<'s, T, G> {
     next: usize,
     count: usize,
     stride: usize,
-    elements: PhantomData<(&'s mut [T], fn() -> G)>,
+    elements: PhantomData<(&'s mut [T], G)>,
 }
 
 impl<T, G: ThreadGroup> PartsIter<'_, T, G> {
