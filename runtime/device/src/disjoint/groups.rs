@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use ptx_abi::cxx::{Cxx, Definition};
 use ptx_abi::{AbiType, Access, CxxType, DeviceParam, RawSliceMut, Type, extents};
 
-use super::OwnElements;
+use super::own::OwnElements;
 use crate::index::{GridStride, block_number, number_of_blocks, rank_in_block, threads_of_block};
 
 /// Threads that share a part of a slice: [`group::Thread`], [`group::Warp`] or [`group::Block`].
