@@ -11,6 +11,7 @@
 
 mod grids;
 mod groups;
+mod own;
 mod strided;
 
 use core::marker::PhantomData;
@@ -23,8 +24,9 @@ pub use self::groups::{
     DisjointParts, DisjointRows, Part, PartIter, PartsIter, PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread,
     RowsPerWarp, ThreadGroup, group,
 };
+pub use self::own::OwnElements;
 pub use self::strided::DisjointStrided;
-use crate::index::{GridStride, Index2d, ThreadIndex, grid_stride};
+use crate::index::{Index2d, ThreadIndex, grid_stride};
 
 /// A mutable slice that all threads of a launch hold, each reaching only the element of its own [`ThreadIndex`], and
 /// every one that is further by the number of threads.
@@ -151,41 +153,6 @@ impl<T> DisjointSlice<'_, T> {
     #[inline(always)]
     pub fn as_mut_ptr(&mut self) -> *mut T {
         self.ptr
-    }
-}
-
-/// The elements of a thread: the iterator of [`DisjointSlice::grid_stride`].
-#[derive(Debug)]
-pub struct OwnElements<'s, T> {
-    ptr: *mut T,
-    indices: GridStride,
-    elements: PhantomData<&'s mut [T]>,
-}
-
-impl<'s, T> OwnElements<'s, T> {
-    /// # Safety
-    /// `indices` must be this thread's own, in bounds, and each come once.
-    #[inline(always)]
-    unsafe fn new(ptr: *mut T, indices: GridStride) -> Self {
-        Self { ptr, indices, elements: PhantomData }
-    }
-}
-
-impl<'s, T> Iterator for OwnElements<'s, T> {
-    type Item = (usize, &'s mut T);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        let i = self.indices.next()?;
-        // SAFETY: in bounds, the thread's own, and no index comes twice.
-        Some((i, unsafe { &mut *self.ptr.add(i) }))
-    }
-
-    #[inline(always)]
-    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, first: A, mut join: F) -> A {
-        let ptr = self.ptr;
-        // SAFETY: as above.
-        self.indices.fold(first, |all, i| join(all, (i, unsafe { &mut *ptr.add(i) })))
     }
 }
 

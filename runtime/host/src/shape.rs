@@ -23,7 +23,7 @@ pub enum ShapeError {
     TooLarge {
         /// The shape, in words.
         shape: String,
-        /// Its elements.
+        /// The elements that it has.
         needed: u128,
         /// Those of the memory.
         len: usize,
@@ -35,7 +35,7 @@ pub enum ShapeError {
         shape: String,
         /// The extent that is too large.
         extent: usize,
-        /// The limit.
+        /// The most that can be passed.
         limit: u64,
     },
     /// A stride is no power of two.

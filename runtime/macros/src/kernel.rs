@@ -152,9 +152,12 @@ impl Kernel {
                 #allow_unused
                 let mut __ptx_launch = unsafe { #private::Launch::new(&__PTX_KERNEL) };
                 #(#pushes)*
-                #allow_unused
-                #(#inner_attrs)*
-                #inner
+                // In a block: a parameter may have the function's name.
+                {
+                    #allow_unused
+                    #(#inner_attrs)*
+                    #inner
+                }
                 __ptx_launch
             }
         }

@@ -21,7 +21,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, Context, FunctionValue, InstructionValue, Module, Unroll, Use,
+    self, BasicBlock, BasicValue, BasicValueEnum, Context, FunctionType, FunctionValue, InstructionValue, Module,
+    Unroll, Use,
 };
 
 /// `ptx::hint`'s call before a loop.
@@ -34,17 +35,12 @@ const ROUND: &str = "__ptx_unroll_round";
 const FULL: u64 = u32::MAX as u64;
 
 /// Marks the loops that have a hint, and removes the calls that said so.
-pub fn unroll(context: &Context, module: &Module<'_>) {
-    let calls = |name| {
-        let uses = module.get_function(name).map(|function| llvm::uses(&function)).unwrap_or_default();
-        uses.into_iter().filter_map(|user| match user {
-            Use::Instruction(call) => Some(call),
-            Use::Global(_) => None,
-        })
-    };
-    let rounds: Vec<_> = calls(ROUND).collect();
+pub fn unroll<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
+    let number = context.i32_type();
+    let tokens = calls(module, LOOP, number.fn_type(&[], false));
+    let rounds = calls(module, ROUND, context.void_type().fn_type(&[number.into(), number.into()], false));
     let mut loops: HashMap<(BasicBlock<'_>, u64), (Loop<'_>, u32)> = HashMap::new();
-    for (found, times) in rounds.iter().filter_map(|call| Some((Loop::around(*call)?, times(*call)?))) {
+    for (found, times) in rounds.iter().filter_map(|call| Some((Loop::around(*call, &tokens)?, times(*call)?))) {
         let head = found.head;
         loops.entry((head, times)).or_insert((found, 0)).1 += 1;
     }
@@ -63,10 +59,22 @@ pub fn unroll(context: &Context, module: &Module<'_>) {
     for call in rounds {
         call.erase_from_basic_block();
     }
-    for call in calls(LOOP).collect::<Vec<_>>() {
-        llvm::replace_uses(call, context.i32_type().const_zero().into());
+    for call in tokens {
+        llvm::replace_uses(call, number.const_zero().into());
         call.erase_from_basic_block();
     }
+}
+
+/// The calls of one of the two functions. What is declared otherwise is not ours, and is refused as an intrinsic that does
+/// not exist.
+fn calls<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    let function = module.get_function(name).filter(|function| function.get_type() == ty);
+    let uses = function.map(|function| llvm::uses(&function)).unwrap_or_default();
+    let calls = uses.into_iter().filter_map(|user| match user {
+        Use::Instruction(call) => Some(call),
+        Use::Global(_) => None,
+    });
+    calls.filter(|call| llvm::called_function(*call) == function).collect()
 }
 
 /// The number in a call, and none where it is no constant.
@@ -85,11 +93,11 @@ struct Loop<'ctx> {
 }
 
 impl<'ctx> Loop<'ctx> {
-    /// The loop that a call is about.
-    fn around(call: InstructionValue<'ctx>) -> Option<Self> {
+    /// The loop that a call is about; none where optimising has not shown which of the tokens it has.
+    fn around(call: InstructionValue<'ctx>, tokens: &[InstructionValue<'ctx>]) -> Option<Self> {
         let block = call.get_parent()?;
         let token = call.get_operand(0)?.value()?.as_instruction_value()?;
-        let before = token.get_parent()?;
+        let before = token.get_parent().filter(|_| tokens.contains(&token))?;
         if before == block {
             return None;
         }

@@ -202,7 +202,7 @@ pub struct DisjointTiles<'a, T, const TILE: usize, const ROWS: usize, O = InPlac
     ptr: *mut T,
     width: u32,
     height: u32,
-    elements: PhantomData<(&'a mut [T], fn() -> O)>,
+    elements: PhantomData<(&'a mut [T], O)>,
 }
 
 impl<T, O: TileOrder, const TILE: usize, const ROWS: usize> DisjointTiles<'_, T, TILE, ROWS, O> {

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use ptx_abi::cxx::{Cxx, Definition};
 use ptx_abi::{AbiType, Access, CxxType, DeviceParam, RawSliceMut, Type, extents};
 
-use super::OwnElements;
+use super::own::OwnElements;
 use crate::index::{GridStride, block_number, number_of_blocks, rank_in_block, threads_of_block};
 
 /// Threads that share a part of a slice: [`group::Thread`], [`group::Warp`] or [`group::Block`].
@@ -115,7 +115,7 @@ impl ThreadGroup for group::Block {
 pub struct DisjointParts<'a, T, G, const N: usize> {
     ptr: *mut T,
     len: usize,
-    elements: PhantomData<(&'a mut [T], fn() -> G)>,
+    elements: PhantomData<(&'a mut [T], G)>,
 }
 
 /// `N` consecutive elements for each thread.
@@ -231,7 +231,7 @@ pub struct DisjointRows<'a, T, G> {
     ptr: *mut T,
     width: u32,
     height: u32,
-    elements: PhantomData<(&'a mut [T], fn() -> G)>,
+    elements: PhantomData<(&'a mut [T], G)>,
 }
 
 /// A row for each thread.
@@ -304,7 +304,7 @@ pub struct Part<'p, T, G> {
     number: usize,
     start: usize,
     len: usize,
-    elements: PhantomData<(&'p mut [T], fn() -> G)>,
+    elements: PhantomData<(&'p mut [T], G)>,
 }
 
 impl<T, G: ThreadGroup> Part<'_, T, G> {
@@ -381,7 +381,7 @@ pub struct PartsIter<'s, T, G> {
     next: usize,
     count: usize,
     stride: usize,
-    elements: PhantomData<(&'s mut [T], fn() -> G)>,
+    elements: PhantomData<(&'s mut [T], G)>,
 }
 
 impl<T, G: ThreadGroup> PartsIter<'_, T, G> {

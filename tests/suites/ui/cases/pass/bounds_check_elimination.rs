@@ -51,7 +51,8 @@ pub fn d_asked_for(x: &[f32], y: &[f32], mut out: DisjointSlice<f32>) {
 
 // One check before the loop, and none in it.
 // CHECK-LABEL: .visible .entry e_to_a_number(
-// CHECK: setp.le.u64 [[OUT:%p[0-9]+]],
+// CHECK: add.s64 [[LAST:%rd[0-9]+]], {{%rd[0-9]+}}, -1;
+// CHECK-NEXT: setp.le.u64 [[OUT:%p[0-9]+]], {{%rd[0-9]+}}, [[LAST]];
 // CHECK-NEXT: @[[OUT]] bra [[PANIC:[$]L_.*]];
 // CHECK: add.f32
 // CHECK-NOT: bra [[PANIC]]

@@ -1,0 +1,42 @@
+//! The elements of a slice that are a thread's own, one after the other.
+
+use core::marker::PhantomData;
+
+use crate::index::GridStride;
+
+/// The elements of a thread: the iterator of [`DisjointSlice::grid_stride`](super::DisjointSlice::grid_stride).
+#[derive(Debug)]
+pub struct OwnElements<'s, T> {
+    ptr: *mut T,
+    indices: GridStride,
+    elements: PhantomData<&'s mut [T]>,
+}
+
+impl<T> OwnElements<'_, T> {
+    /// The elements at `indices`.
+    ///
+    /// # Safety
+    /// `indices` must be this thread's own, in bounds, and each come once.
+    #[inline(always)]
+    pub(super) unsafe fn new(ptr: *mut T, indices: GridStride) -> Self {
+        Self { ptr, indices, elements: PhantomData }
+    }
+}
+
+impl<'s, T> Iterator for OwnElements<'s, T> {
+    type Item = (usize, &'s mut T);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let i = self.indices.next()?;
+        // SAFETY: in bounds, the thread's own, and no index comes twice.
+        Some((i, unsafe { &mut *self.ptr.add(i) }))
+    }
+
+    #[inline(always)]
+    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, first: A, mut join: F) -> A {
+        let ptr = self.ptr;
+        // SAFETY: as above.
+        self.indices.fold(first, |all, i| join(all, (i, unsafe { &mut *ptr.add(i) })))
+    }
+}
