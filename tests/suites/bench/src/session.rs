@@ -6,10 +6,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use ptx_bench_table::rows;
+use ptx_bench_table::{record, rows};
 use serde_json::{Value, json};
-
-use crate::record;
 
 /// What a session is told.
 #[derive(clap::Args)]
