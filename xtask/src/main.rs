@@ -16,6 +16,7 @@ mod counts;
 mod debugger;
 mod examples;
 mod messages;
+mod ptx_diff;
 mod reference;
 mod sanitizer;
 mod setup;
@@ -62,6 +63,11 @@ enum Verb {
         #[command(subcommand)]
         what: bench::Benchmark,
     },
+    /// Compares the PTX of every example and test kernel with what the compiler of a commit makes of the same bitcode.
+    PtxDiff {
+        /// What to compare the working tree with: a commit, by any name that git knows.
+        base: String,
+    },
     /// Checks the rules that the sources obey.
     Tidy {
         /// Which ones, by the names that it prints; all by default.
@@ -74,6 +80,9 @@ enum Verb {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
+    if let Some(ended) = ptx_diff::act_if_asked() {
+        return ended;
+    }
     let verb = Verb::parse();
     shell::enter_root()?;
     match verb {
@@ -85,6 +94,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
         Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(&what),
+        Verb::PtxDiff { base } => ptx_diff::run(&base),
         Verb::Book => book::run().map(|()| ExitCode::SUCCESS),
         Verb::Tidy { rules } => tidy::run(&rules),
         Verb::Ci => ci::run(),

@@ -16,6 +16,10 @@ const LIBDEVICE: &str = "ptx-libdevice";
 /// `void (ptr)`, and never back.
 pub const AT_LOCATION: &str = "__rust_ptx_panic_at";
 
+/// Begins the name of what a panic calls whose message the host makes, before the number of words: `void (ptr message, ptr
+/// location, i64…)`, and never back.
+pub const PANIC_WITH: &str = "__rust_ptx_panic_with_";
+
 /// The modes of a function; nvcc's defaults where none were set.
 pub fn modes_of(function: FunctionValue<'_>) -> Modes {
     match function.get_string_attribute(AttributeLoc::Function, MODES) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::arch::Arch;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::interface::Interface;
 use crate::llvm::{self, AttributeLoc, Linkage, Module, TargetMachine};
 use crate::request::OptLevel;
@@ -44,8 +44,19 @@ pub fn run_level(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, 
     run(module, machine, &format!("default<{}>,globaldce", level.name()))
 }
 
+/// Lets jumps go where they are known to end: `Option<&T>` is a pointer or null, and after a test for it LLVM tests for null
+/// again. Where branches diverge, as on a GPU, LLVM threads no jumps, because a block that is run twice for one warp costs
+/// more than the test. But safe Rust is made of such tests, and of the local arrays and address spaces that stay unknown
+/// behind them. Convergent instructions are never copied, so that barriers stay what they are.
+pub fn thread_jumps(module: &Module<'_>) -> Result<()> {
+    const PASSES: &str = "function(jump-threading,correlated-propagation,instcombine,simplifycfg)";
+    llvm::run_passes_for_any(module, PASSES).map_err(|error| failed(PASSES, &error))
+}
+
 fn run(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) -> Result<()> {
-    llvm::run_passes(module, machine, pipeline).map_err(|error| {
-        Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{pipeline}` failed: {error}")).into()
-    })
+    llvm::run_passes(module, machine, pipeline).map_err(|error| failed(pipeline, &error))
+}
+
+fn failed(pipeline: &str, error: &str) -> Failure {
+    Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{pipeline}` failed: {error}")).into()
 }

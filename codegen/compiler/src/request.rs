@@ -78,6 +78,11 @@ pub enum OptLevel {
 }
 
 impl OptLevel {
+    /// Whether speed counts above size and above the time that compiling takes.
+    pub fn is_for_speed(self) -> bool {
+        matches!(self, Self::O2 | Self::O3)
+    }
+
     /// As in `O3`.
     pub fn name(self) -> &'static str {
         match self {

@@ -46,7 +46,7 @@ impl OwnedDescriptor {
     /// See [`crate::Descriptor::abi_hash`].
     pub fn abi_hash(&self) -> u64 {
         let types = self.params.iter().map(|param| &param.ty);
-        types.fold(Type::hash_name(&self.name), |hash, ty| ty.hash(hash))
+        types.fold(self.bounds.hash(Type::hash_name(&self.name)), |hash, ty| ty.hash(hash))
     }
 }
 
@@ -115,7 +115,12 @@ pub fn decode(bytes: &[u8]) -> Result<OwnedDescriptor, DecodeError> {
         file: r.string()?,
         line: r.u32()?,
         column: r.u32()?,
-        bounds: LaunchBounds { max_threads: r.u32()?, min_blocks: r.u32()?, max_registers: r.u32()? },
+        bounds: LaunchBounds {
+            max_threads: r.u32()?,
+            min_blocks: r.u32()?,
+            max_registers: r.u32()?,
+            dimensions: r.u32()?,
+        },
         params: r.list(Reader::param)?,
         result: if r.flag("result flag")? { Some(r.param()?) } else { None },
     })
@@ -171,6 +176,9 @@ impl Reader<'_> {
                     0 => Access::Raw,
                     1 => Access::Shared,
                     2 => Access::Exclusive,
+                    3 => Access::Plane,
+                    4 => Access::Volume,
+                    5 => Access::Strided,
                     value => return Err(DecodeError::Unknown { what: "access", value }),
                 };
                 Pointee { access, size: self.u64()?, align: self.u64()? }
@@ -343,7 +351,7 @@ mod tests {
         file: "src/lib.rs",
         line: 12,
         column: 5,
-        bounds: LaunchBounds { max_threads: 256, min_blocks: 2, max_registers: 0 },
+        bounds: LaunchBounds { max_threads: 256, min_blocks: 2, max_registers: 0, dimensions: 1 },
         params: &PARAMS,
         result: Some(Param { cxx: Cxx::Function { result: &FLOAT, params: &[FLOAT, PAIR] }, ..PARAMS[0] }),
     };

@@ -6,7 +6,7 @@ use crate::cxx::{Argument, Cxx, Definition};
 pub const MAGIC: [u8; 4] = *b"PTXI";
 
 /// Version of the encoding. The compiler refuses any other.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// A static in the section [`crate::SECTION`]: the code that the descriptor is about, then the encoded descriptor.
 ///
@@ -74,6 +74,12 @@ pub enum Access {
     Shared = 1,
     /// `DisjointSlice`, `&mut T`: no other parameter reaches the same memory.
     Exclusive = 2,
+    /// As `Exclusive`, and the second word holds a width and a height ([`crate::extents`]).
+    Plane = 3,
+    /// As `Exclusive`, and the second word holds a width, a height and a depth.
+    Volume = 4,
+    /// As `Exclusive`, and the second word holds a length and a stride.
+    Strided = 5,
 }
 
 /// What a pointer or slice points to.
@@ -153,6 +159,8 @@ pub struct LaunchBounds {
     pub min_blocks: u32,
     /// Most registers a thread: `.maxnreg`.
     pub max_registers: u32,
+    /// Most dimensions of a launch, which the host checks.
+    pub dimensions: u32,
 }
 
 /// Everything that the compiler needs to know about one kernel or device function.
@@ -187,13 +195,20 @@ pub struct Descriptor<'a> {
 impl Descriptor<'_> {
     /// A number that is equal when kernel and launcher agree on every parameter (FNV-1a over name and layouts).
     pub const fn abi_hash(&self) -> u64 {
-        let mut hash = Type::hash_name(self.name);
+        let mut hash = self.bounds.hash(Type::hash_name(self.name));
         let mut i = 0;
         while i < self.params.len() {
             hash = self.params[i].ty.hash(hash);
             i += 1;
         }
         hash
+    }
+}
+
+impl LaunchBounds {
+    /// A kernel that relies on the dimensions must not be launched by a host that does not know of them.
+    pub(crate) const fn hash(&self, before: u64) -> u64 {
+        if self.dimensions == 0 { before } else { fnv(before, &self.dimensions.to_le_bytes()) }
     }
 }
 

@@ -162,6 +162,7 @@ impl<const N: usize> Encoder<N> {
             .bytes(&descriptor.bounds.max_threads.to_le_bytes())
             .bytes(&descriptor.bounds.min_blocks.to_le_bytes())
             .bytes(&descriptor.bounds.max_registers.to_le_bytes())
+            .bytes(&descriptor.bounds.dimensions.to_le_bytes())
             .u16(descriptor.params.len());
         let mut i = 0;
         while i < descriptor.params.len() {

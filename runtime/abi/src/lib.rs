@@ -16,6 +16,7 @@ pub mod cxx;
 pub mod decode;
 mod descriptor;
 mod encode;
+pub mod extents;
 pub mod float;
 pub mod panic;
 

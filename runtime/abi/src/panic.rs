@@ -3,6 +3,7 @@
 //! The host keeps a [`Record`] a context in its own memory, mapped for the device, and writes its address into the
 //! global [`SYMBOL`] of every module that it loads. Where that address is null, nobody reads a record.
 
+use core::fmt;
 use core::sync::atomic::{AtomicPtr, AtomicU32};
 
 /// The global of device code that holds the record's address: `.weak .global .align 8 .u64`, so that code of several
@@ -21,6 +22,9 @@ pub const PLACE: u32 = 1;
 /// [`Record::ready`]: all is written.
 pub const MESSAGE: u32 = 2;
 
+/// [`Record::ready`]: the place is written, and the parts of the message, which the host puts together: [`Parts`].
+pub const PARTS: u32 = 3;
+
 /// Bytes for a file's name and its NUL; no path that an operating system takes is longer.
 pub const FILE_LEN: usize = 4048;
 
@@ -34,7 +38,7 @@ pub const MESSAGE_LEN: usize = 4096;
 pub struct Record {
     /// 1 if a thread writes, or wrote.
     pub claimed: AtomicU32,
-    /// 0, then [`PLACE`] or [`MESSAGE`].
+    /// 0, then [`PLACE`], [`MESSAGE`] or [`PARTS`].
     pub ready: AtomicU32,
     /// Line, from 1; 0 where the place is not known.
     pub line: u32,
@@ -46,11 +50,11 @@ pub struct Record {
     pub thread: [u32; 3],
     /// Bytes of `message`.
     pub message_len: u32,
-    /// None.
+    /// The device's own.
     pub reserved: u32,
     /// NUL-terminated.
     pub file: [u8; FILE_LEN],
-    /// UTF-8.
+    /// UTF-8; with [`PARTS`], as [`Parts`] has it.
     pub message: [u8; MESSAGE_LEN],
 }
 
@@ -85,5 +89,222 @@ impl Record {
 impl Default for Record {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Begins an operand in a template, before its code; it is no byte of UTF-8.
+pub const OPERAND: u8 = 0xFF;
+
+/// Words of operands at most.
+pub const WORDS: usize = 7;
+
+/// Bytes of a template at most: one that says which word, from 1, is the address of a text (0: none), and after which its
+/// length stands; UTF-8 with operands; and a NUL.
+pub const TEMPLATE_LEN: usize = 2048 - 8 * (WORDS + 1);
+
+/// Bytes of a text that an operand is.
+pub const TEXT_LEN: usize = 2048;
+
+/// [`Record::message`] where the host makes the message.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// The operands in their order; each is one word, or two.
+    pub words: [u64; WORDS],
+    /// The device's own.
+    pub message: u64,
+    /// NUL-terminated, without the first byte.
+    pub template: [u8; TEMPLATE_LEN],
+    /// The text of an operand, as much of it as there is room for.
+    pub text: [u8; TEXT_LEN],
+}
+
+const _: () = assert!(size_of::<Parts>() == MESSAGE_LEN);
+
+/// What an operand of a message is, and so how `core::fmt` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// `u8` to `u64`, `usize`
+    Unsigned,
+    /// `i8` to `i64`, `isize`, as 64 bits
+    Signed,
+    /// `u128`; two words, the lower first
+    Unsigned128,
+    /// `i128`
+    Signed128,
+    /// `bool`
+    Bool,
+    /// `char` by `{}`
+    Char,
+    /// `char` by `{:?}`
+    CharDebug,
+    /// `f32` by `{}`
+    Single,
+    /// `f32` by `{:?}`
+    SingleDebug,
+    /// `f64` by `{}`
+    Double,
+    /// `f64` by `{:?}`
+    DoubleDebug,
+    /// `&str` by `{}`: address and length
+    Text,
+    /// `&str` by `{:?}`
+    TextDebug,
+    /// No operand, but the character that would end the template.
+    Nul,
+}
+
+impl Operand {
+    const ALL: [(Self, u8); 14] = [
+        (Self::Unsigned, b'u'),
+        (Self::Signed, b'i'),
+        (Self::Unsigned128, b'U'),
+        (Self::Signed128, b'I'),
+        (Self::Bool, b'b'),
+        (Self::Char, b'c'),
+        (Self::CharDebug, b'C'),
+        (Self::Single, b'f'),
+        (Self::SingleDebug, b'F'),
+        (Self::Double, b'd'),
+        (Self::DoubleDebug, b'D'),
+        (Self::Text, b's'),
+        (Self::TextDebug, b'S'),
+        (Self::Nul, b'0'),
+    ];
+
+    /// In a template.
+    pub fn code(self) -> u8 {
+        Self::ALL.iter().find(|(operand, _)| *operand == self).map_or(0, |(_, code)| *code)
+    }
+
+    /// The operand with this code.
+    pub fn of(code: u8) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == code).map(|(operand, _)| *operand)
+    }
+
+    /// How many words it takes.
+    pub fn words(self) -> usize {
+        match self {
+            Self::Nul => 0,
+            Self::Unsigned128 | Self::Signed128 | Self::Text | Self::TextDebug => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether it is an address and a length.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::TextDebug)
+    }
+
+    /// What shows it, of these words, as `core::fmt` does.
+    pub fn shown(self, words: [u64; 2], text: &str) -> impl fmt::Display {
+        fmt::from_fn(move |f| self.show(words, text, f))
+    }
+
+    fn show(self, words: [u64; 2], text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [low, high] = words;
+        let wide = u128::from(high) << 64 | u128::from(low);
+        let single = f32::from_bits(low as u32);
+        let double = f64::from_bits(low);
+        let char = char::from_u32(low as u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+        match self {
+            Self::Unsigned => write!(f, "{low}"),
+            Self::Signed => write!(f, "{}", low.cast_signed()),
+            Self::Unsigned128 => write!(f, "{wide}"),
+            Self::Signed128 => write!(f, "{}", wide.cast_signed()),
+            Self::Bool => write!(f, "{}", low != 0),
+            Self::Char => write!(f, "{char}"),
+            Self::CharDebug => write!(f, "{char:?}"),
+            Self::Single => write!(f, "{single}"),
+            Self::SingleDebug => write!(f, "{single:?}"),
+            Self::Double => write!(f, "{double}"),
+            Self::DoubleDebug => write!(f, "{double:?}"),
+            Self::Text => write!(f, "{text}"),
+            Self::TextDebug => write!(f, "{text:?}"),
+            Self::Nul => write!(f, "\0"),
+        }
+    }
+}
+
+/// Puts the message together as `core::fmt` would have.
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = self.words.iter().copied();
+        let mut template = self.template.split(|byte| *byte == 0).next().unwrap_or_default().split(|b| *b == OPERAND);
+        show(template.next().unwrap_or_default(), f)?;
+        for piece in template {
+            let Some((code, text)) = piece.split_first() else { continue };
+            if let Some(operand) = Operand::of(*code) {
+                let mut taken = [0; 2];
+                taken.iter_mut().zip(words.by_ref().take(operand.words())).for_each(|(slot, word)| *slot = word);
+                let len = usize::try_from(taken[1]).unwrap_or(TEXT_LEN).min(TEXT_LEN);
+                operand.show(taken, whole(&self.text[..len]), f)?;
+            }
+            show(text, f)?;
+        }
+        Ok(())
+    }
+}
+
+fn show(text: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    text.utf8_chunks().try_for_each(|chunk| f.write_str(chunk.valid()))
+}
+
+/// Up to a character that was cut.
+fn whole(text: &[u8]) -> &str {
+    text.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::{String, ToString};
+
+    use super::*;
+
+    /// A message of this template, these words and this text.
+    fn shown(template: &[u8], words: &[u64], text: &[u8]) -> String {
+        let mut parts = Parts { words: [0; WORDS], message: 0, template: [0; TEMPLATE_LEN], text: [0; TEXT_LEN] };
+        parts.words[..words.len()].copy_from_slice(words);
+        parts.template[..template.len()].copy_from_slice(template);
+        parts.text[..text.len()].copy_from_slice(text);
+        parts.to_string()
+    }
+
+    #[test]
+    fn operands_are_shown_as_core_does() {
+        for (code, words, expected) in [
+            (b'u', [u64::MAX, 0], format!("{}", u64::MAX)),
+            (b'i', [u64::MAX, 0], format!("{}", -1)),
+            (b'U', [1, 2], format!("{}", 1_u128 | 2 << 64)),
+            (b'I', [u64::MAX - 1, u64::MAX], format!("{}", -2_i128)),
+            (b'b', [1, 0], format!("{:?}", true)),
+            (b'c', [0xDF, 0], format!("{}", 'ß')),
+            (b'C', [0x27, 0], format!("{:?}", '\'')),
+            (b'f', [u64::from(1e20_f32.to_bits()), 0], format!("{}", 1e20_f32)),
+            (b'F', [u64::from(1e20_f32.to_bits()), 0], format!("{:?}", 1e20_f32)),
+            (b'd', [0.1_f64.to_bits(), 0], format!("{}", 0.1)),
+            (b'D', [1_f64.to_bits(), 0], format!("{:?}", 1.0)),
+        ] {
+            let operand = Operand::of(code).unwrap();
+            assert_eq!(operand.code(), code);
+            assert_eq!(shown(&[b'<', OPERAND, code, b'>'], &words, b""), format!("<{expected}>"));
+        }
+    }
+
+    #[test]
+    fn texts_stand_where_they_belong() {
+        let template = [b"of `\xFFs` (".as_slice(), b"\xFFu bytes)\xFF0"].concat();
+        assert_eq!(shown(&template, &[0xABCD, 6, 7], "grüßen".as_bytes()), "of `grüß` (7 bytes)\0");
+        // A text that is cut in a character, and one that is longer than its room.
+        assert_eq!(shown(b"\xFFS", &[1, 3], "grüße".as_bytes()), "\"gr\"");
+        assert_eq!(shown(b"\xFFs", &[1, u64::MAX], &[b'x'; TEXT_LEN]).len(), TEXT_LEN);
+    }
+
+    #[test]
+    fn what_the_device_left_unfinished_is_shown_as_far_as_it_goes() {
+        assert_eq!(shown(b"text \xFF", &[], b""), "text ");
+        assert_eq!(shown(b"text \xFFz of no kind", &[], b""), "text  of no kind");
+        assert_eq!(shown(b"", &[], b""), "");
     }
 }

@@ -324,6 +324,8 @@ unsafe impl<T: AbiType> DeviceParam for &[T] {
     const DEFINITION: &'static Definition<'static> = T::DEFINITION;
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
+        // SAFETY: no slice is longer; loops over it need not expect their index to overflow.
+        unsafe { core::hint::assert_unchecked(size_of::<T>() == 0 || raw.len <= isize::MAX as usize / size_of::<T>()) };
         // SAFETY: the caller passes on what the other side gave for a slice.
         unsafe { core::slice::from_raw_parts(raw.ptr, raw.len) }
     }

@@ -1,13 +1,33 @@
-//! A mutable slice of which every thread reaches only its own element.
+//! Mutable slices of which every thread reaches only its own elements.
+//!
+//! # Why this is sound
+//! A type of this module says which thread owns which element: a function of the thread's position, the launch and what
+//! the host passed for the parameter, the same in all threads, under which no element has two owners. The whole memory
+//! has one such type for the whole launch: a kernel gets the slice from the host, nothing makes a second one of the same
+//! memory or of a part, and nothing turns one type into another. So it does not matter how threads diverge, in which
+//! order they come, how often, or which of a type's methods they call: what a thread reaches is its own. Within a
+//! thread, `&mut self` lets one reference to an element live at a time. Two launches cannot have the memory at once,
+//! because the host borrows it exclusively and cudarc orders the streams.
+
+mod grids;
+mod groups;
+mod strided;
 
 use core::marker::PhantomData;
 
 use ptx_abi::cxx::{Cxx, Definition};
 use ptx_abi::{AbiType, Access, CxxType, DeviceParam, RawSliceMut, Type};
 
-use crate::thread::{Index2d, ThreadIndex};
+pub use self::grids::{Disjoint2d, Disjoint3d, DisjointTiles, InPlace, TileOrder, Transposed};
+pub use self::groups::{
+    DisjointParts, DisjointRows, Part, PartIter, PartsIter, PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread,
+    RowsPerWarp, ThreadGroup, group,
+};
+pub use self::strided::DisjointStrided;
+use crate::index::{GridStride, Index2d, ThreadIndex, grid_stride};
 
-/// A mutable slice that all threads of a launch hold, each reaching only the element of its own [`ThreadIndex`].
+/// A mutable slice that all threads of a launch hold, each reaching only the element of its own [`ThreadIndex`], and
+/// every one that is further by the number of threads.
 ///
 /// It replaces CUDA's `T *out`: no two threads can write the same element, so a kernel needs no `unsafe`.
 ///
@@ -21,7 +41,23 @@ use crate::thread::{Index2d, ThreadIndex};
 ///         *y = 2.0 * x[i.get()];
 ///     }
 /// }
+///
+/// /// The same for any number of threads.
+/// #[kernel]
+/// pub fn double_all(x: &[f32], mut y: DisjointSlice<f32>) {
+///     for (i, y) in y.grid_stride() {
+///         *y = 2.0 * x[i];
+///     }
+/// }
 /// ```
+///
+/// Other shapes have types of their own: [`Disjoint2d`], [`Disjoint3d`], [`PerBlock`], [`PerWarp`], [`PerThread`],
+/// [`RowsPerBlock`], [`DisjointTiles`], [`DisjointStrided`].
+///
+/// # Soundness
+/// Element `e` is that of thread `e % n`, where `n` is the number of threads, by [`index_1d`](crate::thread::index_1d).
+/// [`get_mut`](Self::get_mut) and [`grid_stride`](Self::grid_stride) agree on that, and an index of another launch or
+/// thread cannot come here: it is neither `Send` nor `Sync`.
 #[derive(Debug)]
 pub struct DisjointSlice<'a, T> {
     ptr: *mut T,
@@ -39,6 +75,8 @@ impl<T> DisjointSlice<'_, T> {
     pub unsafe fn from_raw_parts(ptr: *mut T, len: usize) -> Self {
         // SAFETY: the caller's promise. It spares `get_mut` a comparison: null stands for `None` there.
         unsafe { core::hint::assert_unchecked(!ptr.is_null()) };
+        // SAFETY: no memory is longer. It spares loops the question whether their index overflows.
+        unsafe { core::hint::assert_unchecked(size_of::<T>() == 0 || len <= isize::MAX as usize / size_of::<T>()) };
         Self { ptr, len, elements: PhantomData }
     }
 
@@ -65,8 +103,21 @@ impl<T> DisjointSlice<'_, T> {
         }
     }
 
+    /// All elements that are this thread's, with their indices: its [`index_1d`](crate::thread::index_1d), then every one
+    /// that is further by the number of threads. As [`thread::grid_stride`](crate::thread::grid_stride), `for_each` and
+    /// its like take four elements a round.
+    ///
+    /// # Panics
+    /// As [`index_1d`](crate::thread::index_1d).
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn grid_stride(&mut self) -> OwnElements<'_, T> {
+        // SAFETY: the indices below the length that are this thread's.
+        unsafe { OwnElements::new(self.ptr, grid_stride(self.len)) }
+    }
+
     /// The element in column `x` and row `y` of rows that are `width` long; `None` for the threads past the right or
-    /// lower edge.
+    /// lower edge. [`Disjoint2d`] does the same without `unsafe`.
     ///
     /// # Safety
     /// All threads of the launch must pass the same `width` in every call on this slice: with two widths, two positions
@@ -100,6 +151,41 @@ impl<T> DisjointSlice<'_, T> {
     #[inline(always)]
     pub fn as_mut_ptr(&mut self) -> *mut T {
         self.ptr
+    }
+}
+
+/// The elements of a thread: the iterator of [`DisjointSlice::grid_stride`].
+#[derive(Debug)]
+pub struct OwnElements<'s, T> {
+    ptr: *mut T,
+    indices: GridStride,
+    elements: PhantomData<&'s mut [T]>,
+}
+
+impl<'s, T> OwnElements<'s, T> {
+    /// # Safety
+    /// `indices` must be this thread's own, in bounds, and each come once.
+    #[inline(always)]
+    unsafe fn new(ptr: *mut T, indices: GridStride) -> Self {
+        Self { ptr, indices, elements: PhantomData }
+    }
+}
+
+impl<'s, T> Iterator for OwnElements<'s, T> {
+    type Item = (usize, &'s mut T);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let i = self.indices.next()?;
+        // SAFETY: in bounds, the thread's own, and no index comes twice.
+        Some((i, unsafe { &mut *self.ptr.add(i) }))
+    }
+
+    #[inline(always)]
+    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, first: A, mut join: F) -> A {
+        let ptr = self.ptr;
+        // SAFETY: as above.
+        self.indices.fold(first, |all, i| join(all, (i, unsafe { &mut *ptr.add(i) })))
     }
 }
 

@@ -54,10 +54,32 @@ intrinsics! {
     globaltimer = __ptx_globaltimer -> u64;
     /// The arch times ten, a constant of the compilation.
     arch = __ptx_arch -> u32;
+    /// Knowledge, and no instruction: the launch has one dimension, and fewer than 2^32 threads.
+    dimensions_1 = __ptx_dimensions_1 -> ();
+    /// Knowledge: the launch has at most two dimensions, and fewer than 2^32 threads in the first.
+    dimensions_2 = __ptx_dimensions_2 -> ();
+    /// Knowledge: the launch has fewer than 2^32 threads in the first dimension.
+    dimensions_3 = __ptx_dimensions_3 -> ();
     /// `barrier.sync 0`
     barrier_sync = __ptx_barrier_sync -> ();
     /// `barrier.sync.aligned 0`
     barrier_sync_aligned = __ptx_barrier_sync_aligned -> ();
+}
+
+/// The high half of a product.
+#[inline(always)]
+pub(crate) fn mulhi_u32(a: u32, b: u32) -> u32 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        unsafe extern "C" {
+            safe fn __ptx_mulhi_u32(a: u32, b: u32) -> u32;
+        }
+        __ptx_mulhi_u32(a, b)
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        ((u64::from(a) * u64::from(b)) >> 32) as u32
+    }
 }
 
 /// `nanosleep`: suspends the thread for about this many nanoseconds.

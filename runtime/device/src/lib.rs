@@ -13,9 +13,12 @@ mod allocator;
 mod arch;
 pub mod atomic;
 mod dim;
-mod disjoint;
+pub mod disjoint;
 pub mod ffi;
 pub mod float;
+pub mod hint;
+#[doc(hidden)]
+pub mod index;
 mod intrinsics;
 pub mod math;
 #[cfg(target_arch = "nvptx64")]
@@ -34,6 +37,9 @@ pub mod vec;
 
 pub use arch::arch;
 pub use dim::Dim3;
-pub use disjoint::DisjointSlice;
+pub use disjoint::{
+    Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
+    PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Transposed,
+};
 pub use shared::{Shared, SharedAtomics};
 pub use sync::sync_threads;

@@ -1,8 +1,7 @@
-//! The position of a thread in its block and grid.
-
-use core::marker::PhantomData;
+//! The position of a thread in its block and grid, and the indices that no other thread has.
 
 use crate::dim::Dim3;
+pub use crate::index::{GridStride, Index2d, Index3d, ThreadIndex, grid_stride, index_1d, index_2d, index_3d};
 use crate::intrinsics::{
     clock64, ctaid_x, ctaid_y, ctaid_z, globaltimer, laneid, nctaid_x, nctaid_y, nctaid_z, ntid_x, ntid_y, ntid_z,
     tid_x, tid_y, tid_z,
@@ -61,93 +60,4 @@ pub fn clock() -> u64 {
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn timer_ns() -> u64 {
     globaltimer()
-}
-
-/// A number that no other thread of the launch has; only [`index_1d`] makes one.
-///
-/// This makes [`DisjointSlice::get_mut`](crate::DisjointSlice::get_mut) safe. It stays with its thread: it is neither
-/// `Send` nor `Sync`.
-#[derive(Clone, Copy, Debug)]
-pub struct ThreadIndex {
-    value: usize,
-    stays_with_its_thread: PhantomData<*const ()>,
-}
-
-impl ThreadIndex {
-    /// The thread's number, from 0.
-    #[inline(always)]
-    pub fn get(self) -> usize {
-        self.value
-    }
-}
-
-impl From<ThreadIndex> for usize {
-    #[inline(always)]
-    fn from(index: ThreadIndex) -> usize {
-        index.value
-    }
-}
-
-/// The thread's number in a one-dimensional launch: `blockIdx.x * blockDim.x + threadIdx.x`.
-///
-/// # Panics
-/// If the grid or the block has more than one dimension, because this number would not be unique then.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn index_1d() -> ThreadIndex {
-    // Extents are at least 1, so their union of bits is 1 exactly when all of them are.
-    if ntid_y() | ntid_z() | nctaid_y() | nctaid_z() != 1 {
-        more_than_one_dimension();
-    }
-    let value = ctaid_x() as usize * ntid_x() as usize + tid_x() as usize;
-    ThreadIndex { value, stays_with_its_thread: PhantomData }
-}
-
-#[cold]
-#[inline(never)]
-fn more_than_one_dimension() -> ! {
-    panic!("index_1d() in a launch of more than one dimension: use index_2d(), or launch with y and z extents of 1")
-}
-
-/// A position that no other thread of the launch has; only [`index_2d`] makes one.
-#[derive(Clone, Copy, Debug)]
-pub struct Index2d {
-    x: usize,
-    y: usize,
-    stays_with_its_thread: PhantomData<*const ()>,
-}
-
-impl Index2d {
-    /// The column, from 0: the position in the first dimension.
-    #[inline(always)]
-    pub fn x(self) -> usize {
-        self.x
-    }
-
-    /// The row, from 0: the position in the second dimension.
-    #[inline(always)]
-    pub fn y(self) -> usize {
-        self.y
-    }
-}
-
-/// The thread's position in a launch of one or two dimensions.
-///
-/// # Panics
-/// If the grid or the block has three dimensions, because this position would not be unique then.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn index_2d() -> Index2d {
-    if ntid_z() | nctaid_z() != 1 {
-        more_than_two_dimensions();
-    }
-    let x = ctaid_x() as usize * ntid_x() as usize + tid_x() as usize;
-    let y = ctaid_y() as usize * ntid_y() as usize + tid_y() as usize;
-    Index2d { x, y, stays_with_its_thread: PhantomData }
-}
-
-#[cold]
-#[inline(never)]
-fn more_than_two_dimensions() -> ! {
-    panic!("index_2d() in a launch of three dimensions: launch with z extents of 1")
 }

@@ -3,6 +3,7 @@
 use ptx_device::Dim3;
 
 use crate::grid::{Grid, GridError};
+use crate::shape::ShapeError;
 
 /// The result of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -171,6 +172,16 @@ pub enum Error {
         param: String,
         /// The kernel's name.
         kernel: String,
+    },
+    /// The shape of an argument does not fit its memory or its parameter.
+    #[error("parameter `{param}` of kernel `{kernel}`: {reason}")]
+    Shape {
+        /// The parameter's name.
+        param: String,
+        /// The kernel's name.
+        kernel: String,
+        /// Why not.
+        reason: ShapeError,
     },
     /// A kernel panicked, and took the context with it. Every later call in this process fails with the same error.
     #[error(

@@ -71,6 +71,15 @@ pub enum GridError {
         /// The registers that each thread of the kernel uses.
         registers: u32,
     },
+    /// The kernel was compiled for launches of fewer dimensions, by `#[kernel(dimensions = N)]`.
+    #[error(
+        "this kernel is compiled for launches of at most {0} dimension(s): launch with extents of 1 beyond, or change its \
+         `dimensions`"
+    )]
+    Dimensions(u32),
+    /// The kernel counts the threads of the first dimension in 32 bits, by `#[kernel(dimensions = N)]`.
+    #[error("{0} threads in the first dimension, and this kernel's `dimensions` allow fewer than 2^32: launch fewer")]
+    Threads(u64),
     /// The block needs more shared memory than there is.
     #[error(
         "{dynamic} bytes of dynamic shared memory beside the kernel's own {fixed} are over this device's limit of \
@@ -106,6 +115,17 @@ impl Grid {
     /// The same grid with `bytes` bytes of dynamic shared memory for each block.
     pub fn shared_bytes(self, bytes: u32) -> Self {
         Self { shared_bytes: bytes, ..self }
+    }
+
+    /// Checks the grid against what `#[kernel(dimensions = N)]` promised the kernel; 0 stands for no promise.
+    pub(crate) fn check_dimensions(&self, dimensions: u32) -> Result<(), GridError> {
+        let Self { blocks, threads, .. } = self;
+        let (rows, layers) = (blocks.y.max(threads.y), blocks.z.max(threads.z));
+        if (dimensions == 1 && rows > 1) || (matches!(dimensions, 1 | 2) && layers > 1) {
+            return Err(GridError::Dimensions(dimensions));
+        }
+        let columns = u64::from(blocks.x) * u64::from(threads.x);
+        if dimensions > 0 && columns > u64::from(u32::MAX) { Err(GridError::Threads(columns)) } else { Ok(()) }
     }
 
     /// Checks the grid against the device's limits.
@@ -171,6 +191,25 @@ mod tests {
     fn what_fits_is_let_through() {
         for grid in [Grid::new(1, 1), Grid::new(i32::MAX as u32, 1024), Grid::new((1, 65_535, 65_535), (4, 4, 64))] {
             assert_eq!(grid.check(&LIMITS), Ok(()));
+        }
+    }
+
+    #[test]
+    fn promised_dimensions_are_kept() {
+        let of = |blocks: (u32, u32, u32), threads: (u32, u32, u32), dimensions| {
+            Grid::new(blocks, threads).check_dimensions(dimensions)
+        };
+        assert_eq!(of((9, 9, 9), (4, 4, 4), 0), Ok(()));
+        assert_eq!(of((9, 1, 1), (4, 1, 1), 1), Ok(()));
+        assert_eq!(of((9, 2, 1), (4, 1, 1), 1), Err(GridError::Dimensions(1)));
+        assert_eq!(of((9, 1, 1), (4, 2, 1), 1), Err(GridError::Dimensions(1)));
+        assert_eq!(of((9, 1, 1), (4, 1, 2), 1), Err(GridError::Dimensions(1)));
+        assert_eq!(of((9, 2, 1), (4, 2, 1), 2), Ok(()));
+        assert_eq!(of((9, 2, 2), (4, 2, 1), 2), Err(GridError::Dimensions(2)));
+        assert_eq!(of((9, 2, 2), (4, 2, 2), 3), Ok(()));
+        assert_eq!(of((1 << 22, 1, 1), (1023, 1, 1), 1), Ok(()));
+        for dimensions in 1..=3 {
+            assert_eq!(of((1 << 22, 1, 1), (1024, 1, 1), dimensions), Err(GridError::Threads(1 << 32)));
         }
     }
 

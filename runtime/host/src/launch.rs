@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::memory::{DeviceMemory, DeviceMemoryMut};
 use crate::module::Module;
+use crate::shape::Shape;
 
 /// A kernel with its arguments. It borrows the memory that the kernel works on.
 ///
@@ -28,6 +29,7 @@ enum Argument<'a> {
     Reference(&'a dyn DeviceMemory),
     Slice(&'a dyn DeviceMemory),
     SliceMut(&'a mut dyn DeviceMemoryMut),
+    Shaped(&'a mut dyn DeviceMemoryMut, Shape),
 }
 
 /// A value of any type, in a box that has its size and alignment.
@@ -76,6 +78,10 @@ impl<'a> Launch<'a> {
         self.arguments.push(Argument::SliceMut(memory));
     }
 
+    pub(crate) fn push_shaped(&mut self, memory: &'a mut dyn DeviceMemoryMut, shape: Shape) {
+        self.arguments.push(Argument::Shaped(memory, shape));
+    }
+
     /// Launches the kernel on the default stream of the module's device. It runs after everything that was put there
     /// before; `download` and `synchronize` wait for it.
     pub fn launch(self, module: &Module, grid: Grid) -> Result<()> {
@@ -88,11 +94,10 @@ impl<'a> Launch<'a> {
         let name = self.kernel.name;
         let kernel = module.kernel(self.kernel)?;
         self.check_devices(module, stream)?;
-        kernel.check(grid, module.device().limits()).map_err(|reason| Error::Grid {
-            kernel: name.to_owned(),
-            grid,
-            reason,
-        })?;
+        self.check_shapes()?;
+        let dimensions = self.kernel.bounds.dimensions;
+        let fits = grid.check_dimensions(dimensions).and_then(|()| kernel.check(grid, module.device().limits()));
+        fits.map_err(|reason| Error::Grid { kernel: name.to_owned(), grid, reason })?;
         stream.context().bind_to_thread().doing(|| format!("launching kernel `{name}`"))?;
         kernel.allow_shared(grid.shared_bytes)?;
 
@@ -106,7 +111,7 @@ impl<'a> Launch<'a> {
             pointers.push((&raw const words[words.len() - 1]).cast_mut().cast());
         };
         for argument in &mut self.arguments {
-            let (address, len, guard) = match argument {
+            let (address, second, guard) = match argument {
                 Argument::Value(value) => {
                     pointers.push(value.address().cast_mut());
                     continue;
@@ -117,19 +122,22 @@ impl<'a> Launch<'a> {
                 }
                 Argument::Slice(memory) => {
                     let (address, guard) = memory.read_on(stream);
-                    (address, Some(memory.len()), guard)
+                    (some_address(address, memory.len()), Some(memory.len() as u64), guard)
                 }
                 Argument::SliceMut(memory) => {
                     let len = memory.len();
                     let (address, guard) = memory.write_on(stream);
-                    (address, Some(len), guard)
+                    (some_address(address, len), Some(len as u64), guard)
+                }
+                Argument::Shaped(memory, shape) => {
+                    let len = memory.len();
+                    let (address, guard) = memory.write_on(stream);
+                    (some_address(address, len), Some(shape.word()), guard)
                 }
             };
-            // An empty allocation may have no address, but no Rust slice begins at null.
-            let address = if len == Some(0) { NO_ELEMENTS } else { address };
             push(&mut words, &mut pointers, address);
-            if let Some(len) = len {
-                push(&mut words, &mut pointers, len as u64);
+            if let Some(second) = second {
+                push(&mut words, &mut pointers, second);
             }
             guards.push(guard);
         }
@@ -151,6 +159,20 @@ impl<'a> Launch<'a> {
         .doing(|| format!("launching kernel `{name}` as {grid}"))
     }
 
+    /// Checks that the memory has the elements that its shape names.
+    fn check_shapes(&self) -> Result<()> {
+        for (argument, param) in self.arguments.iter().zip(self.kernel.params) {
+            if let Argument::Shaped(memory, shape) = argument {
+                shape.check(memory.len()).map_err(|reason| Error::Shape {
+                    param: param.name.to_owned(),
+                    kernel: self.kernel.name.to_owned(),
+                    reason,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that everything is on the module's device: an address of another device is an illegal one.
     fn check_devices(&self, module: &Module, stream: &CudaStream) -> Result<()> {
         let device = module.device();
@@ -170,7 +192,7 @@ impl<'a> Launch<'a> {
                     return Err(Error::NoElement { param: param.name.to_owned(), kernel: self.kernel.name.to_owned() });
                 }
                 Argument::Reference(memory) | Argument::Slice(memory) => *memory,
-                Argument::SliceMut(memory) => &**memory,
+                Argument::SliceMut(memory) | Argument::Shaped(memory, _) => &**memory,
             };
             if **memory.context() != **context {
                 return Err(other(
@@ -181,6 +203,11 @@ impl<'a> Launch<'a> {
         }
         Ok(())
     }
+}
+
+/// An empty allocation may have no address, but no Rust slice begins at null.
+fn some_address(address: u64, len: usize) -> u64 {
+    if len == 0 { NO_ELEMENTS } else { address }
 }
 
 impl fmt::Debug for Launch<'_> {

@@ -15,6 +15,7 @@ mod memory;
 mod module;
 mod panic;
 mod param;
+mod shape;
 
 pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
@@ -27,3 +28,4 @@ pub use linker::{LinkInput, LinkKind, LinkWith, Linker, link_without_device, nvj
 pub use memory::{DeviceMemory, DeviceMemoryMut, DevicePointer, DeviceRead, DeviceWrite};
 pub use module::{Attributes, Module};
 pub use param::HostParam;
+pub use shape::{Plane, ShapeError, Strided, Volume};

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::panic::{FILE_LEN, MESSAGE_LEN, PLACE, Record, SYMBOL};
+use ptx_abi::panic::{FILE_LEN, MESSAGE_LEN, PARTS, PLACE, Parts, Record, SYMBOL};
 use ptx_device::Dim3;
 
 use crate::error::Panic;
@@ -108,10 +108,15 @@ impl PanicRecord {
                 Dim3::new(x, y, z)
             };
             let len = number(&raw const (*record).message_len) as usize;
-            let message = message.get(..len).unwrap_or(&message);
+            let message = match ready {
+                PLACE => None,
+                // Read as what it is, of the same size.
+                PARTS => Some((&raw const (*record).message).cast::<Parts>().read_volatile().to_string()),
+                _ => Some(String::from_utf8_lossy(message.get(..len).unwrap_or(&message)).into_owned()),
+            };
             let end = file.iter().position(|byte| *byte == 0).unwrap_or(FILE_LEN);
             Some(Panic {
-                message: (ready != PLACE).then(|| String::from_utf8_lossy(message).into_owned()),
+                message,
                 file: String::from_utf8_lossy(&file[..end]).into_owned(),
                 line: number(&raw const (*record).line),
                 column: number(&raw const (*record).column),

@@ -3,15 +3,17 @@
 use ptx_abi::cxx::{Cxx, Definition};
 use ptx_abi::{AbiType, CxxType, DeviceParam, Type};
 use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
+use ptx_device::disjoint::{DisjointParts, DisjointRows, DisjointStrided, ThreadGroup, TileOrder};
 use ptx_device::ffi::{
     CChar, Char8, Char16, LongLong, Restrict, SamplerObject, SurfaceObject, TextureObject, ULongLong, WChar,
 };
 #[cfg(feature = "half")]
 use ptx_device::float::{Bf16x2, F8E4M3, F8E4M3x2, F8E5M2, F8E5M2x2, F16x2};
-use ptx_device::{DisjointSlice, native_vectors, vec};
+use ptx_device::{Disjoint2d, Disjoint3d, DisjointSlice, DisjointTiles, native_vectors, vec};
 
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
+use crate::shape::{Plane, Strided, Volume};
 
 /// A type that a kernel's parameter can have, and what the host passes for it.
 ///
@@ -132,6 +134,36 @@ unsafe impl<T: AbiType> HostParam for DisjointSlice<'_, T> {
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);
     }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: address and length of memory that is borrowed exclusively.
+unsafe impl<T: AbiType, G: ThreadGroup, const N: usize> HostParam for DisjointParts<'_, T, G, N> {
+    type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
+        launch.push_slice_mut(host);
+    }
+}
+
+macro_rules! shaped {
+    ($([$($generics:tt)*] $ty:ty = $host:ident;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        // SAFETY: address and extents of memory that is borrowed exclusively; `Launch` checks that it has the elements.
+        unsafe impl<$($generics)*> HostParam for $ty {
+            type Host<'a> = $host<'a, T>;
+            fn push<'a>(host: $host<'a, T>, launch: &mut Launch<'a>) {
+                let (memory, shape) = host.into_parts();
+                launch.push_shaped(memory, shape);
+            }
+        }
+    )*};
+}
+shaped! {
+    [T: AbiType] Disjoint2d<'_, T> = Plane;
+    [T: AbiType] Disjoint3d<'_, T> = Volume;
+    [T: AbiType, G: ThreadGroup] DisjointRows<'_, T, G> = Plane;
+    [T: AbiType, const TILE: usize, const ROWS: usize, O: TileOrder] DisjointTiles<'_, T, TILE, ROWS, O> = Plane;
+    [T: AbiType, const N: usize] DisjointStrided<'_, T, N> = Strided;
 }
 
 // SAFETY: address and length of memory that is borrowed exclusively.

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Expr, Ident, LitStr, Path, Token, parenthesized};
+use syn::{Expr, Ident, LitInt, LitStr, Path, Token, parenthesized};
 
 use crate::abi_type::namespace;
 
@@ -18,6 +18,8 @@ pub struct Arguments {
     pub min_blocks: Option<Expr>,
     /// The most registers of a thread: `max_registers = N`.
     pub max_registers: Option<Expr>,
+    /// The most dimensions of a launch: `dimensions = N`, 1 to 3.
+    pub dimensions: Option<LitInt>,
     /// The path of the crate `ptx`: `crate = path`.
     pub krate: Option<Path>,
     /// `export = "C++"` and `namespace = "a::b"`
@@ -56,7 +58,7 @@ impl Linkage {
 }
 
 const KNOWN: &str = "known options: `name = \"…\"`, `export = \"C++\"`, `namespace = \"a::b\"`, \
-    `launch_bounds(max_threads[, min_blocks])`, `max_registers = N`";
+    `launch_bounds(max_threads[, min_blocks])`, `max_registers = N`, `dimensions = N`";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -145,6 +147,14 @@ impl Arguments {
                 input.parse::<Token![=]>()?;
                 self.max_registers.replace(input.parse()?).is_some()
             }
+            "dimensions" => {
+                input.parse::<Token![=]>()?;
+                let dimensions: LitInt = input.parse()?;
+                if !matches!(dimensions.base10_parse(), Ok(1..=3_u32)) {
+                    return Err(syn::Error::new(dimensions.span(), "`dimensions`: a launch has 1 to 3 dimensions"));
+                }
+                self.dimensions.replace(dimensions).is_some()
+            }
             other => return Err(syn::Error::new(key.span(), format!("unknown option `{other}`; {KNOWN}"))),
         };
         if twice { Err(syn::Error::new(key.span(), format!("`{key}` is given twice"))) } else { Ok(()) }
@@ -180,11 +190,13 @@ mod tests {
 
     #[test]
     fn every_option_is_read() {
-        let all: Arguments =
-            syn::parse_str("name = \"a$1\", launch_bounds(BLOCK, 2,), max_registers = 64, crate = ::gpu::ptx,")
-                .unwrap();
+        let all: Arguments = syn::parse_str(
+            "name = \"a$1\", launch_bounds(BLOCK, 2,), max_registers = 64, dimensions = 2, crate = ::gpu::ptx,",
+        )
+        .unwrap();
         assert_eq!(all.name.unwrap().value(), "a$1");
         assert!(all.max_threads.is_some() && all.min_blocks.is_some() && all.max_registers.is_some());
+        assert_eq!(all.dimensions.unwrap().to_string(), "2");
         assert_eq!(all.krate.unwrap().segments.len(), 2);
         let none: Arguments = syn::parse_str("").unwrap();
         assert!(none.name.is_none() && none.max_threads.is_none() && none.krate.is_none());
@@ -203,6 +215,8 @@ mod tests {
         assert!(error("launch_bounds").contains("most threads"));
         assert!(error("launch_bounds = 256").contains("as in `launch_bounds(256)`"));
         assert!(error("launch_bounds(1, 2, 3)").contains("at most two"));
+        assert!(error("dimensions = 4").contains("1 to 3 dimensions"));
+        assert!(error("dimensions = 0").contains("1 to 3 dimensions"));
         assert!(error("42").contains("expected an option"));
     }
 }

@@ -112,6 +112,7 @@ impl Function<'_> {
 }
 
 /// The shim that the compiler calls: a pointer to the result's place, if there is a result, and one to each parameter.
+/// `before` is unsafe code that runs before the function, of what has no result.
 /// They are untyped: a wrong type would be reported again for each place that names it.
 pub fn shim(
     private: &TokenStream,
@@ -119,6 +120,7 @@ pub fn shim(
     function: &ItemFn,
     params: &[Param],
     result: Option<&Type>,
+    before: Option<TokenStream>,
 ) -> TokenStream {
     let signature = &function.sig;
     let marker = marker_of(function, private);
@@ -131,7 +133,7 @@ pub fn shim(
         .map(|(Param { ty, .. }, pointer)| quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::read(#pointer)));
     let call = quote!(#name(#(#values),*));
     let (first, body) = match result {
-        None => (None, quote!({ #call; })),
+        None => (None, quote!({ #before #call; })),
         Some(ty) => (
             Some(quote!(__ptx_result: *mut (),)),
             quote_spanned!(ty.span()=> {

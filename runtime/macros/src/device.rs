@@ -136,7 +136,7 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
     }
     .constants();
     let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
-    let shim_function = descriptor::shim(private, &shim, &function, &params, result);
+    let shim_function = descriptor::shim(private, &shim, &function, &params, result, None);
     let entry = descriptor::entry(private, &shim);
     let (cfgs, check) = (function::cfgs(&function.attrs), no_slice(private, result));
     Ok(quote! {

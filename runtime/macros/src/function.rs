@@ -188,7 +188,22 @@ fn check_type(ty: &Type, noun: &str, errors: &mut Errors) {
 }
 
 /// Our views of memory that many threads write, by their names, because a macro knows no types.
-const SLICES: [&str; 2] = ["DisjointSlice", "AtomicSlice"];
+const SLICES: [&str; 14] = [
+    "DisjointSlice",
+    "AtomicSlice",
+    "Disjoint2d",
+    "Disjoint3d",
+    "DisjointParts",
+    "DisjointRows",
+    "DisjointStrided",
+    "DisjointTiles",
+    "PerBlock",
+    "PerThread",
+    "PerWarp",
+    "RowsPerBlock",
+    "RowsPerThread",
+    "RowsPerWarp",
+];
 
 /// The result's type, unless it is `()`.
 pub fn result(signature: &Signature) -> Option<&Type> {
@@ -267,6 +282,7 @@ mod tests {
         one("fn k(&self) {}", "`self`");
         one("fn k(x: &mut DisjointSlice<f32>) {}", "takes `DisjointSlice` by value");
         one("fn k(x: &ptx::atomic::AtomicSlice<'_, u32>) {}", "takes `AtomicSlice` by value");
+        one("fn k(x: &mut PerBlock<f32>) {}", "takes `PerBlock` by value");
         one("fn k((a, b): (u32, u32)) {}", "plain name");
         one("fn k(_: u32) {}", "plain name");
         one("fn k(x: impl Copy) {}", "`impl Trait`");

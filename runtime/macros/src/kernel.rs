@@ -56,10 +56,12 @@ impl Kernel {
         let max_threads = bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
         let min_blocks = bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");
         let max_registers = bound(&arguments.max_registers, 255, "`max_registers`: a thread has 1 to 255 registers");
+        let dimensions = arguments.dimensions.as_ref().map_or_else(|| quote!(0), |given| quote!(#given));
         let bounds = quote!(#private::LaunchBounds {
             max_threads: #max_threads,
             min_blocks: #min_blocks,
             max_registers: #max_registers,
+            dimensions: #dimensions,
         });
         let export = arguments.export.as_ref();
         Function {
@@ -81,11 +83,13 @@ impl Kernel {
 
     /// The function as it is, its shim and its entry in the interface section.
     fn device(&self) -> TokenStream {
-        let Self { function, params, private, .. } = self;
+        let Self { function, params, private, arguments } = self;
         let descriptor = self.descriptor(false);
         let cfgs = function::cfgs(&function.attrs);
         let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
-        let shim_function = descriptor::shim(private, &shim, function, params, None);
+        // In the shim: other kernels may call the function, too.
+        let first = arguments.dimensions.as_ref().map(|given| quote!(#private::assume_dimensions::<#given>();));
+        let shim_function = descriptor::shim(private, &shim, function, params, None, first);
         let entry = descriptor::entry(private, &shim);
         let checks = params.iter().map(|Param { static_ty, .. }| {
             quote_spanned! {static_ty.span()=>
@@ -194,6 +198,16 @@ mod tests {
         assert!(text.contains("\".ptx.interface\""));
         assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: DeviceParam > :: TYPE"));
         assert!(text.contains("IN_KERNELS"));
+    }
+
+    #[test]
+    fn only_the_shim_relies_on_the_launch() {
+        let text = expansion("dimensions = 2", "fn k() {}");
+        let assumed = "unsafe { :: ptx :: __private :: assume_dimensions :: < 2 > () ;";
+        assert_eq!(text.matches("assume_dimensions").count(), 1, "{text}");
+        assert!(text.contains(assumed) && text.find(assumed) > text.find("__ptx_shim"), "{text}");
+        assert_eq!(text.matches("dimensions : 2").count(), 2);
+        assert!(expansion("", "fn k() {}").contains("dimensions : 0"));
     }
 
     #[test]

@@ -35,6 +35,9 @@ use proc_macro::TokenStream;
 ///
 /// Options, in parentheses: `name = "…"` gives the entry point another name; `launch_bounds(max_threads)` or
 /// `launch_bounds(max_threads, min_blocks)` and `max_registers = N` are CUDA's `__launch_bounds__` and `__maxnreg__`;
+/// `dimensions = N` says that launches have at most `N` dimensions and fewer than 2^32 threads in the first, so that
+/// `thread::index_1d()` and its kin need not check that in the kernel. The host checks it at the launch; a host in
+/// another language must keep to it, as it must pass as many elements as it says;
 /// `export = "C++"` mangles the entry point's name as nvcc does, and `namespace = "a::b"` puts it into a namespace;
 /// `crate = path` says where the crate `ptx` is, for crates that re-export it.
 #[proc_macro_attribute]

@@ -33,7 +33,9 @@ pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{
-    Dim3, DisjointSlice, Shared, SharedAtomics, arch, atomic, float, math, sync, sync_threads, thread, vec,
+    Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
+    PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared, SharedAtomics, Transposed, arch,
+    atomic, disjoint, float, hint, math, sync, sync_threads, thread, vec,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
@@ -90,6 +92,8 @@ pub mod __private {
     #[cfg(target_arch = "nvptx64")]
     pub use ptx_device::float::scope::__ptx_float_modes;
     pub use ptx_device::float::scope::{Scoped, scope};
+    #[cfg(target_arch = "nvptx64")]
+    pub use ptx_device::index::assume_dimensions;
     pub use ptx_device::print;
     pub use ptx_device::shared::{SharedStatic, may_be_constant};
     #[cfg(feature = "half")]

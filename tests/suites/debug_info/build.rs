@@ -90,7 +90,7 @@ pub fn twin() -> Option<Vec<u8>> {
 pub fn folders() -> Vec<String> {
     let (sample, mut folders) = (Sample::asked(), all_folders());
     folders.retain(|folder| sample.whole || !LONG.contains(&folder.as_str()));
-    sample.keeping("packages that do not take minutes", folders, 4, |folder| folder == KERNELS)
+    sample.keeping("packages that do not take minutes", folders, 3, |folder| folder == KERNELS)
 }
 
 fn all_folders() -> Vec<String> {

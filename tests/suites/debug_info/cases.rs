@@ -31,7 +31,7 @@ fn files() -> Vec<PathBuf> {
 
 /// A test for every case.
 pub fn trials() -> Vec<Trial> {
-    let files = Sample::asked().of("cases for cuda-gdb", files(), 7);
+    let files = Sample::asked().of("cases for cuda-gdb", files(), 5);
     files.into_iter().map(|file| trial(format!("case for cuda-gdb: {}", stem(&file)), move || check(&file))).collect()
 }
 

@@ -21,7 +21,7 @@ pub fn trials() -> Vec<Trial> {
     cases.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     cases.sort();
     let cases = cases.into_iter().filter_map(Case::read);
-    Sample::asked().of("programs with several levels of debug information", cases, 8).into_iter().map(same).collect()
+    Sample::asked().of("programs with several levels of debug information", cases, 5).into_iter().map(same).collect()
 }
 
 struct Case {

@@ -114,7 +114,7 @@ pub fn trials() -> Vec<Trial> {
     let archs = sample.of("GPUs for floats", ARCHS, 2).join(",");
     let pairs = ["0", "3"].into_iter().flat_map(|level| TYPES.iter().map(move |ty| (level, ty)));
     let mut trials = Vec::new();
-    for (level, &(ty, name, element)) in sample.of("types and levels of floats", pairs, 6) {
+    for (level, &(ty, name, element)) in sample.of("types and levels of floats", pairs, 4) {
         let archs = archs.clone();
         trials.push(trial(format!("operations on {name} at O{level}"), move || {
             compile(&module(ty, name, element), level, &archs)

@@ -1,6 +1,7 @@
 //! The project that `cargo ptx new demo` makes, outside the repository.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -69,6 +70,17 @@ impl Demo {
         let changed = change(text.clone());
         assert_ne!(text, changed, "the change to {name} changes nothing");
         fs::write(path, changed).expect("our own file");
+    }
+
+    /// Runs `body` with another manifest, made from this one without its part for the device.
+    pub fn with_manifest(&self, change: impl FnOnce(String) -> String, body: impl FnOnce()) {
+        let manifest = self.path().join("Cargo.toml");
+        let before = fs::read_to_string(&manifest).expect("the project has a manifest");
+        let without = before.split("\n[package.metadata.ptx]").next().unwrap_or_default().to_string();
+        fs::write(&manifest, change(without)).expect("our own file");
+        let outcome = catch_unwind(AssertUnwindSafe(body));
+        fs::write(&manifest, before).expect("our own file");
+        outcome.unwrap_or_else(|panic| resume_unwind(panic));
     }
 
     /// Runs cargo in the project.

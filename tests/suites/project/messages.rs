@@ -1,7 +1,6 @@
 //! Messages of `cargo ptx build` about packages: what a user sees, each with its code.
 
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use libtest_mimic::Trial;
 use ptx_tests::test;
@@ -17,8 +16,7 @@ pub fn trials() -> Vec<Trial> {
             let manifest = "[package]\nname = \"needs_std\"\nedition = \"2024\"\nversion = \"0.1.0\"\n";
             fs::write(folder.join("Cargo.toml"), manifest).unwrap();
             fs::write(folder.join("src/lib.rs"), "//! It prints.\npub fn f() {\n    println!(\"std\");\n}\n").unwrap();
-            with_manifest(
-                &demo,
+            demo.with_manifest(
                 |text| text + "\n[dependencies.needs_std]\npath = \"needs_std\"\n",
                 || {
                     refused(&demo, &[], &["error[PTX0017]", "needs_std", "Cargo.toml", "help:", "host"]);
@@ -41,7 +39,7 @@ pub fn trials() -> Vec<Trial> {
         test("a manifest that cargo refuses", || {
             let demo = demo();
             let broken = |text: String| text + "\n[dependencies.nobody_has_this]\npath = \"nobody/has/this\"\n";
-            with_manifest(&demo, broken, || {
+            demo.with_manifest(broken, || {
                 refused(&demo, &[], &["nobody_has_this", "error[PTX00"]);
             });
         }),
@@ -51,8 +49,7 @@ pub fn trials() -> Vec<Trial> {
         }),
         test("options of the manifest that do not exist", || {
             let demo = demo();
-            with_manifest(
-                &demo,
+            demo.with_manifest(
                 |text| text + "\n[package.metadata.ptx]\narchs = [\"sm_80\"]\n",
                 || {
                     refused(&demo, &[], &["error[PTX0001]", "`archs`", "`arch`", "Cargo.toml"]);
@@ -74,15 +71,4 @@ fn refused(demo: &Demo, variables: &[(&str, &str)], parts: &[&str]) -> String {
         assert!(!run.stderr.contains(noise), "`{noise}` is in:\n{}", run.stderr);
     }
     run.stderr
-}
-
-/// Runs `body` with another manifest.
-fn with_manifest(demo: &Demo, change: impl FnOnce(String) -> String, body: impl FnOnce()) {
-    let manifest = demo.path().join("Cargo.toml");
-    let before = fs::read_to_string(&manifest).unwrap();
-    let without = before.split("\n[package.metadata.ptx]").next().unwrap_or_default().to_string();
-    fs::write(&manifest, change(without)).unwrap();
-    let outcome = catch_unwind(AssertUnwindSafe(body));
-    fs::write(&manifest, before).unwrap();
-    outcome.unwrap_or_else(|panic| resume_unwind(panic));
 }

@@ -369,7 +369,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
     fn add_attributes(&self, function: FunctionValue<'ctx>) {
         function.add_attribute(AttributeLoc::Function, self.flag("nounwind", 0));
         function.add_attribute(AttributeLoc::Function, self.flag("convergent", 0));
-        let LaunchBounds { max_threads, min_blocks, max_registers } = self.described.descriptor.bounds;
+        let LaunchBounds { max_threads, min_blocks, max_registers, .. } = self.described.descriptor.bounds;
         for (name, value) in
             [("nvvm.maxntid", max_threads), ("nvvm.minctasm", min_blocks), ("nvvm.maxnreg", max_registers)]
         {

@@ -3,6 +3,7 @@
 //! Before: `declare i32 @__ptx_tid_x()`. After: an always-inlined function that calls LLVM's intrinsic. Names with a dot
 //! are instructions: `declare float @__ptx_add.rz.f32(float, float)` becomes inline PTX.
 
+mod dimensions;
 mod float;
 pub mod instruction;
 mod row;
@@ -238,6 +239,13 @@ fn write_body<'ctx>(
             Some(value) => builder.build_return(Some(&value))?,
             None => builder.build_return(None)?,
         };
+    } else if let Body::Dimensions(dimensions) = row.body {
+        if signature != context.void_type().fn_type(&[], false) {
+            return Ok(false);
+        }
+        builder.position_at_end(context.append_basic_block(function, ""));
+        dimensions::assume(context, module, &builder, dimensions)?;
+        builder.build_return(None)?;
     } else {
         if signature.get_return_type() != Some(context.i32_type().into()) {
             return Ok(false);

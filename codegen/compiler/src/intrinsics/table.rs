@@ -12,6 +12,8 @@ pub enum Body {
     },
     /// The arch's number times ten as a constant, as `__CUDA_ARCH__` has it.
     Arch,
+    /// Nothing but the knowledge that the launch has at most so many dimensions, and fewer than 2^32 threads in the first.
+    Dimensions(u32),
 }
 
 /// One intrinsic.
@@ -58,9 +60,15 @@ const ROWS: &[Row] = &[
     call_with("__ptx_barrier_sync", "llvm.nvvm.barrier.cta.sync.all", &[0]),
     call_with("__ptx_barrier_sync_aligned", "llvm.nvvm.barrier.cta.sync.aligned.all", &[0]),
     call("__ptx_warp_sync", "llvm.nvvm.bar.warp.sync"),
+    // PTX ISA, "Integer Arithmetic Instructions": LLVM would make of a 64-bit product a test for overflow, which is not
+    // seen to be what `dimensions` knows.
+    call("__ptx_mulhi_u32", "llvm.nvvm.mulhi.ui"),
     // PTX ISA, "Miscellaneous Instructions".
     call("__ptx_trap", "llvm.trap"),
     call("__ptx_nanosleep", "llvm.nvvm.nanosleep"),
+    Row { name: "__ptx_dimensions_1", body: Body::Dimensions(1), min_sm: 0, min_ptx: None },
+    Row { name: "__ptx_dimensions_2", body: Body::Dimensions(2), min_sm: 0, min_ptx: None },
+    Row { name: "__ptx_dimensions_3", body: Body::Dimensions(3), min_sm: 0, min_ptx: None },
     Row { name: "__ptx_arch", body: Body::Arch, min_sm: 0, min_ptx: None },
 ];
 

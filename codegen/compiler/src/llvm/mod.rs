@@ -13,6 +13,7 @@ mod errors;
 mod fatal;
 mod float;
 mod location;
+mod loops;
 mod scopes;
 mod target;
 mod values;
@@ -30,13 +31,14 @@ pub use float::{
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
 pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, static_span};
+pub use loops::{Unroll, allocated_bytes, set_unroll, unroll_is_disabled};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
-pub use target::{emit_assembly, run_passes, set_target, target_machine, type_align};
+pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use values::{
-    Use, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes, constant_operand,
-    constant_string, delete_function, delete_global, functions, globals, has_wide_float, instructions, is_undefined,
-    param_index, poison, replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined,
-    uses,
+    Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
+    constant_offset, constant_operand, constant_string, delete_function, delete_global, function_of, functions,
+    global_of, globals, has_wide_float, instructions, is_undefined, param_index, pointer_of_integer, poison,
+    replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

@@ -2,7 +2,11 @@
 
 use std::sync::Once;
 
+use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
+use inkwell::llvm_sys::transforms::pass_builder::{
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
+};
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetData, TargetTriple};
 
@@ -62,6 +66,25 @@ pub fn run_passes(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) 
     let options = PassBuilderOptions::create();
     let errors = Errors::collect(module.get_context());
     errors.or(module.run_passes(pipeline, machine, options).map_err(|e| e.to_string()))
+}
+
+/// The same, for no machine in particular: passes then do without what LLVM knows of the target.
+pub fn run_passes_for_any(module: &Module<'_>, pipeline: &str) -> Result<(), String> {
+    let pipeline = std::ffi::CString::new(pipeline).expect("a pipeline has no NUL");
+    // SAFETY: the module is live, the text ends in NUL, and LLVM takes null for no machine. The options are disposed of, and
+    // so is the message, which LLVM leaves to the caller.
+    unsafe {
+        let options = LLVMCreatePassBuilderOptions();
+        let error = LLVMRunPasses(module.as_mut_ptr(), pipeline.as_ptr(), std::ptr::null_mut(), options);
+        LLVMDisposePassBuilderOptions(options);
+        if error.is_null() {
+            return Ok(());
+        }
+        let message = LLVMGetErrorMessage(error);
+        let text = std::ffi::CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(message);
+        Err(text)
+    }
 }
 
 /// PTX text.

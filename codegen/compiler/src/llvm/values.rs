@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory,
-    LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetFirstUse, LLVMGetMDString, LLVMGetNextUse,
-    LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison, LLVMGetTypeKind,
-    LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr, LLVMIsAFunction,
-    LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstantString, LLVMIsUndef, LLVMReplaceAllUsesWith,
-    LLVMSetExternallyInitialized, LLVMTypeOf,
+    LLVMConstIntGetZExtValue, LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetConstOpcode,
+    LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory, LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetElementType,
+    LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetMDString,
+    LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison,
+    LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr,
+    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstantString, LLVMIsUndef,
+    LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use inkwell::types::AsTypeRef;
 
 use super::{
@@ -207,6 +208,65 @@ pub fn build_byte_offset<'ctx>(
 ) -> Result<PointerValue<'ctx>, BuilderError> {
     // SAFETY: inkwell fears constant indices into structs that do not exist; this indexes bytes.
     unsafe { builder.build_in_bounds_gep(context.i8_type(), pointer, &[offset], "") }
+}
+
+/// The integer that a pointer was made of.
+pub fn address_of_integer<'ctx>(pointer: PointerValue<'ctx>) -> Option<IntValue<'ctx>> {
+    let value = pointer.as_value_ref();
+    // SAFETY: the value is live; its operand is asked for where it is a cast, whose operand is an integer.
+    unsafe {
+        let is_instruction = !LLVMIsAInstruction(value).is_null();
+        let opcode = match (is_instruction, !LLVMIsAConstantExpr(value).is_null()) {
+            (true, _) => LLVMGetInstructionOpcode(value),
+            (_, true) => LLVMGetConstOpcode(value),
+            _ => return None,
+        };
+        (opcode == LLVMOpcode::LLVMIntToPtr).then(|| IntValue::new(LLVMGetOperand(value, 0)))
+    }
+}
+
+/// The pointer that an integer was made of.
+pub fn pointer_of_integer<'ctx>(integer: IntValue<'ctx>) -> Option<PointerValue<'ctx>> {
+    let value = integer.as_value_ref();
+    // SAFETY: the value is live; its operand is asked for where it is a cast of a pointer, which is one value.
+    unsafe {
+        let is_cast = match (!LLVMIsAInstruction(value).is_null(), !LLVMIsAConstantExpr(value).is_null()) {
+            (true, _) => LLVMGetInstructionOpcode(value) == LLVMOpcode::LLVMPtrToInt,
+            (_, true) => LLVMGetConstOpcode(value) == LLVMOpcode::LLVMPtrToInt,
+            _ => false,
+        };
+        is_cast.then(|| PointerValue::new(LLVMGetOperand(value, 0)))
+    }
+}
+
+/// The global variable that a pointer is the start of.
+pub fn global_of<'ctx>(pointer: PointerValue<'ctx>) -> Option<GlobalValue<'ctx>> {
+    let value = pointer.as_value_ref();
+    // SAFETY: the value is live, and LLVM said that it is a variable.
+    unsafe { (!LLVMIsAGlobalVariable(value).is_null()).then(|| GlobalValue::new(value)) }
+}
+
+/// The function that a pointer is.
+pub fn function_of<'ctx>(pointer: PointerValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    let value = pointer.as_value_ref();
+    // SAFETY: the value is live, and LLVM said that it is a function.
+    unsafe { if LLVMIsAFunction(value).is_null() { None } else { FunctionValue::new(value) } }
+}
+
+/// How many bytes a `getelementptr` adds; `None` if it does not count bytes by a constant.
+pub fn constant_offset(gep: InstructionValue<'_>) -> Option<u64> {
+    let value = gep.as_value_ref();
+    // SAFETY: the instruction is live, and asked for its type of element once it is known to have one.
+    unsafe {
+        if LLVMGetInstructionOpcode(value) != LLVMOpcode::LLVMGetElementPtr || LLVMGetNumOperands(value) != 2 {
+            return None;
+        }
+        let element = LLVMGetGEPSourceElementType(value);
+        let counts_bytes =
+            LLVMGetTypeKind(element) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 8;
+        let index = LLVMGetOperand(value, 1);
+        (counts_bytes && !LLVMIsAConstantInt(index).is_null()).then(|| LLVMConstIntGetZExtValue(index))
+    }
 }
 
 /// Removes all debug information.

@@ -24,13 +24,13 @@ use crate::marks::AT_LOCATION;
 use crate::request::{PanicStrategy, Panics};
 
 /// Where a location stops being handed on; it is the last parameter.
-const SINKS: [&str; 2] = ["core::panicking::panic_fmt", "core::panicking::panic_nounwind_fmt"];
+pub const SINKS: [&str; 2] = ["core::panicking::panic_fmt", "core::panicking::panic_nounwind_fmt"];
 
 /// The same, of the runtime.
-const BOUNDS_CHECK: &str = "__ptx_rt_panic_bounds_check";
+pub const BOUNDS_CHECK: &str = "__ptx_rt_panic_bounds_check";
 
 /// A failed allocation, which has no location.
-const ALLOCATION: &str = "__ptx_rt_alloc_error";
+pub const ALLOCATION: &str = "__ptx_rt_alloc_error";
 
 /// Crates whose functions that never return do nothing but panic.
 const LIBRARIES: [&str; 3] = ["core", "alloc", "compiler_builtins"];

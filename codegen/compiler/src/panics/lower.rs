@@ -1,89 +1,64 @@
-//! Writes the panics that keep their place alone as PTX, and defines the record.
+//! Writes the panics that hand something over as PTX, and defines the record.
 //!
 //! ```text
-//! before: a:  call void @__rust_ptx_panic_at(ptr @first)
+//! before: a:  call void @__rust_ptx_panic_with_2(ptr @message, ptr @first, i64 %len, i64 %index)
 //!             unreachable
-//!         b:  call void @__rust_ptx_panic_at(ptr @second)
+//!         b:  call void @__rust_ptx_panic_with_1(ptr @other, ptr @second, i64 7)
 //!             unreachable
-//! after:  a:  br label %panic
-//!         b:  br label %panic
-//!         panic:  %location = phi ptr [ @first, %a ], [ @second, %b ]
-//!                 call void asm sideeffect "…trap;…", "l"(ptr %location)
+//! after:  a:  %0 = call i64 asm sideeffect "…", "=l,l,l,l"(ptr @place.a, i64 %len, i64 %index)
+//!             br label %panic                              ; @place.a = { ptr @first, ptr @message }
+//!         b:  %1 = call i64 asm sideeffect "…", "=l,l"(ptr @place.b)
+//!             br label %panic
+//!         panic:  %record = phi i64 [ %0, %a ], [ %1, %b ]
+//!                 call void asm sideeffect "…trap;…", "l"(i64 %record)
 //!                 unreachable
 //! ```
 //!
-//! One place a function and no call: a call costs a kernel at least 24 registers, whatever is called. At the level 0 it stays
-//! a call, which a debugger shows with the frames above it.
+//! Operands that are constant by now become part of the message. One place a function and no call: a call costs a kernel at
+//! least 24 registers, whatever is called. At the level 0 it stays a call, which a debugger shows with the frames above it.
 
-use std::mem::offset_of;
+use std::collections::HashMap;
 
-use ptx_abi::panic::{DRAFT_SYMBOL, PLACE, Record, SYMBOL};
+use ptx_abi::panic::{DRAFT_SYMBOL, Operand, Record, SYMBOL};
 
+use super::message::{self, Part};
+use super::record::{self, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AddressSpace, BasicBlock, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    GlobalValue, InstructionOpcode, InstructionValue, Linkage, Module, PointerValue, Use,
+    self, AddressSpace, BasicBlock, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicTypeEnum, BasicValueEnum,
+    Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, Linkage,
+    Module, PointerValue, Use,
 };
-use crate::marks::AT_LOCATION;
+use crate::marks::{AT_LOCATION, PANIC_WITH};
 use crate::request::OptLevel;
 
-/// Fills the host's `ptx_abi::panic::Record` and traps; `$0` is the address of a `core::panic::Location`, whose fields lie as
-/// `ptx-device` asserts: file, its length, line, column.
-///
-/// Few registers are its whole art. ptxas reads all special registers at once and keeps them, unrolls what counts, and moves
-/// loads up; so each value is exchanged into the record, which held zero, and what comes next depends on that. The file's
-/// name ends in NUL, and stays in the record's first page: its start is found by the mask.
-fn assembly() -> String {
-    let mut text = format!(
-        "{{ .reg .pred %q; .reg .b64 %b, %f; .reg .b32 %v;\n\
-         ld.volatile.global.u64 %b, [{SYMBOL}];\n\
-         setp.eq.s64 %q, %b, 0;\n@%q bra TRAP;\n\
-         mov.u32 %v, 1;\natom.global.sys.exch.b32 %v, [%b], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra WAIT;\n"
-    );
-    let exchange = |at| format!("atom.global.sys.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra TRAP;\n");
-    text += &format!(
-        "mov.b64 %f, $0;\n\
-         ld.volatile.u32 %v, [%f+16];\n{}\
-         ld.volatile.u32 %v, [%f+20];\n{}\
-         ld.volatile.u64 %f, [%f];\n\
-         NAME:\nld.volatile.u8 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra IDS;\n\
-         st.volatile.global.u8 [%b+{}], %v;\nmembar.cta;\nadd.s64 %f, %f, 1;\nadd.s64 %b, %b, 1;\nbra NAME;\n\
-         IDS:\nand.b64 %b, %b, -4096;\n",
-        exchange(offset_of!(Record, line)),
-        exchange(offset_of!(Record, column)),
-        offset_of!(Record, file),
-    );
-    for (register, field) in [("ctaid", offset_of!(Record, block)), ("tid", offset_of!(Record, thread))] {
-        for (index, axis) in ["x", "y", "z"].iter().enumerate() {
-            text += &format!("mov.u32 %v, %{register}.{axis};\n{}", exchange(field + 4 * index));
-        }
-    }
-    text += &format!(
-        "membar.sys;\nmov.u32 %v, {PLACE};\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n\
-         TRAP:\ntrap;\n\
-         WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}}",
-        offset_of!(Record, ready),
-    );
-    text
-}
-
-/// Lowers calls of [`AT_LOCATION`], and defines the globals that panics refer to.
+/// Lowers calls of [`AT_LOCATION`] and [`PANIC_WITH`], and defines the globals that panics refer to.
 pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
     let failed = |error: BuilderError| Diagnostic::error(Code::LlvmFailed, format!("cannot write a panic: {error}"));
-    if let Some(function) = module.get_function(AT_LOCATION) {
+    let callees: Vec<FunctionValue<'ctx>> = llvm::functions(module)
+        .filter(|function| {
+            let name = function.get_name().to_string_lossy();
+            name == AT_LOCATION || name.starts_with(PANIC_WITH)
+        })
+        .collect();
+    if !callees.is_empty() {
+        let mut writer = Writer { context, module, builder: context.create_builder(), places: HashMap::new() };
         if level != OptLevel::O0 {
-            join(context, function).map_err(failed)?;
+            writer.join(&callees).map_err(failed)?;
         }
         // Inline PTX is no use that LLVM sees.
         let address = module.get_global(SYMBOL).unwrap_or_else(|| module.add_global(context.i64_type(), None, SYMBOL));
         define(address, context.i64_type().into());
-        if llvm::uses(&function).is_empty() {
-            // SAFETY: nothing uses it, and this is its only handle.
-            unsafe { llvm::delete_function(function) };
-        } else {
-            body(context, function).map_err(failed)?;
+        for function in callees {
+            if llvm::uses(&function).is_empty() {
+                // SAFETY: nothing uses it, and the list, which is its only handle, ends here.
+                unsafe { llvm::delete_function(function) };
+            } else {
+                writer.body(function).map_err(failed)?;
+            }
         }
+        drop_messages(module);
     }
     let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
     for (name, ty) in [(SYMBOL, context.i64_type().into()), (DRAFT_SYMBOL, context.i64_type().array_type(words).into())]
@@ -105,78 +80,256 @@ fn define<'ctx>(global: GlobalValue<'ctx>, ty: BasicTypeEnum<'ctx>) {
     }
 }
 
-/// Gives every function with panics one block for them.
-fn join<'ctx>(context: &'ctx Context, panic: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    let calls: Vec<InstructionValue<'ctx>> = llvm::uses(&panic)
-        .into_iter()
-        .filter_map(|user| match user {
+/// Messages that are written anew, with constants in them, are needed no more as they were.
+fn drop_messages(module: &Module<'_>) {
+    let unused = llvm::globals(module).filter(|global| {
+        global.get_name().to_string_lossy().starts_with(message::NAME) && llvm::uses(global).is_empty()
+    });
+    for global in unused.collect::<Vec<_>>() {
+        // SAFETY: nothing uses it, and the list, which is its only handle, ends here.
+        unsafe { llvm::delete_global(global) };
+    }
+}
+
+/// A place that panics.
+struct Site<'ctx> {
+    call: InstructionValue<'ctx>,
+    location: PointerValue<'ctx>,
+    /// None where the place is all.
+    message: Option<PointerValue<'ctx>>,
+    words: Vec<IntValue<'ctx>>,
+    /// Whether the message may have a text among its words.
+    has_text: bool,
+}
+
+impl<'ctx> Site<'ctx> {
+    fn of(call: InstructionValue<'ctx>) -> Option<Self> {
+        let callee = llvm::called_function(call)?;
+        let pointer = |index| match call.get_operand(index)?.value()? {
+            BasicValueEnum::PointerValue(pointer) => Some(pointer),
+            _ => None,
+        };
+        if callee.get_name().to_string_lossy() == AT_LOCATION {
+            return Some(Self { call, location: pointer(0)?, message: None, words: vec![], has_text: false });
+        }
+        let words = (2..callee.count_params()).map(|index| match call.get_operand(index)?.value()? {
+            BasicValueEnum::IntValue(word) => Some(word),
+            _ => None,
+        });
+        let words: Vec<IntValue<'ctx>> = words.collect::<Option<_>>()?;
+        Some(Self { call, location: pointer(1)?, message: Some(pointer(0)?), has_text: words.len() > 1, words })
+    }
+
+    /// Whether nothing but the end of the block follows; rustc and LLVM leave it so after what does not come back.
+    fn ends_block(&self) -> bool {
+        self.call.get_next_instruction().is_some_and(|next| next.get_opcode() == InstructionOpcode::Unreachable)
+    }
+
+    /// The message with the constants among the operands, and the rest of the operands; `None` if it is not known.
+    fn folded(&self) -> Option<(Vec<u8>, Vec<IntValue<'ctx>>)> {
+        let parts = message::decode(&llvm::constant_bytes(llvm::global_of(self.message?)?, &[])?)?;
+        let mut words = self.words.iter().copied();
+        let (mut folded, mut rest) = (Vec::new(), Vec::new());
+        for part in parts {
+            let Part::Operand(operand) = part else {
+                folded.push(part);
+                continue;
+            };
+            let own: Vec<IntValue<'ctx>> = words.by_ref().take(operand.words()).collect();
+            match text(operand, &own) {
+                Some(text) => folded.push(Part::Text(text)),
+                None => {
+                    folded.push(part);
+                    rest.extend(own);
+                }
+            }
+        }
+        Some((message::encode(&folded), rest))
+    }
+}
+
+/// What an operand of constant words shows.
+fn text(operand: Operand, words: &[IntValue<'_>]) -> Option<String> {
+    if operand.is_text() {
+        let len = usize::try_from(words.get(1)?.get_zero_extended_constant()?).ok()?;
+        if len == 0 {
+            return Some(operand.shown([0; 2], "").to_string());
+        }
+        let global = llvm::global_of(llvm::pointer_of_integer(*words.first()?)?)?;
+        let bytes = llvm::constant_bytes(global, &[]).or_else(|| llvm::constant_bytes(global, &[0]))?;
+        let text = std::str::from_utf8(bytes.get(..len)?).ok()?;
+        return global.is_constant().then(|| operand.shown([0; 2], text).to_string());
+    }
+    let mut constants = [0; 2];
+    for (constant, word) in constants.iter_mut().zip(words) {
+        *constant = word.get_zero_extended_constant()?;
+    }
+    Some(operand.shown(constants, "").to_string())
+}
+
+/// Writes panics into a module.
+struct Writer<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    builder: Builder<'ctx>,
+    /// Pairs of a location and a message.
+    places: HashMap<(PointerValue<'ctx>, Vec<u8>), PointerValue<'ctx>>,
+}
+
+impl<'ctx> Writer<'_, 'ctx> {
+    /// Gives every function with panics one block for them.
+    fn join(&mut self, callees: &[FunctionValue<'ctx>]) -> Result<(), BuilderError> {
+        let users = callees.iter().flat_map(llvm::uses).filter_map(|user| match user {
             Use::Instruction(call) => Some(call),
             Use::Global(_) => None,
-        })
-        .filter(|call| llvm::called_function(*call) == Some(panic) && ends_block(*call))
-        .collect();
-    let mut functions: Vec<(FunctionValue<'ctx>, Vec<InstructionValue<'ctx>>)> = Vec::new();
-    for call in calls {
-        let Some(function) = call.get_parent().and_then(BasicBlock::get_parent) else { continue };
-        match functions.iter_mut().find(|(known, _)| *known == function) {
-            Some((_, calls)) => calls.push(call),
-            None => functions.push((function, vec![call])),
+        });
+        let mut functions: Vec<(FunctionValue<'ctx>, Vec<Site<'ctx>>)> = Vec::new();
+        for site in users.filter_map(Site::of).filter(Site::ends_block) {
+            let Some(function) = site.call.get_parent().and_then(BasicBlock::get_parent) else { continue };
+            match functions.iter_mut().find(|(known, _)| *known == function) {
+                Some((_, sites)) => sites.push(site),
+                None => functions.push((function, vec![site])),
+            }
         }
+        for (function, sites) in functions {
+            let only_places = sites.iter().all(|site| site.message.is_none());
+            self.join_in(function, sites, only_places)?;
+        }
+        Ok(())
     }
-    let builder = context.create_builder();
-    for (function, calls) in functions {
-        let last = context.append_basic_block(function, "panic");
-        let mut incoming = Vec::new();
-        for call in calls {
-            let (Some(block), Some(location)) = (call.get_parent(), location(call)) else { continue };
+
+    fn join_in(
+        &mut self,
+        function: FunctionValue<'ctx>,
+        sites: Vec<Site<'ctx>>,
+        only_places: bool,
+    ) -> Result<(), BuilderError> {
+        let last = self.context.append_basic_block(function, "panic");
+        let kind = if only_places { Place::Location } else { Place::Pair };
+        let (mut claims, mut has_text) = (Vec::new(), false);
+        for site in sites {
+            let Some(block) = site.call.get_parent() else { continue };
+            let (place, words) = if only_places {
+                (site.location, vec![])
+            } else if llvm::global_of(site.location).is_none() && !site.location.is_null() {
+                self.write_here(&site)?;
+                continue;
+            } else if let Some((message, words)) = site.folded() {
+                has_text |= message[0] != 0;
+                (self.place(site.location, message), words)
+            } else if site.message.is_none() {
+                (self.place(site.location, vec![]), vec![])
+            } else {
+                self.write_here(&site)?;
+                continue;
+            };
+            self.builder.position_before(&site.call);
+            let record = self.claim(kind, &[place.into()], &words)?;
             if let Some(end) = block.get_terminator() {
                 end.erase_from_basic_block();
             }
-            call.erase_from_basic_block();
-            builder.position_at_end(block);
-            builder.build_unconditional_branch(last)?;
-            incoming.push((location, block));
+            site.call.erase_from_basic_block();
+            self.builder.position_at_end(block);
+            self.builder.build_unconditional_branch(last)?;
+            claims.push((record, block));
         }
-        builder.position_at_end(last);
-        let phi = builder.build_phi(context.ptr_type(AddressSpace::default()), "location")?;
-        for (location, block) in &incoming {
-            phi.add_incoming(&[(location, *block)]);
+        self.builder.position_at_end(last);
+        if !claims.is_empty() {
+            let phi = self.builder.build_phi(self.context.i64_type(), "record")?;
+            for (record, block) in &claims {
+                phi.add_incoming(&[(record, *block)]);
+            }
+            self.report(kind, phi.as_basic_value().into_int_value(), has_text)?;
         }
-        write(context, &builder, phi.as_basic_value().into_pointer_value())?;
+        self.builder.build_unreachable()?;
+        Ok(())
     }
-    Ok(())
-}
 
-/// Whether nothing but the end of the block follows; rustc and LLVM leave it so after what does not come back.
-fn ends_block(call: InstructionValue<'_>) -> bool {
-    call.get_next_instruction().is_some_and(|next| next.get_opcode() == InstructionOpcode::Unreachable)
-}
-
-fn location(call: InstructionValue<'_>) -> Option<PointerValue<'_>> {
-    match call.get_operand(0)?.value()? {
-        BasicValueEnum::PointerValue(location) => Some(location),
-        _ => None,
+    /// The pair of a location and a message; without one where the message is empty.
+    fn place(&mut self, location: PointerValue<'ctx>, message: Vec<u8>) -> PointerValue<'ctx> {
+        let key = (location, message);
+        if let Some(known) = self.places.get(&key) {
+            return *known;
+        }
+        let pointer = self.context.ptr_type(AddressSpace::default());
+        let text = match &key.1[..] {
+            [] => pointer.const_null(),
+            message => message::global(self.context, self.module, message).as_pointer_value(),
+        };
+        let pair = self.context.const_struct(&[location.into(), text.into()], false);
+        let global = self.module.add_global(pair.get_type(), None, "__rust_ptx_place");
+        global.set_initializer(&pair);
+        global.set_constant(true);
+        global.set_linkage(Linkage::Private);
+        global.set_alignment(8);
+        self.places.insert(key, global.as_pointer_value());
+        global.as_pointer_value()
     }
-}
 
-/// A function of its own, for calls that stay.
-fn body<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(function, ""));
-    let location = function.get_first_param().expect("it has one").into_pointer_value();
-    write(context, &builder, location)?;
-    function.set_linkage(Linkage::Internal);
-    Ok(())
-}
+    /// Panics where the call is: what it hands over is not known, or it is no block's end.
+    fn write_here(&self, site: &Site<'ctx>) -> Result<(), BuilderError> {
+        self.builder.position_before(&site.call);
+        match site.message {
+            None => self.whole(&[site.location.into()], &[], false)?,
+            Some(message) => self.whole(&[site.location.into(), message.into()], &site.words, site.has_text)?,
+        }
+        site.call.erase_from_basic_block();
+        Ok(())
+    }
 
-fn write<'ctx>(
-    context: &'ctx Context,
-    builder: &Builder<'ctx>,
-    location: PointerValue<'ctx>,
-) -> Result<(), BuilderError> {
-    let ty = context.void_type().fn_type(&[location.get_type().into()], false);
-    let assembly = context.create_inline_asm(ty, assembly(), "l,~{memory}".into(), true, false, None, false);
-    builder.build_indirect_call(ty, assembly, &[location.into()], "")?;
-    builder.build_unreachable()?;
-    Ok(())
+    /// A function of its own, for calls that stay.
+    fn body(&self, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
+        self.builder.position_at_end(self.context.append_basic_block(function, ""));
+        let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
+        if let [location] = params[..] {
+            self.whole(&[location], &[], false)?;
+        } else {
+            let words: Vec<IntValue<'ctx>> = params[2..].iter().map(|word| word.into_int_value()).collect();
+            self.whole(&[params[1], params[0]], &words, words.len() > 1)?;
+        }
+        self.builder.build_unreachable()?;
+        function.set_linkage(Linkage::Internal);
+        Ok(())
+    }
+
+    /// A claim and its report.
+    fn whole(
+        &self,
+        addresses: &[BasicValueEnum<'ctx>],
+        words: &[IntValue<'ctx>],
+        has_text: bool,
+    ) -> Result<(), BuilderError> {
+        let place = if addresses.len() == 1 { Place::Location } else { Place::Both };
+        let record = self.claim(place, addresses, words)?;
+        self.report(place, record, has_text)
+    }
+
+    fn claim(
+        &self,
+        place: Place,
+        addresses: &[BasicValueEnum<'ctx>],
+        words: &[IntValue<'ctx>],
+    ) -> Result<IntValue<'ctx>, BuilderError> {
+        let operands: Vec<BasicMetadataValueEnum<'ctx>> =
+            addresses.iter().map(|address| (*address).into()).chain(words.iter().map(|word| (*word).into())).collect();
+        let types: Vec<BasicMetadataTypeEnum<'ctx>> = addresses
+            .iter()
+            .map(|address| address.get_type().into())
+            .chain(words.iter().map(|word| word.get_type().into()))
+            .collect();
+        let ty = self.context.i64_type().fn_type(&types, false);
+        let constraints = "=l".to_string() + &",l".repeat(operands.len()) + ",~{memory}";
+        let text = record::claim(place, words.len());
+        let assembly = self.context.create_inline_asm(ty, text, constraints, true, false, None, false);
+        let call = self.builder.build_indirect_call(ty, assembly, &operands, "")?;
+        Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
+    }
+
+    fn report(&self, place: Place, record: IntValue<'ctx>, has_text: bool) -> Result<(), BuilderError> {
+        let ty = self.context.void_type().fn_type(&[record.get_type().into()], false);
+        let text = record::report(place, has_text);
+        let assembly = self.context.create_inline_asm(ty, text, "l,~{memory}".into(), true, false, None, false);
+        self.builder.build_indirect_call(ty, assembly, &[record.into()], "")?;
+        Ok(())
+    }
 }

@@ -13,6 +13,7 @@ use crate::float;
 use crate::intrinsics;
 use crate::libdevice;
 use crate::llvm::{Module, TargetMachine};
+use crate::loops;
 use crate::memory;
 use crate::optimize;
 use crate::panics;
@@ -59,10 +60,17 @@ pub fn specialise<'a, 'ctx>(program: &'a Program<'a, 'ctx>, arch: Arch) -> Resul
     Ok(ForArch { program, module, arch, version, machine })
 }
 
-/// Optimise: LLVM's pipeline; then what the arch lacks is refused, because only now what is never reached has gone.
+/// Optimise: LLVM's pipeline; what it does not do for GPUs; at these levels the pipeline again, which makes use of that; then
+/// what the arch lacks is refused, because only now what is never reached has gone.
 pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
-    optimize::run_level(module, machine, program.options.opt_level, *arch)?;
+    let (context, level) = (program.context, program.options.opt_level);
+    optimize::run_level(module, machine, level, *arch)?;
+    if level.is_for_speed() {
+        optimize::thread_jumps(module)?;
+        loops::unroll(context, module);
+        optimize::run_level(module, machine, level, *arch)?;
+    }
     intrinsics::check(module, machine, &program.table, *arch)
 }
 

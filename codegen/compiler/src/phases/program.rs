@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::emit;
 use crate::float;
 use crate::header;
+use crate::hints;
 use crate::input;
 use crate::interface::{self, Interface};
 use crate::libdevice;
@@ -74,7 +75,9 @@ pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Resu
     optimize::internalize(module, interface, &machine)?;
     libdevice::link(context, module, &parts.library, &parts.files, table)?;
     panics::assign(context, module, &options.panics)?;
+    panics::hand_over(context, module, options.opt_level)?;
     panics::shrink(context, module);
+    hints::unroll(context, module);
     *debug = debuginfo::level(module, options.debug);
     verify::supported(module, table)?;
     float::assign(context, module, interface, options.float)

@@ -4,6 +4,7 @@
 
 pub mod atomics;
 pub mod failures;
+pub mod indices;
 pub mod language;
 pub mod layouts;
 pub mod litmus;

@@ -22,6 +22,7 @@ mod float;
 mod gpu;
 mod halfwords;
 mod heap;
+mod indices;
 mod language;
 mod launcher;
 mod layouts;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         layouts::tests(),
         memory::tests(),
         threads::tests(),
+        indices::tests(),
         types::tests(),
         language::tests(),
         atomics::tests(),

@@ -26,7 +26,7 @@ pub fn trials() -> Vec<Trial> {
         trial("atomics: on the stack", on_the_stack),
     ];
     let builds = BUILDS.into_iter().flat_map(|(arch, sm)| ["-O0", "-O3"].map(|level| (arch, sm, level)));
-    for (arch, sm, level) in Sample::asked().of("GPUs and levels for atomics", builds, 3) {
+    for (arch, sm, level) in Sample::asked().of("GPUs and levels for atomics", builds, 2) {
         trials
             .push(trial(format!("atomics: the guide's mapping for {arch} at {level}"), move || guide(arch, sm, level)));
     }

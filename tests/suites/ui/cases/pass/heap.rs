@@ -9,7 +9,6 @@ use ptx::prelude::*;
 // PTX Writer's Guide to Interoperability 12.8, chapter 3.
 // CHECK: .extern .func  (.param .b64 func_retval0) malloc
 // CHECK: .extern .func free
-// CHECK: .extern .func __assertfail
 // CHECK-LABEL: .visible .entry sorted(
 #[kernel]
 pub fn sorted(x: &[u32], mut out: DisjointSlice<u32>) {

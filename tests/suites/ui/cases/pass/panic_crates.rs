@@ -8,7 +8,7 @@
 use ptx::prelude::*;
 
 // CHECK-LABEL: .func {{.*}}checked5third
-// CHECK: call.uni __ptx_rt_panic_bounds_check
+// CHECK: __ptx_panic
 
 // CHECK-LABEL: .visible .entry ours(
 // CHECK: trap;

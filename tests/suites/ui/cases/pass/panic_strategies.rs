@@ -1,4 +1,4 @@
-//! What a panic leaves is chosen for the build: a message takes a call, a place inline PTX, and neither a `trap` alone.
+//! What a panic leaves is chosen for the build: its place and what the message is made of, the place, or nothing.
 //@revisions: full location trap
 //@[location] link-arg: --panic=location
 //@[trap] link-arg: --panic=trap
@@ -6,8 +6,13 @@
 use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry gather(
-// CHECK(full): call.uni __ptx_rt_panic_bounds_check
-// CHECK(location): ld.volatile.global.u64 %b, [__ptx_panic];
+// CHECK(full): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
+// CHECK(full): atom.global.sys.exch.b64 %c, [{{.*}}+4096],
+// CHECK(full): atom.global.sys.exch.b64 %c, [{{.*}}+4104],
+// CHECK(full): TEMPLATE:
+// CHECK(full): trap;
+// CHECK-NOT(full): call
+// CHECK(location): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
 // CHECK(location): mov.u32 %v, %ctaid.x;
 // CHECK(location): mov.u32 %v, %tid.z;
 // CHECK(location): trap;

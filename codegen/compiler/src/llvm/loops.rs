@@ -1,0 +1,99 @@
+//! What loops are told by metadata, and what local arrays take.
+
+use inkwell::context::AsContextRef;
+use inkwell::llvm_sys::core::{
+    LLVMConstInt, LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMetadata,LLVMIsAMDNode, LLVMInt32TypeInContext, LLVMMDNodeInContext2, LLVMMDStringInContext2,
+    LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
+};
+use inkwell::llvm_sys::prelude::LLVMValueRef;
+use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
+
+use super::{AsValueRef, BasicValueEnum, Context, InstructionOpcode, InstructionValue, type_align};
+
+/// How often a loop is unrolled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unroll {
+    /// Not at all.
+    None,
+    /// All its rounds, if their number is a constant.
+    Full,
+    /// That many rounds at a time.
+    By(u32),
+}
+
+/// Marks the jumps back to a loop's head, which LLVM asks about the loop (Language Reference, `llvm.loop`). All of them get
+/// the same node: with two, LLVM would heed none.
+pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: Unroll) {
+    let is_jump =
+        |latch: &InstructionValue<'_>| matches!(latch.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Switch);
+    assert!(latches.iter().all(is_jump), "a loop's mark stands at a jump");
+    let (name, count) = match unroll {
+        Unroll::None => ("llvm.loop.unroll.disable", None),
+        Unroll::Full => ("llvm.loop.unroll.full", None),
+        Unroll::By(count) => ("llvm.loop.unroll.count", Some(count)),
+    };
+    let (context, kind) = (context.as_ctx_ref(), "llvm.loop");
+    // SAFETY: all nodes are of the context, and so are the instructions, which are live. The temporary node is replaced by
+    // the node that has it as its first operand, which makes that refer to itself, as a loop's identity does; replacing
+    // frees it.
+    unsafe {
+        let mut hint = vec![LLVMMDStringInContext2(context, name.as_ptr().cast(), name.len())];
+        if let Some(count) = count {
+            let count = LLVMConstInt(LLVMInt32TypeInContext(context), u64::from(count), 0);
+            hint.push(LLVMValueAsMetadata(count));
+        }
+        let hint = LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len());
+        let itself = LLVMTemporaryMDNode(context, std::ptr::null_mut(), 0);
+        let mut operands = [itself, hint];
+        let identity = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+        LLVMMetadataReplaceAllUsesWith(itself, identity);
+        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+        let identity = LLVMMetadataAsValue(context, identity);
+        for latch in latches {
+            LLVMSetMetadata(latch.as_value_ref(), kind, identity);
+        }
+    }
+}
+
+/// Whether a loop is not to be unrolled, because a user said so, or LLVM, which has done it.
+pub fn unroll_is_disabled(latches: &[InstructionValue<'_>]) -> bool {
+    let (kind, wanted) = ("llvm.loop", "llvm.loop.unroll.disable");
+    latches.iter().any(|latch| {
+        // SAFETY: the instruction is live, and so are its metadata: a node whose operands after the first are nodes, each of
+        // which begins with a text.
+        unsafe {
+            let kind = LLVMGetMDKindID(kind.as_ptr().cast(), kind.len() as u32);
+            let node = LLVMGetMetadata(latch.as_value_ref(), kind);
+            !node.is_null()
+                && operands(node).into_iter().skip(1).any(|hint| {
+                    let mut len = 0;
+                    let text = operands(hint).first().map_or(std::ptr::null(), |name| LLVMGetMDString(*name, &mut len));
+                    !text.is_null() && std::slice::from_raw_parts(text.cast::<u8>(), len as usize) == wanted.as_bytes()
+                })
+        }
+    })
+}
+
+/// # Safety
+/// `node` must be null or a live value.
+unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: LLVM says how many operands a node has, and writes as many.
+    unsafe {
+        if node.is_null() || LLVMIsAMDNode(node).is_null() {
+            return Vec::new();
+        }
+        let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+        LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+        operands
+    }
+}
+
+/// How many bytes a local variable takes, if that is a constant.
+pub fn allocated_bytes(alloca: InstructionValue<'_>) -> Option<u64> {
+    let ty = alloca.get_allocated_type().ok()?;
+    let count = match alloca.get_operand(0)?.value()? {
+        BasicValueEnum::IntValue(count) => count.get_zero_extended_constant()?,
+        _ => return None,
+    };
+    Some(type_align(ty).0 * count)
+}

@@ -1,0 +1,207 @@
+//! The natural loops of a function, which LLVM's C interface does not tell.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::llvm::{self, BasicBlock, FunctionValue, InstructionValue};
+
+/// Blocks that are run again and again, with one head that is always run first.
+#[derive(Debug)]
+pub struct Loop<'ctx> {
+    /// Where the loop begins.
+    pub head: BasicBlock<'ctx>,
+    /// Blocks that jump back to the head.
+    pub latches: Vec<BasicBlock<'ctx>>,
+    /// All blocks, the head first, in the function's order.
+    pub blocks: Vec<BasicBlock<'ctx>>,
+}
+
+impl<'ctx> Loop<'ctx> {
+    /// Whether a block is one of the loop.
+    pub fn contains(&self, block: BasicBlock<'ctx>) -> bool {
+        self.blocks.contains(&block)
+    }
+
+    /// The jumps back to the head.
+    pub fn jumps_back(&self) -> Vec<InstructionValue<'ctx>> {
+        self.latches.iter().filter_map(|latch| latch.get_terminator()).collect()
+    }
+}
+
+/// A function's jumps.
+pub struct Graph<'ctx> {
+    blocks: Vec<BasicBlock<'ctx>>,
+    numbers: HashMap<BasicBlock<'ctx>, usize>,
+    successors: Vec<Vec<usize>>,
+    predecessors: Vec<Vec<usize>>,
+    /// Of each block, the one that ends the ways to it last, but for itself; none of those that are never reached.
+    dominators: Vec<Option<usize>>,
+}
+
+impl<'ctx> Graph<'ctx> {
+    /// Of a function with a body.
+    pub fn of(function: FunctionValue<'ctx>) -> Self {
+        let blocks = function.get_basic_blocks();
+        let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(number, block)| (*block, number)).collect();
+        let mut successors = vec![Vec::new(); blocks.len()];
+        let mut predecessors = vec![Vec::new(); blocks.len()];
+        for (from, block) in blocks.iter().enumerate() {
+            let targets = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
+            let targets: HashSet<usize> = targets.iter().filter_map(|to| numbers.get(to).copied()).collect();
+            for to in targets {
+                successors[from].push(to);
+                predecessors[to].push(from);
+            }
+            successors[from].sort_unstable();
+        }
+        let dominators = dominators(&successors, &predecessors);
+        Self { blocks, numbers, successors, predecessors, dominators }
+    }
+
+    /// Whether every way to `block` leads through `by`.
+    pub fn dominated(&self, block: BasicBlock<'ctx>, by: BasicBlock<'ctx>) -> bool {
+        match (self.numbers.get(&block), self.numbers.get(&by)) {
+            (Some(block), Some(by)) => self.is_dominated(*block, *by),
+            _ => false,
+        }
+    }
+
+    fn is_dominated(&self, block: usize, by: usize) -> bool {
+        let mut at = block;
+        loop {
+            if at == by {
+                return true;
+            }
+            match self.dominators[at] {
+                Some(next) if next != at => at = next,
+                _ => return false,
+            }
+        }
+    }
+
+    /// The blocks that jump to a block.
+    pub fn before(&self, block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
+        self.numbers.get(&block).into_iter().flat_map(|number| &self.predecessors[*number]).map(|at| self.blocks[*at])
+    }
+
+    /// Loops within which there is no other.
+    pub fn innermost(&self) -> Vec<Loop<'ctx>> {
+        let mut bodies: HashMap<usize, (Vec<usize>, HashSet<usize>)> = HashMap::new();
+        for (from, targets) in self.successors.iter().enumerate() {
+            for &head in targets.iter().filter(|head| self.is_dominated(from, **head)) {
+                let (latches, body) = bodies.entry(head).or_insert_with(|| (Vec::new(), HashSet::from([head])));
+                latches.push(from);
+                let mut pending = vec![from];
+                while let Some(block) = pending.pop() {
+                    if body.insert(block) {
+                        pending.extend(&self.predecessors[block]);
+                    }
+                }
+            }
+        }
+        let inner = |head: &usize, body: &HashSet<usize>| {
+            bodies.keys().all(|other| other == head || !body.contains(other))
+        };
+        let mut heads: Vec<usize> = bodies.iter().filter(|(head, (_, body))| inner(head, body)).map(|(h, _)| *h).collect();
+        heads.sort_unstable();
+        let at = |number: &usize| self.blocks[*number];
+        heads
+            .iter()
+            .map(|head| {
+                let (latches, body) = &bodies[head];
+                let mut rest: Vec<usize> = body.iter().copied().filter(|block| block != head).collect();
+                rest.sort_unstable();
+                let blocks = std::iter::once(head).chain(&rest).map(at).collect();
+                Loop { head: at(head), latches: latches.iter().map(at).collect(), blocks }
+            })
+            .collect()
+    }
+}
+
+/// Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm.
+fn dominators(successors: &[Vec<usize>], predecessors: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; successors.len()];
+    let mut stack = vec![(0, 0)];
+    seen[0] = true;
+    while let Some((block, next)) = stack.pop() {
+        match successors[block].get(next) {
+            Some(&to) => {
+                stack.push((block, next + 1));
+                if !std::mem::replace(&mut seen[to], true) {
+                    stack.push((to, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    let mut rank = vec![0; successors.len()];
+    order.iter().enumerate().for_each(|(number, block)| rank[*block] = number);
+    let mut dominators: Vec<Option<usize>> = vec![None; successors.len()];
+    dominators[0] = Some(0);
+    loop {
+        let mut changed = false;
+        for &block in order.iter().rev().skip(1) {
+            let mut known = predecessors[block].iter().copied().filter(|from| dominators[*from].is_some());
+            let Some(first) = known.next() else { continue };
+            let common = known.fold(first, |mut a, mut b| {
+                while a != b {
+                    // What is reached has a dominator by now, of a higher rank.
+                    while rank[a] < rank[b] {
+                        a = dominators[a].unwrap_or(0);
+                    }
+                    while rank[b] < rank[a] {
+                        b = dominators[b].unwrap_or(0);
+                    }
+                }
+                a
+            });
+            changed |= dominators[block].replace(common) != Some(common);
+        }
+        if !changed {
+            return dominators;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, parse_ir};
+
+    /// The blocks of each innermost loop, by name; the head first.
+    fn loops(text: &str) -> Vec<String> {
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let names = |found: &Loop<'_>| {
+            let names = found.blocks.iter().map(|block| block.get_name().to_string_lossy().into_owned());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        Graph::of(module.get_function("f").unwrap()).innermost().iter().map(names).collect()
+    }
+
+    #[test]
+    fn inner_loops_are_found() {
+        let text = "define void @f(i1 %c) {
+            entry: br label %outer
+            outer: br label %inner
+            inner: br i1 %c, label %body, label %latch
+            body: br label %inner
+            latch: br i1 %c, label %outer, label %single
+            single: br i1 %c, label %single, label %end
+            end: ret void
+            never: br label %never
+        }";
+        assert_eq!(loops(text), ["inner body", "single"]);
+    }
+
+    #[test]
+    fn what_has_two_entries_is_no_loop() {
+        let text = "define void @f(i1 %c) {
+            entry: br i1 %c, label %a, label %b
+            a: br label %b
+            b: br i1 %c, label %a, label %end
+            end: ret void
+        }";
+        assert!(loops(text).is_empty());
+    }
+}

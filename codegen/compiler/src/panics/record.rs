@@ -1,0 +1,133 @@
+//! The inline PTX of a panic: a claim at every place that can panic, and one report a function.
+//!
+//! A claim takes the host's `ptx_abi::panic::Record` and stores what only this place knows. It is memory operations, because
+//! ptxas moves what is computed for a panic alone in front of the branch to it, where every thread would run it.
+//!
+//! The report fills in the rest and traps. Few registers are its whole art. ptxas reads all special registers at once and
+//! keeps them, unrolls what counts, and moves loads up; so each value is exchanged into the record, which held zero, and
+//! what comes next depends on that. The file's name and the template end in NUL; the record's start is found by the mask,
+//! because all that is written lies less than a page from there.
+
+use std::mem::offset_of;
+
+use ptx_abi::panic::{PARTS, PLACE, Parts, Record, SYMBOL, TEXT_LEN};
+
+/// From the record's start: where the operands are put, and the addresses that the report goes by.
+const WORDS: usize = offset_of!(Record, message) + offset_of!(Parts, words);
+const MESSAGE: usize = offset_of!(Record, message) + offset_of!(Parts, message);
+/// The message's length is not needed where the host makes the message.
+const LOCATION: usize = offset_of!(Record, message_len);
+
+/// What a claim hands over of its place and message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The address of a `core::panic::Location`, whose fields lie as `ptx-device` asserts: file, its length, line, column.
+    /// There is no message.
+    Location,
+    /// Two addresses: of a location, and of a template.
+    Both,
+    /// The address of two addresses: of a location, and of a template or null.
+    Pair,
+}
+
+impl Place {
+    /// How many operands it is.
+    pub fn operands(self) -> usize {
+        if self == Self::Both { 2 } else { 1 }
+    }
+}
+
+/// Takes the record: `$1` and on are the place's operands and then `words`. `$0` is the record's address, plus one where it
+/// is another thread's or where there is none.
+pub fn claim(place: Place, words: usize) -> String {
+    let mut text = format!(
+        "{{ .reg .pred %q; .reg .b32 %v; .reg .b64 %c;\nmov.b64 %c, 0;\n\
+         ld.volatile.global.u64 $0, [{SYMBOL}];\n\
+         mov.u32 %v, 1;\nsetp.ne.s64 %q, $0, 0;\n@%q atom.global.sys.exch.b32 %v, [$0], %v;\n\
+         setp.eq.s32 %q, %v, 0;\n"
+    );
+    let addresses = [LOCATION, MESSAGE].into_iter().take(place.operands());
+    for (operand, at) in addresses.chain((0..words).map(|word| WORDS + 8 * word)).enumerate() {
+        text +=
+            &format!("@%q atom.global.sys.exch.b64 %c, [$0+{at}], ${};\nsetp.eq.and.s64 %q, %c, 0, %q;\n", operand + 1);
+    }
+    text + "cvt.u64.u32 %c, %v;\nor.b64 $0, $0, %c;\n}"
+}
+
+/// Fills the rest of the record that `$0` claimed, and ends the launch; `has_text` if one of the words can be a text's address.
+pub fn report(place: Place, has_text: bool) -> String {
+    let mut text = format!(
+        "{{ .reg .pred %q; .reg .b64 %b, %f; .reg .b32 %v{};\n\
+         mov.b64 %b, $0;\ncvt.u32.u64 %v, %b;\nand.b32 %v, %v, 1;\nsetp.eq.s32 %q, %v, 0;\n@%q bra MINE;\n\
+         setp.eq.s64 %q, %b, 1;\n@%q bra TRAP;\nbra WAIT;\n\
+         MINE:\nld.volatile.global.u64 %f, [%b+{LOCATION}];\n",
+        if has_text { ", %n" } else { "" }
+    );
+    let exchange = |at| format!("atom.global.sys.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra TRAP;\n");
+    if place == Place::Pair {
+        text += "ld.volatile.u64 %f, [%f];\n";
+    }
+    text += &format!(
+        "setp.eq.s64 %q, %f, 0;\n@%q bra IDS;\n\
+         ld.volatile.u32 %v, [%f+16];\n{}\
+         ld.volatile.u32 %v, [%f+20];\n{}\
+         ld.volatile.u64 %f, [%f];\n\
+         NAME:\nld.volatile.u8 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra IDS;\n\
+         st.volatile.global.u8 [%b+{}], %v;\nmembar.cta;\nadd.s64 %f, %f, 1;\nadd.s64 %b, %b, 1;\nbra NAME;\n\
+         IDS:\nand.b64 %b, %b, -4096;\n",
+        exchange(offset_of!(Record, line)),
+        exchange(offset_of!(Record, column)),
+        offset_of!(Record, file),
+    );
+    for (register, field) in [("ctaid", offset_of!(Record, block)), ("tid", offset_of!(Record, thread))] {
+        for (index, axis) in ["x", "y", "z"].iter().enumerate() {
+            text += &format!("mov.u32 %v, %{register}.{axis};\n{}", exchange(field + 4 * index));
+        }
+    }
+    if place != Place::Location {
+        text += &message(place, has_text);
+    }
+    text += &format!("mov.u32 %v, {};\n", if place == Place::Location { PLACE } else { PARTS });
+    text += &format!(
+        "READY:\nmembar.sys;\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n\
+         TRAP:\ntrap;\n\
+         WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}}",
+        offset_of!(Record, ready),
+    );
+    text
+}
+
+/// Copies the template, and the text of an operand, to the message.
+fn message(place: Place, has_text: bool) -> String {
+    let template = offset_of!(Record, message) + offset_of!(Parts, template);
+    let mut text = match place {
+        Place::Pair => format!(
+            "ld.volatile.global.u64 %f, [%b+{LOCATION}];\nld.volatile.u64 %f, [%f+8];\n\
+             mov.u32 %v, {PLACE};\nsetp.eq.s64 %q, %f, 0;\n@%q bra READY;\n"
+        ),
+        _ => format!("ld.volatile.global.u64 %f, [%b+{MESSAGE}];\n"),
+    };
+    if has_text {
+        text += &format!("ld.volatile.u8 %v, [%f];\nst.volatile.global.u32 [%b+{LOCATION}], %v;\n");
+    }
+    text += &format!(
+        "TEMPLATE:\nadd.s64 %f, %f, 1;\nld.volatile.u8 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra WRITTEN;\n\
+         st.volatile.global.u8 [%b+{template}], %v;\nmembar.cta;\nadd.s64 %b, %b, 1;\nbra TEMPLATE;\n\
+         WRITTEN:\nand.b64 %b, %b, -4096;\n"
+    );
+    if has_text {
+        text += &format!(
+            "ld.volatile.global.u32 %v, [%b+{LOCATION}];\nsetp.eq.u32 %q, %v, 0;\n@%q bra DONE;\n\
+             mul.wide.u32 %f, %v, 8;\nadd.s64 %f, %f, %b;\n\
+             ld.volatile.global.u32 %n, [%f+{WORDS}];\nmin.u32 %n, %n, {TEXT_LEN};\n\
+             ld.volatile.global.u64 %f, [%f+{}];\n\
+             TEXT:\nsetp.eq.u32 %q, %n, 0;\n@%q bra DONE;\n\
+             ld.volatile.u8 %v, [%f];\nst.volatile.global.u8 [%b+{}], %v;\nmembar.cta;\n\
+             add.s64 %f, %f, 1;\nadd.s64 %b, %b, 1;\nsub.u32 %n, %n, 1;\nbra TEXT;\n\
+             DONE:\nand.b64 %b, %b, -4096;\n",
+            WORDS - 8,
+            offset_of!(Record, message) + offset_of!(Parts, text),
+        );
+    }
+    text
+}
