@@ -14,7 +14,7 @@ const DEVICE: &str = "ptx-device-tests";
 const REFERENCE: &str = "ptx-float-reference";
 
 /// Packages whose build scripts compile kernels, which takes minutes: clippy sees them in their turn.
-const WITH_KERNELS: [&str; 5] = [DEVICE, "call", "crates", "float-paper", "saxpy"];
+const WITH_KERNELS: [&str; 6] = [DEVICE, "ptx-bench", "call", "crates", "float-paper", "saxpy"];
 
 /// What is quick first: formatting, tidy, clippy and the book, each of which counts as tests; then the README's test
 /// command; then every case of some suites, in turn.

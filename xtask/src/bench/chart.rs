@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 pub struct Bar<'a> {
     /// What it is drawn below.
     pub field: &'a str,
-    /// Its name.
+    /// What stands beside it.
     pub name: &'a str,
     /// nvcc's time over Rust's.
     pub ratio: f64,

@@ -65,10 +65,17 @@ pub fn run(request: &Request) -> Result<ExitCode> {
     if request.pack {
         return pack(&folder).map(|()| ExitCode::SUCCESS);
     }
-    let program = build(device_arch().as_deref())?;
+    let arch = device_arch();
+    let program = build(arch.as_deref())?;
     let path = request.json.clone().unwrap_or(folder.join("bench.json"));
     let mut measure = Command::new(program);
     measure.arg("--json").arg(&path).arg("--commit").arg(bundle::commit()?).args(&request.filters);
+    measure.arg("--date").arg(shell::output(Command::new("date").args(["-u", "+%F"]))?.trim());
+    if let Some(arch) = arch {
+        let file = folder.join("code.json");
+        fs::write(&file, code::read(&[arch], &folder)?.to_string())?;
+        measure.arg("--code").arg(file);
+    }
     let status = measure.status().with_context(|| format!("cannot run {measure:?}"))?;
     if !status.success() {
         eprintln!("without a GPU, `--static` compares the kernels' code, and `--pack` packs them for another machine");

@@ -20,7 +20,7 @@ pub enum Benchmark {
     Kernels(kernels::Request),
     /// Writes the book's page of speed, and its chart, from the record of `bench kernels`.
     Page {
-        /// The record.
+        /// The file that `bench kernels` wrote.
         record: PathBuf,
     },
 }

@@ -47,7 +47,7 @@ pub fn collatz(first: u64, mut steps: DisjointSlice<u32>) {
         let mut number = first + i.get() as u64;
         let mut count = 0;
         while number != 1 {
-            number = if number % 2 == 0 { number / 2 } else { 3 * number + 1 };
+            number = if number.is_multiple_of(2) { number / 2 } else { 3 * number + 1 };
             count += 1;
         }
         *steps = count;
@@ -61,7 +61,8 @@ pub fn primes(first: u32, mut are_prime: DisjointSlice<u8>) {
     if let Some(is_prime) = are_prime.get_mut(i) {
         let number = first + i.get() as u32;
         let mut divisors = (3..).step_by(2).take_while(|divisor| divisor * divisor <= number);
-        *is_prime =
-            u8::from(number == 2 || (number > 2 && number % 2 == 1 && divisors.all(|divisor| number % divisor != 0)));
+        *is_prime = u8::from(
+            number == 2 || (number > 2 && number % 2 == 1 && !divisors.any(|divisor| number.is_multiple_of(divisor))),
+        );
     }
 }

@@ -3,7 +3,6 @@
 //! A pointer and a length are what a slice is at the boundary, so that both sides take the same arguments. Indices have 32
 //! bits, as programmers of CUDA C++ have them.
 #![expect(clippy::too_many_arguments, reason = "every slice is two")]
-#![expect(clippy::missing_safety_doc, reason = "the safe kernels say what the parameters mean; lengths must be right")]
 
 use ptx::Shared;
 use ptx::prelude::*;

@@ -84,6 +84,6 @@ pub fn fft_stage(from: &[Float2], span: usize, mut to: DisjointSlice<Float2>) {
         let (even, odd) = (from[source], from[source + n / 2]);
         let (sin, cos) = (-(k as f32) / span as f32).sincospi();
         let odd = Float2::new(odd.x * cos - odd.y * sin, odd.x * sin + odd.y * cos);
-        *to = if i / span % 2 == 0 { even + odd } else { even - odd };
+        *to = if (i / span).is_multiple_of(2) { even + odd } else { even - odd };
     }
 }

@@ -13,7 +13,6 @@ mod arguments;
 mod ceilings;
 mod gpu;
 mod measure;
-mod record;
 mod session;
 
 /// Measures the kernels in Rust and in CUDA C++.

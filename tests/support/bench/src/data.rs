@@ -46,7 +46,14 @@ from_vector! { U8, u8; U16, u16; U32, u32; U64, u64; F32, f32; F64, f64; }
 impl Data {
     /// How many numbers there are.
     pub fn len(&self) -> usize {
-        with_vector!(self, vector => vector.len())
+        match self {
+            Self::U8(vector) => vector.len(),
+            Self::U16(vector) => vector.len(),
+            Self::U32(vector) => vector.len(),
+            Self::U64(vector) => vector.len(),
+            Self::F32(vector) => vector.len(),
+            Self::F64(vector) => vector.len(),
+        }
     }
 
     /// Whether there are none.
@@ -115,7 +122,7 @@ pub(crate) fn doubles(n: usize, low: f64, high: f64, seed: u64) -> Vec<f64> {
 
 /// `n` numbers below `limit`.
 pub(crate) fn below(n: usize, limit: u32, seed: u64) -> Vec<u32> {
-    random(seed).take(n).map(|bits| ((bits >> 32) * u64::from(limit) >> 32) as u32).collect()
+    random(seed).take(n).map(|bits| (((bits >> 32) * u64::from(limit)) >> 32) as u32).collect()
 }
 
 /// `n` words of random bits.
@@ -125,7 +132,7 @@ pub(crate) fn words(n: usize, seed: u64) -> Vec<u32> {
 
 /// `n` bytes below `limit`.
 pub(crate) fn bytes(n: usize, limit: u16, seed: u64) -> Vec<u8> {
-    random(seed).take(n).map(|bits| ((bits >> 48) * u64::from(limit) >> 16) as u8).collect()
+    random(seed).take(n).map(|bits| (((bits >> 48) * u64::from(limit)) >> 16) as u8).collect()
 }
 
 /// The numbers below `n`, a power of two, each once, in an order that looks random: every step can be undone.
@@ -145,7 +152,7 @@ pub(crate) fn permutation(n: usize) -> Vec<u32> {
 pub(crate) fn csr(rows: usize, columns: u32, (least, most): (u32, u32), seed: u64) -> (Vec<u32>, Vec<u32>) {
     let (mut offsets, mut entries) = (vec![0], Vec::new());
     let mut bits = random(seed);
-    let mut next = |limit: u32| ((bits.next().unwrap_or(0) >> 32) * u64::from(limit) >> 32) as u32;
+    let mut next = |limit: u32| (((bits.next().unwrap_or(0) >> 32) * u64::from(limit)) >> 32) as u32;
     for _ in 0..rows {
         let begin = entries.len();
         let count = least + next(most - least + 1);

@@ -4,6 +4,7 @@
 
 mod compare;
 mod data;
+pub mod record;
 mod row;
 mod rows;
 mod signature;

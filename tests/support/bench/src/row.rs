@@ -83,7 +83,7 @@ impl Argument {
     }
 }
 
-/// A scalar.
+/// A scalar that is passed by value.
 pub(crate) fn value<T: Scalar>(value: T) -> Argument {
     Argument::Value(T::NAME, value.bytes())
 }

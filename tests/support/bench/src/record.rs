@@ -1,7 +1,8 @@
 //! The record of a run: what each kernel achieves of what the device can do, and the means.
 
-use ptx_bench_table::statistics::geometric_mean;
 use serde_json::{Value, json};
+
+use crate::statistics::geometric_mean;
 
 /// Adds to a kernel's figures what both achieve, in billions a second, and the larger share of a ceiling.
 pub fn achieved(kernel: &mut Value, ceilings: &Value) {
