@@ -24,30 +24,38 @@ pub enum Unroll {
     By(u32),
 }
 
+/// What LLVM says of a loop that it has unrolled, and we of one that is to stay as it is.
+const DISABLE: &str = "llvm.loop.unroll.disable";
+
+/// What we alone say of a loop that is to stay as it is; LLVM keeps what it does not know.
+const KEPT: &str = "rust-ptx.unroll.disable";
+
 /// Marks the jumps back to a loop's head, which LLVM asks about the loop (Language Reference, `llvm.loop`). All of them get
 /// the same node: with two, LLVM would heed none.
 pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: Unroll) {
     let is_jump =
         |latch: &InstructionValue<'_>| matches!(latch.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Switch);
     assert!(latches.iter().all(is_jump), "a loop's mark stands at a jump");
-    let (name, count) = match unroll {
-        Unroll::None => ("llvm.loop.unroll.disable", None),
-        Unroll::Full => ("llvm.loop.unroll.full", None),
-        Unroll::By(count) => ("llvm.loop.unroll.count", Some(count)),
+    let hints: &[(&str, Option<u32>)] = match unroll {
+        Unroll::None => &[(DISABLE, None), (KEPT, None)],
+        Unroll::Full => &[("llvm.loop.unroll.full", None)],
+        Unroll::By(count) => &[("llvm.loop.unroll.count", Some(count))],
     };
     let (context, kind) = (context.as_ctx_ref(), "llvm.loop");
     // SAFETY: all nodes are of the context, and so are the instructions, which are live. The temporary node is replaced by
     // the node that has it as its first operand, which makes that refer to itself, as a loop's identity does; replacing
     // frees it.
     unsafe {
-        let mut hint = vec![LLVMMDStringInContext2(context, name.as_ptr().cast(), name.len())];
-        if let Some(count) = count {
-            let count = LLVMConstInt(LLVMInt32TypeInContext(context), u64::from(count), 0);
-            hint.push(LLVMValueAsMetadata(count));
-        }
-        let hint = LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len());
         let itself = LLVMTemporaryMDNode(context, std::ptr::null_mut(), 0);
-        let mut operands = [itself, hint];
+        let mut operands = vec![itself];
+        for (name, count) in hints {
+            let mut hint = vec![LLVMMDStringInContext2(context, name.as_ptr().cast(), name.len())];
+            if let Some(count) = count {
+                let count = LLVMConstInt(LLVMInt32TypeInContext(context), u64::from(*count), 0);
+                hint.push(LLVMValueAsMetadata(count));
+            }
+            operands.push(LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len()));
+        }
         let identity = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
         LLVMMetadataReplaceAllUsesWith(itself, identity);
         let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
@@ -70,7 +78,16 @@ pub fn forget_loop(context: &Context, latches: &[InstructionValue<'_>]) {
 
 /// Whether a loop is not to be unrolled, because a user said so, or LLVM, which has done it.
 pub fn unroll_is_disabled(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
-    let (kind, wanted) = ("llvm.loop", "llvm.loop.unroll.disable");
+    has_hint(context, latches, DISABLE)
+}
+
+/// Whether [`set_unroll`] said that a loop is not to be unrolled.
+pub fn unroll_was_disabled(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
+    has_hint(context, latches, KEPT)
+}
+
+fn has_hint(context: &Context, latches: &[InstructionValue<'_>], wanted: &str) -> bool {
+    let kind = "llvm.loop";
     latches.iter().any(|latch| {
         // SAFETY: the instruction is live, and so are its metadata: a node whose operands after the first are nodes, each of
         // which begins with a text.

@@ -33,7 +33,9 @@ pub use float::{
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
 pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, static_span};
-pub use loops::{Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled};
+pub use loops::{
+    Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled, unroll_was_disabled,
+};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use values::{

@@ -31,7 +31,7 @@ pub fn unroll(context: &Context, module: &Module<'_>) -> bool {
         let blocks = indexed_in(function);
         for found in Graph::of(function).innermost() {
             let indexes = blocks.iter().any(|block| found.contains(*block)) || walks_table(&found);
-            if indexes && !llvm::unroll_is_disabled(context, &found.jumps_back()) {
+            if indexes && !llvm::unroll_was_disabled(context, &found.jumps_back()) {
                 llvm::set_unroll(context, &found.jumps_back(), Unroll::Full);
                 any = true;
             }
