@@ -9,9 +9,7 @@ use inkwell::llvm_sys::core::{
 use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 
-use super::{
-    AsValueRef, BasicTypeEnum, BasicValueEnum, Context, GlobalValue, InstructionOpcode, InstructionValue, type_align,
-};
+use super::{AsValueRef, BasicValueEnum, Context, GlobalValue, InstructionOpcode, InstructionValue, type_align};
 
 /// How often a loop is unrolled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +118,7 @@ unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
 
 /// How many bytes a static takes, if it is defined here.
 pub fn static_bytes(global: GlobalValue<'_>) -> Option<u64> {
-    Some(type_align(BasicTypeEnum::try_from(global.get_initializer()?.get_type()).ok()?).0)
+    Some(type_align(global.get_initializer()?.get_type()).0)
 }
 
 /// How many bytes a local variable takes, if that is a constant.

@@ -418,3 +418,118 @@ impl<'ctx> Emit<'_, 'ctx> {
         found.expect("LLVM has its intrinsics")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::AnyValue;
+    use crate::request::OptLevel;
+
+    /// A loop over `%k` from 0 by 1 whose body computes `%index` and loads the element, after [`split`] and the passes behind
+    /// it; `condition` is what its last block ends in.
+    fn split_loop(index: &str, condition: &str, more: &str) -> String {
+        let text = format!(
+            "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+            target triple = \"nvptx64-nvidia-cuda\"
+            declare void @__rust_ptx_panic_with_2(ptr, ptr, i64, i64) noreturn
+            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+            define i32 @f(ptr %data, i64 %len, i64 %n, i64 %stride) {{
+            entry: br label %loop
+            loop:
+              %k = phi i64 [ 0, %entry ], [ %next, %inside ]
+              %sum = phi i32 [ 0, %entry ], [ %more, %inside ]
+              {index}
+              %below = icmp ult i64 %index, %len
+              br i1 %below, label %inside, label %panic
+            inside:
+              %at = getelementptr inbounds i32, ptr %data, i64 %index
+              %value = load i32, ptr %at
+              %more = add i32 %sum, %value
+              {more}
+              %next = add nuw i64 %k, 1
+              {condition}
+            end: ret i32 %more
+            panic:
+              call void @__rust_ptx_panic_with_2(ptr null, ptr null, i64 %len, i64 %index)
+              unreachable
+            }}"
+        );
+        let context = Context::create();
+        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        split(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        llvm::run_passes(&module, &machine, "function(simplifycfg)").unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    const UNTIL: &str = "%go = icmp eq i64 %next, %n
+              br i1 %go, label %end, label %loop";
+    const WHILE: &str = "%go = icmp ult i64 %next, %n
+              br i1 %go, label %loop, label %end";
+
+    /// How many loops have a check, and how many loads there are.
+    fn checks_and_loads(ir: &str) -> (usize, usize) {
+        (ir.matches("icmp ult i64 %index").count(), ir.matches("load i32").count())
+    }
+
+    #[test]
+    fn a_loop_whose_index_grows_has_a_twin_without_checks() {
+        for index in [
+            "%index = add i64 %k, %stride",
+            "%index = mul i64 %k, %stride",
+            "%row = mul i64 %stride, %k
+              %shifted = shl i64 %k, 3
+              %index = add i64 %row, %shifted",
+        ] {
+            for condition in [UNTIL, WHILE] {
+                let ir = split_loop(index, condition, "");
+                assert_eq!(checks_and_loads(&ir), (1, 2), "{ir}");
+                assert!(ir.contains("llvm.umul.with.overflow.i64"), "{ir}");
+                assert!(ir.contains("llvm.uadd.with.overflow.i64"), "{ir}");
+                assert_eq!(ir.contains("llvm.usub.sat"), condition == WHILE, "{ir}");
+            }
+        }
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        let barrier = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)";
+        let signed = "%go = icmp slt i64 %next, %n
+              br i1 %go, label %loop, label %end";
+        for (index, condition, more) in [
+            // A square grows by more each time; an index from memory by anything.
+            ("%index = mul i64 %k, %k", UNTIL, ""),
+            ("%index = load i64, ptr %data", UNTIL, ""),
+            ("%index = udiv i64 %k, %stride", UNTIL, ""),
+            ("%index = add i64 %k, 1", signed, ""),
+            ("%index = add i64 %k, 1", UNTIL, barrier),
+        ] {
+            let ir = split_loop(index, condition, more);
+            assert_eq!(checks_and_loads(&ir), (1, 1), "{ir}");
+        }
+    }
+
+    #[test]
+    fn a_split_loop_is_not_split_again() {
+        let context = Context::create();
+        let ir = split_loop("%index = add i64 %k, %stride", UNTIL, "");
+        let text = format!(
+            "declare void @__rust_ptx_panic_with_2(ptr, ptr, i64, i64)\n\
+             declare {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64, i64)\n\
+             declare {{ i64, i1 }} @llvm.uadd.with.overflow.i64(i64, i64)\n\
+             {}\n!0 = distinct !{{!0, !1, !2}}\n!1 = !{{!\"llvm.loop.unroll.disable\"}}\n\
+             !2 = !{{!\"rust-ptx.unroll.disable\"}}\n",
+            ir.replace(" #0", "").replace(" #1", "")
+        );
+        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        split(&context, &module, &machine).unwrap();
+        let again = module.get_function("f").unwrap().print_to_string().to_string();
+        assert_eq!(checks_and_loads(&again), (1, 2), "{again}");
+    }
+}

@@ -79,6 +79,10 @@ impl<'ctx> Graph<'ctx> {
     pub fn innermost(&self) -> Vec<Loop<'ctx>> {
         let mut bodies: HashMap<usize, (Vec<usize>, HashSet<usize>)> = HashMap::new();
         for (from, targets) in self.successors.iter().enumerate() {
+            // What is never reached is no loop, whatever it jumps to.
+            if self.dominators[from].is_none() {
+                continue;
+            }
             for &head in targets.iter().filter(|head| self.is_dominated(from, **head)) {
                 let (latches, body) = bodies.entry(head).or_insert_with(|| (Vec::new(), HashSet::from([head])));
                 latches.push(from);

@@ -1,0 +1,62 @@
+//! Loops of safe Rust: checks that hold in every round go, so that the loop is unrolled, and arrays and tables that a loop
+//! indexes become registers and constants.
+#![no_std]
+use ptx::prelude::*;
+
+// Both indices are checked once, before the loop, and four rounds follow without a branch.
+// CHECK-LABEL: .visible .entry a_product(
+// CHECK: mul.hi.u64
+// CHECK: fma.rn.f32
+// CHECK-NOT: bra
+// CHECK: fma.rn.f32
+// CHECK-NOT: bra
+// CHECK: fma.rn.f32
+// CHECK-NOT: bra
+// CHECK: fma.rn.f32
+#[kernel]
+pub fn a_product(a: &[f32], b: &[f32], n: usize, row: usize, mut out: DisjointSlice<f32>) {
+    let column = thread::index_1d();
+    if let Some(out) = out.get_mut(column) {
+        let mut sum = 0.0;
+        for k in 0..n {
+            sum += a[row * n + k] * b[k * n + column.get()];
+        }
+        *out = sum;
+    }
+}
+
+// The array's iterator is in registers.
+// CHECK-LABEL: .visible .entry b_window(
+// CHECK-NOT: .local
+// CHECK: fma.rn.f32
+// CHECK: ret;
+#[kernel]
+pub fn b_window(x: &[f32], mut out: DisjointSlice<f32>) {
+    const WEIGHTS: [f32; 5] = [0.1, 0.2, 0.4, 0.2, 0.1];
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        *out = match x.get(i.get()..i.get() + WEIGHTS.len()) {
+            Some(window) => window.iter().zip(WEIGHTS).map(|(x, weight)| x * weight).sum(),
+            None => 0.0,
+        };
+    }
+}
+
+// The table's numbers are the code's: nothing is loaded from it, and no index into `words` is checked.
+// CHECK-LABEL: .visible .entry c_table(
+// CHECK-NOT: [{{.*}}ORDER
+// CHECK: xor.b32
+// CHECK-NOT: +4104]
+// CHECK: ret;
+#[kernel]
+pub fn c_table(words: &[u32; 8], mut out: DisjointSlice<u32>) {
+    static ORDER: [[usize; 4]; 6] =
+        [[0, 1, 2, 3], [4, 5, 6, 7], [7, 0, 6, 1], [5, 2, 4, 3], [3, 6, 1, 4], [2, 7, 5, 0]];
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        let mut value = *out;
+        for [a, b, c, d] in &ORDER {
+            value = (value ^ words[*a]).rotate_left(7).wrapping_add(words[*b] ^ words[*c]).wrapping_mul(words[*d]);
+        }
+        *out = value;
+    }
+}
