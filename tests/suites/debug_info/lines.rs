@@ -77,7 +77,7 @@ fn inlined_calls(built: &Built) -> Option<String> {
         .map(|at| at + 2);
     let site = format!("shapes.rs\", line {}", line.expect("the kernel is there"));
     let found =
-        listing.lines().any(|text| text.contains("thread.rs") && text.contains("inlined at") && text.contains(&site));
+        listing.lines().any(|text| text.contains("index.rs") && text.contains("inlined at") && text.contains(&site));
     let lines: Vec<_> = listing.lines().filter(|text| text.contains("inlined at")).take(10).collect();
     assert!(found, "no call inlined at {site}; there are:\n{}", lines.join("\n"));
     None

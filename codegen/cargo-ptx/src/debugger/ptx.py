@@ -476,7 +476,7 @@ WRAPPERS = "|".join([
     r"core::mem::maybe_dangling::MaybeDangling<.*", r"core::mem::maybe_uninit::MaybeUninit<.*", r"core::pin::Pin<.*",
     r"core::ptr::non_null::NonNull<.*", r"core::ptr::unique::Unique<.*",
     r"ptx_device::atomic::Atomic<.*", r"ptx_device::shared::Shared<.*", r"ptx_device::ffi::(Restrict|Volatile)<.*",
-    r"ptx_device::thread::ThreadIndex",
+    r"ptx_device::index::ThreadIndex",
 ])
 
 TYPES: List[Tuple[str, Make]] = [

@@ -32,7 +32,7 @@
 //@ cuda-gdb-names: below
 //@ cuda-gdb-command: frame 4
 //@ cuda-gdb-command: info locals
-//@ cuda-gdb-check: i = ptx_device::thread::ThreadIndex {value: 0, [...]}
+//@ cuda-gdb-check: i = ptx_device::index::ThreadIndex {value: 0, [...]}
 //@ cuda-gdb-names: i
 //@ cuda-gdb-command: info args
 //@ cuda-gdb-check: n = 4
