@@ -3,16 +3,19 @@
 use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::{
-    LLVMAddIncoming, LLVMBuildPhi, LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetNumOperands,
-    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMInsertIntoBuilder, LLVMInstructionClone,
-    LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetCondition, LLVMSetOperand, LLVMSetSuccessor,
-    LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMAddIncoming, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue,
+    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMInsertIntoBuilder,
+    LLVMInstructionClone, LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetCondition,
+    LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
 
 use inkwell::values::PhiValue;
 
-use super::{AsValueRef, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue};
+use super::{
+    AsValueRef, BasicBlock, BasicValueEnum, Builder, Context, FunctionValue, InstructionOpcode, InstructionValue,
+    IntValue,
+};
 
 /// Copies blocks behind the function's last one; returns the copies in their order.
 ///
@@ -120,6 +123,16 @@ pub fn always_branch(context: &Context, branch: InstructionValue<'_>, to_first: 
     let condition = context.bool_type().const_int(u64::from(to_first), false);
     // SAFETY: the branch is live and has a condition, which is of this type.
     unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
+}
+
+/// A value that is some number even where `value` is undefined, and the same number for all who look.
+pub fn build_freeze<'ctx>(builder: &Builder<'ctx>, value: IntValue<'ctx>) -> IntValue<'ctx> {
+    if value.is_constant_int() {
+        return value;
+    }
+    assert!(builder.get_insert_block().is_some(), "the builder has a place");
+    // SAFETY: the value is live, and the builder stands in a block of its function; a freeze is of its operand's type.
+    unsafe { IntValue::new(LLVMBuildFreeze(builder.as_mut_ptr(), value.as_value_ref(), c"".as_ptr())) }
 }
 
 /// What a phi is, by the block that control comes from.

@@ -25,7 +25,7 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
-pub use copies::{always_branch, branch_targets, copy_blocks, incoming};
+pub use copies::{always_branch, branch_targets, build_freeze, copy_blocks, incoming};
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{

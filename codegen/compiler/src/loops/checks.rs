@@ -17,6 +17,10 @@
 //! reaches `%len`, no smaller one does, and no check of the fast loop fails. Else the loop runs as it was written: it panics
 //! in the same round, with the same numbers and after the same stores. A negative step is a large number, which overflows.
 //!
+//! What goes into the test is frozen: a value may be undefined where the loop would not have looked at it, as a bound is
+//! that is compared only after a panic. Whatever number it then is, the test covers the first round, and in a later one the
+//! loop itself would have branched on what is undefined.
+//!
 //! Not where something convergent is in the loop: threads of a warp may take different loops, and would meet at different
 //! barriers.
 
@@ -81,7 +85,7 @@ fn split_one<'ctx>(
     let builder = context.create_builder();
     builder.position_before(&end);
     let emit = Emit { context, module, builder, shape: &shape };
-    let rounds = emit.jumps_back()?;
+    let rounds = llvm::build_freeze(&emit.builder, emit.jumps_back()?);
     let mut all = context.bool_type().const_int(1, false);
     for check in &checks {
         let holds = emit.stays_below(check, rounds)?;
@@ -386,9 +390,10 @@ impl<'ctx> Emit<'_, 'ctx> {
     /// Whether a check's index is below its length in every round.
     fn stays_below(&self, check: &Check<'ctx>, rounds: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
         let (first, step) = self.affine(check.index)?;
+        let [first, step, len] = [first, step, check.len].map(|value| llvm::build_freeze(&self.builder, value));
         let (growth, too_much) = self.overflowing("llvm.umul.with.overflow", rounds, step)?;
         let (last, too_far) = self.overflowing("llvm.uadd.with.overflow", first, growth)?;
-        let below = self.builder.build_int_compare(IntPredicate::ULT, last, check.len, "")?;
+        let below = self.builder.build_int_compare(IntPredicate::ULT, last, len, "")?;
         let overflows = self.builder.build_or(too_much, too_far, "")?;
         let fits = self.builder.build_not(overflows, "")?;
         self.builder.build_and(below, fits, "")
@@ -493,6 +498,21 @@ mod tests {
                 assert_eq!(ir.contains("llvm.usub.sat"), condition == WHILE, "{ir}");
             }
         }
+    }
+
+    #[test]
+    fn what_may_be_undefined_is_frozen() {
+        // `%n` is looked at after the first check alone, `%stride` from the second round on.
+        let ir = split_loop("%index = mul i64 %k, %stride", UNTIL, "");
+        let frozen: Vec<&str> =
+            ir.lines().filter_map(|line| Some(line.trim().split_once(" = freeze i64")?.0)).collect();
+        let (_, product) = ir.split_once("@llvm.umul.with.overflow.i64(i64 ").expect("the growth is multiplied");
+        let operands: Vec<&str> = product.split(')').next().unwrap_or_default().split(", i64 ").collect();
+        assert!(
+            operands.len() == 2 && operands.iter().all(|operand| frozen.contains(operand)),
+            "{operands:?} in\n{ir}"
+        );
+        assert!(ir.contains("freeze i64 %len"), "{ir}");
     }
 
     #[test]
