@@ -279,3 +279,14 @@ pub enum Lost {
     #[error("the hardware reported {0}")]
     Other(&'static str),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    /// From 128 bytes on, clippy warns of every function of a user's that returns it (`result_large_err`).
+    #[test]
+    fn it_is_small_enough_to_return() {
+        assert!(size_of::<Error>() < 128, "{} bytes", size_of::<Error>());
+    }
+}

@@ -24,7 +24,7 @@ pub enum ShapeError {
         /// The shape, in words.
         shape: String,
         /// The elements that it has.
-        needed: u128,
+        needed: u64,
         /// Those of the memory.
         len: usize,
     },
@@ -73,9 +73,9 @@ impl Shape {
                 return Err(ShapeError::Extent { shape: self.to_string(), extent: stride, limit });
             }
         }
-        // At most 96 bits.
-        let needed = sides.iter().map(|side| *side as u128).product();
-        if needed > len as u128 {
+        // No overflow: two sides of 32 bits, or three of 21.
+        let needed = sides.iter().map(|side| *side as u64).product();
+        if needed > len as u64 {
             return Err(ShapeError::TooLarge { shape: self.to_string(), needed, len });
         }
         Ok(())
