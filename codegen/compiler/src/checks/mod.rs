@@ -27,16 +27,13 @@ mod separate;
 
 use std::collections::HashSet;
 
-pub use separate::separate;
-
 use chain::{Chain, Check, Indexed};
 use copy::Copies;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, Builder, BuilderError, Context, FunctionValue, IntPredicate, IntValue, Module,
-    TargetMachine,
+    self, BasicBlock, Builder, BuilderError, Context, FunctionValue, IntPredicate, IntValue, Module, TargetMachine,
 };
 
 /// What cleans up behind the merging.
@@ -59,6 +56,13 @@ pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
     }
     Ok(())
+}
+
+/// Keeps comparisons apart that LLVM would join, when it is done with everything else.
+pub fn separate<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    separate::separate(context, module).map_err(|error| {
+        Diagnostic::error(Code::LlvmFailed, format!("cannot separate two comparisons: {error}")).into()
+    })
 }
 
 struct Stage<'a, 'ctx> {

@@ -92,7 +92,7 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     let (context, level) = (program.context, program.options.opt_level);
     copies::widen(context, module, machine, level)?;
     barriers::align(context, module, level)?;
-    checks::separate(context, module);
+    checks::separate(context, module)?;
     memory::order(context, module, machine, &program.table, *arch, level)?;
     float::lower(context, module, level)?;
     panics::lower(context, module, level)
