@@ -74,6 +74,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         optimize::thread_jumps(module)?;
         let unrolled = loops::unroll(context, module);
+        loops::count(context, module, machine)?;
         loops::split(context, module, machine)?;
         optimize::run_level(module, machine, level, *arch)?;
         if !unrolled {
