@@ -67,15 +67,18 @@ impl Arguments {
 
     /// Compares results with each other, and with what was there before: a kernel that writes nothing agrees with any other
     /// that writes nothing.
-    pub fn compare(&self, rust: &[Data], cuda: &[Data], tolerance: Tolerance) -> Result<(), String> {
+    pub fn compare(&self, results: [&[Data]; 2], names: [&str; 2], tolerance: Tolerance) -> Result<(), String> {
         let outputs = self.slices.iter().filter(|slice| slice.role != Role::Input);
-        for (index, ((rust, cuda), slice)) in rust.iter().zip(cuda).zip(outputs).enumerate() {
-            for (language, result) in [("Rust", rust), ("CUDA C++", cuda)] {
+        for (index, ((left, right), slice)) in results[0].iter().zip(results[1]).zip(outputs).enumerate() {
+            for (name, result) in names.iter().zip([left, right]) {
                 if *result == slice.before {
-                    return Err(format!("result {index}: the kernel in {language} changed nothing"));
+                    return Err(format!("result {index}: the kernel in {name} changed nothing"));
                 }
             }
-            tolerance.compare(rust, cuda).map_err(|difference| format!("result {index}: {difference}"))?;
+            tolerance.compare(left, right).map_err(|difference| {
+                let [left, right] = names;
+                format!("result {index}, {left} against {right}: {difference}")
+            })?;
         }
         Ok(())
     }
