@@ -5,7 +5,7 @@ use std::process::Command;
 
 use ptx_bench_table::guard::{Arch, Figures, Key};
 use ptx_bench_table::rows;
-use ptx_bench_table::sass::Listing;
+use ptx_bench_table::sass::{Listing, loops};
 use ptx_codegen::report::Report;
 use ptx_codegen::request::Emit;
 use ptx_codegen::tool::Tool;
@@ -69,7 +69,7 @@ fn figures_of(report: &Report, listing: &Listing, name: &str, arch: &str) -> Res
     Ok(Figures {
         registers: resources.registers,
         stack: resources.stack,
-        loops: number(listing.loops(name)?.iter().sum()),
+        loops: number(loops(listing, name)?.iter().sum()),
         code: number(listing.opcodes(name).count()),
     })
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use ptx_bench_table::rows;
-use ptx_bench_table::sass::Listing;
+use ptx_bench_table::sass::{Listing, loops};
 use ptx_codegen::ptx_text::{self, Definition, Kind};
 use ptx_codegen::ptxas::{self, Calls};
 use ptx_codegen::report::{self, Report, Resources};
@@ -112,7 +112,7 @@ fn disassemble(nvdisasm: &Tool, cubin: &Path) -> Result<Listing> {
 
 fn figures(compiled: &Compiled, name: &str) -> Result<Value> {
     let resources = compiled.resources.get(name).with_context(|| format!("ptxas says nothing of `{name}`"))?;
-    let loops = compiled.sass.loops(name).map_err(anyhow::Error::msg)?;
+    let in_loops = loops(&compiled.sass, name).map_err(anyhow::Error::msg)?;
     let of = |opcode: &str| compiled.sass.opcodes(name).filter(|found| found.split('.').next() == Some(opcode)).count();
     Ok(json!({
         "registers": resources.registers,
@@ -121,7 +121,7 @@ fn figures(compiled: &Compiled, name: &str) -> Result<Value> {
         "shared": resources.shared,
         "ptx": statements(definition(&compiled.ptx, name)?.body),
         "sass": compiled.sass.opcodes(name).count(),
-        "loops": loops.iter().sum::<usize>(),
+        "loops": in_loops.iter().sum::<usize>(),
         "local": of("LDL") + of("STL"),
     }))
 }

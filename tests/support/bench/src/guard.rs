@@ -23,7 +23,7 @@ pub struct Figures {
     pub registers: u32,
     /// Bytes of a thread's stack.
     pub stack: u32,
-    /// Instructions in innermost loops ([`crate::sass::Listing::loops`]).
+    /// Instructions in innermost loops ([`crate::sass::loops`]).
     pub loops: u32,
     /// All instructions.
     pub code: u32,
@@ -39,7 +39,7 @@ pub type Key = (String, Arch);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arch(usize);
 
-/// The record.
+/// All kernels for all archs, as they were when it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The version of ptxas that made the code.

@@ -1,4 +1,4 @@
-//! Where control goes in machine code, and its innermost loops: [`Listing::loops`] says which count.
+//! Where control goes in machine code, and its innermost loops: [`loops`] says which count.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 use petgraph::visit::{Dfs, NodeFiltered, Reversed};
 
-use super::{Instruction, Listing};
+use super::listing::{Instruction, Listing};
 
 /// What may run after an instruction of a function, by their numbers, which are in the order of addresses.
 type Graph = DiGraphMap<usize, ()>;
@@ -23,49 +23,82 @@ struct Next {
     leaves: bool,
 }
 
-/// The numbers of instructions of a kernel's innermost loops.
+/// How many instructions each innermost loop has that a kernel runs as long as nothing panics.
+///
+/// **What runs.** From the kernel's first instruction along every edge, and into every function that is called; of this,
+/// only what may still get to an `EXIT` or `RET`. So these are left out:
+/// - what only leads to a trap: the code that reports a panic, with its loop that waits for the host;
+/// - the copies for warps that have diverged before a barrier: `BRA.DIV` is never taken, `BRA.CONV` always;
+/// - functions that only such code calls.
+///
+/// **Loops.** A loop is as many instructions as possible that may each run again after each other one. Of a loop without
+/// the instruction by which it is entered, what is left has inner loops, or the loop is an innermost one. So all ways back
+/// to one instruction are one loop, as in LLVM. Of several instructions by which a loop is entered, the first counts.
 pub fn loops(listing: &Listing, kernel: &str) -> Result<Vec<usize>, String> {
     let section = listing.sections.get(kernel).ok_or_else(|| format!("nvdisasm shows no code of `{kernel}`"))?;
     let (mut found, mut known, mut functions) = (Vec::new(), BTreeSet::new(), vec![section.start]);
     while let Some(function) = functions.pop() {
         if known.insert(function) {
-            let (graph, calls) = running(listing, function)?;
-            innermost(&graph, &graph.nodes().collect(), &mut found);
-            functions.extend(calls);
+            let function = Function::new(listing, function, &mut Vec::new())?;
+            innermost(&function.runs, &function.runs.nodes().collect(), &mut found);
+            functions.extend(function.calls);
         }
     }
     Ok(found)
 }
 
-/// What runs of the function that begins with this instruction, and the functions that this calls.
-fn running(listing: &Listing, first: usize) -> Result<(Graph, Vec<usize>), String> {
-    let mut graph = Graph::new();
-    let (mut calls, mut leaving, mut open) = (Vec::new(), Vec::new(), vec![first]);
-    while let Some(at) = open.pop() {
-        let next = next(listing, at)?;
-        graph.add_node(at);
-        for to in next.to {
-            if !graph.contains_node(to) {
-                open.push(to);
+/// A kernel, or a function that is called.
+struct Function {
+    /// What runs of it.
+    runs: Graph,
+    /// The functions that this calls.
+    calls: Vec<usize>,
+    /// Whether it has an end but a trap.
+    ends: bool,
+}
+
+impl Function {
+    /// The function that begins with this instruction. `callers` are those that are being looked at, innermost last: of them
+    /// nothing is known yet, and it is taken that they end.
+    fn new(listing: &Listing, first: usize, callers: &mut Vec<usize>) -> Result<Self, String> {
+        let mut graph = Graph::new();
+        let (mut calls, mut leaving, mut open) = (Vec::new(), Vec::new(), vec![first]);
+        callers.push(first);
+        while let Some(at) = open.pop() {
+            let mut next = next(listing, at)?;
+            for function in next.calls {
+                calls.push((at, function));
+                let ends = callers.contains(&function) || Self::new(listing, function, callers)?.ends;
+                if !ends && !listing.instructions[at].predicated {
+                    next.to.clear();
+                }
             }
-            graph.add_edge(at, to, ());
+            graph.add_node(at);
+            for to in next.to {
+                if !graph.contains_node(to) {
+                    open.push(to);
+                }
+                graph.add_edge(at, to, ());
+            }
+            if next.leaves {
+                leaving.push(at);
+            }
         }
-        calls.extend(next.calls.into_iter().map(|function| (at, function)));
-        if next.leaves {
-            leaving.push(at);
+        callers.pop();
+        let ends = !leaving.is_empty();
+        let mut runs = BTreeSet::new();
+        for end in leaving {
+            let back = Reversed(&graph);
+            let mut search = Dfs::new(back, end);
+            while let Some(at) = search.next(back) {
+                runs.insert(at);
+            }
         }
+        calls.retain(|(at, _)| runs.contains(at));
+        let calls = calls.into_iter().map(|(_, function)| function).collect();
+        let runs = graph.all_edges().filter(|(from, to, ())| runs.contains(from) && runs.contains(to)).collect();
+        Ok(Self { runs, calls, ends })
     }
-    let mut runs = BTreeSet::new();
-    for end in leaving {
-        let back = Reversed(&graph);
-        let mut search = Dfs::new(back, end);
-        while let Some(at) = search.next(back) {
-            runs.insert(at);
-        }
-    }
-    calls.retain(|(at, _)| runs.contains(at));
-    let graph = graph.all_edges().filter(|(from, to, ())| runs.contains(from) && runs.contains(to)).collect();
-    Ok((graph, calls.into_iter().map(|(_, function)| function).collect()))
 }
 
 /// Where control goes from the instruction of this number.
@@ -114,13 +147,6 @@ fn next(listing: &Listing, at: usize) -> Result<Next, String> {
 fn labels(listing: &Listing, instruction: &Instruction) -> Vec<usize> {
     let words = instruction.operands.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '$')));
     words.filter_map(|word| listing.labels.get(word)).filter(|at| **at < listing.instructions.len()).copied().collect()
-}
-
-impl Instruction {
-    /// The opcode without modifiers.
-    fn base(&self) -> &str {
-        self.opcode.split('.').next().unwrap_or_default()
-    }
 }
 
 /// Innermost loops among these instructions.
@@ -216,11 +242,21 @@ mod tests {
 
     #[test]
     fn functions_that_run_count_once() {
+        let trap = ".w:\nNANOSLEEP\n@P3 BRA `(.w)\nBPT.TRAP";
         let function = "$f:\n.f:\nFADD\n@P0 BRA `(.f)\nRET.REL.NODEC R2 `(k)";
         check(&format!("CALL.REL.NOINC `($f)\nCALL.REL.NOINC `($f)\nEXIT\n{function}"), &[2]);
         check(&format!("EXIT\n{function}"), &[]);
         check(&format!("@P0 BRA `(.p)\nEXIT\n.p:\nCALL.REL.NOINC `($f)\nBPT.TRAP\n{function}"), &[]);
         check(&format!("CALL.REL.NOINC `(f)\nEXIT\n.text.f\nf:\n{function}"), &[2]);
+        // One that always traps does not come back.
+        check(
+            &format!(
+                ".a:\nFADD\n@P0 BRA `(.p)\n@P1 BRA `(.a)\nEXIT\n.p:\nCALL.REL.NOINC `($p)\n.q:\nBRA `(.a)\n$p:\n{trap}"
+            ),
+            &[3],
+        );
+        // One that calls itself.
+        check("CALL.REL.NOINC `($f)\nEXIT\n$f:\n@P0 CALL.REL.NOINC `($f)\n.f:\n@P0 BRA `(.f)\nRET", &[1]);
         // What is not in the cubin.
         check("CALL.ABS.NOINC `(vprintf)\nEXIT", &[]);
     }
