@@ -58,9 +58,8 @@ pub unsafe fn reduce(x: &[f32], mut sums: DisjointSlice<f32>) {
 /// Blocks must have [`THREADS`] threads, and `sums` an element for each.
 #[kernel]
 pub unsafe fn dot(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
-    let first = thread::index_1d().get();
-    let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
-    let sum = x.iter().zip(y).skip(first).step_by(stride).map(|(x, y)| x * y).sum();
+    let y = &y[..x.len()];
+    let sum = thread::grid_stride(x.len()).map(|i| x[i] * y[i]).sum();
     // SAFETY: all threads of the block are here.
     let sum = unsafe { block_sum(sum) };
     if thread::thread_idx_x() == 0 {
@@ -133,8 +132,6 @@ pub fn histogram_global(data: &[u32], counts: AtomicSlice<u32, Device>) {
 /// The largest absolute value, as bits, which are in the same order.
 #[kernel]
 pub fn largest(x: &[f32], result: AtomicSlice<u32, Device>) {
-    let first = thread::index_1d().get();
-    let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
-    let largest = x.iter().skip(first).step_by(stride).fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    let largest = thread::grid_stride(x.len()).fold(0.0_f32, |largest, i| largest.max(x[i].abs()));
     result[0].fetch_max(largest.to_bits(), Ordering::Relaxed);
 }
