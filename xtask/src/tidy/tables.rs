@@ -46,7 +46,19 @@ pub const TESTS_TAKE_FROM_ABOVE: &[(&str, &str, &str)] =
 pub const FLOORS: &[Floor] = &[
     (
         "ground data",
-        &["arch", "artifact", "codes", "diagnostic", "files", "hash", "ptx_text", "request", "tool", "version"],
+        &[
+            "arch",
+            "artifact",
+            "codes",
+            "diagnostic",
+            "files",
+            "graph",
+            "hash",
+            "ptx_text",
+            "request",
+            "tool",
+            "version",
+        ],
     ),
     ("LLVM", &["llvm"]),
     ("marks", &["marks"]),
@@ -55,7 +67,9 @@ pub const FLOORS: &[Floor] = &[
         "stages",
         &[
             "abi",
+            "barriers",
             "callers",
+            "checks",
             "copies",
             "debuginfo",
             "emit",

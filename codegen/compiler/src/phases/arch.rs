@@ -5,6 +5,8 @@ use super::program::Program;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
 use crate::artifact::Artifact;
+use crate::barriers;
+use crate::checks;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
@@ -78,6 +80,9 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
             break;
         }
     }
+    if level.is_for_speed() {
+        checks::merge(context, module, machine)?;
+    }
     intrinsics::check(module, machine, &program.table, *arch)
 }
 
@@ -86,6 +91,8 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
     copies::widen(context, module, machine, level)?;
+    barriers::align(context, module, level)?;
+    checks::separate(context, module)?;
     memory::order(context, module, machine, &program.table, *arch, level)?;
     float::lower(context, module, level)?;
     panics::lower(context, module, level)
