@@ -86,7 +86,7 @@ fn measure(record: &Record, archs: &[Arch]) -> Measured {
     let count = measured.iter().filter(|entry| better(*entry)).count();
     if count > 0 {
         let command = COMMAND.split(" '").next().unwrap_or_default();
-        println!("remark: {count} kernels are better than in {PATH}; `{command}` keeps them so");
+        println!("remark: {count} lines of {PATH} could be better; `{command}` writes them anew");
     }
     Ok(Ok(measured))
 }
