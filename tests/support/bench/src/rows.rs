@@ -275,7 +275,7 @@ fn tensors() -> Vec<Row> {
         of("softmax").takes(|| vec![input(floats(MANY, -4.0, 4.0, 90)).by(64), output::<f32>(MANY).by(64)]),
         of("softmax_block")
             .blocks((MANY >> 10) as u32, 256)
-            .takes(|| vec![input(floats(MANY, -4.0, 4.0, 91)), value(1_usize << 10), output::<f32>(MANY)]),
+            .takes(|| vec![input(floats(MANY, -4.0, 4.0, 91)), output::<f32>(MANY).plane(1 << 10)]),
         of("layer_norm").takes(|| {
             let [scale, shift] = [92, 93].map(|seed| input(floats(64, 0.5, 1.5, seed)));
             vec![input(floats(MANY, -4.0, 4.0, 94)).by(64), scale, shift, output::<f32>(MANY).by(64)]

@@ -42,8 +42,7 @@ fn element(ty: &str, role: Role) -> Option<&str> {
     match role {
         Role::Input => ty.strip_prefix("&[")?.strip_suffix(']'),
         Role::Output | Role::Update => {
-            let arguments = ty.strip_prefix("DisjointSlice<").or_else(|| ty.strip_prefix("AtomicSlice<"))?;
-            let arguments = arguments.strip_suffix('>')?;
+            let arguments = arguments(ty, &["DisjointSlice", "PerBlock", "AtomicSlice"])?;
             // An array's length has no comma, but a scope follows one.
             Some(if arguments.starts_with('[') { arguments } else { arguments.split(',').next()? })
         }
@@ -51,8 +50,13 @@ fn element(ty: &str, role: Role) -> Option<&str> {
 }
 
 fn plane_element(ty: &str) -> Option<&str> {
-    let arguments = ty.strip_prefix("Disjoint2d<").or_else(|| ty.strip_prefix("DisjointTiles<"))?;
-    arguments.strip_suffix('>')?.split(',').next()
+    arguments(ty, &["Disjoint2d", "DisjointTiles", "RowsPerBlock"])?.split(',').next()
+}
+
+/// What stands between angle brackets after one of these names.
+fn arguments<'a>(ty: &'a str, names: &[&str]) -> Option<&'a str> {
+    let (name, arguments) = ty.split_once('<')?;
+    names.contains(&name).then(|| arguments.strip_suffix('>'))?
 }
 
 /// Whether an element, such as `f32`, `[f32;WIDTH]`, `Float4` or `[Float2;POINTS]`, is of such numbers.
