@@ -72,6 +72,7 @@ pub const FLOORS: &[Floor] = &[
             "checks",
             "copies",
             "debuginfo",
+            "divisions",
             "emit",
             "float",
             "header",

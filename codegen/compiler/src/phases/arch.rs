@@ -10,6 +10,7 @@ use crate::checks;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
+use crate::divisions;
 use crate::emit;
 use crate::float;
 use crate::intrinsics;
@@ -73,6 +74,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     optimize::run_level(module, machine, level, *arch)?;
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         optimize::thread_jumps(module)?;
+        divisions::narrow(context, module)?;
         let unrolled = loops::unroll(context, module);
         loops::count(context, module, machine)?;
         loops::split(context, module, machine)?;
