@@ -1,8 +1,11 @@
 //! Instructions that compute from their operands and do nothing else.
 
 use inkwell::llvm_sys::core::{
-    LLVMGetNumOperands, LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeKind, LLVMGetVolatile, LLVMIsALoadInst, LLVMTypeOf,
+    LLVMGetCalledValue, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString, LLVMGetNumOperands,
+    LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeKind, LLVMGetVolatile, LLVMIsACallInst, LLVMIsAInlineAsm,
+    LLVMIsALoadInst, LLVMTypeOf,
 };
+use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
 
 use super::{AsValueRef, BasicValueEnum, InstructionOpcode, InstructionValue, called_function};
@@ -108,4 +111,36 @@ pub fn value_operands(instruction: InstructionValue<'_>) -> impl Iterator<Item =
             is_basic.then(|| (index, BasicValueEnum::new(operand)))
         }
     })
+}
+
+/// The text of the inline PTX that an instruction calls.
+pub fn inline_assembly(call: InstructionValue<'_>) -> Option<String> {
+    inline_text(call, LLVMGetInlineAsmAsmString)
+}
+
+/// The constraints of the inline PTX that an instruction calls.
+pub fn inline_constraints(call: InstructionValue<'_>) -> Option<String> {
+    inline_text(call, LLVMGetInlineAsmConstraintString)
+}
+
+fn inline_text(
+    call: InstructionValue<'_>,
+    get: unsafe extern "C" fn(LLVMValueRef, *mut usize) -> *const libc::c_char,
+) -> Option<String> {
+    let value = call.as_value_ref();
+    // SAFETY: the instruction is live; only a call is asked for its callee, and only inline assembly for its texts, which are
+    // so many bytes that are copied.
+    unsafe {
+        if LLVMIsACallInst(value).is_null() {
+            return None;
+        }
+        let callee = LLVMGetCalledValue(value);
+        if LLVMIsAInlineAsm(callee).is_null() {
+            return None;
+        }
+        let mut len = 0;
+        let start = get(callee, &mut len);
+        (!start.is_null())
+            .then(|| String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len)).into_owned())
+    }
 }

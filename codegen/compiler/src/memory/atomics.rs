@@ -15,6 +15,7 @@
 use super::bodies::{self, Key, Operation};
 use super::mapping::{self, Order, Scope, Space, Type};
 use super::pointers;
+use super::reductions;
 use crate::abi::Table;
 use crate::arch::Arch;
 use crate::callers;
@@ -54,7 +55,11 @@ pub fn order<'ctx>(
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    run(module, machine, "always-inline,globaldce")
+    run(module, machine, "always-inline,globaldce,function(dce)")?;
+    if level != OptLevel::O0 {
+        reductions::reduce(context, module).map_err(|error| bug(&error))?;
+    }
+    Ok(())
 }
 
 fn atomics<'ctx>(module: &Module<'ctx>) -> Vec<InstructionValue<'ctx>> {

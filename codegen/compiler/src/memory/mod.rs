@@ -8,6 +8,7 @@ mod atomics;
 mod bodies;
 mod mapping;
 mod pointers;
+mod reductions;
 mod scoped;
 mod spaces;
 
