@@ -107,3 +107,44 @@ fn is_below_2_32(value: IntValue<'_>, steps: u32) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::AnyValue;
+    use crate::llvm::parse_ir;
+
+    fn narrowed(body: &str) -> String {
+        let text = format!("define i64 @f(i32 %i, i64 %wide, i64 %n) {{ {body} }}");
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        narrow(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    #[test]
+    fn a_small_dividend_is_divided_by_32_bits() {
+        for body in [
+            "%a = zext i32 %i to i64\n %q = udiv i64 %a, %n\n ret i64 %q",
+            "%a = and i64 %wide, 65535\n %q = urem i64 %a, %n\n ret i64 %q",
+            // A quotient of one is one.
+            "%a = zext i32 %i to i64\n %p = udiv i64 %a, %n\n %q = urem i64 %p, %n\n ret i64 %q",
+        ] {
+            let ir = narrowed(body);
+            assert!(ir.contains("udiv i32") && !ir.contains("udiv i64") && !ir.contains("urem"), "{ir}");
+            assert!(ir.contains("icmp ugt i64") && ir.contains("freeze i64 %n"), "{ir}");
+        }
+    }
+
+    #[test]
+    fn others_stay() {
+        for body in
+            ["%q = udiv i64 %wide, %n\n ret i64 %q", "%a = zext i32 %i to i64\n %q = sdiv i64 %a, %n\n ret i64 %q"]
+        {
+            assert!(!narrowed(body).contains("div i32"), "{body}");
+        }
+        // LLVM multiplies by what a constant is the reciprocal of.
+        assert!(narrowed("%a = zext i32 %i to i64\n %q = udiv i64 %a, 7\n ret i64 %q").contains("udiv i64 %a, 7"));
+    }
+}

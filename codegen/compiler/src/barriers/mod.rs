@@ -66,3 +66,140 @@ fn align_in<'ctx>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::parse_ir;
+
+    /// Which barriers of a kernel are aligned, in their order.
+    fn aligned(body: &str) -> Vec<bool> {
+        let text = format!(
+            "declare void @{SINGLE}(i32) convergent
+            declare void @panic() noreturn
+            declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+            declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+            define ptx_kernel void @k(i1 %same, i32 %n, ptr %data) {{
+            entry:
+              %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+              %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+              %own = icmp ult i32 %t, %n
+              {body}
+            }}"
+        )
+        .replace("BARRIER", &format!("call void @{SINGLE}(i32 0)"));
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        align(&context, &module, OptLevel::O3).unwrap();
+        module.verify().unwrap();
+        let calls = llvm::instructions(module.get_function("k").unwrap()).filter_map(llvm::called_function);
+        let names = calls.map(|callee| callee.get_name().to_string_lossy().into_owned());
+        names.filter(|name| name.contains("barrier")).map(|name| name == ALIGNED).collect()
+    }
+
+    #[test]
+    fn what_all_threads_reach_is_aligned() {
+        for body in [
+            // Threads that part meet again before it; a panic does not count.
+            "br i1 %own, label %some, label %join
+            some: store i32 %t, ptr %data
+              br label %join
+            join: BARRIER
+              ret void",
+            "br i1 %own, label %go, label %fail
+            fail: call void @panic()
+              unreachable
+            go: BARRIER
+              ret void",
+            // All threads of a block take the same way: by a parameter, the block's number, the round of a loop.
+            "br i1 %same, label %go, label %end
+            go: BARRIER
+              br label %end
+            end: ret void",
+            "%first = icmp eq i32 %b, 0
+              br i1 %first, label %go, label %end
+            go: BARRIER
+              br label %end
+            end: ret void",
+            "br label %loop
+            loop: %i = phi i32 [ 0, %entry ], [ %next, %back ]
+              br i1 %own, label %some, label %back
+            some: store i32 %i, ptr %data
+              br label %back
+            back: BARRIER
+              %next = add i32 %i, 1
+              %more = icmp ult i32 %next, %n
+              br i1 %more, label %loop, label %end
+            end: ret void",
+        ] {
+            assert_eq!(aligned(body), [true], "{body}");
+        }
+    }
+
+    #[test]
+    fn what_some_threads_may_miss_is_not() {
+        for body in [
+            "br i1 %own, label %go, label %end
+            go: BARRIER
+              br label %end
+            end: ret void",
+            // Threads that end early, and loops of different lengths.
+            "br i1 %own, label %end, label %go
+            go: BARRIER
+              br label %end
+            end: ret void",
+            "br label %loop
+            loop: %i = phi i32 [ %t, %entry ], [ %next, %loop ]
+              BARRIER
+              %next = add i32 %i, 1
+              %more = icmp ult i32 %next, %n
+              br i1 %more, label %loop, label %end
+            end: ret void",
+            // The condition depends on which way was taken, or on memory, or on what a frozen value is.
+            "br i1 %own, label %some, label %join
+            some: br label %join
+            join: %way = phi i1 [ false, %entry ], [ true, %some ]
+              br i1 %way, label %go, label %end
+            go: BARRIER
+              br label %end
+            end: ret void",
+            "%flag = load i1, ptr %data
+              br i1 %flag, label %go, label %end
+            go: BARRIER
+              br label %end
+            end: ret void",
+            "%some = freeze i1 %same
+              br i1 %some, label %go, label %end
+            go: BARRIER
+              br label %end
+            end: ret void",
+            // Nobody leaves: nothing says where threads meet.
+            "br label %loop
+            loop: BARRIER
+              br label %loop",
+        ] {
+            assert_eq!(aligned(body), [false], "{body}");
+        }
+    }
+
+    #[test]
+    fn each_barrier_is_judged_by_itself() {
+        let body = "BARRIER
+              br i1 %own, label %some, label %join
+            some: BARRIER
+              br label %join
+            join: BARRIER
+              ret void";
+        assert_eq!(aligned(body), [true, false, true]);
+    }
+
+    #[test]
+    fn other_functions_may_be_called_by_some_threads() {
+        let context = Context::create();
+        let text =
+            format!("declare void @{SINGLE}(i32)\n define void @f() {{ call void @{SINGLE}(i32 0)\n ret void }}");
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        align(&context, &module, OptLevel::O3).unwrap();
+        assert!(module.get_function(ALIGNED).is_none());
+    }
+}

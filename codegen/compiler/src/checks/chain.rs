@@ -31,7 +31,7 @@ pub struct Check<'ctx> {
     /// Where it goes if all is well, and whether that is its first target.
     pub inside: BasicBlock<'ctx>,
     pub inside_first: bool,
-    /// The panic.
+    /// Where it goes if the check fails: a block that ends in a panic.
     pub outside: BasicBlock<'ctx>,
     /// Whether other blocks jump to the panic too.
     pub outside_is_shared: bool,

@@ -176,3 +176,145 @@ impl<'ctx> Stage<'_, 'ctx> {
         self.builder.build_and(first, last, "")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::AnyValue;
+    use crate::llvm::parse_ir;
+    use crate::request::OptLevel;
+
+    /// A function that makes the checks of `indices` one after the other, with what is between them, after [`merge`].
+    fn merged(indices: &[&str], between: &str, entry: &str) -> String {
+        let mut blocks = String::new();
+        let mut panics = String::new();
+        for (at, index) in indices.iter().enumerate() {
+            let next = at + 1;
+            blocks += &format!(
+                "b{at}: %i{at} = {index}
+                  %ok{at} = icmp ult i64 %i{at}, %len
+                  br i1 %ok{at}, label %l{at}, label %p{at}
+                l{at}: %at{at} = getelementptr i32, ptr %data, i64 %i{at}
+                  %x{at} = load i32, ptr %at{at}
+                  {between}
+                  br label %b{next}\n"
+            );
+            panics += &format!(
+                "p{at}: call void @panic(i64 %i{at}, i32 {at})
+                  unreachable\n"
+            );
+        }
+        let sum = (1..indices.len()).map(|at| {
+            let before = if at == 1 { "%x0".to_string() } else { format!("%sum{}", at - 1) };
+            format!("%sum{at} = add i32 {before}, %x{at}\n")
+        });
+        let (last, sum) = (indices.len() - 1, sum.collect::<String>());
+        let text = format!(
+            "declare void @llvm.assume(i1)
+            declare void @panic(i64, i32) noreturn
+            define i32 @f(ptr %data, ptr %other, i64 %len, i64 %i, i64 %w) {{
+            entry: {entry}
+              br label %b0
+            {blocks}
+            b{}: {sum} ret i32 %sum{last}
+            {panics}
+            }}",
+            indices.len()
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        llvm::run_passes(&module, &machine, "function(simplifycfg)").unwrap();
+        merge(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    const SMALL: &str = "%small = icmp sgt i64 %len, -1\n call void @llvm.assume(i1 %small)";
+
+    /// The block in which everything is loaded, and whether it is the only one that loads.
+    fn loads_at_once(ir: &str, loads: usize) -> bool {
+        let blocks = ir.split("\n\n");
+        let counts: Vec<usize> = blocks.map(|block| block.matches("load i32").count()).filter(|n| *n > 0).collect();
+        counts == [loads]
+    }
+
+    #[test]
+    fn checks_are_made_at_once_and_panics_stay_apart() {
+        let ir = merged(&["add i64 %i, 0", "add i64 %i, %w", "sub i64 %i, %w"], "", SMALL);
+        assert!(loads_at_once(&ir, 3), "{ir}");
+        // Each panic still tells its own index.
+        for panic in 0..3 {
+            assert!(ir.contains(&format!(", i32 {panic})")), "{ir}");
+        }
+    }
+
+    #[test]
+    fn of_neighbours_the_first_and_the_last_are_compared() {
+        let indices = ["add i64 %i, -1", "add i64 %i, 0", "add i64 %i, 1", "add i64 %i, 2"];
+        let compares = |ir: &str| {
+            let first = ir.split("br i1").next().unwrap_or_default();
+            first.matches("icmp ult i64").count()
+        };
+        let ir = merged(&indices, "", SMALL);
+        assert!(loads_at_once(&ir, 4) && compares(&ir) == 2, "{ir}");
+        // With a length of 2^64 - 1 the first and the last could be on both sides of 0.
+        let ir = merged(&indices, "", "");
+        assert!(loads_at_once(&ir, 4) && compares(&ir) == 4, "{ir}");
+    }
+
+    #[test]
+    fn what_is_seen_between_checks_keeps_them_apart() {
+        for between in ["store i32 1, ptr %other", "call void @panic(i64 0, i32 7)", "fence seq_cst"] {
+            let ir = merged(&["add i64 %i, 0", "add i64 %i, 1"], between, SMALL);
+            assert!(!loads_at_once(&ir, 2), "{between}: {ir}");
+        }
+    }
+
+    #[test]
+    fn an_index_from_memory_is_not_loaded_before_its_check() {
+        let ir = merged(&["add i64 %i, 0", "zext i32 %x0 to i64"], "", SMALL);
+        assert!(!loads_at_once(&ir, 2), "{ir}");
+    }
+
+    #[test]
+    fn comparisons_with_one_limit_are_written_as_ptx() {
+        let text = "define i1 @f(i64 %a, i64 %b, i64 %c, i64 %n, i1 %x) {
+            %1 = icmp ult i64 %a, %n
+            %2 = icmp ugt i64 %n, %b
+            %3 = icmp ult i64 %c, %n
+            %4 = and i1 %1, %2
+            %5 = select i1 %4, i1 %3, i1 false
+            %6 = select i1 %5, i1 %x, i1 false
+            ret i1 %6
+        }
+        define i1 @g(i64 %a, i64 %b, i64 %n) {
+            %1 = icmp uge i64 %a, %n
+            %2 = icmp uge i64 %b, %n
+            %3 = or i1 %1, %2
+            ret i1 %3
+        }
+        define i1 @h(i64 %a, i64 %b, i64 %n, i64 %m) {
+            %1 = icmp ult i64 %a, %n
+            %2 = icmp ult i64 %b, %m
+            %3 = and i1 %1, %2
+            ret i1 %3
+        }";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        separate(&context, &module).unwrap();
+        module.verify().unwrap();
+        let ir = |name: &str| module.get_function(name).unwrap().print_to_string().to_string();
+        let f = ir("f");
+        assert!(
+            f.contains("setp.lt.u64 %p, $1, $4; setp.lt.and.u64 %p, $2, $4, %p; setp.lt.and.u64 %p, $3, $4, %p;"),
+            "{f}"
+        );
+        assert!(f.contains("(i64 %a, i64 %b, i64 %c, i64 %n)") && f.contains("i1 %x, i1 false"), "{f}");
+        assert!(ir("g").contains("setp.ge.u64 %p, $1, $3; setp.ge.or.u64 %p, $2, $3, %p;"), "{}", ir("g"));
+        assert!(!ir("h").contains("asm"), "{}", ir("h"));
+    }
+}

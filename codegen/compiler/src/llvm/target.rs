@@ -46,11 +46,11 @@ pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<Ta
 ///   equal modulo undefined bits (llvm-project pull request 162930, comments of 2025-11-25): `sort_unstable` in a kernel
 ///   panicked with "does not correctly implement a total order". The device test "iterators and sorting" guards it. The pass
 ///   runs inside code generation.
-/// - Loops are unrolled by four at most, as nvcc does, and what is left over after that is not a loop. LLVM's eight and a
-///   loop are for CPUs: many loops in kernels have few rounds, and ptxas unrolls the long ones once more.
+/// - Loops are unrolled by four at most, as nvcc does. LLVM's eight are for CPUs: many loops in kernels have few rounds, and
+///   ptxas unrolls the long ones once more.
 fn set_options() {
     const OF_22: &[&CStr] = &[c"-opt-disable=slsr"];
-    const OF_ALL: &[&CStr] = &[c"-unroll-max-count=4", c"-unroll-remainder"];
+    const OF_ALL: &[&CStr] = &[c"-unroll-max-count=4"];
     // LLVM 21 has neither the rewrite nor the option.
     let of_version = if cfg!(feature = "llvm-21") { &[] } else { OF_22 };
     let arguments: Vec<_> =

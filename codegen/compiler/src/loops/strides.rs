@@ -279,3 +279,93 @@ impl<'ctx> Stage<'_, 'ctx> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::AnyValue;
+    use crate::request::OptLevel;
+
+    /// A function with a loop, after [`count`] and the passes behind it.
+    fn counted(body: &str) -> String {
+        let text = format!(
+            "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+            target triple = \"nvptx64-nvidia-cuda\"
+            define i32 @f(ptr %data, ptr %behind, i64 %first, i64 %n, i64 %step) {{ {body} }}"
+        );
+        let context = Context::create();
+        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        count(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    fn below(condition: &str, step: &str) -> String {
+        format!(
+            "entry: br label %loop
+            loop: %i = phi i64 [ %first, %entry ], [ %next, %loop ]
+              %sum = phi i32 [ 0, %entry ], [ %more, %loop ]
+              %at = getelementptr i32, ptr %data, i64 %i
+              %x = load i32, ptr %at
+              %more = add i32 %sum, %x
+              %next = add i64 %i, {step}
+              {condition}
+            end: ret i32 %more"
+        )
+    }
+
+    #[test]
+    fn a_grid_stride_loop_gets_a_twin_that_is_counted() {
+        for condition in [
+            "%go = icmp ult i64 %next, %n\n br i1 %go, label %loop, label %end",
+            "%go = icmp ugt i64 %n, %next\n br i1 %go, label %loop, label %end",
+            "%go = icmp uge i64 %next, %n\n br i1 %go, label %end, label %loop",
+        ] {
+            let ir = counted(&below(condition, "%step"));
+            assert_eq!((ir.matches("udiv i64").count(), ir.matches("load i32").count()), (1, 2), "{ir}");
+            // Not where the next index could pass the largest number.
+            assert!(ir.contains("sub i64 0, ") && ir.contains("icmp ule i64") && ir.contains("add nuw i64"), "{ir}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_slice_is_divided() {
+        let ir = counted(
+            "entry: %less = add i64 %step, -1
+              %e = ptrtoint ptr %behind to i64
+              br label %loop
+            loop: %p = phi ptr [ %data, %entry ], [ %next, %loop ]
+              %sum = phi i32 [ 0, %entry ], [ %more, %loop ]
+              %next = getelementptr i32, ptr %p, i64 %step
+              %x = load i32, ptr %next
+              %more = add i32 %sum, %x
+              %after = getelementptr i8, ptr %next, i64 4
+              %a = ptrtoint ptr %after to i64
+              %bytes = sub nuw i64 %e, %a
+              %left = lshr exact i64 %bytes, 2
+              %go = icmp ult i64 %less, %left
+              br i1 %go, label %loop, label %end
+            end: ret i32 %more",
+        );
+        assert_eq!((ir.matches("udiv i64").count(), ir.matches("load i32").count()), (1, 1), "{ir}");
+        assert!(ir.contains("icmp ne i64") && ir.contains("llvm.umax.i64"), "{ir}");
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        let go = "br i1 %go, label %loop, label %end";
+        for (condition, step) in [
+            // LLVM counts constant steps by itself; a product is no sum; what is equal may never be met.
+            (format!("%go = icmp ult i64 %next, %n\n {go}"), "4"),
+            (format!("%go = icmp ult i64 %next, %n\n {go}"), "%i"),
+            (format!("%go = icmp ne i64 %next, %n\n {go}"), "%step"),
+            (format!("%go = icmp slt i64 %next, %n\n {go}"), "%step"),
+        ] {
+            assert!(!counted(&below(&condition, step)).contains("udiv"), "{condition}, {step}");
+        }
+    }
+}
