@@ -8,7 +8,6 @@ use crate::dump::Dump;
 use crate::llvm::{self, Context};
 use crate::output;
 use crate::phases::{self, Assembling, Parts, Program};
-use crate::ptxas;
 use crate::report::Report;
 use crate::request::Options;
 use crate::timings::{self, time};
@@ -35,7 +34,7 @@ pub fn link(options: &Options) -> Result<Report> {
     for &arch in &options.archs {
         let next = compile(&program, arch, &parts, &mut dump);
         // Errors are those of the first arch that has any, however fast ptxas is.
-        let at_once = if next.is_ok() { ptxas::most_at_once() } else { 1 };
+        let at_once = if next.is_ok() { phases::most_at_once() } else { 1 };
         while begun.len() >= at_once
             && let Some(first) = begun.pop_front()
         {

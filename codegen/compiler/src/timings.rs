@@ -46,7 +46,7 @@ impl Span {
 pub struct KernelTime {
     /// The symbol in the PTX.
     pub name: String,
-    /// The GPU.
+    /// The GPU that it was compiled for, as in `sm_90`.
     pub arch: String,
     /// By ptxas's own clock.
     pub seconds: f64,

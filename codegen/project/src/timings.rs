@@ -1,7 +1,7 @@
 //! How long a device build takes: cargo's part by this process's clock, the linker's by its own.
 //!
-//! The linker is told by an environment variable where its measurements go, not by an argument: they decide about nothing
-//! that is built, and cargo builds nothing again because of them.
+//! The linker is told by an environment variable where its measurements go, not by an argument: cargo builds nothing again
+//! because somebody wants to know how long it takes.
 
 use std::ffi::OsString;
 use std::path::Path;

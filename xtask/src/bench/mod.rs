@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+mod build;
 mod chart;
 mod code;
 mod compile;
@@ -14,6 +15,8 @@ mod page;
 /// What can be measured, and what is made of it.
 #[derive(clap::Subcommand)]
 pub enum Benchmark {
+    /// The device build of the benchmark's kernels, as ratios to nvcc on their twins, and where its time goes.
+    Build,
     /// Time and memory of compiling, as ratios to nvcc.
     Compile,
     /// The speed of kernels in Rust beside the same in CUDA C++; needs a GPU, unless an option says otherwise.
@@ -28,6 +31,7 @@ pub enum Benchmark {
 /// Measures or writes.
 pub fn run(what: &Benchmark) -> Result<ExitCode> {
     match what {
+        Benchmark::Build => build::run(),
         Benchmark::Compile => compile::run(),
         Benchmark::Kernels(request) => kernels::run(request),
         Benchmark::Page { record } => page::run(record).map(|()| ExitCode::SUCCESS),

@@ -46,7 +46,19 @@ pub const TESTS_TAKE_FROM_ABOVE: &[(&str, &str, &str)] =
 pub const FLOORS: &[Floor] = &[
     (
         "ground data",
-        &["arch", "artifact", "codes", "diagnostic", "files", "hash", "ptx_text", "request", "tool", "version"],
+        &[
+            "arch",
+            "artifact",
+            "codes",
+            "diagnostic",
+            "files",
+            "hash",
+            "ptx_text",
+            "request",
+            "timings",
+            "tool",
+            "version",
+        ],
     ),
     ("LLVM", &["llvm"]),
     ("marks", &["marks"]),
@@ -96,6 +108,7 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("codegen/project/src/cache.rs", "where the cache lies"),
     ("codegen/project/src/linker.rs", "whether this program is to be rustc's linker"),
     ("codegen/project/src/options", "settings come from variables, too"),
+    ("codegen/project/src/timings.rs", "whether the linker's measurements are wanted"),
     ("codegen/project/src/tools", "where NVIDIA's tools lie"),
     ("codegen/project/src/wrapper.rs", "whether this program is to be rustc's wrapper"),
     ("runtime/build/src", "a build script is told by cargo's variables what to build"),

@@ -116,6 +116,11 @@ pub fn check(target: &ForArch<'_, '_>, emitted: &Emitted<'_>) -> Result<()> {
     time!(verify::signatures(&emitted.ptx, &target.program.table, target.arch))
 }
 
+/// How many archs ptxas may work on at once: memory and cores have an end.
+pub fn most_at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// What [`assemble`] began.
 pub struct Assembling<'a, 'ctx> {
     program: &'a Program<'a, 'ctx>,

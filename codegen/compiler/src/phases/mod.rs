@@ -4,6 +4,6 @@ mod arch;
 mod parts;
 mod program;
 
-pub use arch::{Assembling, assemble, check, emit, finish, legalise, optimise, specialise};
+pub use arch::{Assembling, assemble, check, emit, finish, legalise, most_at_once, optimise, specialise};
 pub use parts::{Parts, find};
 pub use program::{Program, describe, lower, read, reduce};

@@ -9,7 +9,6 @@ mod trace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
-use std::thread;
 
 use crate::abi::Table;
 use crate::arch::Arch;
@@ -28,8 +27,11 @@ use self::process::Process;
 pub use self::resources::{Calls, kernel_of_unknown_stack, parse as resources};
 pub use self::trace::{Trace, Traceable};
 
-/// The major version that brought `-split-compile`.
+/// The oldest major version whose `-split-compile` is known to give the same machine code as without it.
 const FIRST_TO_SPLIT: u32 = 13;
+
+/// How many kernels a run of ptxas works on at once. The number stands in the cubin, so it is the same on every machine.
+const THREADS: u32 = 8;
 
 /// The assembler and how to call it.
 #[derive(Clone, Debug)]
@@ -38,8 +40,8 @@ pub struct Assembler {
     version: String,
     /// Where what it made is kept.
     cache: Option<PathBuf>,
-    /// How many threads one run may have.
-    threads: usize,
+    /// Whether one run works on several kernels at once.
+    splits: bool,
 }
 
 /// What came of one PTX file.
@@ -104,14 +106,11 @@ struct Ran {
 impl Assembler {
     /// By a ptxas that must run.
     pub fn of(tool: &Tool, options: &Options) -> Result<Self> {
+        let version = tool.version()?.to_string();
+        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
         // ptxas says how long a kernel took only where it works on one at a time.
-        let threads = if options.timings { 1 } else { (most_at_once() / options.archs.len().max(1)).max(1) };
-        Ok(Self {
-            tool: tool.clone(),
-            version: tool.version()?.to_string(),
-            cache: options.ptxas_cache.clone(),
-            threads,
-        })
+        let splits = major.is_some_and(|major| major >= FIRST_TO_SPLIT) && !options.timings;
+        Ok(Self { tool: tool.clone(), version, cache: options.ptxas_cache.clone(), splits })
     }
 
     /// As in `13.0.88`.
@@ -134,10 +133,7 @@ impl Assembler {
         let (input, output) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
         std::fs::write(&input, job.ptx).map_err(|e| no_scratch(&input, &e))?;
         let mut command = Command::new(&self.tool.path);
-        command.args(arguments(job)).arg(&input).arg("-o").arg(&output);
-        if self.threads > 1 && self.can_split() {
-            command.arg(format!("-split-compile={}", self.threads));
-        }
+        command.args(self.arguments(job)).arg(&input).arg("-o").arg(&output);
         let process = Process::start(command, folder).map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
         Ok(Running { started: Started::Process(process), key })
     }
@@ -167,7 +163,7 @@ impl Assembler {
         };
         let ended = process.wait().map_err(|e| self.tool.failed(format!("cannot wait for it: {e}")))?;
         timings::beside(format!("ptxas {}", job.arch), ended.start, ended.end);
-        if self.threads == 1 {
+        if !self.splits {
             timings::kernels(resources::times(&ended.log, job.arch));
         }
         let cubin = std::fs::read(ended.folder.path().join("kernels.cubin"));
@@ -190,16 +186,24 @@ impl Assembler {
         let modified = program.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
         let path = self.tool.path.as_os_str().as_encoded_bytes();
         let size = program.len().to_le_bytes();
-        let arguments = arguments(job).join(" ");
+        let arguments = self.arguments(job).join(" ");
         let parts: [&[u8]; 6] =
             [job.ptx.as_bytes(), arguments.as_bytes(), self.version.as_bytes(), path, &size, &modified.to_le_bytes()];
         Some(Key::of(&parts))
     }
 
-    /// Whether it has `-split-compile`, which divides a module's kernels among threads and gives the same machine code.
-    fn can_split(&self) -> bool {
-        let major = self.version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        major.is_some_and(|major| major >= FIRST_TO_SPLIT)
+    /// The options for the job, but for the files' names.
+    fn arguments(&self, job: Job<'_>) -> Vec<String> {
+        let mut arguments = vec![format!("-arch={}", job.arch), "-v".into()];
+        let flags: &[&str] = match job.debug {
+            DebugLevel::None => &[],
+            _ if job.is_for_debugger() => &["-g", "--dont-merge-basicblocks", "--return-at-end"],
+            _ => &["-lineinfo"],
+        };
+        arguments.extend(flags.iter().copied().chain(job.relocatable.then_some("-c")).map(str::to_string));
+        // Relocatable code has another order after a split run.
+        arguments.extend((self.splits && !job.relocatable).then(|| format!("-split-compile={THREADS}")));
+        arguments
     }
 
     fn failure(&self, log: &str, status: ExitStatus, job: Job<'_>) -> Failure {
@@ -242,23 +246,6 @@ impl Assembler {
             _ => subject.explain(&complaints),
         }
     }
-}
-
-/// ptxas's options for the job, but for what says where files are and how many threads it has.
-fn arguments(job: Job<'_>) -> Vec<String> {
-    let mut arguments = vec![format!("-arch={}", job.arch), "-v".into()];
-    let flags: &[&str] = match job.debug {
-        DebugLevel::None => &[],
-        _ if job.is_for_debugger() => &["-g", "--dont-merge-basicblocks", "--return-at-end"],
-        _ => &["-lineinfo"],
-    };
-    arguments.extend(flags.iter().copied().chain(job.relocatable.then_some("-c")).map(str::to_string));
-    arguments
-}
-
-/// How many runs of ptxas, and threads of theirs, this process may have at once.
-pub fn most_at_once() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The ptxas that the options ask for; none if it is neither asked for nor there.
