@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use libtest_mimic::Trial;
+use ptx_codegen::report::{self, Report};
+use ptx_codegen::request::Emit;
 use ptx_codegen::timings::Timings;
 use ptx_project::tools;
 use ptx_tests::folders::root;
@@ -61,6 +64,27 @@ pub fn trials() -> Vec<Trial> {
             assert!(!again.spans.iter().any(|span| span.beside), "ptxas ran: {:?}", again.spans);
             None
         }),
+        trial("ptxas makes the same machine code of several kernels at once as of one after the other", || {
+            let tools = tools::find();
+            let (Some(_), Some(nvdisasm)) = (tools.ptxas(), tools.nvdisasm()) else {
+                return Some("ptxas and nvdisasm were not found".into());
+            };
+            let demo = demo();
+            demo.edit("lib.rs", |text| text + &(1..=12).map(kernel).collect::<String>());
+            let code = |out: &str, more: &[&str]| -> String {
+                let build = ["build", "--release", "--arch", "sm_90", "--emit", "cubin", "--out", out];
+                demo.ptx(&[build.as_slice(), more].concat()).expect_success();
+                let report = fs::read_to_string(demo.path().join(out).join(report::FILE_NAME)).expect("the report");
+                let report: Report = serde_json::from_str(&report).expect("a report");
+                let cubin = report.output(Emit::Cubin, Some("sm_90")).expect("a cubin").path.clone();
+                let listing = Command::new(&nvdisasm.path).arg("--print-code").arg(cubin).output().expect("nvdisasm");
+                String::from_utf8_lossy(&listing.stdout).into_owned()
+            };
+            let (at_once, one_by_one) = (code("at-once", &[]), code("one-by-one", &["--timings"]));
+            assert!(at_once.contains(".text.kernel_12"), "{at_once}");
+            assert_eq!(at_once, one_by_one);
+            None
+        }),
         trial("timings take no value and are for builds", || {
             let demo = demo();
             for (args, part) in [
@@ -73,6 +97,15 @@ pub fn trials() -> Vec<Trial> {
             None
         }),
     ]
+}
+
+/// A kernel with a loop, a division, a call of the maths library and panics.
+fn kernel(number: u32) -> String {
+    format!(
+        "\n#[kernel]\npub fn kernel_{number}(x: &[f32], n: usize, mut out: DisjointSlice<f32>) {{\n    \
+         let i = thread::index_1d();\n    if let Some(out) = out.get_mut(i) {{\n        \
+         for step in 0..n / (i.get() + {number}) {{\n            *out += x[step * {number}].sin() / {number}.5;\n        }}\n    }}\n}}\n"
+    )
 }
 
 fn read(path: &std::path::Path) -> Timings {
