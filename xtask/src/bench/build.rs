@@ -47,17 +47,22 @@ pub fn run() -> Result<ExitCode> {
         cold = cold.least(bench.cold()?);
     }
     let (mut kernels, mut touched, mut unchanged) = (bench.kernels()?, bench.touched(0)?, bench.unchanged()?);
+    // Once for what is kept of it.
+    bench.incremental(0)?;
+    let mut incremental = bench.incremental(1)?;
     for round in 1..ROUNDS {
         twins = twins.least(bench.nvcc()?);
         kernels = kernels.least(bench.kernels()?);
         touched = touched.least(bench.touched(round)?);
         unchanged = unchanged.least(bench.unchanged()?);
+        incremental = incremental.least(bench.incremental(round + 1)?);
     }
     let rows = [
         ("nvcc, twins to cubin", twins, None),
         ("everything, sysroot ready", cold, Some(1.0)),
         ("the kernels' crate, those below it ready", kernels, Some(1.0)),
         ("after a change to one kernel", touched, Some(0.5)),
+        ("the same with CARGO_INCREMENTAL=1", incremental, None),
         ("after a change that leaves the PTX as it was", unchanged, None),
     ];
     println!("\n{:46} {:>8} {:>8} {:>9} {:>9}   target", ARCH, "wall, s", "CPU, s", "wall, ×", "CPU, ×");
@@ -134,24 +139,40 @@ impl Build {
     }
 
     fn touched(&self, round: usize) -> Result<Time> {
-        self.build(&self.source.replacen(CHANGED.1, &format!("*y += (a + {round}.5) * x[i.get()];"), 1))
+        self.build(&self.changed(round))
+    }
+
+    /// rustc compiles again only what has changed.
+    fn incremental(&self, round: usize) -> Result<Time> {
+        self.write(&self.changed(round))?;
+        let target = self.path("incremental");
+        timed(self.command(&target)?.env("CARGO_INCREMENTAL", "1"))
+    }
+
+    fn changed(&self, round: usize) -> String {
+        self.source.replacen(CHANGED.1, &format!("*y += (a + {round}.5) * x[i.get()];"), 1)
     }
 
     /// What ptxas made before is there.
     fn unchanged(&self) -> Result<Time> {
         self.build(&self.source)?;
         fs::write(self.path("kernels").join(CHANGED.0), format!("{}\n// A comment.\n", self.source))?;
-        timed(&mut self.command()?)
+        timed(&mut self.command(&self.path("target"))?)
     }
 
     /// With nothing that ptxas made before.
     fn build(&self, source: &str) -> Result<Time> {
-        remove(&self.path("cache").join(cache::PTXAS))?;
-        fs::write(self.path("kernels").join(CHANGED.0), source)?;
-        timed(&mut self.command()?)
+        self.write(source)?;
+        timed(&mut self.command(&self.path("target"))?)
     }
 
-    fn command(&self) -> Result<Command> {
+    /// The changed source, and an empty cache.
+    fn write(&self, source: &str) -> Result<()> {
+        remove(&self.path("cache").join(cache::PTXAS))?;
+        Ok(fs::write(self.path("kernels").join(CHANGED.0), source)?)
+    }
+
+    fn command(&self, target: &Path) -> Result<Command> {
         let cache = self.path("cache");
         fs::create_dir_all(&cache)?;
         // The user's, but for what ptxas made.
@@ -164,8 +185,8 @@ impl Build {
         }
         let mut command = Command::new(&self.cargo_ptx);
         command.args(["ptx", "build", "--quiet", "--release", "--emit", "cubin", "--arch", ARCH, "--out"]);
-        command.arg(self.path("out")).args(["--target-dir".as_ref(), self.path("target").as_os_str()]);
-        command.env(cache::CACHE_VARIABLE, cache).current_dir(self.path("kernels"));
+        command.arg(self.path("out")).args(["--target-dir".as_ref(), target.as_os_str()]);
+        command.env(cache::CACHE_VARIABLE, cache).env("CARGO_INCREMENTAL", "0").current_dir(self.path("kernels"));
         command.stdout(Stdio::null());
         Ok(command)
     }
@@ -173,7 +194,7 @@ impl Build {
     /// Where the time goes after a change.
     fn timings(&self) -> Result<String> {
         fs::write(self.path("kernels").join(CHANGED.0), self.source.replacen("+= a", "+= 2.0 * a", 1))?;
-        let text = shell::output(self.command()?.arg("--timings").stdout(Stdio::piped()))?;
+        let text = shell::output(self.command(&self.path("target"))?.arg("--timings").stdout(Stdio::piped()))?;
         let table = text.split("\nstage ").nth(1).context("no table of stages")?;
         Ok(format!("stage {}", table.split("\n\n/").next().unwrap_or(table)))
     }
