@@ -7,7 +7,9 @@
 pub mod abi;
 pub mod arch;
 mod artifact;
+mod barriers;
 mod callers;
+mod checks;
 pub mod codes;
 mod copies;
 pub mod debuginfo;
@@ -18,6 +20,7 @@ mod dump;
 mod emit;
 pub mod files;
 mod float;
+mod graph;
 pub mod hash;
 mod header;
 mod hints;

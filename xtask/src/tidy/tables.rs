@@ -52,6 +52,7 @@ pub const FLOORS: &[Floor] = &[
             "codes",
             "diagnostic",
             "files",
+            "graph",
             "hash",
             "ptx_text",
             "request",
@@ -67,7 +68,9 @@ pub const FLOORS: &[Floor] = &[
         "stages",
         &[
             "abi",
+            "barriers",
             "callers",
+            "checks",
             "copies",
             "debuginfo",
             "emit",

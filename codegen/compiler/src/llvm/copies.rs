@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::{
-    LLVMAddIncoming, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue,
-    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMInsertIntoBuilder,
-    LLVMInstructionClone, LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetCondition,
+    LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming,
+    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetFirstUse, LLVMGetIncomingBlock, LLVMGetIncomingValue,
+    LLVMGetInstructionParent, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
+    LLVMGetSuccessor, LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst,
+    LLVMIsATerminatorInst, LLVMIsConditional, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition,
     LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -138,4 +140,77 @@ pub fn build_freeze<'ctx>(builder: &Builder<'ctx>, value: IntValue<'ctx>) -> Int
 /// What a phi is, by the block that control comes from.
 pub fn incoming(phi: InstructionValue<'_>) -> Vec<(BasicValueEnum<'_>, BasicBlock<'_>)> {
     PhiValue::try_from(phi).map(|phi| phi.get_incomings().collect()).unwrap_or_default()
+}
+
+/// A block's phis.
+pub fn phis(block: BasicBlock<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
+    block.get_instructions().take_while(|instruction| instruction.get_opcode() == InstructionOpcode::Phi)
+}
+
+/// The blocks that jump to a block, each once.
+pub fn predecessors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
+    let value = block.as_mut_ptr();
+    let mut found: Vec<BasicBlock<'_>> = Vec::new();
+    // SAFETY: the block is live, and so is what uses it; terminators, which alone do as a target, have a parent.
+    unsafe {
+        let mut next = LLVMGetFirstUse(LLVMBasicBlockAsValue(value));
+        while !next.is_null() {
+            let user = LLVMGetUser(next);
+            next = LLVMGetNextUse(next);
+            if !LLVMIsATerminatorInst(user).is_null() {
+                found.extend(BasicBlock::new(LLVMGetInstructionParent(user)).filter(|from| !found.contains(from)));
+            }
+        }
+    }
+    found
+}
+
+/// Has what came to a block from `old` come from `new`, with the values that `of` returns for the old ones, of the same types;
+/// the jump is the caller's to move.
+pub fn replace_predecessor<'ctx>(
+    block: BasicBlock<'ctx>,
+    old: BasicBlock<'ctx>,
+    new: BasicBlock<'ctx>,
+    mut of: impl FnMut(BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx>,
+) {
+    for phi in phis(block).collect::<Vec<_>>() {
+        let from_new = |(value, from)| if from == old { (of(value), new) } else { (value, from) };
+        let incoming: Vec<_> = incoming(phi).into_iter().map(from_new).collect();
+        let value = phi.as_value_ref();
+        // SAFETY: all are live. A phi of the same type takes the place of the old one, which nothing uses then; it is made
+        // anew, because nothing changes the blocks of one.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(value)));
+            LLVMPositionBuilderBefore(builder, value);
+            let made = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
+            LLVMDisposeBuilder(builder);
+            for (told, from) in incoming {
+                assert!(LLVMTypeOf(told.as_value_ref()) == LLVMTypeOf(value), "types are kept");
+                LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
+            }
+            LLVMReplaceAllUsesWith(value, made);
+        }
+        phi.erase_from_basic_block();
+    }
+}
+
+/// Writes an instruction that computes a value once more, with other operands of the same types.
+pub fn build_copy<'ctx>(
+    builder: &Builder<'ctx>,
+    instruction: InstructionValue<'ctx>,
+    operands: &[(u32, BasicValueEnum<'ctx>)],
+) -> InstructionValue<'ctx> {
+    assert!(builder.get_insert_block().is_some(), "the builder has a place");
+    let opcode = instruction.get_opcode();
+    assert!(opcode != InstructionOpcode::Phi && !instruction.is_terminator(), "it can stand anywhere in a block");
+    // SAFETY: the instruction is live, and its clone is put into a block; operands are replaced by others of their types.
+    unsafe {
+        let copy = LLVMInstructionClone(instruction.as_value_ref());
+        LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
+        for (index, operand) in operands {
+            assert!(LLVMTypeOf(LLVMGetOperand(copy, *index)) == LLVMTypeOf(operand.as_value_ref()), "types are kept");
+            LLVMSetOperand(copy, *index, operand.as_value_ref());
+        }
+        InstructionValue::new(copy)
+    }
 }

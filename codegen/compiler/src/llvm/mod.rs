@@ -15,6 +15,7 @@ mod fatal;
 mod float;
 mod location;
 mod loops;
+mod pure;
 mod scopes;
 mod target;
 mod values;
@@ -25,7 +26,10 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
-pub use copies::{always_branch, branch_targets, build_freeze, copy_blocks, incoming};
+pub use copies::{
+    always_branch, branch_targets, build_copy, build_freeze, copy_blocks, incoming, phis, predecessors,
+    replace_predecessor,
+};
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{
@@ -36,6 +40,7 @@ pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, st
 pub use loops::{
     Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled, unroll_was_disabled,
 };
+pub use pure::{is_division, is_plain_load, is_pure, value_operands};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use values::{

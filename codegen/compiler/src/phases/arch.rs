@@ -7,6 +7,8 @@ use super::program::Program;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
 use crate::artifact::Artifact;
+use crate::barriers;
+use crate::checks;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
@@ -81,6 +83,9 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
             break;
         }
     }
+    if level.is_for_speed() {
+        time!(checks::merge(context, module, machine))?;
+    }
     time!(intrinsics::check(module, machine, &program.table, *arch))
 }
 
@@ -89,6 +94,8 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
     time!(copies::widen(context, module, machine, level))?;
+    time!(barriers::align(context, module, level))?;
+    time!(checks::separate(context, module))?;
     time!(memory::order(context, module, machine, &program.table, *arch, level))?;
     time!(float::lower(context, module, level))?;
     time!(panics::lower(context, module, level))
