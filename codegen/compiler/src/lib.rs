@@ -15,6 +15,7 @@ mod copies;
 pub mod debuginfo;
 mod device_link;
 pub mod diagnostic;
+mod divisions;
 pub mod driver;
 mod dump;
 mod emit;

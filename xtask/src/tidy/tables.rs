@@ -73,6 +73,7 @@ pub const FLOORS: &[Floor] = &[
             "checks",
             "copies",
             "debuginfo",
+            "divisions",
             "emit",
             "float",
             "header",

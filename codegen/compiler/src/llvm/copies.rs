@@ -8,7 +8,7 @@ use inkwell::llvm_sys::core::{
     LLVMGetInstructionParent, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
     LLVMGetSuccessor, LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst,
     LLVMIsATerminatorInst, LLVMIsConditional, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition,
-    LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
 
@@ -125,6 +125,21 @@ pub fn always_branch(context: &Context, branch: InstructionValue<'_>, to_first: 
     let condition = context.bool_type().const_int(u64::from(to_first), false);
     // SAFETY: the branch is live and has a condition, which is of this type.
     unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
+}
+
+/// Gives a conditional branch another condition.
+pub fn set_condition<'ctx>(branch: InstructionValue<'ctx>, condition: IntValue<'ctx>) {
+    assert!(branch_targets(branch).is_some(), "it has a condition");
+    assert!(condition.get_type().get_bit_width() == 1, "it is one");
+    // SAFETY: the branch is live and has a condition, which is of this type.
+    unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
+}
+
+/// Says of a sum that it does not overflow, as a number without sign.
+pub fn set_no_unsigned_wrap(sum: InstructionValue<'_>) {
+    assert!(sum.get_opcode() == InstructionOpcode::Add, "it is a sum");
+    // SAFETY: the instruction is live, and one that has the flag.
+    unsafe { LLVMSetNUW(sum.as_value_ref(), 1) };
 }
 
 /// A value that is some number even where `value` is undefined, and the same number for all who look.

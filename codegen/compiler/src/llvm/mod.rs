@@ -28,7 +28,7 @@ pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
 pub use copies::{
     always_branch, branch_targets, build_copy, build_freeze, copy_blocks, incoming, phis, predecessors,
-    replace_predecessor,
+    replace_predecessor, set_condition, set_no_unsigned_wrap,
 };
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
@@ -45,8 +45,8 @@ pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, 
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
-    constant_offset, constant_operand, constant_string, delete_function, delete_global, function_of, functions,
-    global_of, globals, has_wide_float, instructions, is_undefined, param_index, pointer_of_integer, poison,
+    constant_offset, constant_operand, constant_string, delete_function, delete_global, element_of, function_of,
+    functions, global_of, globals, has_wide_float, instructions, is_undefined, param_index, pointer_of_integer, poison,
     replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 

@@ -2,8 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::graph::dominators;
-use crate::llvm::{self, BasicBlock, FunctionValue, InstructionValue};
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Module,
+    TargetMachine,
+};
 
 /// Blocks that are run again and again, with one head that is always run first.
 #[derive(Debug)]
@@ -22,10 +27,37 @@ impl<'ctx> Loop<'ctx> {
         self.blocks.contains(&block)
     }
 
+    /// Whether a value is the same in all rounds.
+    pub fn is_invariant(&self, value: BasicValueEnum<'ctx>) -> bool {
+        let block = value.as_instruction_value().and_then(|from| from.get_parent());
+        block.is_none_or(|block| !self.contains(block))
+    }
+
+    /// What a phi of the head is at first, and what it is next, if it is one and the loop has one block that jumps back.
+    pub fn incoming<V: BasicValue<'ctx>>(&self, value: V) -> Option<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
+        let phi = value.as_instruction_value()?;
+        if phi.get_opcode() != InstructionOpcode::Phi || phi.get_parent() != Some(self.head) {
+            return None;
+        }
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            llvm::incoming(phi).into_iter().partition(|(_, block)| self.contains(*block));
+        match (&outside[..], &inside[..]) {
+            ([(first, _)], [(next, _)]) => Some((*first, *next)),
+            _ => None,
+        }
+    }
+
     /// The jumps back to the head.
     pub fn jumps_back(&self) -> Vec<InstructionValue<'ctx>> {
         self.latches.iter().filter_map(|latch| latch.get_terminator()).collect()
     }
+}
+
+/// Gives every loop a block before it that goes nowhere else, and phis for the values that leave it.
+pub fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    const FORM: &str = "function(loop-simplify,lcssa)";
+    llvm::run_passes(module, machine, FORM)
+        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")).into())
 }
 
 /// A function's jumps.
@@ -74,6 +106,13 @@ impl<'ctx> Graph<'ctx> {
     /// The blocks that jump to a block.
     pub fn before(&self, block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
         self.numbers.get(&block).into_iter().flat_map(|number| &self.predecessors[*number]).map(|at| self.blocks[*at])
+    }
+
+    /// The block before a loop that jumps to it and nowhere else, if [`simplify`] made it so.
+    pub fn block_before(&self, found: &Loop<'ctx>) -> Option<BasicBlock<'ctx>> {
+        let mut outside = self.before(found.head).filter(|block| !found.contains(*block));
+        let before = outside.next().filter(|_| outside.next().is_none())?;
+        before.get_terminator().is_some_and(|end| llvm::block_operands(end).len() == 1).then_some(before)
     }
 
     /// Loops within which there is no other.

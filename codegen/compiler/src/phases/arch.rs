@@ -12,6 +12,7 @@ use crate::checks;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
+use crate::divisions;
 use crate::emit;
 use crate::float;
 use crate::intrinsics;
@@ -76,7 +77,9 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     time!(optimize::run_level(module, machine, level, *arch))?;
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         time!(optimize::thread_jumps(module))?;
+        time!(divisions::narrow(context, module))?;
         let unrolled = time!(loops::unroll(context, module));
+        time!(loops::count(context, module, machine))?;
         time!(loops::split(context, module, machine))?;
         time!(optimize::run_level(module, machine, level, *arch))?;
         if !unrolled {
