@@ -1,43 +1,70 @@
 //! The pipeline. `phases/` has what each phase does, stage by stage.
 
+use std::collections::VecDeque;
+
+use crate::arch::Arch;
 use crate::diagnostic::Result;
 use crate::dump::Dump;
 use crate::llvm::{self, Context};
 use crate::output;
-use crate::phases::{self, Parts};
+use crate::phases::{self, Assembling, Parts, Program};
 use crate::report::Report;
 use crate::request::Options;
+use crate::timings::{self, time};
 
-/// Links: inputs to outputs. Read it to know the order of the pipeline.
+/// Links: inputs to outputs. Read it and [`compile`] to know the order of the pipeline.
 pub fn link(options: &Options) -> Result<Report> {
     llvm::install_fatal_handler();
     let mut dump = Dump::new(options.dump_dir.as_deref())?;
-    let parts = Parts::find(options)?;
+    let parts = time!(phases::find(options))?;
     let context = Context::create();
 
-    let module = phases::read(options, &context, &parts)?;
+    let module = time!(phases::read(options, &context, &parts))?;
     dump.module("read", &module)?;
-    let mut program = phases::describe(options, &context, module)?;
-    phases::lower(&program)?;
+    let mut program = time!(phases::describe(options, &context, module))?;
+    time!(phases::lower(&program))?;
     dump.module("lower", &program.module)?;
-    phases::reduce(&mut program, &parts)?;
+    time!(phases::reduce(&mut program, &parts))?;
     dump.module("reduce", &program.module)?;
 
     let ptxas = parts.assembler.as_ref().map(|assembler| assembler.version());
     let mut report = Report { debug: program.debug, ..Report::new(options, &program.table, &program.module, ptxas) };
     let mut artifacts = Vec::from_iter(program.header.take());
+    let mut begun = VecDeque::new();
     for &arch in &options.archs {
-        let target = phases::specialise(&program, arch)?;
-        dump.module(&format!("{arch}-specialise"), &target.module)?;
-        phases::optimise(&target)?;
-        dump.module(&format!("{arch}-optimise"), &target.module)?;
-        phases::legalise(&target)?;
-        dump.module(&format!("{arch}-legalise"), &target.module)?;
-        let emitted = phases::emit(&target, parts.assembler.is_some())?;
-        dump.text(&format!("{arch}.ptx"), &emitted.ptx)?;
-        phases::check(&target, &emitted)?;
-        artifacts.extend(phases::assemble(&target, emitted, &parts, &mut report)?);
+        let next = compile(&program, arch, &parts, &mut dump);
+        // Errors are those of the first arch that has any, however fast ptxas is.
+        let at_once = if next.is_ok() { phases::most_at_once() } else { 1 };
+        while begun.len() >= at_once
+            && let Some(first) = begun.pop_front()
+        {
+            artifacts.extend(time!(phases::finish(first, &parts, &mut report))?);
+        }
+        begun.push_back(next?);
     }
-    output::write(options, artifacts, &mut report)?;
+    for first in begun {
+        artifacts.extend(time!(phases::finish(first, &parts, &mut report))?);
+    }
+    time!(output::write(options, artifacts, &mut report))?;
     Ok(report)
+}
+
+/// The program for one arch, up to where ptxas begins: it goes on while the next arch is compiled.
+fn compile<'a, 'ctx>(
+    program: &'a Program<'a, 'ctx>,
+    arch: Arch,
+    parts: &Parts,
+    dump: &mut Dump<'_>,
+) -> Result<Assembling<'a, 'ctx>> {
+    let _span = timings::begin(arch.name());
+    let target = time!(phases::specialise(program, arch))?;
+    dump.module(&format!("{arch}-specialise"), &target.module)?;
+    time!(phases::optimise(&target))?;
+    dump.module(&format!("{arch}-optimise"), &target.module)?;
+    time!(phases::legalise(&target))?;
+    dump.module(&format!("{arch}-legalise"), &target.module)?;
+    let emitted = time!(phases::emit(&target, parts.assembler.is_some()))?;
+    dump.text(&format!("{arch}.ptx"), &emitted.ptx)?;
+    time!(phases::check(&target, &emitted))?;
+    time!(phases::assemble(target, emitted, parts))
 }

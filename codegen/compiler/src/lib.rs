@@ -41,6 +41,7 @@ pub mod ptx_text;
 pub mod ptxas;
 pub mod report;
 pub mod request;
+pub mod timings;
 pub mod tool;
 mod verify;
 mod version;

@@ -175,6 +175,10 @@ pub struct Options {
     pub float: Modes,
     /// What panics leave behind.
     pub panics: Panics,
+    /// Where what ptxas made is kept for the next time; nowhere without it.
+    pub ptxas_cache: Option<PathBuf>,
+    /// Whether ptxas is to say how long each kernel takes, for which it works on one at a time.
+    pub timings: bool,
 }
 
 impl Options {

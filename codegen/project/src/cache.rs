@@ -13,6 +13,9 @@ use ptx_codegen::files::{self, Lock};
 /// The environment variable that puts the cache elsewhere.
 pub const CACHE_VARIABLE: &str = "RUST_PTX_CACHE";
 
+/// The folder below [`root`] with what ptxas made; it may be removed at any time.
+pub const PTXAS: &str = "ptxas";
+
 /// Extension of folders that are being filled, before the process's number.
 const PARTIAL: &str = "partial-";
 

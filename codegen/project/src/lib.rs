@@ -9,5 +9,6 @@ pub mod options;
 pub mod progress;
 mod signals;
 pub mod sysroot;
+pub mod timings;
 pub mod tools;
 mod wrapper;

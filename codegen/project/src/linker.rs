@@ -10,7 +10,7 @@ use ptx_codegen::link;
 use ptx_codegen::request::{MessageFormat, Options};
 
 use crate::options::{self, Request};
-use crate::{bug, signals, wrapper};
+use crate::{bug, signals, timings, wrapper};
 
 /// The environment variable that makes the program whose path it holds act as rustc's linker; see
 /// [`become_linker_if_asked`].
@@ -52,6 +52,7 @@ fn run_linker(args: Vec<OsString>) -> u8 {
     bug::catch(
         move |diagnostic| print(diagnostic, None),
         move || {
+            timings::begin();
             let (diagnostics, options, code) = match options::from_args(args) {
                 Err(failure) => (failure.diagnostics, None, 1),
                 Ok(Request::Print(text)) => {
@@ -65,6 +66,7 @@ fn run_linker(args: Vec<OsString>) -> u8 {
                 },
             };
             diagnostics.iter().for_each(|diagnostic| print(diagnostic, options.as_deref()));
+            timings::hand_over();
             code
         },
     )

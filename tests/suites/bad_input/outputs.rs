@@ -33,6 +33,18 @@ pub fn trials() -> Vec<Trial> {
                 Linked::of(scratch.linker().arg("--arch=sm_80").arg(format!("--ptxas={}", fake.display())).arg(source));
             scratch.refused(&linked, &["PTX0013", "syntax error near here", "`k`"]);
         }),
+        test("ptxas that refuses several archs, the first one last", || {
+            let scratch = Scratch::default();
+            let source = scratch.write("a.ll", ir::good("k"));
+            let slow = "case \"$*\" in *sm_75*) sleep 1 ;; esac\necho 'ptxas k.ptx, line 12";
+            let fake = scratch.write_program("ptxas", &FAKE_PTXAS.replace("echo 'ptxas k.ptx, line 12", slow));
+            let mut linker = scratch.linker();
+            let linked = Linked::of(
+                linker.arg("--arch=sm_90,sm_80,sm_75").arg(format!("--ptxas={}", fake.display())).arg(source),
+            );
+            scratch.refused(&linked, &["PTX0013", "ptxas rejected the PTX for sm_75"]);
+            assert_eq!(linked.stderr.matches("PTX0013").count(), 1, "{}", linked.stderr);
+        }),
         test("ptxas that is killed", || {
             let scratch = Scratch::default();
             let source = scratch.write("a.ll", ir::good("k"));

@@ -8,11 +8,18 @@ mod debug;
 mod demo;
 mod messages;
 mod rebuild;
+mod timings;
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
-        let trials =
-            [rebuild::trials(), build_script::trials(), cargo_ptx::trials(), messages::trials(), debug::trials()];
+        let trials = [
+            rebuild::trials(),
+            build_script::trials(),
+            cargo_ptx::trials(),
+            messages::trials(),
+            debug::trials(),
+            timings::trials(),
+        ];
         trials.into_iter().flatten().collect()
     })
 }

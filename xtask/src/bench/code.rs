@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::shell;
 
 /// The kernels in CUDA C++.
-const TWINS: &str = "tests/kernels/bench/cuda/all.cu";
+pub const TWINS: &str = "tests/kernels/bench/cuda/all.cu";
 
 /// What one compiler made for one arch.
 struct Compiled {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+mod build;
 mod chart;
 mod code;
 mod compile;
@@ -15,6 +16,8 @@ mod page;
 /// What can be measured, and what is made of it.
 #[derive(clap::Subcommand)]
 pub enum Benchmark {
+    /// The device build of the benchmark's kernels, as ratios to nvcc on their twins, and where its time goes.
+    Build,
     /// Time and memory of compiling, as ratios to nvcc.
     Compile,
     /// The speed of kernels in Rust beside the same in CUDA C++; needs a GPU, unless an option says otherwise.
@@ -35,6 +38,7 @@ pub enum Benchmark {
 /// Measures or writes.
 pub fn run(what: &Benchmark) -> Result<ExitCode> {
     match what {
+        Benchmark::Build => build::run(),
         Benchmark::Compile => compile::run(),
         Benchmark::Kernels(request) => kernels::run(request),
         Benchmark::Guard { accept } => guard::run(accept.as_deref()),

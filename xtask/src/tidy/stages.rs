@@ -4,6 +4,8 @@
 //! *phase* is a function of `driver.rs` or `phases/` that calls stages itself and that is called, straight or by
 //! functions that call none, from `link`. What a phase calls of its helpers in these files counts as its own, at the
 //! place of that call. A file of `phases/` may call its phase `run`: then it has the file's name.
+//!
+//! Every stage is called by `time!`, which notes how long it takes: what is not is left out of `--timings`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -75,12 +77,18 @@ fn listed(page: &str) -> Vec<Phase> {
 /// The phases that `link` comes to, each with the stages that it calls.
 fn called(root: &Path, modules: &BTreeSet<&str>, sources: &[Source]) -> Result<Vec<Phase>> {
     let ours = |path: &Path| path == root.join("driver.rs") || path.starts_with(root.join("phases"));
-    let mut functions = Functions { modules, found: Vec::new(), stem: String::new() };
+    let mut functions = Functions { modules, found: Vec::new(), untimed: Vec::new(), stem: String::new() };
     for source in sources.iter().filter(|source| source.is("rs") && ours(&source.path)) {
         functions.stem = source.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let file = syn::parse_file(&source.text).with_context(|| source.path.display().to_string())?;
         functions.visit_file(&file);
     }
+    let untimed: Vec<_> = functions.untimed.iter().filter_map(|call| functions.stage(call)).collect();
+    ensure!(
+        untimed.is_empty(),
+        "{} is called without `time!`, so that `--timings` does not know it",
+        untimed.join(", ")
+    );
     let start = functions.named(&["link"]).context("no function `link` in driver.rs")?;
     let mut phases = Vec::new();
     functions.phases(start, &mut BTreeSet::new(), &mut phases);
@@ -98,6 +106,8 @@ struct Function {
 struct Functions<'a> {
     modules: &'a BTreeSet<&'a str>,
     found: Vec<Function>,
+    /// Calls that no `time!` holds.
+    untimed: Vec<Vec<String>>,
     stem: String,
 }
 
@@ -145,9 +155,10 @@ impl Functions<'_> {
     }
 
     fn add(&mut self, name: &syn::Ident, block: &syn::Block) {
-        let mut calls = Calls(Vec::new());
+        let mut calls = Calls::default();
         calls.visit_block(block);
-        self.found.push(Function { stem: self.stem.clone(), name: name.to_string(), calls: calls.0 });
+        self.untimed.append(&mut calls.untimed);
+        self.found.push(Function { stem: self.stem.clone(), name: name.to_string(), calls: calls.found });
     }
 }
 
@@ -167,14 +178,37 @@ impl<'ast> Visit<'ast> for Functions<'_> {
     }
 }
 
-struct Calls(Vec<Vec<String>>);
+#[derive(Default)]
+struct Calls {
+    found: Vec<Vec<String>>,
+    untimed: Vec<Vec<String>>,
+    /// Whether the next call is that of `time!`.
+    timed: bool,
+}
 
 impl<'ast> Visit<'ast> for Calls {
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        let timed = std::mem::take(&mut self.timed);
         // Arguments first, as they are worked out first.
         visit::visit_expr_call(self, call);
         if let syn::Expr::Path(function) = &*call.func {
-            self.0.push(function.path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+            let path: Vec<_> = function.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            if !timed {
+                self.untimed.push(path.clone());
+            }
+            self.found.push(path);
+        }
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        // What does not parse is no call, and the compiler says so.
+        if call.path.is_ident("time")
+            && let Ok(expression) = call.parse_body::<syn::Expr>()
+        {
+            let mut inner = Self { timed: true, ..Self::default() };
+            inner.visit_expr(&expression);
+            self.found.append(&mut inner.found);
+            self.untimed.append(&mut inner.untimed);
         }
     }
 }
@@ -203,11 +237,11 @@ mod tests {
             ("c/driver.rs", DRIVER),
             (
                 "c/phases/mod.rs",
-                "pub fn read(o: &O) -> P { let f = input::read(o)?; check(&f); input::link(f) }\nfn check(f: &F) {}",
+                "pub fn read(o: &O) -> P { let f = time!(input::read(o))?; check(&f); time!(input::link(f)) }\nfn check(f: &F) {}",
             ),
             (
                 "c/phases/emit.rs",
-                "pub fn run(x: X) -> R { helper(crate::emit::emit(x)?) }\nfn helper(t: T) -> R { debuginfo::rewrite(t) }",
+                "pub fn run(x: X) -> R { helper(time!(crate::emit::emit(x))?) }\nfn helper(t: T) -> R { time!(debuginfo::rewrite(t)) }",
             ),
             ("c/other.rs", "fn link() { emit::never() }"),
         ];
@@ -217,7 +251,7 @@ mod tests {
 
     #[test]
     fn what_differs_is_named() {
-        let all = "fn read() { input::link(input::read()) }\nfn emit() { debuginfo::rewrite(); emit::emit() }";
+        let all = "fn read() { time!(input::link(time!(input::read()))) }\nfn emit() { time!(debuginfo::rewrite()); time!(emit::emit()) }";
         let driver = format!("pub fn link() {{ read(); emit() }}\n{all}");
         let expected = "docs/src/architecture.md: emit is emit::emit, debuginfo::rewrite; its function calls \
                         debuginfo::rewrite, emit::emit";
@@ -225,6 +259,21 @@ mod tests {
         let driver = format!("pub fn link() {{ emit(); read() }}\n{all}");
         let expected = "docs/src/architecture.md has the phases read, emit; `link` calls emit, read";
         assert_eq!(differences(&listed(PAGE), &phases(&[("c/driver.rs", &driver)])), [expected]);
+    }
+
+    #[test]
+    fn a_stage_that_is_not_timed_is_named() {
+        let modules = BTreeSet::from(["input", "emit"]);
+        let untimed = |text: &str| {
+            let error = called(Path::new("c"), &modules, &[source("c/driver.rs", text)]).err();
+            error.map(|error| error.to_string())
+        };
+        assert_eq!(
+            untimed("fn link() { time!(phases::read()) }\nfn read() { time!(input::read()); other::call() }"),
+            None
+        );
+        let error = untimed("fn link() { time!(emit::emit(input::read())) }").expect("`input::read` is not timed");
+        assert!(error.starts_with("input::read is called without `time!`"), "{error}");
     }
 
     #[test]

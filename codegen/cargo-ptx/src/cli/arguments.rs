@@ -34,7 +34,7 @@ pub enum Verb {
     /// Make a package with a kernel and a program that launches it.
     New(NewArgs),
     /// Compile a package's kernels; print the files and what every kernel uses.
-    Build(BuildArgs),
+    Build(TimedBuildArgs),
     /// Build and run the host program, as `cargo run` does.
     Run(RunArgs),
     /// Build the host program without optimisation and start it in cuda-gdb, with pretty printers and sources.
@@ -67,7 +67,8 @@ impl Verb {
     /// How messages are printed.
     pub fn message_format(&self) -> MessageFormat {
         match self {
-            Self::Build(args) | Self::Header(args) => args.message_format,
+            Self::Build(args) => args.build.message_format,
+            Self::Header(args) => args.message_format,
             Self::Inspect(args) => args.build.message_format,
             Self::Doctor { message_format } => *message_format,
             _ => MessageFormat::Human,
@@ -106,6 +107,17 @@ pub struct BuildArgs {
     /// The linker's options.
     #[command(flatten)]
     pub settings: Settings,
+}
+
+/// `cargo ptx build`
+#[derive(Args, Debug)]
+pub struct TimedBuildArgs {
+    /// How it is built.
+    #[command(flatten)]
+    pub build: BuildArgs,
+    /// Say which stage took how long, and draw it.
+    #[arg(long)]
+    pub timings: bool,
 }
 
 /// What cargo builds, and how: its own options.
@@ -299,7 +311,7 @@ mod tests {
 
     fn build(line: &str) -> BuildArgs {
         match parse(line).unwrap() {
-            Verb::Build(args) => args,
+            Verb::Build(args) => args.build,
             other => panic!("{other:?}"),
         }
     }
@@ -362,6 +374,14 @@ mod tests {
         assert_eq!((args.batch, args.program), (true, vec!["--flag".into(), "-e".into()]));
         assert!(parse("debug --bin x --example y").unwrap_err().contains("cannot be used with"));
         assert!(parse("debug stray").unwrap_err().contains("unexpected argument"));
+    }
+
+    #[test]
+    fn timings_are_asked_for_without_a_value() {
+        let Verb::Build(args) = parse("build --timings --release").unwrap() else { panic!() };
+        assert!(args.timings && args.build.cargo.release);
+        assert!(parse("build --timings=html").unwrap_err().contains("unexpected value 'html' for '--timings'"));
+        assert!(parse("inspect ptx --timings").unwrap_err().contains("unexpected argument '--timings'"));
     }
 
     #[test]

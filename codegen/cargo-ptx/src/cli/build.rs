@@ -8,16 +8,32 @@ use ptx_project::options::Settings;
 use ptx_project::options::float::FloatSettings;
 use ptx_project::progress::Progress;
 
-use super::arguments::BuildArgs;
-use super::{output, select};
+use super::arguments::{BuildArgs, TimedBuildArgs};
+use super::{output, select, timings};
 
-/// Builds and prints the files and resources.
-pub fn run(args: &BuildArgs, progress: &Progress) -> Result<()> {
-    let built = build(args, &[], progress)?;
+/// Builds and prints the files and resources, and what took how long if that is asked for.
+pub fn run(TimedBuildArgs { build: args, timings: timed }: &TimedBuildArgs, progress: &Progress) -> Result<()> {
+    let device_build = device_build(args, &[])?;
+    let (built, measured) = if *timed {
+        let (built, measured) = ptx_project::build::timed(&device_build, progress)?;
+        (built, Some(measured))
+    } else {
+        (ptx_project::build::run(&device_build, progress)?, None)
+    };
+    output::diagnostics(&built.report.diagnostics, args.message_format, &built.source_base);
+    let drawn = measured.as_ref().map(|measured| timings::write(measured, &device_build.out_dir)).transpose()?;
     match args.message_format {
-        MessageFormat::Human => print!("{}", summary(&built.report)),
+        MessageFormat::Human => {
+            print!("{}", summary(&built.report));
+            if let Some((measured, paths)) = measured.zip(drawn) {
+                println!("\n{}\n{}", timings::table(&measured), paths.map(|path| output::path(&path)).join("\n"));
+            }
+        }
         MessageFormat::Json => {
             output::json("ptx-report", "report", &built.report);
+            if let Some(measured) = measured {
+                output::json("ptx-timings", "timings", &measured);
+            }
             output::json("build-finished", "success", &true);
         }
     }
@@ -26,6 +42,13 @@ pub fn run(args: &BuildArgs, progress: &Progress) -> Result<()> {
 
 /// Builds with `also` among the outputs, and prints warnings.
 pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Built> {
+    let built = ptx_project::build::run(&device_build(args, also)?, progress)?;
+    output::diagnostics(&built.report.diagnostics, args.message_format, &built.source_base);
+    Ok(built)
+}
+
+/// What the arguments ask for, with `also` among the outputs.
+fn device_build(args: &BuildArgs, also: &[Emit]) -> Result<DeviceBuild> {
     let selected = select::select(args)?;
     let mut settings = args.settings.clone().linking_below(&super::environment::current_dir());
     if settings.arch.is_empty()
@@ -41,7 +64,7 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
         settings = Settings { emit: given.emit.iter().chain(also).copied().collect(), ..given };
     }
     let ptx_dir = selected.target_dir.join("ptx");
-    let device_build = DeviceBuild {
+    Ok(DeviceBuild {
         settings,
         profile: args.cargo.profile().to_string(),
         features: args.cargo.features(),
@@ -61,10 +84,7 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
             MessageFormat::Json => Show::Json,
         },
         color: args.message_format == MessageFormat::Human && output::color(),
-    };
-    let built = ptx_project::build::run(&device_build, progress)?;
-    output::diagnostics(&built.report.diagnostics, args.message_format, &built.source_base);
-    Ok(built)
+    })
 }
 
 fn summary(report: &Report) -> String {

@@ -14,6 +14,7 @@ mod output;
 mod run;
 mod select;
 pub mod setup;
+mod timings;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

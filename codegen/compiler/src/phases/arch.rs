@@ -1,5 +1,7 @@
 //! The phases that each arch has of its own: from a copy of the program to PTX and machine code.
 
+use std::rc::Rc;
+
 use super::parts::Parts;
 use super::program::Program;
 use crate::arch::Arch;
@@ -20,9 +22,10 @@ use crate::loops;
 use crate::memory;
 use crate::optimize;
 use crate::panics;
-use crate::ptxas::{self, Job, Traceable};
+use crate::ptxas::{self, Job, Running, Traceable};
 use crate::report::Report;
 use crate::request::{Emit, Linking};
+use crate::timings::{self, time};
 use crate::verify::{self, Imports};
 use crate::workarounds;
 
@@ -34,15 +37,15 @@ pub struct ForArch<'a, 'ctx> {
     /// The GPU that the module is specialised for.
     pub arch: Arch,
     version: PtxVersion,
-    machine: TargetMachine,
+    machine: Rc<TargetMachine>,
 }
 
 /// What [`emit`] wrote.
-pub struct Emitted<'a, 'ctx> {
+pub struct Emitted<'ctx> {
     /// The text with its debug information, as it goes to ptxas and to the output.
     pub ptx: String,
     /// What the PTX was made from, for ptxas's messages.
-    source: Option<Traceable<'a, 'ctx>>,
+    source: Option<Traceable<'ctx>>,
     imports: Imports,
     artifacts: Vec<Artifact>,
 }
@@ -53,13 +56,13 @@ pub fn specialise<'a, 'ctx>(program: &'a Program<'a, 'ctx>, arch: Arch) -> Resul
     // Also for the only arch: LLVM's choices depend on the order of uses, which is another in a copy, and the PTX for one
     // arch must not depend on which others are asked for.
     let module = program.module.clone();
-    let placed = memory::place(context, &module, arch)?;
-    let defined = intrinsics::define(context, &module, table, arch)?;
-    float::stamp(context, &module)?;
-    let needs = placed.and(defined).and(debuginfo::needs(*debug, options));
-    let version = emit::ptx_version(options, arch, table, needs)?;
-    let machine = emit::machine(arch, version, options.opt_level)?;
-    libdevice::specialize(context, &module, &machine, arch)?;
+    let placed = time!(memory::place(context, &module, arch))?;
+    let defined = time!(intrinsics::define(context, &module, table, arch))?;
+    time!(float::stamp(context, &module))?;
+    let needs = placed.and(defined).and(time!(debuginfo::needs(*debug, options)));
+    let version = time!(emit::ptx_version(options, arch, table, needs))?;
+    let machine = Rc::new(time!(emit::machine(arch, version, options.opt_level))?);
+    time!(libdevice::specialize(context, &module, &machine, arch))?;
     Ok(ForArch { program, module, arch, version, machine })
 }
 
@@ -71,77 +74,114 @@ const MOST_ROUNDS: usize = 3;
 pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
-    optimize::run_level(module, machine, level, *arch)?;
+    time!(optimize::run_level(module, machine, level, *arch))?;
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
-        optimize::thread_jumps(module)?;
-        divisions::narrow(context, module)?;
-        let unrolled = loops::unroll(context, module);
-        loops::count(context, module, machine)?;
-        loops::split(context, module, machine)?;
-        optimize::run_level(module, machine, level, *arch)?;
+        time!(optimize::thread_jumps(module))?;
+        time!(divisions::narrow(context, module))?;
+        let unrolled = time!(loops::unroll(context, module));
+        time!(loops::count(context, module, machine))?;
+        time!(loops::split(context, module, machine))?;
+        time!(optimize::run_level(module, machine, level, *arch))?;
         if !unrolled {
             break;
         }
     }
     if level.is_for_speed() {
-        checks::merge(context, module, machine)?;
+        time!(checks::merge(context, module, machine))?;
     }
-    intrinsics::check(module, machine, &program.table, *arch)
+    time!(intrinsics::check(module, machine, &program.table, *arch))
 }
 
 /// Legalise: all that LLVM's optimiser must not see, or would undo.
 pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
-    copies::widen(context, module, machine, level)?;
-    barriers::align(context, module, level)?;
-    checks::separate(context, module)?;
-    memory::order(context, module, machine, &program.table, *arch, level)?;
-    float::lower(context, module, level)?;
-    panics::lower(context, module, level)
+    time!(copies::widen(context, module, machine, level))?;
+    time!(barriers::align(context, module, level))?;
+    time!(checks::separate(context, module))?;
+    time!(memory::order(context, module, machine, &program.table, *arch, level))?;
+    time!(float::lower(context, module, level))?;
+    time!(panics::lower(context, module, level))
 }
 
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
-pub fn emit<'a, 'ctx>(target: &'a ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'a, 'ctx>> {
+pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'ctx>> {
     let ForArch { program, module, arch, version, machine } = target;
     let Program { options, table, debug, .. } = program;
-    let imports = verify::undefined_symbols(module, table, options.linking())?;
+    let imports = time!(verify::undefined_symbols(module, table, options.linking()))?;
     // Before the debug information is limited.
     let copy = traced.then(|| module.clone());
-    emit::limit_debug_info(module, machine, *debug)?;
-    let artifacts = emit::artifacts(options, module, *arch);
-    let prepared = debuginfo::prepare(module, *debug)?;
-    let text = emit::emit(module, machine, *arch)?;
-    let ptx = workarounds::widen(&prepared.rewrite(text, table, *version)?, *arch);
-    let source = copy.map(|module| Traceable { module, machine, arch: *arch });
+    time!(emit::limit_debug_info(module, machine, *debug))?;
+    let artifacts = time!(emit::artifacts(options, module, *arch));
+    let prepared = time!(debuginfo::prepare(module, *debug))?;
+    let text = time!(emit::emit(module, machine, *arch))?;
+    let text = prepared.rewrite(text, table, *version)?;
+    let ptx = time!(workarounds::widen(&text, *arch));
+    let source = copy.map(|module| Traceable { module, machine: Rc::clone(machine), arch: *arch });
     Ok(Emitted { ptx, source, imports, artifacts })
 }
 
 /// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.
-pub fn check(target: &ForArch<'_, '_>, emitted: &Emitted<'_, '_>) -> Result<()> {
-    verify::signatures(&emitted.ptx, &target.program.table, target.arch)
+pub fn check(target: &ForArch<'_, '_>, emitted: &Emitted<'_>) -> Result<()> {
+    time!(verify::signatures(&emitted.ptx, &target.program.table, target.arch))
 }
 
-/// Assemble: ptxas checks the PTX and makes machine code, and nvlink links that with other device code.
-pub fn assemble(
-    target: &ForArch<'_, '_>,
-    emitted: Emitted<'_, '_>,
+/// How many archs ptxas may work on at once: memory and cores have an end.
+pub fn most_at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What [`assemble`] began.
+pub struct Assembling<'a, 'ctx> {
+    program: &'a Program<'a, 'ctx>,
+    arch: Arch,
+    emitted: Emitted<'ctx>,
+    /// None where there is no ptxas.
+    running: Option<Running>,
+}
+
+impl Assembling<'_, '_> {
+    fn job(&self) -> Job<'_> {
+        job(self.program, self.arch, &self.emitted)
+    }
+}
+
+fn job<'a>(program: &'a Program<'_, '_>, arch: Arch, emitted: &'a Emitted<'_>) -> Job<'a> {
+    let Program { options, table, debug, .. } = program;
+    let relocatable = options.linking() != Linking::None;
+    let source = emitted.source.as_ref().map(|source| source as &dyn ptxas::Trace);
+    Job { ptx: &emitted.ptx, arch, debug: *debug, level: options.opt_level, table, relocatable, source }
+}
+
+/// Assemble: ptxas begins to check the PTX and to make machine code, while the next arch goes through the phases.
+pub fn assemble<'a, 'ctx>(
+    target: ForArch<'a, 'ctx>,
+    emitted: Emitted<'ctx>,
     parts: &Parts,
-    report: &mut Report,
-) -> Result<Vec<Artifact>> {
-    let Emitted { ptx, source, imports, mut artifacts } = emitted;
-    let Program { options, table, debug, .. } = target.program;
-    if let Some(assembler) = &parts.assembler {
-        let relocatable = options.linking() != Linking::None;
-        let source = source.as_ref().map(|source| source as &dyn ptxas::Trace);
-        let level = options.opt_level;
-        let job = Job { ptx: &ptx, arch: target.arch, debug: *debug, level, table, relocatable, source };
-        let assembled = ptxas::assemble(options, assembler, job, report)?;
+) -> Result<Assembling<'a, 'ctx>> {
+    let ForArch { program, arch, .. } = target;
+    let running = match &parts.assembler {
+        Some(assembler) => Some(time!(ptxas::start(assembler, job(program, arch, &emitted)))?),
+        None => None,
+    };
+    Ok(Assembling { program, arch, emitted, running })
+}
+
+/// Finish: ptxas has ended, and nvlink links its machine code with other device code.
+pub fn finish(mut assembling: Assembling<'_, '_>, parts: &Parts, report: &mut Report) -> Result<Vec<Artifact>> {
+    let mut artifacts = std::mem::take(&mut assembling.emitted.artifacts);
+    if let (Some(assembler), Some(running)) = (&parts.assembler, assembling.running.take()) {
+        let job = assembling.job();
+        let assembled = time!(ptxas::finish(assembling.program.options, assembler, running, job, report))?;
         artifacts.extend(match (&parts.linker, assembled) {
-            (Some(linker), Some(object)) => Some(linker.link(object, job, &imports, report)?),
+            (Some(linker), Some(object)) => {
+                let _nvlink = timings::begin("device_link");
+                Some(linker.link(object, job, &assembling.emitted.imports, report)?)
+            }
             (_, assembled) => assembled,
         });
     }
-    artifacts.push(Artifact { kind: Emit::Ptx, arch: Some(target.arch), bytes: ptx.into_bytes() });
+    let bytes = assembling.emitted.ptx.into_bytes();
+    artifacts.push(Artifact { kind: Emit::Ptx, arch: Some(assembling.arch), bytes });
     Ok(artifacts)
 }

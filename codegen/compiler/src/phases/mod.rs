@@ -4,6 +4,6 @@ mod arch;
 mod parts;
 mod program;
 
-pub use arch::{assemble, check, emit, legalise, optimise, specialise};
-pub use parts::Parts;
-pub use program::{describe, lower, read, reduce};
+pub use arch::{Assembling, assemble, check, emit, finish, legalise, most_at_once, optimise, specialise};
+pub use parts::{Parts, find};
+pub use program::{Program, describe, lower, read, reduce};

@@ -6,6 +6,7 @@ use crate::input::{self, File};
 use crate::libdevice::Library;
 use crate::ptxas::{self, Assembler};
 use crate::request::Options;
+use crate::timings::time;
 
 /// Looked for before anything is compiled, because a missing tool should not cost a build.
 pub struct Parts {
@@ -19,12 +20,10 @@ pub struct Parts {
     pub library: Library,
 }
 
-impl Parts {
-    /// What the options ask for.
-    pub fn find(options: &Options) -> Result<Self> {
-        let assembler = ptxas::find(options)?;
-        let linker = Linker::prepare(options)?;
-        let library = Library::find(options)?;
-        Ok(Self { files: input::read(&options.inputs)?, assembler, linker, library })
-    }
+/// Find: what the options ask for.
+pub fn find(options: &Options) -> Result<Parts> {
+    let assembler = time!(ptxas::find(options))?;
+    let linker = Linker::prepare(options)?;
+    let library = Library::find(options)?;
+    Ok(Parts { files: time!(input::read(&options.inputs))?, assembler, linker, library })
 }

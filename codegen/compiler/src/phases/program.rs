@@ -17,6 +17,7 @@ use crate::llvm::{Context, Module};
 use crate::optimize;
 use crate::panics;
 use crate::request::{DebugLevel, Options};
+use crate::timings::time;
 use crate::verify;
 
 /// The program, whichever arch it is for.
@@ -39,8 +40,8 @@ pub struct Program<'a, 'ctx> {
 
 /// Read: the files' units that are referred to become one module.
 pub fn read<'ctx>(options: &Options, context: &'ctx Context, parts: &'ctx Parts) -> Result<Module<'ctx>> {
-    panics::check(&options.panics, &options.inputs, &options.name)?;
-    input::link(context, &parts.files, &options.name, &options.exports)
+    time!(panics::check(&options.panics, &options.inputs, &options.name))?;
+    time!(input::link(context, &parts.files, &options.name, &options.exports))
 }
 
 /// Describe: the macros' descriptors become the table of what crosses the boundary. Before any function changes, because a
@@ -50,20 +51,20 @@ pub fn describe<'a, 'ctx>(
     context: &'ctx Context,
     module: Module<'ctx>,
 ) -> Result<Program<'a, 'ctx>> {
-    let interface = interface::read(&module, &options.exports)?;
+    let interface = time!(interface::read(&module, &options.exports))?;
     if interface.is_empty() {
         return Err(Diagnostic::error(Code::NoKernels, "the crate has no kernel and exports no function")
             .help("mark a function with `#[ptx::kernel]` or `#[ptx::device(export)]`")
             .into());
     }
     let table = Table::new(&interface)?;
-    let header = header::artifact(options, &interface)?;
+    let header = time!(header::artifact(options, &interface))?;
     Ok(Program { options, context, module, interface, table, header, debug: options.debug })
 }
 
 /// Lower: functions get NVIDIA's ABI. While all is still as rustc wrote it: later stages may rely on the symbols.
 pub fn lower(program: &Program<'_, '_>) -> Result<()> {
-    abi::lower(program.context, &program.module, &program.interface, &program.table)
+    time!(abi::lower(program.context, &program.module, &program.interface, &program.table))
 }
 
 /// Reduce: only what the kernels reach stays, with the maths library's part of it, and what each function needs to know
@@ -71,14 +72,14 @@ pub fn lower(program: &Program<'_, '_>) -> Result<()> {
 pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Result<()> {
     let Program { options, context, module, interface, table, debug, .. } = program;
     let oldest = options.archs[0];
-    let machine = emit::machine(oldest, oldest.min_ptx(), options.opt_level)?;
-    optimize::internalize(module, interface, &machine)?;
-    libdevice::link(context, module, &parts.library, &parts.files, table)?;
-    panics::assign(context, module, &options.panics)?;
-    panics::hand_over(context, module, options.opt_level)?;
-    panics::shrink(context, module);
-    hints::unroll(context, module);
-    *debug = debuginfo::level(module, options.debug);
-    verify::supported(module, table)?;
-    float::assign(context, module, interface, options.float)
+    let machine = time!(emit::machine(oldest, oldest.min_ptx(), options.opt_level))?;
+    time!(optimize::internalize(module, interface, &machine))?;
+    time!(libdevice::link(context, module, &parts.library, &parts.files, table))?;
+    time!(panics::assign(context, module, &options.panics))?;
+    time!(panics::hand_over(context, module, options.opt_level))?;
+    time!(panics::shrink(context, module));
+    time!(hints::unroll(context, module));
+    *debug = time!(debuginfo::level(module, options.debug));
+    time!(verify::supported(module, table))?;
+    time!(float::assign(context, module, interface, options.float))
 }

@@ -1,10 +1,13 @@
 //! Has ptxas check and assemble PTX, and puts its messages into terms of kernels and Rust source lines.
 
+mod cache;
 mod complaints;
+mod process;
 mod resources;
 mod trace;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
 use crate::abi::Table;
@@ -15,17 +18,30 @@ use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::files::no_scratch;
 use crate::report::{Report, Resources};
 use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
+use crate::timings;
 use crate::tool::{Name, Origin, Tool};
 
+use self::cache::{Cache, Entry, Key, MOST_BYTES};
 use self::complaints::{Complaint, Subject};
+use self::process::Process;
 pub use self::resources::{Calls, kernel_of_unknown_stack, parse as resources};
 pub use self::trace::{Trace, Traceable};
+
+/// The oldest major version whose `-split-compile` is known to give the same machine code as without it.
+const FIRST_TO_SPLIT: u32 = 13;
+
+/// How many kernels a run of ptxas works on at once. The number stands in the cubin, so it is the same on every machine.
+const THREADS: u32 = 8;
 
 /// The assembler and how to call it.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     tool: Tool,
     version: String,
+    /// Where what it made is kept.
+    cache: Option<PathBuf>,
+    /// Whether one run works on several kernels at once.
+    splits: bool,
 }
 
 /// What came of one PTX file.
@@ -65,6 +81,21 @@ impl Job<'_> {
     }
 }
 
+/// A run of ptxas that was begun; waited for, or ended before its time.
+#[derive(Debug)]
+pub struct Running {
+    started: Started,
+    /// Where its result is to be kept.
+    key: Option<Key>,
+}
+
+#[derive(Debug)]
+enum Started {
+    /// Its result is known.
+    Kept(Entry),
+    Process(Process),
+}
+
 /// How a run of ptxas ended.
 struct Ran {
     log: String,
@@ -74,8 +105,12 @@ struct Ran {
 
 impl Assembler {
     /// By a ptxas that must run.
-    pub fn of(tool: &Tool) -> Result<Self> {
-        Ok(Self { tool: tool.clone(), version: tool.version()?.to_string() })
+    pub fn of(tool: &Tool, options: &Options) -> Result<Self> {
+        let version = tool.version()?.to_string();
+        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        // ptxas says how long a kernel took only where it works on one at a time.
+        let splits = major.is_some_and(|major| major >= FIRST_TO_SPLIT) && !options.timings;
+        Ok(Self { tool: tool.clone(), version, cache: options.ptxas_cache.clone(), splits })
     }
 
     /// As in `13.0.88`.
@@ -88,9 +123,24 @@ impl Assembler {
         self.tool.archs().map_or(true, |known| known.iter().any(|known| known == arch.name()))
     }
 
-    /// Assembles; messages are errors of ours.
-    pub fn assemble(&self, job: Job<'_>) -> Result<Assembled> {
-        let Ran { log, status, cubin } = self.run(job)?;
+    /// Begins to assemble.
+    pub fn start(&self, job: Job<'_>) -> Result<Running> {
+        let key = self.key(job);
+        if let Some(entry) = self.cache().zip(key).and_then(|(cache, key)| cache.get(key)) {
+            return Ok(Running { started: Started::Kept(entry), key: None });
+        }
+        let folder = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
+        let (input, output) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
+        std::fs::write(&input, job.ptx).map_err(|e| no_scratch(&input, &e))?;
+        let mut command = Command::new(&self.tool.path);
+        command.args(self.arguments(job)).arg(&input).arg("-o").arg(&output);
+        let process = Process::start(command, folder).map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
+        Ok(Running { started: Started::Process(process), key })
+    }
+
+    /// Waits for a run; messages are errors of ours.
+    pub fn finish(&self, running: Running, job: Job<'_>) -> Result<Assembled> {
+        let Ran { log, status, cubin } = self.wait(running, job)?;
         if !status.success() {
             return Err(self.failure(&log, status, job));
         }
@@ -104,21 +154,56 @@ impl Assembler {
         Ok(Assembled { cubin, resources: resources::parse(&log, calls), warnings })
     }
 
-    fn run(&self, job: Job<'_>) -> Result<Ran> {
-        let temp = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
-        let (input, output) = (temp.path().join("kernels.ptx"), temp.path().join("kernels.cubin"));
-        std::fs::write(&input, job.ptx).map_err(|e| no_scratch(&input, &e))?;
-        let mut command = Command::new(&self.tool.path);
-        command.arg(format!("-arch={}", job.arch)).arg("-v").arg(&input).arg("-o").arg(&output);
+    fn wait(&self, running: Running, job: Job<'_>) -> Result<Ran> {
+        let process = match running.started {
+            Started::Kept(Entry { log, cubin }) => {
+                return Ok(Ran { log, status: ExitStatus::default(), cubin: Ok(cubin) });
+            }
+            Started::Process(process) => process,
+        };
+        let ended = process.wait().map_err(|e| self.tool.failed(format!("cannot wait for it: {e}")))?;
+        timings::beside(format!("ptxas {}", job.arch), ended.start, ended.end);
+        if !self.splits {
+            timings::kernels(resources::times(&ended.log, job.arch));
+        }
+        let cubin = std::fs::read(ended.folder.path().join("kernels.cubin"));
+        let (Some((cache, key)), Ok(cubin), true) = (self.cache().zip(running.key), &cubin, ended.status.success())
+        else {
+            return Ok(Ran { log: ended.log, status: ended.status, cubin });
+        };
+        let entry = Entry { log: ended.log, cubin: cubin.clone() };
+        cache.put(key, &entry);
+        Ok(Ran { log: entry.log, status: ended.status, cubin: Ok(entry.cubin) })
+    }
+
+    fn cache(&self) -> Option<Cache<'_>> {
+        Some(Cache { folder: self.cache.as_deref()?, most_bytes: MOST_BYTES })
+    }
+
+    /// Of the text, the arguments and the program; none if that cannot be told from another.
+    fn key(&self, job: Job<'_>) -> Option<Key> {
+        let program = std::fs::metadata(&self.tool.path).ok()?;
+        let modified = program.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
+        let path = self.tool.path.as_os_str().as_encoded_bytes();
+        let size = program.len().to_le_bytes();
+        let arguments = self.arguments(job).join(" ");
+        let parts: [&[u8]; 6] =
+            [job.ptx.as_bytes(), arguments.as_bytes(), self.version.as_bytes(), path, &size, &modified.to_le_bytes()];
+        Some(Key::of(&parts))
+    }
+
+    /// The options for the job, but for the files' names.
+    fn arguments(&self, job: Job<'_>) -> Vec<String> {
+        let mut arguments = vec![format!("-arch={}", job.arch), "-v".into()];
         let flags: &[&str] = match job.debug {
             DebugLevel::None => &[],
             _ if job.is_for_debugger() => &["-g", "--dont-merge-basicblocks", "--return-at-end"],
             _ => &["-lineinfo"],
         };
-        command.args(flags).args(job.relocatable.then_some("-c"));
-        let run = command.output().map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
-        let log = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
-        Ok(Ran { log, status: run.status, cubin: std::fs::read(&output) })
+        arguments.extend(flags.iter().copied().chain(job.relocatable.then_some("-c")).map(str::to_string));
+        // Relocatable code has another order after a split run.
+        arguments.extend((self.splits && !job.relocatable).then(|| format!("-split-compile={THREADS}")));
+        arguments
     }
 
     fn failure(&self, log: &str, status: ExitStatus, job: Job<'_>) -> Failure {
@@ -149,7 +234,7 @@ impl Assembler {
         let traced = traced.and_then(|source| source.trace().ok());
         let again = traced.as_ref().and_then(|traced| {
             let again = Job { ptx: &traced.ptx, debug: DebugLevel::None, ..job };
-            let Ran { log, .. } = self.run(again).ok()?;
+            let Ran { log, .. } = self.wait(self.start(again).ok()?, again).ok()?;
             let is_error = complaints.iter().any(Complaint::is_error);
             let again: Vec<_> = Complaint::read(&log).into_iter().filter(|c| c.is_error() == is_error).collect();
             (!again.is_empty()).then_some(again)
@@ -174,8 +259,8 @@ pub fn find(options: &Options) -> Result<Option<Assembler>> {
                 .into());
         }
         Ptxas::Off => None,
-        Ptxas::Path(path) => Some(Assembler::of(&Tool::at(Name::Ptxas, path, Origin::Asked))?),
-        Ptxas::Auto => options.tools.ptxas().map(Assembler::of).transpose()?,
+        Ptxas::Path(path) => Some(Assembler::of(&Tool::at(Name::Ptxas, path, Origin::Asked), options)?),
+        Ptxas::Auto => options.tools.ptxas().map(|tool| Assembler::of(tool, options)).transpose()?,
     };
     if found.is_none() && needed {
         return Err(Diagnostic::error(Code::PtxasMissing, format!("{what} NVIDIA's ptxas, which was not found"))
@@ -189,14 +274,20 @@ fn needs_ptxas(options: &Options) -> bool {
     options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin)) || !options.link.is_empty()
 }
 
-/// Has ptxas check the PTX, and notes resources and spills in the report.
-pub fn assemble(
+/// Has ptxas begin to check the PTX.
+pub fn start(assembler: &Assembler, job: Job<'_>) -> Result<Running> {
+    assembler.start(job)
+}
+
+/// Waits for ptxas, and notes resources and spills in the report.
+pub fn finish(
     options: &Options,
     assembler: &Assembler,
+    running: Running,
     job: Job<'_>,
     report: &mut Report,
 ) -> Result<Option<Artifact>> {
-    let assembled = match assembler.assemble(job) {
+    let assembled = match assembler.finish(running, job) {
         Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch) => {
             report.diagnostics.push(
                 Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::arch::Arch;
 use crate::report::Resources;
+use crate::timings::KernelTime;
 
 /// How ptxas went about functions that are not inlined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,23 @@ pub fn parse(log: &str, calls: Calls) -> BTreeMap<String, Resources> {
     kernels
 }
 
+/// How long each kernel took, with what it calls, where one was compiled after the other.
+pub fn times(log: &str, arch: Arch) -> Vec<KernelTime> {
+    let mut times: Vec<KernelTime> = Vec::new();
+    for line in log.lines() {
+        if let Some(rest) = line.split("Compiling entry function '").nth(1) {
+            let name = rest.split('\'').next().unwrap_or_default().to_string();
+            times.push(KernelTime { name, arch: arch.to_string(), seconds: 0.0 });
+        } else if let Some((_, time)) = line.split_once("Compile time = ")
+            && let Some(kernel) = times.last_mut()
+        {
+            let millis = time.trim().strip_suffix(" ms").and_then(|number| number.parse::<f64>().ok());
+            kernel.seconds += millis.unwrap_or(0.0) / 1e3;
+        }
+    }
+    times
+}
+
 /// The number that stands right before `unit`; 0 where the unit is missing.
 fn before(line: &str, unit: &str) -> u32 {
     let Some((head, _)) = line.split_once(unit) else { return 0 };
@@ -106,6 +125,9 @@ ptxas info    : Used 4 registers, used 0 barriers
         // As for sm_90 and later: it is not 0, but not said.
         assert_eq!((kernels["empty"].registers, kernels["empty"].constant), (4, None));
         assert_eq!(kernels.len(), 2);
+        let times = times(log, "sm_90".parse().unwrap());
+        let times: Vec<_> = times.iter().map(|kernel| (&*kernel.name, &*kernel.arch, kernel.seconds)).collect();
+        assert_eq!(times, [("saxpy", "sm_90", 0.00325), ("empty", "sm_90", 0.0)]);
     }
 
     /// Stack by kernel, and whether it is all.

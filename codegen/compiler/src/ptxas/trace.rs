@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use crate::arch::Arch;
 use crate::debuginfo::sections::{self, replace};
@@ -23,11 +24,11 @@ pub trait Trace: fmt::Debug {
 
 /// A module with all its debug information.
 #[derive(Debug)]
-pub struct Traceable<'a, 'ctx> {
+pub struct Traceable<'ctx> {
     /// As it is emitted otherwise.
     pub module: Module<'ctx>,
     /// The same as for the output.
-    pub machine: &'a TargetMachine,
+    pub machine: Rc<TargetMachine>,
     /// For messages.
     pub arch: Arch,
 }
@@ -51,11 +52,11 @@ pub struct Place {
     pub is_inline_ptx: bool,
 }
 
-impl Trace for Traceable<'_, '_> {
+impl Trace for Traceable<'_> {
     fn trace(&self) -> Result<Traced> {
-        emit::limit_debug_info(&self.module, self.machine, DebugLevel::LineTables)?;
+        emit::limit_debug_info(&self.module, &self.machine, DebugLevel::LineTables)?;
         let origins = llvm::number_locations(&self.module);
-        let ptx = emit::emit(&self.module, self.machine, self.arch)?;
+        let ptx = emit::emit(&self.module, &self.machine, self.arch)?;
         // Debug information that cannot be read explains nothing.
         Ok(read(&ptx, &origins).unwrap_or_default())
     }

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use crate::linker::LINKER_VARIABLE;
 use crate::progress::Step;
@@ -14,7 +15,7 @@ use ptx_codegen::request::TARGET;
 use super::messages::Messages;
 use super::package::Package;
 use super::request::DeviceBuild;
-use crate::wrapper;
+use crate::{timings, wrapper};
 
 /// What one run of cargo did.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub messages: Messages,
     /// Cargo's own words.
     pub stderr: String,
+    /// When the last crate was there that the package depends on.
+    pub dependencies: Option<Instant>,
 }
 
 /// The command line that builds the device manifest's library; also what tells one build from another.
@@ -90,23 +93,37 @@ pub fn linker_id() -> String {
 }
 
 /// Runs cargo with those arguments, in the package's folder, so that its configuration files count.
-pub fn run(build: &DeviceBuild, package: &Package, args: &[String], step: &Step) -> Result<Outcome> {
+pub fn run(
+    build: &DeviceBuild,
+    package: &Package,
+    args: &[String],
+    measured: Option<&Path>,
+    step: &Step,
+) -> Result<Outcome> {
     let failed = |e: std::io::Error| {
         Diagnostic::error(Code::CargoFailed, format!("cannot run `{}`: {e}", build.cargo.display()))
             .help("install Rust by rustup, or set `CARGO` to a cargo that works")
     };
-    let mut child = command(build, package).args(args).spawn().map_err(failed)?;
+    let mut command = command(build, package);
+    command.envs(measured.map(|file| (timings::VARIABLE, file)));
+    let mut child = command.args(args).spawn().map_err(failed)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let mut messages = Messages::default();
+    // When each crate was there; the package's own comes last.
+    let mut times = Vec::new();
     let stderr = std::thread::scope(|scope| {
         let stderr = scope.spawn(|| stderr.map(|stderr| follow(stderr, step)).unwrap_or_default());
         if let Some(stdout) = stdout {
-            BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| messages.add(&line));
+            BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| {
+                messages.add(&line);
+                times.resize_with(messages.artifacts.len(), Instant::now);
+            });
         }
         stderr.join().unwrap_or_default()
     });
     let status = child.wait().map_err(failed)?;
-    Ok(Outcome { success: status.success(), messages, stderr })
+    let dependencies = times.iter().rev().nth(1).copied();
+    Ok(Outcome { success: status.success(), messages, stderr, dependencies })
 }
 
 /// What marks a folder of things that can be made again (bford.info/cachedir).
@@ -140,6 +157,7 @@ fn command(build: &DeviceBuild, package: &Package) -> Command {
             command.env_remove(name);
         }
     }
+    command.env_remove(timings::VARIABLE);
     command.env("RUSTC", &build.rustc).env(wrapper::VARIABLE, package.dir());
     if let Ok(program) = std::env::current_exe() {
         command.env(LINKER_VARIABLE, &program).env("RUSTC_WORKSPACE_WRAPPER", program);

@@ -15,6 +15,7 @@ mod sources;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use crate::options::Settings;
 use crate::progress::Progress;
@@ -25,6 +26,7 @@ use ptx_codegen::diagnostic::{Diagnostic, Failure, Level, Result};
 use ptx_codegen::files::{absolute, normalized, write_if_changed};
 use ptx_codegen::hash;
 use ptx_codegen::report::{self, LinkedFile, Report};
+use ptx_codegen::timings::{self, Timings};
 
 pub use package::Package;
 pub use request::{DeviceBuild, Features, Show};
@@ -49,6 +51,17 @@ pub fn report(build: &DeviceBuild, progress: &Progress) -> Result<Report> {
 
 /// Builds. rustc's messages have been shown when this returns; the linker's stand in the report or in the failure.
 pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
+    build_for(build, false, progress)
+}
+
+/// The same, and how long what took. Stages of the compiler are there if it ran, not if all was there already.
+pub fn timed(build: &DeviceBuild, progress: &Progress) -> Result<(Built, Timings)> {
+    timings::take();
+    let built = build_for(build, true, progress)?;
+    Ok((built, timings::take()))
+}
+
+fn build_for(build: &DeviceBuild, timed: bool, progress: &Progress) -> Result<Built> {
     let build = &DeviceBuild {
         out_dir: normalized(&absolute(&build.out_dir)?),
         target_dir: normalized(&absolute(&build.target_dir)?),
@@ -67,7 +80,10 @@ pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
         version.parse::<PtxVersion>().map_err(|reason| Diagnostic::error(Code::Usage, reason))?;
     }
     let rustc = Rustc::query(&build.rustc)?;
-    let sysroot = sysroot::ensure(&rustc, build.sysroot.as_deref(), progress)?;
+    let sysroot = {
+        let _span = timings::begin("sysroot");
+        sysroot::ensure(&rustc, build.sysroot.as_deref(), progress)?
+    };
 
     // Always in this order, so that two builds cannot wait for each other.
     let _target_lock = lock::lock(&build.target_dir, progress)?;
@@ -77,7 +93,9 @@ pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
     let link_args = link_args(build, &package, &settings);
     let features: Vec<_> = features.collect();
     let args = cargo::arguments(build, &package, &device.manifest, &sysroot.path, &rustc, &features, &link_args)?;
-    Run { build, package: &package, manifest: &device.manifest, args: &args, progress }.run()
+    // Nobody else is at work in the folder.
+    let measured = timed.then(|| build.target_dir.join(".ptx-timings"));
+    Run { build, package: &package, manifest: &device.manifest, args: &args, measured, progress }.run()
 }
 
 /// The device manifest on disk.
@@ -133,6 +151,8 @@ struct Run<'a> {
     package: &'a Package,
     manifest: &'a Path,
     args: &'a [String],
+    /// Where the linker's measurements go, if they are wanted.
+    measured: Option<PathBuf>,
     progress: &'a Progress,
 }
 
@@ -171,8 +191,13 @@ impl Run<'_> {
 
     fn cargo(&self) -> Result<cargo::Outcome> {
         let step = self.progress.step(format!("Compiling {} for the GPU", self.package.name));
-        let outcome = cargo::run(self.build, self.package, self.args, &step)?;
+        let _span = timings::begin("cargo");
+        let begun = Instant::now();
+        let outcome = cargo::run(self.build, self.package, self.args, self.measured.as_deref(), &step)?;
         drop(step);
+        if let Some(file) = &self.measured {
+            crate::timings::of_cargo(begun, outcome.dependencies, file);
+        }
         Ok(outcome)
     }
 

@@ -15,7 +15,7 @@ use ptx_codegen::request::{DebugLevel, Libdevice, MessageFormat, OptLevel, Optio
 
 use super::float;
 use super::settings::Settings;
-use crate::tools;
+use crate::{cache, timings, tools};
 
 /// The command line that rustc gives an `llbc` linker.
 #[derive(Parser, Debug)]
@@ -173,6 +173,9 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
         float: settings.float.modes()?,
         panics: settings.panic.panics(),
         tools: tools::find(),
+        // Without a cache folder ptxas runs each time.
+        ptxas_cache: cache::root().ok().map(|root| root.join(cache::PTXAS)),
+        timings: timings::are_wanted(),
     })))
 }
 
