@@ -9,6 +9,7 @@ pub mod arch;
 mod artifact;
 mod callers;
 pub mod codes;
+mod cold;
 mod copies;
 pub mod debuginfo;
 mod device_link;

@@ -56,6 +56,7 @@ pub const FLOORS: &[Floor] = &[
         &[
             "abi",
             "callers",
+            "cold",
             "copies",
             "debuginfo",
             "emit",

@@ -9,3 +9,4 @@ mod natural;
 
 pub use arrays::unroll;
 pub use checks::split;
+pub use natural::Graph;

@@ -5,6 +5,7 @@ use super::program::Program;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
 use crate::artifact::Artifact;
+use crate::cold;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
@@ -85,6 +86,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
 pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
+    cold::keep_loops(context, module);
     copies::widen(context, module, machine, level)?;
     memory::order(context, module, machine, &program.table, *arch, level)?;
     float::lower(context, module, level)?;

@@ -4,6 +4,7 @@ use super::parts::Parts;
 use crate::abi::{self, Table};
 use crate::artifact::Artifact;
 use crate::codes::Code;
+use crate::cold;
 use crate::debuginfo;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::emit;
@@ -77,6 +78,7 @@ pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Resu
     panics::assign(context, module, &options.panics)?;
     panics::hand_over(context, module, options.opt_level)?;
     panics::shrink(context, module);
+    cold::mark(context, module, options.opt_level);
     hints::unroll(context, module);
     *debug = debuginfo::level(module, options.debug);
     verify::supported(module, table)?;
