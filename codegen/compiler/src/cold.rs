@@ -18,7 +18,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, Unroll, Use,
+    self, Attribute, AttributeLoc, BasicBlock, Context, FunctionValue, InstructionOpcode, InstructionValue, Module,
+    Unroll, Use,
 };
 use crate::loops::Graph;
 use crate::request::OptLevel;
@@ -146,7 +147,14 @@ fn is_root(function: FunctionValue<'_>) -> bool {
 
 /// Whether it makes text of values.
 fn is_text(path: &str) -> bool {
-    const MODULES: [&str; 3] = ["core::fmt::", "alloc::fmt::", "core::num::imp::flt2dec::"];
+    const MODULES: [&str; 6] = [
+        "core::fmt::",
+        "alloc::fmt::",
+        "core::num::imp::bignum::",
+        "core::num::imp::dec2flt::",
+        "core::num::imp::flt2dec::",
+        "core::num::imp::fmt::",
+    ];
     let inner = path.trim_start_matches('<');
     MODULES.iter().any(|module| inner.starts_with(module)) || path.contains(" as core::fmt::")
 }

@@ -239,11 +239,16 @@ pub fn pointer_of_integer<'ctx>(integer: IntValue<'ctx>) -> Option<PointerValue<
     }
 }
 
-/// The global variable that a pointer is the start of.
+/// The global variable that a pointer is the start of, in whichever address space the pointer is.
 pub fn global_of<'ctx>(pointer: PointerValue<'ctx>) -> Option<GlobalValue<'ctx>> {
-    let value = pointer.as_value_ref();
-    // SAFETY: the value is live, and LLVM said that it is a variable.
-    unsafe { (!LLVMIsAGlobalVariable(value).is_null()).then(|| GlobalValue::new(value)) }
+    let mut value = pointer.as_value_ref();
+    // SAFETY: the value is live, a cast has an operand, and LLVM said that it is a variable.
+    unsafe {
+        while !LLVMIsAConstantExpr(value).is_null() && LLVMGetConstOpcode(value) == LLVMOpcode::LLVMAddrSpaceCast {
+            value = LLVMGetOperand(value, 0);
+        }
+        (!LLVMIsAGlobalVariable(value).is_null()).then(|| GlobalValue::new(value))
+    }
 }
 
 /// The function that a pointer is.
