@@ -1,13 +1,14 @@
-//! A second copy of blocks within their function.
+//! Copies of blocks within their function, and of instructions.
 
 use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::{
-    LLVMAddIncoming, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue,
+    LLVMAddIncoming, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming, LLVMGetCurrentDebugLocation2, LLVMGetMDKindIDInContext, LLVMGetTypeContext, LLVMSetMetadata, LLVMGetIncomingBlock, LLVMGetIncomingValue,
     LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMInsertIntoBuilder,
     LLVMInstructionClone, LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetCondition,
     LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
+use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
 
 use inkwell::values::PhiValue;
@@ -100,6 +101,35 @@ pub fn copy_blocks<'ctx>(
         }
     }
     copies
+}
+
+/// Computes what `instruction` does where the builder stands, of other operands of the same types. The copy is of the builder's
+/// place in the source, and nothing is known of what it does not alias.
+pub fn copy_instruction<'ctx>(
+    builder: &Builder<'ctx>,
+    instruction: InstructionValue<'ctx>,
+    operands: &[BasicValueEnum<'ctx>],
+) -> BasicValueEnum<'ctx> {
+    let value = instruction.as_value_ref();
+    assert!(builder.get_insert_block().is_some(), "the builder has a place");
+    // SAFETY: the instruction is live; its copy gets as many operands as it has, of their types, and a place. Null takes
+    // metadata away.
+    unsafe {
+        assert_eq!(LLVMGetNumOperands(value).cast_unsigned() as usize, operands.len(), "as many operands");
+        let copy = LLVMInstructionClone(value);
+        for (index, operand) in (0..).zip(operands) {
+            assert!(LLVMTypeOf(LLVMGetOperand(value, index)) == LLVMTypeOf(operand.as_value_ref()), "of the same types");
+            LLVMSetOperand(copy, index, operand.as_value_ref());
+        }
+        LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
+        let context = LLVMGetTypeContext(LLVMTypeOf(value));
+        for kind in ["noalias", "alias.scope", "tbaa"] {
+            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+            LLVMSetMetadata(copy, kind, std::ptr::null_mut());
+        }
+        LLVMInstructionSetDebugLoc(copy, LLVMGetCurrentDebugLocation2(builder.as_mut_ptr()));
+        BasicValueEnum::new(copy)
+    }
 }
 
 /// Where a conditional branch goes if its condition holds, and where if not; `None` for any other jump, and where it goes to

@@ -25,7 +25,7 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
-pub use copies::{always_branch, branch_targets, build_freeze, copy_blocks, incoming};
+pub use copies::{always_branch, branch_targets, build_freeze, copy_blocks, copy_instruction, incoming};
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{
@@ -41,7 +41,7 @@ pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, targ
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
     constant_offset, constant_operand, constant_string, delete_function, delete_global, function_of, functions,
-    global_of, globals, has_wide_float, instructions, is_undefined, param_index, pointer_of_integer, poison,
+    global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_undefined, param_index, pointer_of_integer, poison,
     replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 

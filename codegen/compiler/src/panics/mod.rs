@@ -10,6 +10,7 @@ mod lower;
 mod message;
 mod operands;
 mod record;
+mod shown;
 mod shrink;
 
 pub use assign::assign;
