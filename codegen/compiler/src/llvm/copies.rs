@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::{
-    LLVMAddIncoming, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming, LLVMGetCurrentDebugLocation2, LLVMGetMDKindIDInContext, LLVMGetTypeContext, LLVMSetMetadata, LLVMGetIncomingBlock, LLVMGetIncomingValue,
-    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMInsertIntoBuilder,
-    LLVMInstructionClone, LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetCondition,
-    LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMAddIncoming, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming, LLVMGetCurrentDebugLocation2,
+    LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetMDKindIDInContext, LLVMGetNumOperands, LLVMGetNumSuccessors,
+    LLVMGetOperand, LLVMGetSuccessor, LLVMGetTypeContext, LLVMInsertIntoBuilder, LLVMInstructionClone,
+    LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetCondition, LLVMSetMetadata, LLVMSetOperand,
+    LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -118,7 +119,10 @@ pub fn copy_instruction<'ctx>(
         assert_eq!(LLVMGetNumOperands(value).cast_unsigned() as usize, operands.len(), "as many operands");
         let copy = LLVMInstructionClone(value);
         for (index, operand) in (0..).zip(operands) {
-            assert!(LLVMTypeOf(LLVMGetOperand(value, index)) == LLVMTypeOf(operand.as_value_ref()), "of the same types");
+            assert!(
+                LLVMTypeOf(LLVMGetOperand(value, index)) == LLVMTypeOf(operand.as_value_ref()),
+                "of the same types"
+            );
             LLVMSetOperand(copy, index, operand.as_value_ref());
         }
         LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);

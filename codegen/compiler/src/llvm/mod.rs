@@ -41,8 +41,9 @@ pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, targ
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
     constant_offset, constant_operand, constant_string, delete_function, delete_global, function_of, functions,
-    global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_undefined, param_index, pointer_of_integer, poison,
-    replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
+    global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_undefined, param_index,
+    pointer_of_integer, poison, replace_uses, result, set_externally_initialized, source_span, strip_debug_info,
+    undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

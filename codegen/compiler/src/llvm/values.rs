@@ -8,8 +8,8 @@ use inkwell::llvm_sys::core::{
     LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetMDString,
     LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison,
     LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr,
-    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant, LLVMIsConstantString, LLVMIsUndef,
-    LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
+    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant,
+    LLVMIsConstantString, LLVMIsUndef, LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};

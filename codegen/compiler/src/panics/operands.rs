@@ -111,7 +111,8 @@ impl<'ctx> Sink<'ctx> {
             name if name.contains("assert_failed") => match demangled(name) {
                 name if name == ASSERTION_INNER => Some(Self::Assertion(function)),
                 name if name.starts_with(ASSERTION) => {
-                    let is_inner = |f: &FunctionValue<'_>| demangled(&f.get_name().to_string_lossy()) == ASSERTION_INNER;
+                    let is_inner =
+                        |f: &FunctionValue<'_>| demangled(&f.get_name().to_string_lossy()) == ASSERTION_INNER;
                     llvm::functions(module).find(is_inner).map(Self::Assertion)
                 }
                 _ => None,
@@ -128,7 +129,8 @@ impl<'ctx> Sink<'ctx> {
         function: FunctionValue<'ctx>,
         call: InstructionValue<'ctx>,
     ) -> Result<Option<(Pieces<'ctx>, PointerValue<'ctx>)>, BuilderError> {
-        let (last, nowhere) = (function.count_params().saturating_sub(1), reader.context.ptr_type(AddressSpace::default()));
+        let (last, nowhere) =
+            (function.count_params().saturating_sub(1), reader.context.ptr_type(AddressSpace::default()));
         let pieces = match self {
             Self::Assertion(inner) => return assertion(reader, inner, call),
             Self::Allocation => {
@@ -207,11 +209,7 @@ fn assertion<'ctx>(
 }
 
 /// What `unwrap` and `expect` of an error say, `core::result::unwrap_failed(text, len, error, table, location)`.
-fn error<'ctx>(
-    reader: &Reader<'_, 'ctx>,
-    function: FunctionValue<'ctx>,
-    call: InstructionValue<'ctx>,
-) -> Shown<'ctx> {
+fn error<'ctx>(reader: &Reader<'_, 'ctx>, function: FunctionValue<'ctx>, call: InstructionValue<'ctx>) -> Shown<'ctx> {
     let (Some(start), Some(len)) = (pointer(call, 0), integer(call, 1)) else { return Ok(None) };
     let (Some(error), Some(table)) = (pointer(call, 2), pointer(call, 3)) else { return Ok(None) };
     let text = reader.text_of(start, len, Operand::Text)?;
@@ -222,7 +220,9 @@ fn error<'ctx>(
 /// What a function of `core` with one template for so many values says of these.
 fn in_template<'ctx>(function: FunctionValue<'ctx>, shown: Vec<Pieces<'ctx>>) -> Option<Pieces<'ctx>> {
     let templates = llvm::instructions(function)
-        .filter(|call| llvm::called_function(*call).is_some_and(|callee| is_format(&callee.get_name().to_string_lossy())))
+        .filter(|call| {
+            llvm::called_function(*call).is_some_and(|callee| is_format(&callee.get_name().to_string_lossy()))
+        })
         .filter_map(|call| message::of_core(&llvm::constant_bytes(llvm::global_of(pointer(call, 0)?)?, &[])?));
     let mut fitting = templates.filter(|parts| parts.iter().filter(|part| part.is_none()).count() == shown.len());
     let (template, None) = (fitting.next()?, fitting.next()) else { return None };
@@ -333,9 +333,29 @@ mod tests {
             @location = private constant [24 x i8] zeroinitializer
             declare void @"_RNvXs5_NtNtNtCs0_4core3fmt3num3implNtB9_7Display3fmt"()
             declare void @"_RNvXs1i_NtCs0_4core3fmtReNtB6_7Display3fmtB8_"()
-            declare void @"_RNvXNtCs0_4userNtB0_4TypeNtNtCs0_4core3fmt7Display3fmt"()
             declare void @_RNvNtCs0_4core9panicking9panic_fmt(ptr, ptr, ptr)
             declare void @other(ptr)
+            @fault = private constant [5 x i8] c"Fault"
+            @at = private constant [2 x i8] c"at"
+            @table = private constant {{ [24 x i8], ptr }} {{ [24 x i8] zeroinitializer, ptr {DERIVED} }}
+            @failed = private constant [6 x i8] c"\C0\02: \C0\00"
+            @display = private constant {{ [24 x i8], ptr }} {{ [24 x i8] zeroinitializer, ptr {NUMBER} }}
+            declare i1 @"_RNvMsa_NtCs0_4core3fmtNtB5_9Formatter26debug_struct_field1_finish"(ptr, ptr, i64, ptr, i64, ptr, ptr)
+            define i1 {DERIVED}(ptr %self, ptr %f) {{
+              %at = getelementptr i8, ptr %self, i64 4
+              %done = call i1 @"_RNvMsa_NtCs0_4core3fmtNtB5_9Formatter26debug_struct_field1_finish"(
+                ptr %f, ptr @fault, i64 5, ptr @at, i64 2, ptr %at, ptr @display)
+              ret i1 %done
+            }}
+            define void {ERROR_FUNCTION}(ptr %text, i64 %len, ptr %error, ptr %table, ptr %location) {{
+              call void @_RNvNtCs0_4core9panicking9panic_fmt(ptr @failed, ptr null, ptr %location)
+              unreachable
+            }}
+            define i1 {USERS}(ptr %self, ptr %f) {{
+              call void @other(ptr %self)
+              %done = call i1 {DERIVED}(ptr %self, ptr %f)
+              ret i1 %done
+            }}
             define internal void @f(i64 %number, ptr %text) {{
               %args = alloca [16 x i8]
               %second = getelementptr inbounds i8, ptr %args, i64 8
@@ -354,6 +374,8 @@ mod tests {
 
     const NUMBER: &str = "@\"_RNvXs5_NtNtNtCs0_4core3fmt3num3implNtB9_7Display3fmt\"";
     const TEXT: &str = "@\"_RNvXs1i_NtCs0_4core3fmtReNtB6_7Display3fmtB8_\"";
+    const DERIVED: &str = "@\"_RNvXNtCs0_4userNtB0_5FaultNtNtCs0_4core3fmt5Debug3fmt\"";
+    const ERROR_FUNCTION: &str = "@_RNvNtCs0_4core6result13unwrap_failed";
     const USERS: &str = "@\"_RNvXNtCs0_4userNtB0_4TypeNtNtCs0_4core3fmt7Display3fmt\"";
 
     fn with(value: &str, function: &str, template: &str) -> String {
@@ -379,7 +401,23 @@ mod tests {
         let ir = handed_over(
             "call void @_RNvNtCs0_4core9panicking9panic_fmt(ptr @constant, ptr inttoptr (i64 9 to ptr), ptr @location)",
         );
-        assert!(ir.contains("@__rust_ptx_panic_with_2(") && ir.contains("i64 4)"), "{ir}");
+        assert!(ir.contains("@__rust_ptx_panic_with_0("), "a constant is part of the message: {ir}");
+    }
+
+    #[test]
+    fn what_is_derived_is_read() {
+        let ir = with("value", DERIVED, "plain");
+        assert!(ir.contains("getelementptr i8, ptr %value, i64 4") && ir.contains("sext i32"), "{ir}");
+        assert!(ir.contains("@__rust_ptx_panic_with_1(") && !ir.contains("panic_fmt"), "{ir}");
+    }
+
+    #[test]
+    fn errors_go_with_their_text() {
+        let ir = handed_over(&format!(
+            "call void {ERROR_FUNCTION}(ptr @constant, i64 4, ptr %value, ptr @table, ptr @location)"
+        ));
+        assert!(ir.contains("@__rust_ptx_panic_with_1(") && ir.contains("ptr @location, i64"), "{ir}");
+        assert!(!ir.contains("unwrap_failed"), "{ir}");
     }
 
     #[test]

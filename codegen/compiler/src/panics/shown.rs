@@ -320,13 +320,17 @@ impl<'ctx> Reader<'_, 'ctx> {
                 _ => None,
             });
         }
-        let Some(instruction) = llvm::instruction_of(value) else { return Ok(llvm::is_constant(&value).then_some(value)) };
+        let Some(instruction) = llvm::instruction_of(value) else {
+            return Ok(llvm::is_constant(&value).then_some(value));
+        };
         match instruction.get_opcode() {
             Op::Load => {
                 let Some(from) = pointer(instruction, 0) else { return Ok(None) };
                 match self.address(from, frame)? {
                     Some(Address::Holding(held)) if held.get_type() == value.get_type() => Ok(Some(held)),
-                    Some(Address::At(from)) => Ok(Some(llvm::copy_instruction(self.builder, instruction, &[from.into()]))),
+                    Some(Address::At(from)) => {
+                        Ok(Some(llvm::copy_instruction(self.builder, instruction, &[from.into()])))
+                    }
                     _ => Ok(None),
                 }
             }
@@ -383,7 +387,9 @@ impl<'ctx> Reader<'_, 'ctx> {
                 let ty = self.context.custom_width_int_type(bits).expect("LLVM has it");
                 self.builder.build_load(ty, address, "")?.into_int_value()
             }
-            Address::Holding(BasicValueEnum::IntValue(value)) if value.get_type().get_bit_width() == known.bits => value,
+            Address::Holding(BasicValueEnum::IntValue(value)) if value.get_type().get_bit_width() == known.bits => {
+                value
+            }
             Address::Holding(_) => return Ok(None),
         };
         Ok(match known.bits {
@@ -460,7 +466,9 @@ fn is_only_effect(function: FunctionValue<'_>, call: InstructionValue<'_>) -> bo
             instruction == call
                 || llvm::called_function(instruction).is_some_and(|callee| {
                     let name = callee.get_name().to_string_lossy().into_owned();
-                    ["llvm.lifetime.", "llvm.experimental.noalias.", "llvm.assume"].iter().any(|of| name.starts_with(of))
+                    ["llvm.lifetime.", "llvm.experimental.noalias.", "llvm.assume"]
+                        .iter()
+                        .any(|of| name.starts_with(of))
                 })
         }
         InstructionOpcode::Store => {

@@ -17,7 +17,7 @@ pub enum Problem {
 #[derive(Debug)]
 pub struct Fault {
     /// The place.
-    pub at: usize,
+    pub at: u32,
     /// What is there.
     pub value: f32,
     /// Why.
@@ -115,9 +115,9 @@ pub fn compare(x: &[i32], mut out: DisjointSlice<i32>) {
 pub fn errors(x: &[f32], mut out: DisjointSlice<u8>) {
     let i = thread::index_1d();
     if let Some(out) = out.get_mut(i) {
-        let (at, value) = (i.get(), x[i.get()]);
+        let (at, value) = (i.get() as u32, x[i.get()]);
         let near = if value < 0.0 { Err(Fault { at, value, problem: Problem::Negative }) } else { Ok(value as u32) };
-        let far = if at > 1 << 20 { Err(Problem::Crowded) } else { Ok(at as u32) };
+        let far = if at > 1 << 20 { Err(Problem::Crowded) } else { Ok(at) };
         let sum = near.unwrap() + far.expect("few elements");
         *out = u8::try_from(sum).unwrap();
     }
