@@ -167,10 +167,11 @@ fn text(operand: Operand, words: &[IntValue<'_>]) -> Option<String> {
     Some(operand.shown(constants, "").to_string())
 }
 
-/// Whether a call more costs nothing: a kernel that calls, and what is called itself, has the registers for it. ptxas copies
-/// the report to every place that panics, so there it is better called.
+/// Whether a call more costs nothing: what calls already has the registers for it, and what is to be small is not about speed.
+/// ptxas may copy the report to every place that panics, so in both it is better called.
 fn has_calls(function: FunctionValue<'_>, panics: &[FunctionValue<'_>]) -> bool {
-    function.get_call_conventions() != llvm::PTX_KERNEL
+    let small = Attribute::get_named_enum_kind_id("optsize");
+    function.get_enum_attribute(AttributeLoc::Function, small).is_some()
         || llvm::instructions(function).filter(|call| call.get_opcode() == InstructionOpcode::Call).any(|call| {
             llvm::called_function(call)
                 .is_some_and(|callee| !panics.contains(&callee) && !callee.get_name().to_bytes().starts_with(b"llvm."))

@@ -76,7 +76,7 @@ pub struct Reader<'a, 'ctx> {
 /// A function whose values are asked for: what its parameters are here.
 pub struct Frame<'ctx>(pub Vec<Option<Given<'ctx>>>);
 
-/// A parameter.
+/// What a parameter is at the call.
 #[derive(Clone, Copy)]
 pub enum Given<'ctx> {
     /// Itself.

@@ -16,7 +16,7 @@ pub enum Problem {
 /// Where it goes wrong.
 #[derive(Debug)]
 pub struct Fault {
-    /// The place.
+    /// The number of the element.
     pub at: u32,
     /// What is there.
     pub value: f32,
