@@ -99,6 +99,14 @@ fn reason(values: &[u32]) -> Reason {
     }
 }
 
+fn refused(values: &[u32]) -> Result<u32, Reason> {
+    Err(reason(values))
+}
+
+fn coloured(values: &[u32]) -> Result<u32, &'static str> {
+    Err(if values[3] == 3 { "grün\0\n" } else { "blau" })
+}
+
 fn fault(values: &[u32]) -> Result<u32, Fault<'_>> {
     let level = Level(-3 - values[1] as i8, values[3] == 3);
     Err(Fault { at: &values[3], value: f64::from(values[1]) / 8.0, reason: reason(values), level })
@@ -164,8 +172,8 @@ kinds! {
     "unwrap of Err" => |v| problem(v).unwrap();
     "expect of Err" => |v| problem(v).expect("no problem");
     "unwrap of a derived struct" => |v| fault(v).unwrap();
-    "expect of a derived enum" => |v| Err::<u32, _>(reason(v)).expect("no reason");
-    "unwrap of a text" => |v| Err::<u32, _>(if v[3] == 3 { "grün\0\n" } else { "blau" }).unwrap();
+    "expect of a derived enum" => |v| refused(v).expect("no reason");
+    "unwrap of a text" => |v| coloured(v).unwrap();
     "unwrap_err" => |v| v.first().copied().ok_or(v[1]).unwrap_err();
     "panic" => |v| if v[3] == 3 { panic!("a constant text") } else { 0 };
     "panic with values" => |v| panic!("value {} of {:?}, {:>5}|{:#x}", v[3], &v[..2], v[1], v[2]);
