@@ -180,3 +180,74 @@ fn add(context: &Context, function: FunctionValue<'_>, attributes: &[&str]) {
         function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+        define internal void @fails() { ret void }
+        define internal void @fails_deeper() { ret void }
+        define internal void @used() { ret void }
+        define internal i1 @\"_RNvXs5_NtNtNtCs0_4core3fmt3num3implNtB9_7Display3fmt\"() { ret i1 true }
+        define internal void @\"_RNvNtCs0_5alloc3vec4grow\"() { LINES ret void }
+        define internal void @\"_RNvNtCs0_4user4work\"() { LINES ret void }
+        define ptx_kernel void @kernel(i1 %c) {
+          call void @used()
+          call void @\"_RNvNtCs0_5alloc3vec4grow\"()
+          call void @\"_RNvNtCs0_5alloc3vec4grow\"()
+          call void @\"_RNvNtCs0_4user4work\"()
+          call void @\"_RNvNtCs0_4user4work\"()
+          br i1 %c, label %end, label %bad
+        bad:
+          call void @used()
+          call void @fails()
+          br label %worse
+        worse:
+          unreachable
+        end:
+          ret void
+        }";
+
+    /// The kernel's functions, marked; `fails` calls another.
+    fn marked(check: impl FnOnce(&dyn Fn(&str, &str) -> bool, &dyn Fn(&str) -> Option<String>)) {
+        let context = Context::create();
+        let lines = "call void asm sideeffect \"\", \"\"()\n".repeat(LARGE);
+        let text = TEXT.replace("@fails() {", "@fails() { call void @fails_deeper()").replace("LINES", &lines);
+        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+        mark(&context, &module, OptLevel::O3);
+        let function = |part: &str| {
+            let mut all = llvm::functions(&module);
+            all.find(|function| function.get_name().to_string_lossy().ends_with(part)).unwrap()
+        };
+        let threshold = |part: &str| {
+            let attribute = function(part).get_string_attribute(AttributeLoc::Function, THRESHOLD)?;
+            Some(attribute.get_string_value().to_string_lossy().into_owned())
+        };
+        check(&|part, attribute| has(function(part), attribute), &threshold);
+    }
+
+    #[test]
+    fn what_only_failures_call_is_cold() {
+        marked(|has, _| {
+            assert!(has("fails", "cold") && has("fails_deeper", "minsize"));
+            assert!(!has("used", "cold") && !has("kernel", "optsize"));
+        });
+    }
+
+    #[test]
+    fn what_formats_is_small() {
+        marked(|has, threshold| {
+            assert!(has("7Display3fmt", "minsize") && !has("7Display3fmt", "cold"));
+            assert_eq!(threshold("7Display3fmt").as_deref(), Some(SMALL));
+        });
+    }
+
+    #[test]
+    fn large_functions_of_the_library_are_not_copied() {
+        marked(|_, threshold| {
+            assert_eq!(threshold("4grow").as_deref(), Some(ORDINARY));
+            assert_eq!(threshold("4work"), None, "a program's own function is hot unless it grows the program much");
+        });
+    }
+}
