@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming, LLVMGetCurrentDebugLocation2,
     LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetMDKindIDInContext, LLVMGetNumOperands, LLVMGetNumSuccessors,
-    LLVMGetOperand, LLVMGetSuccessor, LLVMGetTypeContext, LLVMInsertIntoBuilder, LLVMInstructionClone,
-    LLVMIsABranchInst, LLVMIsATerminatorInst, LLVMIsConditional, LLVMSetCondition, LLVMSetMetadata, LLVMSetOperand,
-    LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMInsertIntoBuilder,
+    LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst, LLVMIsConditional,
+    LLVMSetCondition, LLVMSetMetadata, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -148,6 +148,24 @@ pub fn branch_targets<'ctx>(branch: InstructionValue<'ctx>) -> Option<(BasicBloc
         (BasicBlock::new(LLVMGetSuccessor(value, 0))?, BasicBlock::new(LLVMGetSuccessor(value, 1))?)
     };
     (then != other).then_some((then, other))
+}
+
+/// Where a switch goes if no value is that of a case, and the cases.
+pub fn switch_targets<'ctx>(
+    switch: InstructionValue<'ctx>,
+) -> Option<(BasicBlock<'ctx>, Vec<(IntValue<'ctx>, BasicBlock<'ctx>)>)> {
+    let value = switch.as_value_ref();
+    // SAFETY: the instruction is live; only a switch is asked for its successors, the first of which is the default, and for
+    // its operands: the condition, the default, and then a value and a block for each case.
+    unsafe {
+        if LLVMIsASwitchInst(value).is_null() {
+            return None;
+        }
+        let block = |index| BasicBlock::new(LLVMGetSuccessor(value, index));
+        let case = |index: u32| Some((IntValue::new(LLVMGetSwitchCaseValue(value, index)), block(index)?));
+        let cases = (1..LLVMGetNumSuccessors(value)).map(case).collect::<Option<_>>()?;
+        Some((block(0)?, cases))
+    }
 }
 
 /// Has a conditional branch always go to the first of its targets, or to the other one. Both stay its targets, so that phis

@@ -25,7 +25,9 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
-pub use copies::{always_branch, branch_targets, build_freeze, copy_blocks, copy_instruction, incoming};
+pub use copies::{
+    always_branch, branch_targets, build_freeze, copy_blocks, copy_instruction, incoming, switch_targets,
+};
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{

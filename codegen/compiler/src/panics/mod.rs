@@ -5,6 +5,7 @@
 //! writes those that hand over a place or operands as PTX, and defines the record.
 
 mod assign;
+mod branches;
 mod crates;
 mod lower;
 mod message;

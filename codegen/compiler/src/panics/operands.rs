@@ -15,16 +15,19 @@
 //!
 //! [`panic_fmt`]: https://doc.rust-lang.org/core/panicking/fn.panic_fmt.html
 
+use std::cell::Cell;
+
 use ptx_abi::panic::{Operand, WORDS};
 
 use super::assign::{ALLOCATION, BOUNDS_CHECK, SINKS};
+use super::branches::Ways;
 use super::message::{self, Part};
 use super::shown::{Address, Frame, Pieces, Reader, Shown, demangled, operand_of, pointer};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AddressSpace, Attribute, AttributeLoc, BasicMetadataValueEnum, BasicValueEnum, Builder, BuilderError,
-    Context, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Module, PointerValue, Use,
+    self, AddressSpace, Attribute, AttributeLoc, BasicBlock, BasicMetadataValueEnum, BasicValueEnum, Builder,
+    BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Module, PointerValue, Use,
 };
 use crate::marks::PANIC_WITH;
 use crate::request::OptLevel;
@@ -75,12 +78,23 @@ fn rewrite<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Bu
             }
             builder.position_before(&call);
             let Some((message, location)) = sink.message(&reader, function, call)? else { continue };
-            let texts = message.parts.iter().filter(|part| matches!(part, Part::Operand(operand) if operand.is_text()));
-            if texts.count() > 1 || message.words.len() > WORDS {
+            let panic = |message: &Pieces<'ctx>| build(context, module, &builder, message, location);
+            if message.branches.is_empty() {
+                if panic(&message)? {
+                    call.erase_from_basic_block();
+                }
                 continue;
             }
-            build(context, module, &builder, &message, location)?;
-            call.erase_from_basic_block();
+            let end = call.get_next_instruction().filter(|end| end.get_opcode() == InstructionOpcode::Unreachable);
+            let within = call.get_parent().and_then(BasicBlock::get_parent);
+            let (Some(end), Some(function)) = (end, within) else { continue };
+            let ways = Ways { reader: &reader, function, panic, count: Cell::new(0) };
+            if let Some(first) = ways.write(&message)? {
+                builder.position_before(&end);
+                builder.build_unconditional_branch(first)?;
+                end.erase_from_basic_block();
+                call.erase_from_basic_block();
+            }
         }
     }
     Ok(())
@@ -237,19 +251,23 @@ fn in_template<'ctx>(function: FunctionValue<'ctx>, shown: Vec<Pieces<'ctx>>) ->
     Some(pieces)
 }
 
-/// The call that the stage [`super::lower`] knows.
+/// The call that the stage [`super::lower`] knows, if a record has room for all of the message.
 fn build<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     builder: &Builder<'ctx>,
     message: &Pieces<'ctx>,
     location: PointerValue<'ctx>,
-) -> Result<(), BuilderError> {
+) -> Result<bool, BuilderError> {
+    let texts = message.parts.iter().filter(|part| matches!(part, Part::Operand(operand) if operand.is_text()));
+    if texts.count() > 1 || message.words.len() > WORDS {
+        return Ok(false);
+    }
     let global = message::global(context, module, &message::encode(&message.parts));
     let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![global.as_pointer_value().into(), location.into()];
     arguments.extend(message.words.iter().map(|word| BasicMetadataValueEnum::from(*word)));
     builder.build_call(function(context, module, message.words.len()), &arguments, "")?;
-    Ok(())
+    Ok(true)
 }
 
 /// Panics with so many words of operands.
@@ -347,6 +365,22 @@ mod tests {
                 ptr %f, ptr @fault, i64 5, ptr @at, i64 2, ptr %at, ptr @display)
               ret i1 %done
             }}
+            define i1 {CHOICE}(ptr %self, ptr %f) {{
+              %tag = load i8, ptr %self
+              switch i8 %tag, label %never [ i8 0, label %none  i8 1, label %some ]
+            never:
+              unreachable
+            none:
+              %first = call i1 @"_RNvMsa_NtCs0_4core3fmtNtB5_9Formatter9write_str"(ptr %f, ptr @fault, i64 5)
+              br label %end
+            some:
+              %second = call i1 {DERIVED}(ptr %self, ptr %f)
+              br label %end
+            end:
+              %done = phi i1 [ %first, %none ], [ %second, %some ]
+              ret i1 %done
+            }}
+            declare i1 @"_RNvMsa_NtCs0_4core3fmtNtB5_9Formatter9write_str"(ptr, ptr, i64)
             define void {ERROR_FUNCTION}(ptr %text, i64 %len, ptr %error, ptr %table, ptr %location) {{
               call void @_RNvNtCs0_4core9panicking9panic_fmt(ptr @failed, ptr null, ptr %location)
               unreachable
@@ -375,6 +409,7 @@ mod tests {
     const NUMBER: &str = "@\"_RNvXs5_NtNtNtCs0_4core3fmt3num3implNtB9_7Display3fmt\"";
     const TEXT: &str = "@\"_RNvXs1i_NtCs0_4core3fmtReNtB6_7Display3fmtB8_\"";
     const DERIVED: &str = "@\"_RNvXNtCs0_4userNtB0_5FaultNtNtCs0_4core3fmt5Debug3fmt\"";
+    const CHOICE: &str = "@\"_RNvXNtCs0_4userNtB0_6ChoiceNtNtCs0_4core3fmt5Debug3fmt\"";
     const ERROR_FUNCTION: &str = "@_RNvNtCs0_4core6result13unwrap_failed";
     const USERS: &str = "@\"_RNvXNtCs0_4userNtB0_4TypeNtNtCs0_4core3fmt7Display3fmt\"";
 
@@ -408,6 +443,13 @@ mod tests {
     fn what_is_derived_is_read() {
         let ir = with("value", DERIVED, "plain");
         assert!(ir.contains("getelementptr i8, ptr %value, i64 4") && ir.contains("sext i32"), "{ir}");
+        assert!(ir.contains("@__rust_ptx_panic_with_1(") && !ir.contains("panic_fmt"), "{ir}");
+    }
+
+    #[test]
+    fn what_is_shown_in_several_ways_is_several_panics() {
+        let ir = with("value", CHOICE, "plain");
+        assert!(ir.contains("switch i8") && ir.contains("@__rust_ptx_panic_with_0("), "{ir}");
         assert!(ir.contains("@__rust_ptx_panic_with_1(") && !ir.contains("panic_fmt"), "{ir}");
     }
 

@@ -20,8 +20,8 @@ use ptx_abi::panic::Operand;
 
 use super::message::{self, Part};
 use crate::llvm::{
-    self, AddressSpace, AsValueRef, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
-    InstructionValue, IntValue, PointerValue, Use,
+    self, AddressSpace, AsValueRef, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode, InstructionValue, IntValue, PointerValue, Use,
 };
 
 /// How deep values may lie in others.
@@ -31,16 +31,29 @@ const MOST_LEVELS: usize = 8;
 pub type Shown<'ctx> = Result<Option<Pieces<'ctx>>, BuilderError>;
 
 /// A part of a message with its words.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Pieces<'ctx> {
     pub parts: Vec<Part>,
     pub words: Vec<IntValue<'ctx>>,
+    /// Values whose formatting branches, in their order.
+    pub branches: Vec<Branch<'ctx>>,
+}
+
+/// A value that is shown in one of several ways, which stands behind so many parts and words.
+#[derive(Clone, Copy)]
+pub struct Branch<'ctx> {
+    pub parts: usize,
+    pub words: usize,
+    /// Its `Display` or `Debug`.
+    pub function: FunctionValue<'ctx>,
+    pub address: Address<'ctx>,
+    pub level: usize,
 }
 
 impl<'ctx> Pieces<'ctx> {
     /// A text alone.
     pub fn of(text: &str) -> Self {
-        Self { parts: vec![Part::Text(text.into())], words: vec![] }
+        Self { parts: vec![Part::Text(text.into())], ..Self::default() }
     }
 
     pub fn text(&mut self, text: impl Into<String>) {
@@ -48,6 +61,10 @@ impl<'ctx> Pieces<'ctx> {
     }
 
     pub fn add(&mut self, other: Self) {
+        let (parts, words) = (self.parts.len(), self.words.len());
+        let moved =
+            |branch: Branch<'ctx>| Branch { parts: branch.parts + parts, words: branch.words + words, ..branch };
+        self.branches.extend(other.branches.into_iter().map(moved));
         self.parts.extend(other.parts);
         self.words.extend(other.words);
     }
@@ -86,6 +103,15 @@ pub enum Given<'ctx> {
 }
 
 impl<'ctx> Frame<'ctx> {
+    /// Of what formats a value.
+    pub fn at(address: Address<'ctx>) -> Self {
+        let this = match address {
+            Address::At(pointer) => Given::Value(pointer.into()),
+            Address::Holding(value) => Given::Holding(value),
+        };
+        Self(vec![Some(this), None])
+    }
+
     /// Of what `call` calls.
     pub fn of(call: InstructionValue<'ctx>) -> Self {
         // The last operand is the function.
@@ -103,18 +129,21 @@ impl<'ctx> Reader<'_, 'ctx> {
     pub fn value(&self, function: FunctionValue<'ctx>, address: Address<'ctx>, level: usize) -> Shown<'ctx> {
         if let Some(known) = Known::by(function) {
             let words = self.words(&known, address)?;
-            return Ok(words.map(|words| Pieces { parts: vec![Part::Operand(known.operand)], words }));
+            let parts = vec![Part::Operand(known.operand)];
+            return Ok(words.map(|words| Pieces { parts, words, ..Pieces::default() }));
         }
         if level == MOST_LEVELS || function.count_params() != 2 {
             return Ok(None);
         }
-        let this = match address {
-            Address::At(pointer) => Given::Value(pointer.into()),
-            Address::Holding(value) => Given::Holding(value),
-        };
-        let frame = Frame(vec![Some(this), None]);
+        let frame = Frame::at(address);
         match last_call(function) {
-            Some(call) if is_only_effect(function, call) => self.call(function, call, &frame, level),
+            Some(call) if is_only_effect(llvm::instructions(function), call) => {
+                self.call(function, call, &frame, level)
+            }
+            None if branches(function) => {
+                let branch = Branch { parts: 0, words: 0, function, address, level };
+                Ok(Some(Pieces { branches: vec![branch], ..Pieces::default() }))
+            }
             _ => Ok(None),
         }
     }
@@ -132,8 +161,8 @@ impl<'ctx> Reader<'_, 'ctx> {
         }
     }
 
-    /// What the one call of a function that formats writes.
-    fn call(
+    /// What a call at the end of a function that formats writes.
+    pub fn call(
         &self,
         function: FunctionValue<'ctx>,
         call: InstructionValue<'ctx>,
@@ -459,9 +488,18 @@ fn last_call<'ctx>(function: FunctionValue<'ctx>) -> Option<InstructionValue<'ct
     (call.get_opcode() == InstructionOpcode::Call).then_some(call)
 }
 
+/// Whether a function that formats has a condition to begin with.
+fn branches(function: FunctionValue<'_>) -> bool {
+    let end = function.get_first_basic_block().and_then(BasicBlock::get_terminator);
+    end.is_some_and(|end| llvm::block_operands(end).len() > 1)
+}
+
 /// Whether nothing but `call` does something that anybody could see.
-fn is_only_effect(function: FunctionValue<'_>, call: InstructionValue<'_>) -> bool {
-    llvm::instructions(function).all(|instruction| match instruction.get_opcode() {
+pub fn is_only_effect<'ctx>(
+    mut instructions: impl Iterator<Item = InstructionValue<'ctx>>,
+    call: InstructionValue<'ctx>,
+) -> bool {
+    instructions.all(|instruction| match instruction.get_opcode() {
         InstructionOpcode::Call => {
             instruction == call
                 || llvm::called_function(instruction).is_some_and(|callee| {

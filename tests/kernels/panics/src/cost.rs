@@ -134,3 +134,19 @@ pub fn borrow(x: &[u32], mut out: DisjointSlice<u32>) {
         *out = *first + second;
     }
 }
+
+/// Options that are compared, and an error that shows itself in several ways.
+#[kernel]
+pub fn options(x: &[u32], y: &[u32], mut out: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        let at = i.get();
+        assert_eq!(x.get(at), y.get(at));
+        let found = match x.get(at) {
+            Some(0) => Err(None),
+            Some(1) => Err(Some(at)),
+            found => Ok(found.copied().unwrap_or(7)),
+        };
+        *out = found.unwrap();
+    }
+}

@@ -44,6 +44,16 @@ enum Reason {
     Broken,
 }
 
+/// Shows itself in several ways.
+#[derive(Debug)]
+#[expect(dead_code, reason = "`Debug` reads it, which does not count")]
+enum Trouble<'a> {
+    None,
+    At(u32),
+    Between { first: &'a u32, last: Option<i64> },
+    Of(Reason),
+}
+
 /// Shows its fields, which are shown in as many ways.
 #[derive(Debug)]
 #[expect(dead_code, reason = "`Debug` reads it, which does not count")]
@@ -97,6 +107,15 @@ fn reason(values: &[u32]) -> Reason {
         1 => Reason::Broken,
         _ => Reason::Crowded,
     }
+}
+
+fn trouble(values: &[u32], kind: u32) -> Result<u32, Trouble<'_>> {
+    Err(match kind {
+        0 => Trouble::None,
+        1 => Trouble::At(values[3] + 7),
+        2 => Trouble::Between { first: &values[1], last: values.get(2).map(|last| -i64::from(*last)) },
+        _ => Trouble::Of(reason(values)),
+    })
 }
 
 fn refused(values: &[u32]) -> Result<u32, Reason> {
@@ -173,11 +192,16 @@ kinds! {
     "expect of Err" => |v| problem(v).expect("no problem");
     "unwrap of a derived struct" => |v| fault(v).unwrap();
     "expect of a derived enum" => |v| refused(v).expect("no reason");
+    "unwrap of an enum without a field" => |v| trouble(v, v[0]).unwrap();
+    "unwrap of an enum with a number" => |v| trouble(v, v[1]).unwrap();
+    "unwrap of an enum with fields" => |v| trouble(v, v[2]).unwrap();
+    "expect of an enum with an enum" => |v| trouble(v, v[3]).expect("no trouble");
     "unwrap of a text" => |v| coloured(v).unwrap();
     "unwrap_err" => |v| v.first().copied().ok_or(v[1]).unwrap_err();
     "panic" => |v| if v[3] == 3 { panic!("a constant text") } else { 0 };
     "panic with values" => |v| panic!("value {} of {:?}, {:>5}|{:#x}", v[3], &v[..2], v[1], v[2]);
     "panic with a user's Display" => |v| if v[3] == 3 { panic!("at {}!", Place::of(v)) } else { 0 };
+    "panic with options" => |v| panic!("{:?} or {:?} of {}", v.get(v[3] as usize), v.get(v[3] as usize + 1), v.len());
     "panic, long text" => |v| if v[3] == 3 { panic!("{}", LONG) } else { 0 };
     "panic, long values" => |v| panic!("{LONG} {} {LONG}", v[3]);
     "panic, what fails to show" => |v| if v[3] == 3 { panic!("shown {}.", Unshowable) } else { 0 };
