@@ -18,6 +18,8 @@ pub struct Counts {
     pub failures: Vec<String>,
     /// Of what only a part ran, and how large a part.
     pub sampled: Vec<String>,
+    /// What a runner wants to be read although nothing failed.
+    pub remarks: Vec<String>,
 }
 
 impl Counts {
@@ -37,8 +39,8 @@ impl Counts {
     }
 
     /// Sums the `test result:` lines of libtest, libtest-mimic and ui_test, and collects the reasons of skips: lines
-    /// `test NAME ... ignored (REASON)` or `ignored, REASON`, and what our runners print as `skipped: REASON` or
-    /// `sampled: PART`.
+    /// `test NAME ... ignored (REASON)` or `ignored, REASON`, and what our runners print as `skipped: REASON`,
+    /// `sampled: PART` or `remark: TEXT`.
     ///
     /// A runner that ended badly although no summary counts a failure died before its end: that is a failure.
     pub fn from_output(text: &str, success: bool) -> Self {
@@ -54,6 +56,8 @@ impl Counts {
                 counts.reasons.push(reason.to_string());
             } else if let Some(part) = line.strip_prefix("sampled: ") {
                 counts.sampled.push(part.to_string());
+            } else if let Some(remark) = line.strip_prefix("remark: ") {
+                counts.remarks.push(remark.to_string());
             } else if let Some(name) = line.strip_suffix(" ... FAILED") {
                 counts.failures.push(name.trim_start_matches("test ").trim().to_string());
             } else if let Some((name, rest)) =
@@ -85,6 +89,7 @@ impl AddAssign for Counts {
         self.reasons.extend(other.reasons);
         self.failures.extend(other.failures);
         self.sampled.extend(other.sampled);
+        self.remarks.extend(other.remarks);
     }
 }
 
@@ -103,7 +108,7 @@ mod tests {
         let libtest =
             "test a ... ignored, no GPU\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n";
         let mimic = "test b ... ignored (no GPU)\ntest c d  ... FAILED\ntest result: FAILED. 3 passed; 2 failed; 1 ignored; 0 measured\n";
-        let ui_test = "tests/a.rs (revision b) ... FAILED\nsampled: 1 of 2 cases, seed 1\ntest result: FAIL. 1 failed; 4 passed; 2 filtered out\n\n";
+        let ui_test = "tests/a.rs (revision b) ... FAILED\nsampled: 1 of 2 cases, seed 1\nremark: mind this\ntest result: FAIL. 1 failed; 4 passed; 2 filtered out\n\n";
         let mut counts = Counts::from_output(libtest, true);
         assert_eq!((counts.passed, counts.failed, counts.skipped), (3, 0, 1));
         counts += Counts::from_output(mimic, false);
@@ -112,6 +117,7 @@ mod tests {
         assert_eq!(counts.reasons, ["a: no GPU", "b: no GPU"]);
         assert_eq!(counts.failures, ["c d", "tests/a.rs (revision b)"]);
         assert_eq!(counts.sampled, ["1 of 2 cases, seed 1"]);
+        assert_eq!(counts.remarks, ["mind this"]);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub enum Suite {
     Abi,
     /// The PTX of kernels against ptxas and nvcc.
     Pipeline,
+    /// Registers, stack and instructions of the benchmark's kernels, against a record.
+    Guard,
     /// Debug information against a verifier and nvcc's.
     DebugInfo,
     /// Floating-point modes: instructions against nvcc's.
@@ -54,14 +56,15 @@ pub const PARTS: [&[Suite]; 5] = [
     &[Suite::DebugInfo, Suite::BadInput],
     &[Suite::Float, Suite::Reference, Suite::Layout],
     &[Suite::Abi, Suite::Link, Suite::Sanitizer],
-    &[Suite::Ui, Suite::Project, Suite::Unit],
+    &[Suite::Ui, Suite::Project, Suite::Unit, Suite::Guard],
 ];
 
 /// Tells the runners which cases to take: `all`, or a seed (`tests/support/harness/src/sample.rs`).
 const SAMPLE: &str = "PTX_TEST_SAMPLE";
 
 /// The runners of suites; other integration tests are in `unit`.
-const RUNNERS: [&str; 9] = ["abi", "bad_input", "debug_info", "float", "layout", "link", "pipeline", "project", "ui"];
+const RUNNERS: [&str; 10] =
+    ["abi", "bad_input", "debug_info", "float", "guard", "layout", "link", "pipeline", "project", "ui"];
 
 /// What to run.
 #[derive(Args, Clone, Debug, Default)]
@@ -114,6 +117,7 @@ impl Suite {
             Self::Link => test("link"),
             Self::Abi => test("abi"),
             Self::Pipeline => test("pipeline"),
+            Self::Guard => test("guard"),
             Self::DebugInfo => test("debug_info"),
             Self::Float => test("float"),
             Self::Project => test("project"),
@@ -202,6 +206,9 @@ pub fn counts(request: &Request) -> Counts {
     total.reasons.dedup();
     for reason in &total.reasons {
         println!("skipped: {reason}");
+    }
+    for remark in &total.remarks {
+        println!("remark: {remark}");
     }
     for part in &total.sampled {
         println!("sampled: {part}; `cargo xtask test --all` runs all");

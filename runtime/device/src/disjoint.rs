@@ -119,19 +119,17 @@ impl<T> DisjointSlice<'_, T> {
     }
 
     /// The element in column `x` and row `y` of rows that are `width` long; `None` for the threads past the right or
-    /// lower edge. [`Disjoint2d`] does the same without `unsafe`.
+    /// lower edge, and if a row has 2^37 elements or more. [`Disjoint2d`] does the same without `unsafe`.
     ///
     /// # Safety
     /// All threads of the launch must pass the same `width` in every call on this slice: with two widths, two positions
     /// can be one element. A kernel's parameter is the same for all threads.
     #[inline(always)]
     pub unsafe fn get_mut_2d(&mut self, index: Index2d, width: usize) -> Option<&mut T> {
-        if index.x() >= width {
-            return None;
-        }
-        // Rows are at most 2^31, but a width may be anything.
-        let at = index.y().checked_mul(width)?.checked_add(index.x())?;
-        if at < self.len {
+        // A grid has at most 65,535 blocks of 1024 threads in its second dimension (CUDA C++ Programming Guide, "Technical
+        // Specifications per Compute Capability"), so with such a width nothing is as large as 2^64.
+        let at = index.y().wrapping_mul(width).wrapping_add(index.x());
+        if (index.x() < width) & (width < 1 << 37) & (at < self.len) {
             // SAFETY: in bounds. With one width, positions and elements pair off, and positions are the thread's own.
             Some(unsafe { &mut *self.ptr.add(at) })
         } else {

@@ -1,9 +1,10 @@
-//! Compiles the benchmark's kernels in Rust, in default settings, and their twins in CUDA C++ by `nvcc -O3`.
+//! Compiles the benchmark's kernels in Rust, in default settings and with `panic = "trap"`, and their twins in CUDA C++ by
+//! `nvcc -O3`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptx_build::Builder;
+use ptx_build::{Builder, PanicStrategy};
 use ptx_codegen::tool::Name;
 use ptx_project::tools;
 
@@ -15,7 +16,9 @@ const CUDA: &str = "../../kernels/bench/cuda";
 
 fn main() {
     // First: this program is also rustc's linker.
-    Builder::new().kernels("../../kernels/bench").profile("release").build();
+    let kernels = || Builder::new().kernels("../../kernels/bench").profile("release");
+    kernels().build();
+    kernels().panic(PanicStrategy::Trap).name("trap").build();
     println!("cargo::rerun-if-changed={CUDA}");
     let (missing, objects) = match nvcc() {
         Ok(nvcc) => (String::new(), twins(&nvcc)),

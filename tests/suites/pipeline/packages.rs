@@ -4,12 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use ptx_project::build::{self, DeviceBuild, Features, Show};
 use ptx_project::options::Settings;
 use ptx_project::options::float::FloatSettings;
-use ptx_project::progress::Progress;
-use ptx_tests::Sample;
 use ptx_tests::folders::{root, target_dir};
+use ptx_tests::{Sample, kernels};
 
 /// Every GPU that a user is told of.
 pub const ARCHS: [&str; 9] = ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"];
@@ -118,24 +116,7 @@ impl Package {
 
 /// Compiles the package in `folder`, into an output folder of that name.
 pub fn build(folder: &str, name: &str, settings: Settings, features: &[&str]) -> Result<PathBuf, String> {
-    let target = target_dir();
-    let out_dir = target.join("pipeline").join(name);
-    let names = features.iter().map(ToString::to_string).collect();
-    let build = DeviceBuild {
-        manifest: root().join(folder).join("Cargo.toml"),
-        settings,
-        profile: "release".into(),
-        features: Features { names, default: true, all: false },
-        name: None,
-        out_dir: out_dir.clone(),
-        target_dir: target.join("pipeline/cargo"),
-        cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into(),
-        rustc: "rustc".into(),
-        sysroot: None,
-        dump_dir: None,
-        show: Show::Rendered,
-        color: false,
-    };
-    build::report(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
+    let out_dir = target_dir().join("pipeline").join(name);
+    kernels::build(folder, &out_dir, settings, features)?;
     Ok(out_dir)
 }

@@ -1,4 +1,5 @@
 //! The code of the benchmark's kernels, in Rust and in CUDA C++: registers, stack, spills and instructions, without a GPU.
+//! For Rust alone, [`super::guard`] compares it with a record.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,6 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use ptx_bench_table::rows;
+use ptx_bench_table::sass::{Listing, loops};
 use ptx_codegen::ptx_text::{self, Definition, Kind};
 use ptx_codegen::ptxas::{self, Calls};
 use ptx_codegen::report::{self, Report, Resources};
@@ -24,7 +26,7 @@ const TWINS: &str = "tests/kernels/bench/cuda/all.cu";
 /// What one compiler made for one arch.
 struct Compiled {
     ptx: String,
-    sass: String,
+    sass: Listing,
     resources: BTreeMap<String, Resources>,
 }
 
@@ -103,22 +105,23 @@ fn theirs(arch: &str, folder: &Path, nvcc: &Tool, nvdisasm: &Tool) -> Result<Com
     })
 }
 
-fn disassemble(nvdisasm: &Tool, cubin: &Path) -> Result<String> {
-    shell::output(Command::new(&nvdisasm.path).arg("--print-code").arg(cubin))
+fn disassemble(nvdisasm: &Tool, cubin: &Path) -> Result<Listing> {
+    let listing = shell::output(Command::new(&nvdisasm.path).arg("--print-code").arg(cubin))?;
+    Ok(Listing::parse(&listing))
 }
 
 fn figures(compiled: &Compiled, name: &str) -> Result<Value> {
     let resources = compiled.resources.get(name).with_context(|| format!("ptxas says nothing of `{name}`"))?;
-    let sass = instructions(&compiled.sass, name);
-    ensure!(!sass.is_empty(), "nvdisasm shows no code of `{name}`");
-    let of = |opcode: &str| sass.iter().filter(|found| found.split('.').next() == Some(opcode)).count();
+    let in_loops = loops(&compiled.sass, name).map_err(anyhow::Error::msg)?;
+    let of = |opcode: &str| compiled.sass.opcodes(name).filter(|found| found.split('.').next() == Some(opcode)).count();
     Ok(json!({
         "registers": resources.registers,
         "stack": resources.stack,
         "spills": resources.spill_stores + resources.spill_loads,
         "shared": resources.shared,
         "ptx": statements(definition(&compiled.ptx, name)?.body),
-        "sass": sass.len(),
+        "sass": compiled.sass.opcodes(name).count(),
+        "loops": in_loops.iter().sum::<usize>(),
         "local": of("LDL") + of("STL"),
     }))
 }
@@ -144,26 +147,11 @@ fn statements(body: &str) -> usize {
     ptx_text::lines(body).filter(|line| is_instruction(line) && line.code().ends_with(';')).count()
 }
 
-/// The opcodes of a kernel in nvdisasm's listing, without what only fills up the end.
-fn instructions<'a>(listing: &'a str, name: &str) -> Vec<&'a str> {
-    let begin = format!("//--------------------- .text.{name} ");
-    let lines = listing.lines().skip_while(|line| !line.starts_with(&begin)).skip(1);
-    let lines = lines.take_while(|line| !line.starts_with("//---------------------"));
-    lines.filter_map(opcode).filter(|opcode| *opcode != "NOP").collect()
-}
-
-/// Of a line such as `        /*0010*/              @!P0 LDG.E R2, [R2.64] ;`.
-fn opcode(line: &str) -> Option<&str> {
-    let (_, code) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
-    let mut words = code.trim().strip_suffix(';').or(code.contains(';').then_some(code))?.split_whitespace();
-    words.find(|word| !word.starts_with('@'))
-}
-
 /// The figures as text: Rust's beside nvcc's.
 pub fn table(code: &Value, filters: &[String]) -> String {
     let mut text = format!(
-        "{:20} {:7} {:>11} {:>11} {:>11} {:>13} {:>13} {:>11}\n",
-        "Rust / nvcc", "arch", "registers", "stack", "spills", "PTX", "SASS", "LDL, STL"
+        "{:20} {:7} {:>11} {:>11} {:>11} {:>13} {:>13} {:>11} {:>11}\n",
+        "Rust / nvcc", "arch", "registers", "stack", "spills", "PTX", "SASS", "in loops", "LDL, STL"
     );
     for row in rows() {
         if !filters.is_empty() && !filters.iter().any(|part| row.name.contains(&**part)) {
@@ -173,13 +161,14 @@ pub fn table(code: &Value, filters: &[String]) -> String {
             let pair = |what: &str| format!("{} / {}", both["rust"][what], both["cuda"][what]);
             let _ = writeln!(
                 text,
-                "{:20} {arch:7} {:>11} {:>11} {:>11} {:>13} {:>13} {:>11}",
+                "{:20} {arch:7} {:>11} {:>11} {:>11} {:>13} {:>13} {:>11} {:>11}",
                 row.name,
                 pair("registers"),
                 pair("stack"),
                 pair("spills"),
                 pair("ptx"),
                 pair("sass"),
+                pair("loops"),
                 pair("local"),
             );
         }
@@ -190,19 +179,6 @@ pub fn table(code: &Value, filters: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const LISTING: &str = "\t.headerflags @\"EF\"\n//--------------------- .text.ab                         --------------------------\n\
-        \t.section\t.text.ab,\"ax\"\n.text.ab:\n        /*0000*/                   MOV R1, c[0x0][0x28] ;\n\
-        \u{20}       /*0010*/              @!P0 LDL.64 R2, [R1] ;\n.L_x_1:\n        /*0020*/                   NOP ;\n\
-        //--------------------- .text.a                         --------------------------\n\
-        \u{20}       /*0000*/                   EXIT ;\n";
-
-    #[test]
-    fn instructions_are_those_of_the_kernel_alone() {
-        assert_eq!(instructions(LISTING, "ab"), ["MOV", "LDL.64"]);
-        assert_eq!(instructions(LISTING, "a"), ["EXIT"]);
-        assert!(instructions(LISTING, "b").is_empty());
-    }
 
     const PTX: &str = ".visible .entry k(\n\t.param .u64 .ptr .global k_0,\n\t.param .f32 k_1,\n\t.param .align 4 .b8 k_2[8]\n)\n{\n\
         \t.reg .b32 %r<3>;\n\tmov.b32 %r1, 0;\n$L_1:\n\t@%p1 bra $L_1;\n\t// a comment\n\tret;\n}\n";
@@ -216,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_table_has_a_line_a_kernel_and_arch() {
-        let side = |registers: u32| json!({ "registers": registers, "stack": 0, "spills": 0, "ptx": 9, "sass": 8, "local": 0 });
+        let side = |registers: u32| json!({ "registers": registers, "stack": 0, "spills": 0, "ptx": 9, "sass": 8, "loops": 0, "local": 0 });
         let both = json!({ "rust": side(50), "cuda": side(10) });
         let code = json!({ "kernels": { "copy": { "sm_80": both, "sm_90": both }, "saxpy": { "sm_90": both } } });
         let all = table(&code, &[]);

@@ -1,5 +1,5 @@
-//! `cargo xtask bench kernels`: kernels in Rust and in CUDA C++, compared on this machine's GPU, packed for another
-//! machine, or compared by their code alone.
+//! `cargo xtask bench kernels`: kernels in Rust, in CUDA C++, and in Rust with `panic = "trap"`, compared on this machine's
+//! GPU, packed for another machine, or compared by their code alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,8 +37,8 @@ pub struct Request {
 
 /// What starts the measurements on the other machine.
 const RUN: &str = r#"#!/bin/sh
-# Measures kernels in Rust and in CUDA C++ on this machine's GPU. Needs NVIDIA's driver, tar and gzip.
-# Writes bench.json into $OUT, or into results/ beside this file, and ends after $LIMIT seconds if that is set. Arguments are
+# Measures kernels in Rust, with and without panic messages, and in CUDA C++ on this machine's GPU. Needs NVIDIA's driver,
+# tar and gzip. Writes bench.json into $OUT, or into results/ beside this file, and ends after $LIMIT seconds if that is set. Arguments are
 # parts of the names of the kernels that shall run.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}

@@ -8,6 +8,7 @@ use anyhow::Result;
 mod chart;
 mod code;
 mod compile;
+mod guard;
 mod kernels;
 mod page;
 
@@ -18,6 +19,12 @@ pub enum Benchmark {
     Compile,
     /// The speed of kernels in Rust beside the same in CUDA C++; needs a GPU, unless an option says otherwise.
     Kernels(kernels::Request),
+    /// Compares registers, stack and instructions of the same kernels with the record, for every guarded arch; needs no GPU.
+    Guard {
+        /// Write the record instead. A reason is needed if something has become worse, and is kept in the record.
+        #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "")]
+        accept: Option<String>,
+    },
     /// Writes the book's page of speed, and its chart, from the record of `bench kernels`.
     Page {
         /// The file that `bench kernels` wrote.
@@ -30,6 +37,7 @@ pub fn run(what: &Benchmark) -> Result<ExitCode> {
     match what {
         Benchmark::Compile => compile::run(),
         Benchmark::Kernels(request) => kernels::run(request),
+        Benchmark::Guard { accept } => guard::run(accept.as_deref()),
         Benchmark::Page { record } => page::run(record).map(|()| ExitCode::SUCCESS),
     }
 }

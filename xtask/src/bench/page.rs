@@ -109,7 +109,8 @@ fn page(record: &Value) -> Result<String> {
         "\nnvcc's time over Rust's: above 1, Rust is faster.\n\n![A bar for each kernel]({CHART})\n\n## All kernels\n\n\
          *Achieved* is what the Rust kernel reads, writes or computes in a second, and how much of the device's most that is,\n\
          whichever share is larger. Bytes count once, whatever a cache saves. Then come registers and bytes of local memory\n\
-         of a thread, and machine instructions, in Rust and in CUDA C++.\n"
+         of a thread, and machine instructions, in Rust and in CUDA C++. The last column is the time with `panic = \"trap\"`\n\
+         over that in default settings, where panics [have messages](panics.md).\n"
     );
     let mut field = "";
     for kernel in &kernels {
@@ -120,6 +121,7 @@ fn page(record: &Value) -> Result<String> {
         page += &line(kernel, device);
     }
     page += &slower(&kernels);
+    page += &panics(&kernels);
     let all = record["kernels"].as_array().map_or(&[][..], Vec::as_slice);
     let failed: Vec<&Value> = all.iter().filter(|kernel| !kernel["error"].is_null()).collect();
     if !failed.is_empty() {
@@ -136,8 +138,8 @@ fn heading(field: &str) -> String {
     let mut letters = field.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!(
-        "\n### {first}{}\n\n| kernel | Rust, µs | nvcc, µs | nvcc / Rust | achieved | registers | local | instructions |\n\
-         |---|---|---|---|---|---|---|---|\n",
+        "\n### {first}{}\n\n| kernel | Rust, µs | nvcc, µs | nvcc / Rust | achieved | registers | local | instructions | trap / full |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
         letters.as_str()
     )
 }
@@ -146,7 +148,7 @@ fn line(kernel: &Value, device: &Value) -> String {
     let (rust, cuda) = (&kernel["rust"], &kernel["cuda"]);
     let pair = |what: &str| format!("{} / {}", rust[what], cuda[what]);
     format!(
-        "| `{}` | {:.1} | {:.1} | {:.2} | {} | {} | {} | {} |\n",
+        "| `{}` | {:.1} | {:.1} | {:.2} | {} | {} | {} | {} | {} |\n",
         text(&kernel["name"]),
         number(&rust["us"]),
         number(&cuda["us"]),
@@ -155,6 +157,7 @@ fn line(kernel: &Value, device: &Value) -> String {
         pair("registers"),
         pair("local"),
         instructions(kernel, device),
+        kernel["trap_ratio"].as_f64().map_or(String::new(), |ratio| format!("{ratio:.2}")),
     )
 }
 
@@ -198,6 +201,42 @@ fn slower(kernels: &[&Value]) -> String {
     text
 }
 
+/// What the messages of panics cost: the safe kernels with `panic = "trap"` beside the same in default settings.
+fn panics(kernels: &[&Value]) -> String {
+    let compared = kernels.iter().filter(|kernel| kernel["style"] == "safe" && kernel["trap_ratio"].is_number());
+    let mut compared: Vec<(f64, &&Value)> = compared.map(|kernel| (number(&kernel["trap_ratio"]), kernel)).collect();
+    let ratios: Vec<f64> = compared.iter().map(|(ratio, _)| *ratio).collect();
+    let Some(mean) = geometric_mean(&ratios) else { return String::new() };
+    let mut text = format!(
+        "\n## What panic messages cost\n\n\
+         The same kernels with `panic = \"trap\"`, which leave no message, ran in the same processes, in turn with those in\n\
+         default settings. Their time over that in default settings, of {} kernels without raw pointers: geometric mean\n\
+         **{mean:.3}**. Below 1, messages cost time.\n",
+        ratios.len(),
+    );
+    compared.retain(|(ratio, _)| *ratio < SLOWER);
+    if compared.is_empty() {
+        return text + &format!("No kernel is below {SLOWER:.2}.\n");
+    }
+    compared.sort_by(|a, b| a.0.total_cmp(&b.0));
+    text += &format!(
+        "These are below {SLOWER:.2}:\n\n| kernel | full, µs | trap, µs | trap / full | registers |\n|---|---|---|---|---|\n"
+    );
+    for (ratio, kernel) in compared {
+        let (full, trap) = (&kernel["rust"], &kernel["trap"]);
+        _ = writeln!(
+            text,
+            "| `{}` | {:.1} | {:.1} | {ratio:.2} | {} / {} |",
+            self::text(&kernel["name"]),
+            number(&full["us"]),
+            number(&trap["us"]),
+            full["registers"],
+            trap["registers"],
+        );
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,9 +247,10 @@ mod tests {
         let kernel = |name: &str, style: &str, ratio: f64| {
             json!({
                 "name": name, "twin": "k", "field": "first field", "style": style, "ratio": ratio,
-                "quartiles": [ratio - 0.01, ratio + 0.01], "error": null,
+                "quartiles": [ratio - 0.01, ratio + 0.01], "trap_ratio": 0.8 + 0.1 * ratio, "error": null,
                 "rust": { "us": 10.0, "registers": 50, "local": 176, "gb_s": 1000.0, "share": 0.25, "of": "copy_gb_s" },
                 "cuda": { "us": 10.0 * ratio, "registers": 12, "local": 0, "gb_s": 2000.0, "share": 0.5, "of": "copy_gb_s" },
+                "trap": { "us": 8.5, "registers": 48, "local": 0 },
                 "code": { "sm_90": { "rust": { "sass": 900 }, "cuda": { "sass": 24 } } },
             })
         };
@@ -233,14 +273,26 @@ mod tests {
             "| slices, iterators, `DisjointSlice` | 2 | **1.00** | 1 | 1 |",
             "| raw pointers | 1 | **0.94** | 1 | 0 |",
             "### First field",
-            "| `slow` | 10.0 | 5.0 | 0.50 | 1000 GB/s, 25 % | 50 / 12 | 176 / 0 | 900 / 24 |",
+            "| `slow` | 10.0 | 5.0 | 0.50 | 1000 GB/s, 25 % | 50 / 12 | 176 / 0 | 900 / 24 | 0.85 |",
             "| `slow` | 0.50 | 0.49 to 0.51 |\n| `pointers` | 0.94 |",
+            "kernels without raw pointers: geometric mean\n**0.922**. Below 1,",
+            "trap / full | registers |\n|---|---|---|---|---|\n| `slow` | 10.0 | 8.5 | 0.85 | 50 / 48 |\n\n",
             "| `broken` | it \\| broke |",
             "![A bar for each kernel](speed.svg)",
         ] {
             assert!(page.contains(part), "{part}\n{page}");
         }
         assert!(page.lines().all(|line| line.starts_with('|') || line.chars().count() <= 120), "{page}");
+    }
+
+    #[test]
+    fn a_record_without_the_comparison_of_panics_has_a_page() {
+        let mut record = record();
+        for kernel in record["kernels"].as_array_mut().unwrap() {
+            kernel["trap_ratio"] = Value::Null;
+        }
+        let page = page(&record).unwrap();
+        assert!(page.contains("900 / 24 |  |\n") && !page.contains("panic messages"), "{page}");
     }
 
     #[test]

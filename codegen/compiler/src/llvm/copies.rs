@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::{
-    LLVMAddIncoming, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming, LLVMGetCurrentDebugLocation2,
-    LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetMDKindIDInContext, LLVMGetNumOperands, LLVMGetNumSuccessors,
-    LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMInsertIntoBuilder,
-    LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst, LLVMIsConditional,
-    LLVMSetCondition, LLVMSetMetadata, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming,
+    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetCurrentDebugLocation2, LLVMGetFirstUse,
+    LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNextUse,
+    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue,
+    LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst,
+    LLVMIsATerminatorInst, LLVMIsConditional, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition,
+    LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -177,6 +179,21 @@ pub fn always_branch(context: &Context, branch: InstructionValue<'_>, to_first: 
     unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
 }
 
+/// Gives a conditional branch another condition.
+pub fn set_condition<'ctx>(branch: InstructionValue<'ctx>, condition: IntValue<'ctx>) {
+    assert!(branch_targets(branch).is_some(), "it has a condition");
+    assert!(condition.get_type().get_bit_width() == 1, "it is one");
+    // SAFETY: the branch is live and has a condition, which is of this type.
+    unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
+}
+
+/// Says of a sum that it does not overflow, as a number without sign.
+pub fn set_no_unsigned_wrap(sum: InstructionValue<'_>) {
+    assert!(sum.get_opcode() == InstructionOpcode::Add, "it is a sum");
+    // SAFETY: the instruction is live, and one that has the flag.
+    unsafe { LLVMSetNUW(sum.as_value_ref(), 1) };
+}
+
 /// A value that is some number even where `value` is undefined, and the same number for all who look.
 pub fn build_freeze<'ctx>(builder: &Builder<'ctx>, value: IntValue<'ctx>) -> IntValue<'ctx> {
     if value.is_constant_int() {
@@ -190,4 +207,77 @@ pub fn build_freeze<'ctx>(builder: &Builder<'ctx>, value: IntValue<'ctx>) -> Int
 /// What a phi is, by the block that control comes from.
 pub fn incoming(phi: InstructionValue<'_>) -> Vec<(BasicValueEnum<'_>, BasicBlock<'_>)> {
     PhiValue::try_from(phi).map(|phi| phi.get_incomings().collect()).unwrap_or_default()
+}
+
+/// A block's phis.
+pub fn phis(block: BasicBlock<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
+    block.get_instructions().take_while(|instruction| instruction.get_opcode() == InstructionOpcode::Phi)
+}
+
+/// The blocks that jump to a block, each once.
+pub fn predecessors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
+    let value = block.as_mut_ptr();
+    let mut found: Vec<BasicBlock<'_>> = Vec::new();
+    // SAFETY: the block is live, and so is what uses it; terminators, which alone do as a target, have a parent.
+    unsafe {
+        let mut next = LLVMGetFirstUse(LLVMBasicBlockAsValue(value));
+        while !next.is_null() {
+            let user = LLVMGetUser(next);
+            next = LLVMGetNextUse(next);
+            if !LLVMIsATerminatorInst(user).is_null() {
+                found.extend(BasicBlock::new(LLVMGetInstructionParent(user)).filter(|from| !found.contains(from)));
+            }
+        }
+    }
+    found
+}
+
+/// Has what came to a block from `old` come from `new`, with the values that `of` returns for the old ones, of the same types;
+/// the jump is the caller's to move.
+pub fn replace_predecessor<'ctx>(
+    block: BasicBlock<'ctx>,
+    old: BasicBlock<'ctx>,
+    new: BasicBlock<'ctx>,
+    mut of: impl FnMut(BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx>,
+) {
+    for phi in phis(block).collect::<Vec<_>>() {
+        let from_new = |(value, from)| if from == old { (of(value), new) } else { (value, from) };
+        let incoming: Vec<_> = incoming(phi).into_iter().map(from_new).collect();
+        let value = phi.as_value_ref();
+        // SAFETY: all are live. A phi of the same type takes the place of the old one, which nothing uses then; it is made
+        // anew, because nothing changes the blocks of one.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(value)));
+            LLVMPositionBuilderBefore(builder, value);
+            let made = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
+            LLVMDisposeBuilder(builder);
+            for (told, from) in incoming {
+                assert!(LLVMTypeOf(told.as_value_ref()) == LLVMTypeOf(value), "types are kept");
+                LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
+            }
+            LLVMReplaceAllUsesWith(value, made);
+        }
+        phi.erase_from_basic_block();
+    }
+}
+
+/// Writes an instruction that computes a value once more, with other operands of the same types.
+pub fn build_copy<'ctx>(
+    builder: &Builder<'ctx>,
+    instruction: InstructionValue<'ctx>,
+    operands: &[(u32, BasicValueEnum<'ctx>)],
+) -> InstructionValue<'ctx> {
+    assert!(builder.get_insert_block().is_some(), "the builder has a place");
+    let opcode = instruction.get_opcode();
+    assert!(opcode != InstructionOpcode::Phi && !instruction.is_terminator(), "it can stand anywhere in a block");
+    // SAFETY: the instruction is live, and its clone is put into a block; operands are replaced by others of their types.
+    unsafe {
+        let copy = LLVMInstructionClone(instruction.as_value_ref());
+        LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
+        for (index, operand) in operands {
+            assert!(LLVMTypeOf(LLVMGetOperand(copy, *index)) == LLVMTypeOf(operand.as_value_ref()), "types are kept");
+            LLVMSetOperand(copy, *index, operand.as_value_ref());
+        }
+        InstructionValue::new(copy)
+    }
 }

@@ -15,6 +15,7 @@ mod fatal;
 mod float;
 mod location;
 mod loops;
+mod pure;
 mod scopes;
 mod target;
 mod values;
@@ -26,7 +27,8 @@ pub use atomics::{
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
 pub use copies::{
-    always_branch, branch_targets, build_freeze, copy_blocks, copy_instruction, incoming, switch_targets,
+    always_branch, branch_targets, build_copy, build_freeze, copy_blocks, copy_instruction, incoming, phis,
+    predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,
 };
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
@@ -38,14 +40,15 @@ pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, st
 pub use loops::{
     Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled, unroll_was_disabled,
 };
+pub use pure::{is_division, is_plain_load, is_pure, value_operands};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
-    constant_offset, constant_operand, constant_string, delete_function, delete_global, function_of, functions,
-    global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_undefined, param_index,
-    pointer_of_integer, poison, replace_uses, result, set_externally_initialized, source_span, strip_debug_info,
-    undefined, uses,
+    constant_offset, constant_operand, constant_string, delete_function, delete_global, element_of, function_of,
+    functions, global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_undefined,
+    param_index, pointer_of_integer, poison, replace_uses, result, set_externally_initialized, source_span,
+    strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

@@ -1,5 +1,6 @@
 //! The NVPTX target: machines, passes, emission.
 
+use std::ffi::CStr;
 use std::sync::Once;
 
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
@@ -23,7 +24,7 @@ pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<Ta
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         Target::initialize_nvptx(&InitializationConfig::default());
-        disable_passes();
+        set_options();
     });
     let triple = TargetTriple::create(TARGET);
     let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
@@ -39,18 +40,21 @@ pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<Ta
         .ok_or_else(|| format!("LLVM has no target machine for {arch} with PTX {ptx}"))
 }
 
-/// Turns off what LLVM 22 gets wrong.
+/// What only LLVM's command line reaches.
 ///
-/// Straight-line strength reduction, rewritten in LLVM 22, takes one address for another where their difference is only
-/// equal modulo undefined bits (llvm-project pull request 162930, comments of 2025-11-25): `sort_unstable` in a kernel
-/// panicked with "does not correctly implement a total order". The device test "iterators and sorting" guards it. The
-/// pass runs inside code generation, where only LLVM's command line reaches it.
-fn disable_passes() {
-    if cfg!(feature = "llvm-21") {
-        // Older: it has neither the rewrite nor the option.
-        return;
-    }
-    let arguments = [c"ptx-linker".as_ptr(), c"-opt-disable=slsr".as_ptr()];
+/// - Straight-line strength reduction, rewritten in LLVM 22, takes one address for another where their difference is only
+///   equal modulo undefined bits (llvm-project pull request 162930, comments of 2025-11-25): `sort_unstable` in a kernel
+///   panicked with "does not correctly implement a total order". The device test "iterators and sorting" guards it. The pass
+///   runs inside code generation.
+/// - Loops are unrolled by four at most, as nvcc does, and what is left over after that is not a loop. LLVM's eight and a
+///   loop are for CPUs: many loops in kernels have few rounds, and ptxas unrolls the long ones once more.
+fn set_options() {
+    const OF_22: &[&CStr] = &[c"-opt-disable=slsr"];
+    const OF_ALL: &[&CStr] = &[c"-unroll-max-count=4", c"-unroll-remainder"];
+    // LLVM 21 has neither the rewrite nor the option.
+    let of_version = if cfg!(feature = "llvm-21") { &[] } else { OF_22 };
+    let arguments: Vec<_> =
+        [c"ptx-linker"].iter().chain(of_version).chain(OF_ALL).map(|argument| argument.as_ptr()).collect();
     // SAFETY: LLVM reads so many NUL-terminated strings, before any of its passes runs.
     unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), std::ptr::null()) };
 }
@@ -81,7 +85,7 @@ pub fn run_passes_for_any(module: &Module<'_>, pipeline: &str) -> Result<(), Str
             return Ok(());
         }
         let message = LLVMGetErrorMessage(error);
-        let text = std::ffi::CStr::from_ptr(message).to_string_lossy().into_owned();
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
         LLVMDisposeErrorMessage(message);
         Err(text)
     }

@@ -287,6 +287,24 @@ pub fn constant_offset(gep: InstructionValue<'_>) -> Option<u64> {
     }
 }
 
+/// The pointer that a `getelementptr` with one index begins at, the bytes of an element, and which element it is.
+pub fn element_of<'ctx>(gep: InstructionValue<'ctx>) -> Option<(PointerValue<'ctx>, u64, IntValue<'ctx>)> {
+    let value = gep.as_value_ref();
+    // SAFETY: the instruction is live, and asked for its type of element once it is known to have one. The first operand of
+    // a `getelementptr` whose result is no vector is a pointer.
+    unsafe {
+        if LLVMGetInstructionOpcode(value) != LLVMOpcode::LLVMGetElementPtr
+            || LLVMGetNumOperands(value) != 2
+            || LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMTypeKind::LLVMPointerTypeKind
+        {
+            return None;
+        }
+        let element = BasicTypeEnum::new(LLVMGetGEPSourceElementType(value));
+        let (base, index) = (LLVMGetOperand(value, 0), LLVMGetOperand(value, 1));
+        Some((PointerValue::new(base), super::type_align(element).0, IntValue::new(index)))
+    }
+}
+
 /// Removes all debug information.
 pub fn strip_debug_info(module: &Module<'_>) {
     // SAFETY: the module is live.

@@ -27,13 +27,12 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, CallSiteValue,
-    Context, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Intrinsic, Module,
-    TargetMachine, Unroll,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
 };
-use crate::marks::PANIC_WITH;
 
-use super::natural::{Graph, Loop};
+use super::branches::{Branch, integer, is_convergent};
+use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is copied.
 const MOST_INSTRUCTIONS: usize = 150;
@@ -46,10 +45,7 @@ const MOST_STEPS: u32 = 8;
 
 /// Splits every loop where all that is needed is known before it.
 pub fn split<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    // A block before each loop that goes nowhere else, and values that leave a loop by phis.
-    const FORM: &str = "function(loop-simplify,lcssa)";
-    llvm::run_passes(module, machine, FORM)
-        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")))?;
+    natural::simplify(module, machine)?;
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
         // Loops have no block in common, and splitting one moves none of another.
         for found in Graph::of(function).innermost() {
@@ -109,24 +105,6 @@ fn split_one<'ctx>(
     Ok(())
 }
 
-/// Whether threads of a warp must run an instruction together.
-fn is_convergent(instruction: InstructionValue<'_>) -> bool {
-    if !matches!(
-        instruction.get_opcode(),
-        InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr
-    ) {
-        return false;
-    }
-    let Some(callee) = llvm::called_function(instruction) else { return true };
-    let kind = Attribute::get_named_enum_kind_id("convergent");
-    let called = CallSiteValue::try_from(instruction).ok();
-    let name = callee.get_name().to_string_lossy().into_owned();
-    let is_known = name.starts_with("llvm.") || name.starts_with(PANIC_WITH);
-    !is_known
-        || callee.get_enum_attribute(AttributeLoc::Function, kind).is_some()
-        || called.is_none_or(|call| call.get_enum_attribute(AttributeLoc::Function, kind).is_some())
-}
-
 /// What a loop counts.
 struct Shape<'a, 'ctx> {
     found: &'a Loop<'ctx>,
@@ -148,43 +126,16 @@ struct Check<'ctx> {
     inside_first: bool,
 }
 
-/// A comparison that a block ends in: what it compares, and where it goes if it holds and if not.
-struct Branch<'ctx> {
-    predicate: IntPredicate,
-    left: IntValue<'ctx>,
-    right: IntValue<'ctx>,
-    then: BasicBlock<'ctx>,
-    other: BasicBlock<'ctx>,
-}
-
-impl<'ctx> Branch<'ctx> {
-    fn of(block: BasicBlock<'ctx>) -> Option<Self> {
-        let end = block.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
-        let (then, other) = llvm::branch_targets(end)?;
-        let condition = integer(end, 0)?.as_instruction_value()?;
-        let predicate = condition.get_icmp_predicate()?;
-        let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
-        (left.get_type().get_bit_width() == 64).then_some(Self { predicate, left, right, then, other })
-    }
-}
-
-fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
-    match instruction.get_operand(index)?.value()? {
-        BasicValueEnum::IntValue(value) => Some(value),
-        _ => None,
-    }
+/// Whether what is compared has the width of an index.
+fn is_wide(branch: &Branch<'_>) -> bool {
+    branch.left.get_type().get_bit_width() == 64
 }
 
 impl<'a, 'ctx> Shape<'a, 'ctx> {
     fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
         let [latch] = found.latches[..] else { return None };
-        let graph = Graph::of(function);
-        let mut outside = graph.before(found.head).filter(|block| !found.contains(*block));
-        let before = outside.next().filter(|_| outside.next().is_none())?;
-        if before.get_terminator().is_none_or(|end| llvm::block_operands(end).len() != 1) {
-            return None;
-        }
-        let branch = Branch::of(latch)?;
+        let before = Graph::of(function).block_before(found)?;
+        let branch = Branch::of(latch).filter(is_wide)?;
         let goes_on = branch.then == found.head;
         if goes_on == (branch.other == found.head) {
             return None;
@@ -216,7 +167,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
 
     /// The check that a block ends in.
     fn check(&self, block: BasicBlock<'ctx>) -> Option<Check<'ctx>> {
-        let branch = Branch::of(block)?;
+        let branch = Branch::of(block).filter(is_wide)?;
         let (index, len, inside, outside) = match branch.predicate {
             IntPredicate::ULT => (branch.left, branch.right, branch.then, branch.other),
             IntPredicate::UGE => (branch.left, branch.right, branch.other, branch.then),

@@ -2,7 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::llvm::{self, BasicBlock, FunctionValue, InstructionValue};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::graph::dominators;
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Module,
+    TargetMachine,
+};
 
 /// Blocks that are run again and again, with one head that is always run first.
 #[derive(Debug)]
@@ -21,10 +27,37 @@ impl<'ctx> Loop<'ctx> {
         self.blocks.contains(&block)
     }
 
+    /// Whether a value is the same in all rounds.
+    pub fn is_invariant(&self, value: BasicValueEnum<'ctx>) -> bool {
+        let block = value.as_instruction_value().and_then(|from| from.get_parent());
+        block.is_none_or(|block| !self.contains(block))
+    }
+
+    /// What a phi of the head is at first, and what it is next, if it is one and the loop has one block that jumps back.
+    pub fn incoming<V: BasicValue<'ctx>>(&self, value: V) -> Option<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
+        let phi = value.as_instruction_value()?;
+        if phi.get_opcode() != InstructionOpcode::Phi || phi.get_parent() != Some(self.head) {
+            return None;
+        }
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            llvm::incoming(phi).into_iter().partition(|(_, block)| self.contains(*block));
+        match (&outside[..], &inside[..]) {
+            ([(first, _)], [(next, _)]) => Some((*first, *next)),
+            _ => None,
+        }
+    }
+
     /// The jumps back to the head.
     pub fn jumps_back(&self) -> Vec<InstructionValue<'ctx>> {
         self.latches.iter().filter_map(|latch| latch.get_terminator()).collect()
     }
+}
+
+/// Gives every loop a block before it that goes nowhere else, and phis for the values that leave it.
+pub fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    const FORM: &str = "function(loop-simplify,lcssa)";
+    llvm::run_passes(module, machine, FORM)
+        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")).into())
 }
 
 /// A function's jumps.
@@ -75,6 +108,13 @@ impl<'ctx> Graph<'ctx> {
         self.numbers.get(&block).into_iter().flat_map(|number| &self.predecessors[*number]).map(|at| self.blocks[*at])
     }
 
+    /// The block before a loop that jumps to it and nowhere else, if [`simplify`] made it so.
+    pub fn block_before(&self, found: &Loop<'ctx>) -> Option<BasicBlock<'ctx>> {
+        let mut outside = self.before(found.head).filter(|block| !found.contains(*block));
+        let before = outside.next().filter(|_| outside.next().is_none())?;
+        before.get_terminator().is_some_and(|end| llvm::block_operands(end).len() == 1).then_some(before)
+    }
+
     /// Loops within which there is no other.
     pub fn innermost(&self) -> Vec<Loop<'ctx>> {
         let mut bodies: HashMap<usize, (Vec<usize>, HashSet<usize>)> = HashMap::new();
@@ -110,52 +150,6 @@ impl<'ctx> Graph<'ctx> {
                 Loop { head: at(head), latches: latches.iter().map(at).collect(), blocks }
             })
             .collect()
-    }
-}
-
-/// Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm.
-fn dominators(successors: &[Vec<usize>], predecessors: &[Vec<usize>]) -> Vec<Option<usize>> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; successors.len()];
-    let mut stack = vec![(0, 0)];
-    seen[0] = true;
-    while let Some((block, next)) = stack.pop() {
-        match successors[block].get(next) {
-            Some(&to) => {
-                stack.push((block, next + 1));
-                if !std::mem::replace(&mut seen[to], true) {
-                    stack.push((to, 0));
-                }
-            }
-            None => order.push(block),
-        }
-    }
-    let mut rank = vec![0; successors.len()];
-    order.iter().enumerate().for_each(|(number, block)| rank[*block] = number);
-    let mut dominators: Vec<Option<usize>> = vec![None; successors.len()];
-    dominators[0] = Some(0);
-    loop {
-        let mut changed = false;
-        for &block in order.iter().rev().skip(1) {
-            let mut known = predecessors[block].iter().copied().filter(|from| dominators[*from].is_some());
-            let Some(first) = known.next() else { continue };
-            let common = known.fold(first, |mut a, mut b| {
-                while a != b {
-                    // What is reached has a dominator by now, of a higher rank.
-                    while rank[a] < rank[b] {
-                        a = dominators[a].unwrap_or(0);
-                    }
-                    while rank[b] < rank[a] {
-                        b = dominators[b].unwrap_or(0);
-                    }
-                }
-                a
-            });
-            changed |= dominators[block].replace(common) != Some(common);
-        }
-        if !changed {
-            return dominators;
-        }
     }
 }
 

@@ -5,10 +5,13 @@ use super::program::Program;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
 use crate::artifact::Artifact;
+use crate::barriers;
+use crate::checks;
 use crate::cold;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
+use crate::divisions;
 use crate::emit;
 use crate::float;
 use crate::intrinsics;
@@ -72,12 +75,17 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     optimize::run_level(module, machine, level, *arch)?;
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         optimize::thread_jumps(module)?;
+        divisions::narrow(context, module)?;
         let unrolled = loops::unroll(context, module);
+        loops::count(context, module, machine)?;
         loops::split(context, module, machine)?;
         optimize::run_level(module, machine, level, *arch)?;
         if !unrolled {
             break;
         }
+    }
+    if level.is_for_speed() {
+        checks::merge(context, module, machine)?;
     }
     intrinsics::check(module, machine, &program.table, *arch)
 }
@@ -88,6 +96,8 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     let (context, level) = (program.context, program.options.opt_level);
     cold::keep_loops(context, module);
     copies::widen(context, module, machine, level)?;
+    barriers::align(context, module, level)?;
+    checks::separate(context, module)?;
     memory::order(context, module, machine, &program.table, *arch, level)?;
     float::lower(context, module, level)?;
     panics::lower(context, module, level)

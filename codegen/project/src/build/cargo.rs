@@ -61,7 +61,7 @@ pub fn arguments(
     // absolute, because a debugger does not know the workspace.
     let remap = format!("--remap-path-prefix={}/=", text(package.root())?);
     let sysroot = text(sysroot)?;
-    let mut flags = vec!["--sysroot", &sysroot, &remap, "--remap-path-scope=macro,diagnostics"];
+    let mut flags = vec!["--sysroot", &sysroot, &remap, "--remap-path-scope=macro,diagnostics", FOR_THE_LINKER];
     flags.extend(rustc.is_nightly().then_some(NO_COPIES));
     let flags = toml::Value::Array(flags.iter().map(|flag| toml::Value::from(*flag)).collect());
     add(&["--config", &format!("target.{TARGET}.rustflags={flags}")]);
@@ -77,6 +77,9 @@ pub fn arguments(
 /// could not be replaced by libdevice's; and the linker, which sees all crates, inlines by itself. Stable rustc has no such
 /// option.
 const NO_COPIES: &str = "-Zcross-crate-inline-threshold=never";
+
+/// rustc leaves to the linker what is done best when everything is known: it would unroll loops as for a CPU.
+const FOR_THE_LINKER: &str = "-Clinker-plugin-lto";
 
 /// Changes whenever the program that links does.
 pub fn linker_id() -> String {

@@ -1,7 +1,7 @@
 // Dense linear algebra.
 #include "bench.cuh"
 
-KERNEL matmul(SLICE(float, a), SLICE(float, b), size_t n_, SLICE_MUT(float, c)) {
+KERNEL matmul(SLICE(float, a), SLICE(float, b), size_t n_, PLANE_MUT(float, c)) {
     int n = n_;
     int2 at = index_2d();
     if (at.x >= n || at.y >= n) return;
@@ -10,7 +10,7 @@ KERNEL matmul(SLICE(float, a), SLICE(float, b), size_t n_, SLICE_MUT(float, c)) 
     c[at.y * n + at.x] = sum;
 }
 
-KERNEL matmul_tiled(SLICE(float, a), SLICE(float, b), size_t n_, SLICE_MUT(float, c)) {
+KERNEL matmul_tiled(SLICE(float, a), SLICE(float, b), size_t n_, PLANE_MUT(float, c)) {
     constexpr int TILE = 16;
     __shared__ float tile_of_a[TILE][TILE], tile_of_b[TILE][TILE];
     int n = n_, tx = threadIdx.x, ty = threadIdx.y;
@@ -27,7 +27,7 @@ KERNEL matmul_tiled(SLICE(float, a), SLICE(float, b), size_t n_, SLICE_MUT(float
     if (at.x < n && at.y < n) c[at.y * n + at.x] = sum;
 }
 
-KERNEL dgemm(size_t n_, double alpha, SLICE(double, a), SLICE(double, b), double beta, SLICE_MUT(double, c)) {
+KERNEL dgemm(size_t n_, double alpha, SLICE(double, a), SLICE(double, b), double beta, PLANE_MUT(double, c)) {
     int n = n_;
     int2 at = index_2d();
     if (at.x >= n || at.y >= n) return;

@@ -8,8 +8,8 @@ KERNEL rgb_to_gray(SLICE(uchar3, pixels), SLICE_MUT(unsigned char, gray)) {
     gray[i] = (77 * pixel.x + 150 * pixel.y + 29 * pixel.z) >> 8;
 }
 
-KERNEL box_blur(SLICE(float, from), size_t width_, size_t height_, SLICE_MUT(float, to)) {
-    int width = width_, height = height_;
+KERNEL box_blur(SLICE(float, from), PLANE_MUT(float, to)) {
+    int width = WIDTH(to), height = HEIGHT(to);
     int2 at = index_2d();
     if (at.x >= width || at.y >= height) return;
     int left = max(at.x - 2, 0), right = min(at.x + 3, width);
@@ -23,8 +23,8 @@ KERNEL box_blur(SLICE(float, from), size_t width_, size_t height_, SLICE_MUT(flo
     to[at.y * width + at.x] = sum / (float)((right - left) * (bottom - top));
 }
 
-KERNEL sobel(SLICE(unsigned char, from), size_t width_, size_t height_, SLICE_MUT(unsigned char, to)) {
-    int width = width_, height = height_;
+KERNEL sobel(SLICE(unsigned char, from), PLANE_MUT(unsigned char, to)) {
+    int width = WIDTH(to), height = HEIGHT(to);
     int2 at = index_2d();
     if (at.x >= width || at.y >= height) return;
     int i = at.y * width + at.x;

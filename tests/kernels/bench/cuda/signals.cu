@@ -9,11 +9,11 @@ KERNEL convolve_1d(SLICE(float, x), SLICE(float, taps), SLICE_MUT(float, y)) {
     y[i] = sum;
 }
 
-KERNEL convolve_2d(SLICE(float, from), SLICE(float, weights), size_t width_, SLICE_MUT(float, to)) {
+KERNEL convolve_2d(SLICE(float, from), SLICE(float, weights), PLANE_MUT(float, to)) {
     constexpr int SIZE = 5;
-    int width = width_;
+    int width = WIDTH(to);
     int2 at = index_2d();
-    if (at.x >= width || at.y * width + at.x >= (int)to_len) return;
+    if (at.x >= width || at.y >= HEIGHT(to)) return;
     float sum = 0.0f;
 #pragma unroll
     for (int row = 0; row < SIZE; row++)

@@ -15,8 +15,8 @@ KERNEL stencil_1d(SLICE(float, from), SLICE_MUT(float, to)) {
     }
 }
 
-KERNEL stencil_2d(SLICE(float, from), size_t width_, size_t height_, SLICE_MUT(float, to)) {
-    int width = width_, height = height_;
+KERNEL stencil_2d(SLICE(float, from), PLANE_MUT(float, to)) {
+    int width = WIDTH(to), height = HEIGHT(to);
     int2 at = index_2d();
     if (at.x >= width || at.y >= height) return;
     int i = at.y * width + at.x;
@@ -40,8 +40,8 @@ KERNEL stencil_3d(SLICE(float, from), size_t side_, SLICE_MUT(float, to)) {
     }
 }
 
-KERNEL life(SLICE(unsigned char, from), size_t width_, size_t height_, SLICE_MUT(unsigned char, to)) {
-    int width = width_, height = height_;
+KERNEL life(SLICE(unsigned char, from), PLANE_MUT(unsigned char, to)) {
+    int width = WIDTH(to), height = HEIGHT(to);
     int2 at = index_2d();
     if (at.x >= width || at.y >= height) return;
     int columns[3] = {at.x == 0 ? width - 1 : at.x - 1, at.x, at.x + 1 == width ? 0 : at.x + 1};

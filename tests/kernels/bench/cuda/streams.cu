@@ -18,7 +18,7 @@ KERNEL triad(float a, SLICE(float, x), SLICE(float, y), SLICE_MUT(float, z)) {
 
 constexpr int TILE = 32, ROWS = 8;
 
-KERNEL transpose(SLICE(float, from), size_t width_, size_t height_, SLICE_MUT(float, to)) {
+KERNEL transpose(SLICE(float, from), unsigned width_, unsigned height_, PLANE_MUT(float, to)) {
     __shared__ float tile[TILE][TILE + 1];
     int width = width_, height = height_, tx = threadIdx.x, ty = threadIdx.y;
     int left = blockIdx.x * TILE, top = blockIdx.y * TILE;

@@ -53,10 +53,10 @@ __device__ __forceinline__ float combine(float *partial, float value, By by) {
     return result;
 }
 
-KERNEL softmax_block(SLICE(float, x), size_t width_, SLICE_MUT(float, result)) {
+KERNEL softmax_block(SLICE(float, x), PLANE_MUT(float, result)) {
     constexpr int THREADS = 256;
     __shared__ float partial[THREADS];
-    int t = threadIdx.x, width = width_;
+    int t = threadIdx.x, width = WIDTH(result);
     const float *row = x + (size_t)blockIdx.x * width;
     float largest = -INFINITY;
     for (int column = t; column < width; column += THREADS) largest = fmaxf(largest, row[column]);

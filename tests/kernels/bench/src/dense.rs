@@ -1,14 +1,13 @@
 //! Dense linear algebra.
 
-use ptx::Shared;
 use ptx::prelude::*;
+use ptx::{Disjoint2d, Shared};
 
 /// The product of square matrices, an element a thread.
-#[kernel]
-pub fn matmul(a: &[f32], b: &[f32], n: usize, mut c: DisjointSlice<f32>) {
+#[kernel(dimensions = 2)]
+pub fn matmul(a: &[f32], b: &[f32], n: usize, mut c: Disjoint2d<f32>) {
     let at = thread::index_2d();
-    // SAFETY: all threads give the same width.
-    if let Some(c) = unsafe { c.get_mut_2d(at, n) } {
+    if let Some(c) = c.get_mut(at) {
         let mut sum = 0.0;
         for k in 0..n {
             sum += a[at.y() * n + k] * b[k * n + at.x()];
@@ -30,8 +29,8 @@ static TILE_OF_B: Shared<[f32; TILE * TILE]>;
 ///
 /// # Safety
 /// Blocks must have [`TILE`] × [`TILE`] threads.
-#[kernel]
-pub unsafe fn matmul_tiled(a: &[f32], b: &[f32], n: usize, mut c: DisjointSlice<f32>) {
+#[kernel(dimensions = 2)]
+pub unsafe fn matmul_tiled(a: &[f32], b: &[f32], n: usize, mut c: Disjoint2d<f32>) {
     let (tx, ty) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     let at = thread::index_2d();
     let mut sum = 0.0;
@@ -48,18 +47,16 @@ pub unsafe fn matmul_tiled(a: &[f32], b: &[f32], n: usize, mut c: DisjointSlice<
         }
         sync_threads();
     }
-    // SAFETY: all threads give the same width.
-    if let Some(c) = unsafe { c.get_mut_2d(at, n) } {
+    if let Some(c) = c.get_mut(at) {
         *c = sum;
     }
 }
 
 /// C = α A B + β C in double precision.
-#[kernel]
-pub fn dgemm(n: usize, alpha: f64, a: &[f64], b: &[f64], beta: f64, mut c: DisjointSlice<f64>) {
+#[kernel(dimensions = 2)]
+pub fn dgemm(n: usize, alpha: f64, a: &[f64], b: &[f64], beta: f64, mut c: Disjoint2d<f64>) {
     let at = thread::index_2d();
-    // SAFETY: all threads give the same width.
-    if let Some(c) = unsafe { c.get_mut_2d(at, n) } {
+    if let Some(c) = c.get_mut(at) {
         let row = &a[at.y() * n..(at.y() + 1) * n];
         let column = b.iter().skip(at.x()).step_by(n);
         let sum: f64 = row.iter().zip(column).map(|(a, b)| a * b).sum();

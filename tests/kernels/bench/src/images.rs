@@ -1,5 +1,6 @@
 //! Image filters.
 
+use ptx::Disjoint2d;
 use ptx::prelude::*;
 
 #[kernel]
@@ -12,11 +13,11 @@ pub fn rgb_to_gray(pixels: &[[u8; 3]], mut gray: DisjointSlice<u8>) {
 }
 
 /// The mean of the pixels at most two columns and rows away, as far as there are such.
-#[kernel]
-pub fn box_blur(from: &[f32], width: usize, height: usize, mut to: DisjointSlice<f32>) {
+#[kernel(dimensions = 2)]
+pub fn box_blur(from: &[f32], mut to: Disjoint2d<f32>) {
+    let (width, height) = (to.width(), to.height());
     let at = thread::index_2d();
-    // SAFETY: all threads give the same width.
-    if let Some(to) = unsafe { to.get_mut_2d(at, width) } {
+    if let Some(to) = to.get_mut(at) {
         let columns = at.x().saturating_sub(2)..(at.x() + 3).min(width);
         let rows = at.y().saturating_sub(2)..(at.y() + 3).min(height);
         let count = columns.len() * rows.len();
@@ -29,11 +30,11 @@ pub fn box_blur(from: &[f32], width: usize, height: usize, mut to: DisjointSlice
 }
 
 /// The strength of edges; 0 at the image's own.
-#[kernel]
-pub fn sobel(from: &[u8], width: usize, height: usize, mut to: DisjointSlice<u8>) {
+#[kernel(dimensions = 2)]
+pub fn sobel(from: &[u8], mut to: Disjoint2d<u8>) {
+    let (width, height) = (to.width(), to.height());
     let at = thread::index_2d();
-    // SAFETY: all threads give the same width.
-    let Some(to) = (unsafe { to.get_mut_2d(at, width) }) else { return };
+    let Some(to) = to.get_mut(at) else { return };
     let (x, y) = (at.x(), at.y());
     if x == 0 || y == 0 || x + 1 == width || y + 1 == height {
         *to = 0;

@@ -46,15 +46,14 @@ static TRANSPOSED: Shared<[f32; TILE * (TILE + 1)]>;
 pub unsafe fn transpose_raw(
     from: *const f32,
     _from_len: usize,
-    width: usize,
-    height: usize,
+    width: u32,
+    height: u32,
     to: *mut f32,
-    _to_len: usize,
+    _to_extents: usize,
 ) {
     let tile = TRANSPOSED.as_ptr().cast::<f32>();
     let (tx, ty) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (left, top) = (thread::block_idx_x() * TILE as u32, thread::block_idx_y() * TILE as u32);
-    let (width, height) = (width as u32, height as u32);
     for step in (0..TILE as u32).step_by(ROWS) {
         let row = ty + step;
         let (x, y) = (left + tx, top + row);
@@ -138,7 +137,7 @@ pub unsafe fn matmul_raw(
     _b_len: usize,
     n: usize,
     c: *mut f32,
-    _c_len: usize,
+    _c_extents: usize,
 ) {
     let ((column, row), n) = (index_2d(), n as u32);
     if column >= n || row >= n {
@@ -163,7 +162,7 @@ pub unsafe fn dgemm_raw(
     _b_len: usize,
     beta: f64,
     c: *mut f64,
-    _c_len: usize,
+    _c_extents: usize,
 ) {
     let ((column, row), n) = (index_2d(), n as u32);
     if column >= n || row >= n {

@@ -1,8 +1,8 @@
 //! Reductions, scans and histograms: what threads of a block find out together.
 
-use ptx::Shared;
 use ptx::atomic::{Atomic, AtomicSlice, Block, Device, Ordering};
 use ptx::prelude::*;
+use ptx::{PerBlock, Shared};
 
 /// Threads of a block of these kernels.
 pub const THREADS: usize = 256;
@@ -36,9 +36,9 @@ unsafe fn block_sum(value: f32) -> f32 {
 /// A sum for every block, of elements that are a grid apart.
 ///
 /// # Safety
-/// Blocks must have [`THREADS`] threads, and `sums` an element for each.
-#[kernel]
-pub unsafe fn reduce(x: &[f32], mut sums: DisjointSlice<f32>) {
+/// Blocks must have [`THREADS`] threads.
+#[kernel(dimensions = 1)]
+pub unsafe fn reduce(x: &[f32], mut sums: PerBlock<f32>) {
     let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     let mut sum = 0.0;
     for i in (thread::index_1d().get()..x.len()).step_by(stride) {
@@ -46,26 +46,23 @@ pub unsafe fn reduce(x: &[f32], mut sums: DisjointSlice<f32>) {
     }
     // SAFETY: all threads of the block are here.
     let sum = unsafe { block_sum(sum) };
-    if thread::thread_idx_x() == 0 {
-        // SAFETY: one thread of each block writes its element.
-        unsafe { *sums.get_unchecked_mut(thread::block_idx_x() as usize) = sum };
+    if let Some(out) = sums.part().get_mut() {
+        *out = sum;
     }
 }
 
 /// The same for products of two vectors' elements.
 ///
 /// # Safety
-/// Blocks must have [`THREADS`] threads, and `sums` an element for each.
-#[kernel]
-pub unsafe fn dot(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
-    let first = thread::index_1d().get();
-    let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
-    let sum = x.iter().zip(y).skip(first).step_by(stride).map(|(x, y)| x * y).sum();
+/// Blocks must have [`THREADS`] threads.
+#[kernel(dimensions = 1)]
+pub unsafe fn dot(x: &[f32], y: &[f32], mut sums: PerBlock<f32>) {
+    let y = &y[..x.len()];
+    let sum = thread::grid_stride(x.len()).map(|i| x[i] * y[i]).sum();
     // SAFETY: all threads of the block are here.
     let sum = unsafe { block_sum(sum) };
-    if thread::thread_idx_x() == 0 {
-        // SAFETY: one thread of each block writes its element.
-        unsafe { *sums.get_unchecked_mut(thread::block_idx_x() as usize) = sum };
+    if let Some(out) = sums.part().get_mut() {
+        *out = sum;
     }
 }
 
@@ -133,8 +130,6 @@ pub fn histogram_global(data: &[u32], counts: AtomicSlice<u32, Device>) {
 /// The largest absolute value, as bits, which are in the same order.
 #[kernel]
 pub fn largest(x: &[f32], result: AtomicSlice<u32, Device>) {
-    let first = thread::index_1d().get();
-    let stride = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
-    let largest = x.iter().skip(first).step_by(stride).fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    let largest = thread::grid_stride(x.len()).fold(0.0_f32, |largest, i| largest.max(x[i].abs()));
     result[0].fetch_max(largest.to_bits(), Ordering::Relaxed);
 }

@@ -1,5 +1,6 @@
 //! Convolutions and Fourier transforms.
 
+use ptx::Disjoint2d;
 use ptx::prelude::*;
 use ptx::vec::Float2;
 
@@ -15,12 +16,12 @@ pub fn convolve_1d(x: &[f32], taps: &[f32], mut y: DisjointSlice<f32>) {
 /// Rows and columns of the weights of [`convolve_2d`].
 pub const SIZE: usize = 5;
 
-/// `from` has four more columns and rows than `to`, whose width is `width`.
-#[kernel]
-pub fn convolve_2d(from: &[f32], weights: &[f32], width: usize, mut to: DisjointSlice<f32>) {
+/// `from` has four more columns and rows than `to`.
+#[kernel(dimensions = 2)]
+pub fn convolve_2d(from: &[f32], weights: &[f32], mut to: Disjoint2d<f32>) {
+    let width = to.width();
     let at = thread::index_2d();
-    // SAFETY: all threads give the same width.
-    if let Some(to) = unsafe { to.get_mut_2d(at, width) } {
+    if let Some(to) = to.get_mut(at) {
         let mut sum = 0.0;
         for row in 0..SIZE {
             for column in 0..SIZE {

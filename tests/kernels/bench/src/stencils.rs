@@ -1,5 +1,6 @@
 //! Stencils: each element from its neighbours; the edge is copied.
 
+use ptx::Disjoint2d;
 use ptx::prelude::*;
 
 /// Weights of [`stencil_1d`].
@@ -17,11 +18,11 @@ pub fn stencil_1d(from: &[f32], mut to: DisjointSlice<f32>) {
     };
 }
 
-#[kernel]
-pub fn stencil_2d(from: &[f32], width: usize, height: usize, mut to: DisjointSlice<f32>) {
+#[kernel(dimensions = 2)]
+pub fn stencil_2d(from: &[f32], mut to: Disjoint2d<f32>) {
+    let (width, height) = (to.width(), to.height());
     let at = thread::index_2d();
-    // SAFETY: all threads give the same width.
-    let Some(to) = (unsafe { to.get_mut_2d(at, width) }) else { return };
+    let Some(to) = to.get_mut(at) else { return };
     let (x, y) = (at.x(), at.y());
     let i = y * width + x;
     *to = if x > 0 && x + 1 < width && y > 0 && y + 1 < height {
@@ -49,11 +50,11 @@ pub fn stencil_3d(from: &[f32], side: usize, mut to: DisjointSlice<f32>) {
 }
 
 /// Conway's game of life on a torus.
-#[kernel]
-pub fn life(from: &[u8], width: usize, height: usize, mut to: DisjointSlice<u8>) {
+#[kernel(dimensions = 2)]
+pub fn life(from: &[u8], mut to: Disjoint2d<u8>) {
+    let (width, height) = (to.width(), to.height());
     let at = thread::index_2d();
-    // SAFETY: all threads give the same width.
-    let Some(to) = (unsafe { to.get_mut_2d(at, width) }) else { return };
+    let Some(to) = to.get_mut(at) else { return };
     let (x, y) = (at.x(), at.y());
     let columns = [if x == 0 { width - 1 } else { x - 1 }, x, if x + 1 == width { 0 } else { x + 1 }];
     let rows = [if y == 0 { height - 1 } else { y - 1 }, y, if y + 1 == height { 0 } else { y + 1 }];

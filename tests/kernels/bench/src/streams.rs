@@ -1,7 +1,7 @@
 //! Streams: kernels that do little but move memory.
 
-use ptx::Shared;
 use ptx::prelude::*;
+use ptx::{DisjointTiles, Shared, Transposed};
 
 #[kernel]
 pub fn copy(x: &[f32], mut y: DisjointSlice<f32>) {
@@ -38,26 +38,25 @@ pub const ROWS: usize = 8;
 static TRANSPOSED: Shared<[f32; TILE * (TILE + 1)]>;
 
 /// # Safety
-/// Blocks must have [`TILE`] × [`ROWS`] threads, and `to` must have `width` × `height` elements.
-#[kernel]
-pub unsafe fn transpose(from: &[f32], width: usize, height: usize, mut to: DisjointSlice<f32>) {
-    let (tx, ty) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let (left, top) = (thread::block_idx_x() as usize * TILE, thread::block_idx_y() as usize * TILE);
-    for step in (0..TILE).step_by(ROWS) {
+/// Blocks must have [`TILE`] × [`ROWS`] threads, and `to` must have as many columns as `from` has rows, which is `height`.
+#[kernel(dimensions = 2)]
+pub unsafe fn transpose(from: &[f32], width: u32, height: u32, mut to: DisjointTiles<f32, TILE, ROWS, Transposed>) {
+    let (tx, ty) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (left, top) = (thread::block_idx_x() * TILE as u32, thread::block_idx_y() * TILE as u32);
+    for step in (0..TILE as u32).step_by(ROWS) {
         let row = ty + step;
         let (x, y) = (left + tx, top + row);
         if x < width && y < height {
+            let value = from[y as usize * width as usize + x as usize];
             // SAFETY: no other thread of the block has this row and column.
-            unsafe { TRANSPOSED.write(row * (TILE + 1) + tx, from[y * width + x]) };
+            unsafe { TRANSPOSED.write((row * (TILE as u32 + 1) + tx) as usize, value) };
         }
     }
     sync_threads();
-    for step in (0..TILE).step_by(ROWS) {
-        let row = ty + step;
-        let (x, y) = (top + tx, left + row);
-        if x < height && y < width {
-            // SAFETY: the element was written before the barrier; no other thread of the launch has this place.
-            unsafe { *to.get_unchecked_mut(y * height + x) = TRANSPOSED.read(tx * (TILE + 1) + row) };
+    for k in 0..TILE / ROWS {
+        if let Some(to) = to.get_mut(k) {
+            // SAFETY: `from` has the transposed element, so it was written before the barrier.
+            *to = unsafe { TRANSPOSED.read(tx as usize * (TILE + 1) + ty as usize + k * ROWS) };
         }
     }
 }

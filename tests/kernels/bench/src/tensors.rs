@@ -2,9 +2,9 @@
 
 use core::f32::consts::FRAC_1_SQRT_2;
 
-use ptx::Shared;
 use ptx::math::Math;
 use ptx::prelude::*;
+use ptx::{RowsPerBlock, Shared};
 
 /// Elements of a row of [`softmax`] and [`layer_norm`].
 pub const WIDTH: usize = 64;
@@ -73,12 +73,12 @@ unsafe fn combine(value: f32, by: impl Fn(f32, f32) -> f32) -> f32 {
 /// A row a block.
 ///
 /// # Safety
-/// Blocks must have [`THREADS`] threads, and `result` as many elements as `x`: `width` for each block.
-#[kernel]
-pub unsafe fn softmax_block(x: &[f32], width: usize, mut result: DisjointSlice<f32>) {
-    let t = thread::thread_idx_x() as usize;
-    let first = thread::block_idx_x() as usize * width;
-    let row = &x[first..first + width];
+/// Blocks must have [`THREADS`] threads.
+#[kernel(dimensions = 1)]
+pub unsafe fn softmax_block(x: &[f32], mut result: RowsPerBlock<f32>) {
+    let (t, width) = (thread::thread_idx_x() as usize, result.width());
+    let mut result = result.row();
+    let row = &x[result.number() * width..][..width];
     let mut largest = f32::NEG_INFINITY;
     for column in (t..width).step_by(THREADS) {
         largest = largest.max(row[column]);
@@ -91,9 +91,8 @@ pub unsafe fn softmax_block(x: &[f32], width: usize, mut result: DisjointSlice<f
     }
     // SAFETY: all threads of the block are here.
     let sum = unsafe { combine(sum, |a, b| a + b) };
-    for column in (t..width).step_by(THREADS) {
-        // SAFETY: no other thread has this row and column.
-        unsafe { *result.get_unchecked_mut(first + column) = (row[column] - largest).exp() / sum };
+    for (column, result) in result.iter_mut() {
+        *result = (row[column] - largest).exp() / sum;
     }
 }
 

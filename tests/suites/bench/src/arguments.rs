@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use anyhow::{Context, Result};
 use ptx::CudaSlice;
 use ptx::cudarc::driver::{DevicePtr, result};
+use ptx_abi::extents;
 use ptx_bench_table::{Argument, Data, Role, Tolerance, with_vector};
 
 use crate::gpu::Gpu;
@@ -35,11 +36,13 @@ impl Arguments {
                     cell[..bytes.len()].copy_from_slice(&bytes);
                     this.cells.push(u64::from_ne_bytes(cell));
                 }
-                Argument::Slice { data: before, lanes, role } => {
+                Argument::Slice { data: before, lanes, role, columns } => {
                     let bytes = with_vector!(&before, vector => size_of_val(vector.as_slice()));
                     let memory = gpu.device.zeroed::<u8>(bytes)?;
                     let address = memory.device_ptr(gpu.device.stream()).0;
-                    this.cells.extend([address, (before.len() / lanes) as u64]);
+                    let len = before.len() / lanes;
+                    let plane = |width: usize| extents::pack_2d(width as u32, (len / width) as u32);
+                    this.cells.extend([address, columns.map_or(len as u64, plane)]);
                     let slice = Slice { before, role, address, _memory: memory };
                     slice.fill()?;
                     this.slices.push(slice);
@@ -67,15 +70,18 @@ impl Arguments {
 
     /// Compares results with each other, and with what was there before: a kernel that writes nothing agrees with any other
     /// that writes nothing.
-    pub fn compare(&self, rust: &[Data], cuda: &[Data], tolerance: Tolerance) -> Result<(), String> {
+    pub fn compare(&self, results: [&[Data]; 2], names: [&str; 2], tolerance: Tolerance) -> Result<(), String> {
         let outputs = self.slices.iter().filter(|slice| slice.role != Role::Input);
-        for (index, ((rust, cuda), slice)) in rust.iter().zip(cuda).zip(outputs).enumerate() {
-            for (language, result) in [("Rust", rust), ("CUDA C++", cuda)] {
+        for (index, ((left, right), slice)) in results[0].iter().zip(results[1]).zip(outputs).enumerate() {
+            for (name, result) in names.iter().zip([left, right]) {
                 if *result == slice.before {
-                    return Err(format!("result {index}: the kernel in {language} changed nothing"));
+                    return Err(format!("result {index}: the kernel in {name} changed nothing"));
                 }
             }
-            tolerance.compare(rust, cuda).map_err(|difference| format!("result {index}: {difference}"))?;
+            tolerance.compare(left, right).map_err(|difference| {
+                let [left, right] = names;
+                format!("result {index}, {left} against {right}: {difference}")
+            })?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The device with both modules, and one kernel of them.
+//! The device with the modules that are compared, and one kernel of them.
 
 use std::ffi::c_void;
 
@@ -11,29 +11,33 @@ use serde_json::{Value, json};
 /// The kernels in Rust, as the build script compiled them.
 pub static RUST: Image = ptx::image!("ptx-bench-kernels");
 
+/// The same kernels, in which a panic says nothing.
+static TRAP: Image = ptx::image!("trap");
+
 /// Their twins in CUDA C++.
 static TWINS: &[Object] = include!(concat!(env!("OUT_DIR"), "/twins.rs"));
 
-/// A device with both modules loaded.
+/// A device with the modules loaded.
 pub struct Gpu {
     /// The first GPU.
     pub device: Device,
     rust: Module,
     cuda: Module,
+    trap: Module,
 }
 
 /// A kernel of one of the modules.
 pub struct Kernel<'a> {
     gpu: &'a Gpu,
     function: CUfunction,
-    language: &'static str,
+    name: &'static str,
 }
 
 /// Blocks of the grid and threads of a block.
 pub type Shape = ((u32, u32, u32), (u32, u32, u32));
 
 impl Gpu {
-    /// Opens the first device and loads both modules.
+    /// Opens the first device and loads the modules.
     pub fn open() -> Result<Self> {
         let missing = env!("TWINS_MISSING");
         ensure!(missing.is_empty(), "the kernels in CUDA C++ were not compiled: {missing}");
@@ -43,22 +47,28 @@ impl Gpu {
         // kernel is described, so that none is launched safely.
         let twins = unsafe { Image::new("twins", Linking::None, TWINS, &[]) };
         let cuda = device.load(&twins).context("loading the kernels in CUDA C++")?;
-        Ok(Self { device, rust, cuda })
+        let trap = device.load(&TRAP).context("loading the kernels in Rust with `panic = \"trap\"`")?;
+        Ok(Self { device, rust, cuda, trap })
     }
 
-    /// What was loaded, in words.
-    pub fn loaded(&self) -> [&str; 2] {
-        [self.rust.loaded(), self.cuda.loaded()]
+    /// What was loaded, in words: Rust, CUDA C++, Rust with `panic = "trap"`.
+    pub fn loaded(&self) -> [&str; 3] {
+        [self.rust.loaded(), self.cuda.loaded(), self.trap.loaded()]
     }
 
     /// The Rust kernel of that name.
     pub fn rust(&self, name: &str) -> Result<Kernel<'_>> {
-        Ok(Kernel { gpu: self, function: self.rust.function(name)?, language: "Rust" })
+        Ok(Kernel { gpu: self, function: self.rust.function(name)?, name: "Rust" })
     }
 
     /// The CUDA C++ kernel of that name.
     pub fn cuda(&self, name: &str) -> Result<Kernel<'_>> {
-        Ok(Kernel { gpu: self, function: self.cuda.function(name)?, language: "CUDA C++" })
+        Ok(Kernel { gpu: self, function: self.cuda.function(name)?, name: "CUDA C++" })
+    }
+
+    /// The Rust kernel of that name with `panic = "trap"`.
+    pub fn trap(&self, name: &str) -> Result<Kernel<'_>> {
+        Ok(Kernel { gpu: self, function: self.trap.function(name)?, name: "Rust with `panic = \"trap\"`" })
     }
 
     /// An event that knows when it happened.
@@ -87,12 +97,12 @@ impl Kernel<'_> {
         let stream = self.gpu.device.stream().cu_stream();
         // SAFETY: the function belongs to a module that is still loaded; the rest is the caller's promise.
         unsafe { result::launch_kernel(self.function, blocks, threads, 0, stream, parameters) }
-            .with_context(|| format!("launching the kernel in {}", self.language))
+            .with_context(|| format!("launching the kernel in {}", self.name))
     }
 
     /// Waits until all launches have ended.
     pub fn wait(&self) -> Result<()> {
-        self.gpu.device.synchronize().with_context(|| format!("running the kernel in {}", self.language))
+        self.gpu.device.synchronize().with_context(|| format!("running the kernel in {}", self.name))
     }
 
     /// What the driver says that it uses.

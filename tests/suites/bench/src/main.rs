@@ -1,4 +1,5 @@
-//! Launches every kernel of the benchmark in Rust and in CUDA C++, compares the results and measures; needs a GPU.
+//! Launches every kernel of the benchmark in Rust, in CUDA C++, and in Rust with `panic = "trap"`, compares the results and
+//! measures; needs a GPU.
 //!
 //! Each kernel is measured in a process of its own, which is this program with `--only`, so that a kernel that fails costs
 //! the others nothing. The record, `--json FILE`, is written again after each kernel.

@@ -1,15 +1,18 @@
-//! One kernel: both results compared, both times measured in turn.
+//! One kernel in Rust, in CUDA C++, and in Rust with `panic = "trap"`: results compared, times measured in turn.
 
 use anyhow::{Context, Result, ensure};
 use ptx_bench_table::statistics::{median, quantile};
-use ptx_bench_table::{Row, Style, fits};
+use ptx_bench_table::{Data, Row, Style, fits};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::gpu::{Gpu, Kernel, RUST, Shape};
 
-/// Samples of each kernel.
-const PAIRS: usize = 21;
+/// Samples of each side.
+const ROUNDS: usize = 21;
+
+/// Which side is measured when, in one round after another: who follows whom changes, too.
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]];
 
 /// Microseconds that a sample takes at least, so that the clock and the first launch count for little.
 const SAMPLE: f64 = 1_500.0;
@@ -24,22 +27,22 @@ pub fn measure(row: &Row) -> Result<Value> {
         anyhow::bail!("{fault}");
     }
     let gpu = Gpu::open()?;
-    let bench =
-        Bench { gpu: &gpu, kernels: [gpu.rust(row.name)?, gpu.cuda(row.twin)?], shape: (row.blocks, row.threads) };
+    let kernels = [gpu.rust(row.name)?, gpu.cuda(row.twin)?, gpu.trap(row.name)?];
+    let bench = Bench { gpu: &gpu, kernels, shape: (row.blocks, row.threads) };
     let mut arguments = Arguments::new(&gpu, (row.arguments)())?;
 
-    let mut results = Vec::new();
-    for kernel in &bench.kernels {
-        arguments.reset()?;
-        bench.launch(kernel, &mut arguments, 1)?;
-        kernel.wait()?;
-        results.push(arguments.results()?);
+    let [in_rust, in_cuda, with_trap] = &bench.kernels;
+    let rust = bench.results(in_rust, &mut arguments)?;
+    let cuda = bench.results(in_cuda, &mut arguments)?;
+    let mut difference = arguments.compare([&rust, &cuda], ["Rust", "CUDA C++"], row.tolerance).err();
+    if difference.is_none() {
+        let trap = bench.results(with_trap, &mut arguments)?;
+        difference = arguments.compare([&rust, &trap], ["Rust", "Rust with `trap`"], row.tolerance).err();
     }
-    let difference = arguments.compare(&results[0], &results[1], row.tolerance).err();
-    drop(results);
+    drop((rust, cuda));
     arguments.reset()?;
 
-    let [rust, cuda] = bench.times(&mut arguments)?;
+    let [rust, cuda, trap] = bench.times(&mut arguments)?;
     let ratios: Vec<f64> = rust.iter().zip(&cuda).map(|(rust, cuda)| cuda / rust).collect();
     let side = |kernel: &Kernel<'_>, times: &[f64]| -> Result<Value> {
         let mut side = kernel.resources()?;
@@ -56,18 +59,20 @@ pub fn measure(row: &Row) -> Result<Value> {
         "bytes": row.work.bytes,
         "flops": row.work.flops,
         "flops_f64": row.work.flops_f64,
-        "rust": side(&bench.kernels[0], &rust)?,
-        "cuda": side(&bench.kernels[1], &cuda)?,
+        "rust": side(in_rust, &rust)?,
+        "cuda": side(in_cuda, &cuda)?,
+        "trap": side(with_trap, &trap)?,
         "ratio": median(&cuda) / median(&rust),
         "quartiles": [quantile(&ratios, 0.25), quantile(&ratios, 0.75)],
+        "trap_ratio": median(&trap) / median(&rust),
         "error": difference.map(|difference| format!("the results differ: {difference}")),
     }))
 }
 
-/// Both kernels of a row with their launch.
+/// The kernels of a row with their launch.
 struct Bench<'a> {
     gpu: &'a Gpu,
-    kernels: [Kernel<'a>; 2],
+    kernels: [Kernel<'a>; 3],
     shape: Shape,
 }
 
@@ -83,27 +88,34 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// What one launch writes.
+    fn results(&self, kernel: &Kernel<'_>, arguments: &mut Arguments) -> Result<Vec<Data>> {
+        arguments.reset()?;
+        self.launch(kernel, arguments, 1)?;
+        kernel.wait()?;
+        arguments.results()
+    }
+
     /// Microseconds a launch, of so many launches.
     fn sample(&self, kernel: &Kernel<'_>, arguments: &mut Arguments, times: usize) -> Result<f64> {
         Ok(self.gpu.time(|| self.launch(kernel, arguments, times))? / times as f64)
     }
 
-    /// The samples of both, taken in turn; who is first changes, too.
-    fn times(&self, arguments: &mut Arguments) -> Result<[Vec<f64>; 2]> {
-        let mut launches = [1; 2];
+    /// The samples of all, taken in turn.
+    fn times(&self, arguments: &mut Arguments) -> Result<[Vec<f64>; 3]> {
+        let mut launches = [1; 3];
         for (kernel, launches) in self.kernels.iter().zip(&mut launches) {
             self.sample(kernel, arguments, 3)?;
             let one = self.sample(kernel, arguments, 3)?;
             ensure!(one > 0.0, "the device's clock stands still");
             *launches = ((SAMPLE / one).ceil() as usize).clamp(1, MOST);
         }
-        let mut times = [Vec::new(), Vec::new()];
-        for pair in 0..=PAIRS {
-            for turn in 0..2 {
-                let which = (pair + turn) % 2;
+        let mut times = [const { Vec::new() }; 3];
+        for round in 0..=ROUNDS {
+            for which in ORDERS[round % ORDERS.len()] {
                 let time = self.sample(&self.kernels[which], arguments, launches[which])?;
-                // The first pair warms up.
-                if pair > 0 {
+                // The first round warms up.
+                if round > 0 {
                     times[which].push(time);
                 }
             }

@@ -49,7 +49,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     ptx::Device::count()?;
     let ceilings = child(&["--ceilings"], end);
     println!("{ceilings}");
-    println!("{:20} {:>10} {:>10}      nvcc/Rust", "", "Rust", "nvcc");
+    println!("{:20} {:>10} {:>10}      nvcc/Rust trap/full", "", "Rust", "nvcc");
     let mut kernels: Vec<Value> = Vec::new();
     let wanted = |name: &str| options.filters.is_empty() || options.filters.iter().any(|part| name.contains(&**part));
     for row in rows().iter().filter(|row| wanted(row.name)) {
@@ -67,9 +67,13 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         write(options, &ceilings, &kernels, begin.elapsed())?;
     }
     let failed = kernels.iter().filter(|kernel| !kernel["error"].is_null()).count();
-    for style in ["safe", "raw"] {
-        if let Some(mean) = record::mean(&kernels, style) {
-            println!("geometric mean, {style}: {mean:.3}");
+    for (what, style, ratio) in [
+        ("nvcc/Rust, safe", "safe", "ratio"),
+        ("nvcc/Rust, raw", "raw", "ratio"),
+        ("trap/full, safe", "safe", "trap_ratio"),
+    ] {
+        if let Some(mean) = record::mean(&kernels, style, ratio) {
+            println!("geometric mean, {what}: {mean:.3}");
         }
     }
     println!("{} measured, {failed} failed, {:.0} s", kernels.len() - failed, begin.elapsed().as_secs_f64());
@@ -79,13 +83,17 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 fn write(options: &Options, ceilings: &Value, kernels: &[Value], elapsed: Duration) -> Result<()> {
     let Some(path) = &options.json else { return Ok(()) };
     let record = json!({
-        "format": 1,
+        "format": 2,
         "commit": options.commit,
         "date": options.date,
         "driver": driver_release(),
         "device": ceilings,
         "seconds": elapsed.as_secs(),
-        "geometric_mean": { "safe": record::mean(kernels, "safe"), "raw": record::mean(kernels, "raw") },
+        "geometric_mean": {
+            "safe": record::mean(kernels, "safe", "ratio"),
+            "raw": record::mean(kernels, "raw", "ratio"),
+            "trap": record::mean(kernels, "safe", "trap_ratio"),
+        },
         "kernels": kernels,
     });
     // Whole or not at all: the machine may be taken away at any time.

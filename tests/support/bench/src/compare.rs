@@ -16,27 +16,27 @@ impl Tolerance {
     pub const EXACT: Self = Self { relative: 0.0, outliers: 0.0 };
 
     /// Compares; the error names the first number that differs.
-    pub fn compare(self, rust: &Data, cuda: &Data) -> Result<(), String> {
-        if rust.rust_type() != cuda.rust_type() || rust.len() != cuda.len() {
+    pub fn compare(self, left: &Data, right: &Data) -> Result<(), String> {
+        if left.rust_type() != right.rust_type() || left.len() != right.len() {
             return Err("the results differ in type or length".into());
         }
-        if rust == cuda {
+        if left == right {
             return Ok(());
         }
-        let pairs = || (0..rust.len()).map(|index| (rust.number(index), cuda.number(index)));
-        if let Some(index) = pairs().position(|(rust, cuda)| !rust.is_finite() || !cuda.is_finite()) {
+        let pairs = || (0..left.len()).map(|index| (left.number(index), right.number(index)));
+        if let Some(index) = pairs().position(|(left, right)| !left.is_finite() || !right.is_finite()) {
             return Err(format!("element {index} is not finite"));
         }
-        let mean = pairs().map(|(_, cuda)| cuda.abs()).sum::<f64>() / rust.len() as f64;
-        let differs = |(rust, cuda): &(f64, f64)| (rust - cuda).abs() > self.relative * cuda.abs().max(mean);
+        let mean = pairs().map(|(_, right)| right.abs()).sum::<f64>() / left.len() as f64;
+        let differs = |(left, right): &(f64, f64)| (left - right).abs() > self.relative * right.abs().max(mean);
         let count = pairs().filter(differs).count();
-        if count as f64 <= self.outliers * rust.len() as f64 && self != Self::EXACT {
+        if count as f64 <= self.outliers * left.len() as f64 && self != Self::EXACT {
             return Ok(());
         }
         let first = pairs().enumerate().find(|(_, pair)| differs(pair));
         Err(match first {
-            Some((index, (rust, cuda))) => {
-                format!("{count} elements differ; the first is {index}: {rust:e} in Rust, {cuda:e} in CUDA C++")
+            Some((index, (left, right))) => {
+                format!("{count} elements differ; the first is {index}: {left:e} against {right:e}")
             }
             // Wide integers that are one number as floats.
             None => "the results differ in some bits".into(),
@@ -56,7 +56,7 @@ mod tests {
     fn exact_results_have_the_same_bits() {
         let exact = |rust: Vec<u64>, cuda: Vec<u64>| Tolerance::EXACT.compare(&rust.into(), &cuda.into());
         assert!(exact(vec![1, 2], vec![1, 2]).is_ok());
-        assert!(exact(vec![1, 2], vec![1, 3]).unwrap_err().contains("the first is 1: 2e0 in Rust, 3e0 in CUDA C++"));
+        assert!(exact(vec![1, 2], vec![1, 3]).unwrap_err().contains("the first is 1: 2e0 against 3e0"));
         assert!(exact(vec![1], vec![1, 3]).is_err());
         let wide = u64::MAX - 1;
         assert!(exact(vec![wide], vec![wide + 1]).unwrap_err().contains("some bits"));

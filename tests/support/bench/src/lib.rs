@@ -4,9 +4,11 @@
 
 mod compare;
 mod data;
+pub mod guard;
 pub mod record;
 mod row;
 mod rows;
+pub mod sass;
 mod signature;
 pub mod statistics;
 

@@ -26,10 +26,11 @@ pub fn achieved(kernel: &mut Value, ceilings: &Value) {
     }
 }
 
-/// The geometric mean of nvcc's time over Rust's, of the kernels of one style whose results are right.
-pub fn mean(kernels: &[Value], style: &str) -> Option<f64> {
+/// The geometric mean of a ratio, of the kernels of one style whose results are right: `ratio` is nvcc's time over Rust's,
+/// `trap_ratio` the time with `panic = "trap"` over that with messages.
+pub fn mean(kernels: &[Value], style: &str, ratio: &str) -> Option<f64> {
     let counted = kernels.iter().filter(|kernel| kernel["style"] == style && kernel["error"].is_null());
-    geometric_mean(&counted.filter_map(|kernel| kernel["ratio"].as_f64()).collect::<Vec<_>>())
+    geometric_mean(&counted.filter_map(|kernel| kernel[ratio].as_f64()).collect::<Vec<_>>())
 }
 
 /// One line on a kernel.
@@ -40,11 +41,12 @@ pub fn line(kernel: &Value) -> String {
         (Some(rust), Some(cuda), Some(ratio)) => format!("{rust:10.1} {cuda:10.1} µs   {ratio:5.2}"),
         _ => "no times".into(),
     };
+    let trap = kernel["trap_ratio"].as_f64().map_or(String::new(), |ratio| format!("   {ratio:5.2}"));
     let share = number("rust", "share").map_or(String::new(), |share| {
         format!("   {:3.0} % of {}", 100.0 * share, kernel["rust"]["of"].as_str().unwrap_or_default())
     });
     let error = kernel["error"].as_str().map_or(String::new(), |error| format!("   FAILED: {error}"));
-    format!("{name:20} {times}{share}{error}")
+    format!("{name:20} {times}{trap}{share}{error}")
 }
 
 #[cfg(test)]
@@ -53,7 +55,7 @@ mod tests {
 
     fn kernel() -> Value {
         json!({
-            "name": "k", "style": "safe", "bytes": 4e6, "flops": 1e6, "flops_f64": 0.0, "ratio": 0.5, "error": null,
+            "name": "k", "style": "safe", "bytes": 4e6, "flops": 1e6, "flops_f64": 0.0, "ratio": 0.5, "trap_ratio": 0.98, "error": null,
             "rust": { "us": 4.0 }, "cuda": { "us": 2.0 }
         })
     }
@@ -65,7 +67,7 @@ mod tests {
         assert_eq!((&kernel["rust"]["gb_s"], &kernel["rust"]["gflop_s"]), (&json!(1000.0), &json!(250.0)));
         assert_eq!((&kernel["rust"]["share"], &kernel["rust"]["of"]), (&json!(0.25), &json!("copy_gb_s")));
         assert_eq!(kernel["cuda"]["share"], 0.5);
-        assert!(line(&kernel).contains("25 % of copy_gb_s"), "{}", line(&kernel));
+        assert!(line(&kernel).contains("0.50    0.98    25 % of copy_gb_s"), "{}", line(&kernel));
     }
 
     #[test]
@@ -85,7 +87,8 @@ mod tests {
         wrong["ratio"] = json!(9.0);
         let mut fast = kernel();
         fast["ratio"] = json!(2.0);
-        let mean = |style| mean(&[kernel(), wrong.clone(), fast.clone()], style);
-        assert!((mean("safe").unwrap() - 1.0).abs() < 1e-12 && mean("raw").is_none());
+        let mean = |style, ratio| mean(&[kernel(), wrong.clone(), fast.clone()], style, ratio);
+        assert!((mean("safe", "ratio").unwrap() - 1.0).abs() < 1e-12 && mean("raw", "ratio").is_none());
+        assert!((mean("safe", "trap_ratio").unwrap() - 0.98).abs() < 1e-12);
     }
 }

@@ -70,6 +70,8 @@ pub enum Argument {
         lanes: usize,
         /// What the kernel does with it.
         role: Role,
+        /// Elements in a row, if the kernel takes a plane: width and height stand where the length would.
+        columns: Option<usize>,
     },
 }
 
@@ -78,6 +80,14 @@ impl Argument {
     pub(crate) fn by(mut self, numbers: usize) -> Self {
         if let Self::Slice { lanes, .. } = &mut self {
             *lanes = numbers;
+        }
+        self
+    }
+
+    /// The same slice as a plane.
+    pub(crate) fn plane(mut self, width: usize) -> Self {
+        if let Self::Slice { columns, .. } = &mut self {
+            *columns = Some(width);
         }
         self
     }
@@ -90,7 +100,7 @@ pub(crate) fn value<T: Scalar>(value: T) -> Argument {
 
 /// A slice that is read.
 pub(crate) fn input(data: impl Into<Data>) -> Argument {
-    Argument::Slice { data: data.into(), lanes: 1, role: Role::Input }
+    Argument::Slice { data: data.into(), lanes: 1, role: Role::Input, columns: None }
 }
 
 /// A slice of `n` numbers that is written.
@@ -99,12 +109,12 @@ where
     Vec<T>: Into<Data>,
 {
     let zeros: Data = vec![T::default(); n].into();
-    Argument::Slice { data: zeros.unwritten(), lanes: 1, role: Role::Output }
+    Argument::Slice { data: zeros.unwritten(), lanes: 1, role: Role::Output, columns: None }
 }
 
 /// A slice that is read and written.
 pub(crate) fn update(data: impl Into<Data>) -> Argument {
-    Argument::Slice { data: data.into(), lanes: 1, role: Role::Update }
+    Argument::Slice { data: data.into(), lanes: 1, role: Role::Update, columns: None }
 }
 
 /// Scalar parameters of the kernels.

@@ -82,7 +82,8 @@ fn streams() -> Vec<Row> {
         }),
         of("transpose").cover_2d(LARGE, FLAT, 4).moves(8 * area(LARGE)).takes(|| {
             let from = floats(area(LARGE), -1.0, 1.0, 6);
-            vec![input(from), value(LARGE.0), value(LARGE.1), output::<f32>(area(LARGE))]
+            let (width, height) = (LARGE.0 as u32, LARGE.1 as u32);
+            vec![input(from), value(width), value(height), output::<f32>(area(LARGE)).plane(LARGE.1)]
         }),
     ]
 }
@@ -121,7 +122,7 @@ fn stencils() -> Vec<Row> {
         of("stencil_2d").cover_2d(LARGE, FLAT, 1).moves(8 * area(LARGE)).flops(6 * area(LARGE)).within(1e-5).takes(
             || {
                 let from = floats(area(LARGE), 0.0, 1.0, 21);
-                vec![input(from), value(LARGE.0), value(LARGE.1), output::<f32>(area(LARGE))]
+                vec![input(from), output::<f32>(area(LARGE)).plane(LARGE.0)]
             },
         ),
         of("stencil_3d")
@@ -130,9 +131,10 @@ fn stencils() -> Vec<Row> {
             .flops(8 * CUBE)
             .within(1e-5)
             .takes(|| vec![input(floats(CUBE, 0.0, 1.0, 22)), value(SIDE), output::<f32>(CUBE)]),
-        of("life").cover_2d(LARGE, FLAT, 1).moves(2 * area(LARGE)).takes(|| {
-            vec![input(bytes(area(LARGE), 2, 23)), value(LARGE.0), value(LARGE.1), output::<u8>(area(LARGE))]
-        }),
+        of("life")
+            .cover_2d(LARGE, FLAT, 1)
+            .moves(2 * area(LARGE))
+            .takes(|| vec![input(bytes(area(LARGE), 2, 23)), output::<u8>(area(LARGE)).plane(LARGE.0)]),
     ]
 }
 
@@ -168,15 +170,15 @@ fn dense() -> Vec<Row> {
     vec![
         of("matmul", MATRIX).flops(2 * MATRIX.pow(3)).takes(|| {
             let [a, b] = [40, 41].map(|seed| input(floats(MATRIX * MATRIX, 0.0, 1.0, seed)));
-            vec![a, b, value(MATRIX), output::<f32>(MATRIX * MATRIX)]
+            vec![a, b, value(MATRIX), output::<f32>(MATRIX * MATRIX).plane(MATRIX)]
         }),
         of("matmul_tiled", TILED).flops(2 * TILED.pow(3)).takes(|| {
             let [a, b] = [42, 43].map(|seed| input(floats(TILED * TILED, 0.0, 1.0, seed)));
-            vec![a, b, value(TILED), output::<f32>(TILED * TILED)]
+            vec![a, b, value(TILED), output::<f32>(TILED * TILED).plane(TILED)]
         }),
         of("dgemm", MATRIX).flops_f64(2 * MATRIX.pow(3)).within(1e-12).takes(|| {
             let [a, b, c] = [44, 45, 46].map(|seed| doubles(MATRIX * MATRIX, 0.0, 1.0, seed));
-            vec![value(MATRIX), value(0.75_f64), input(a), input(b), value(0.5_f64), update(c)]
+            vec![value(MATRIX), value(0.75_f64), input(a), input(b), value(0.5_f64), update(c).plane(MATRIX)]
         }),
         // 1,024 columns.
         of("gemv", MATRIX).cover(STREAM >> 10, 256).moves(4 * STREAM).flops(2 * STREAM).takes(|| {
@@ -273,7 +275,7 @@ fn tensors() -> Vec<Row> {
         of("softmax").takes(|| vec![input(floats(MANY, -4.0, 4.0, 90)).by(64), output::<f32>(MANY).by(64)]),
         of("softmax_block")
             .blocks((MANY >> 10) as u32, 256)
-            .takes(|| vec![input(floats(MANY, -4.0, 4.0, 91)), value(1_usize << 10), output::<f32>(MANY)]),
+            .takes(|| vec![input(floats(MANY, -4.0, 4.0, 91)), output::<f32>(MANY).plane(1 << 10)]),
         of("layer_norm").takes(|| {
             let [scale, shift] = [92, 93].map(|seed| input(floats(64, 0.5, 1.5, seed)));
             vec![input(floats(MANY, -4.0, 4.0, 94)).by(64), scale, shift, output::<f32>(MANY).by(64)]
@@ -294,7 +296,7 @@ fn signals() -> Vec<Row> {
         }),
         of("convolve_2d").cover_2d(LARGE, FLAT, 1).moves(8 * area(LARGE)).flops(50 * area(LARGE)).takes(|| {
             let from = input(floats((LARGE.0 + 4) * (LARGE.1 + 4), -1.0, 1.0, 102));
-            vec![from, input(floats(25, 0.0, 1.0, 103)), value(LARGE.0), output::<f32>(area(LARGE))]
+            vec![from, input(floats(25, 0.0, 1.0, 103)), output::<f32>(area(LARGE)).plane(LARGE.0)]
         }),
         of("fft_16")
             .cover(SOME, 256)
@@ -355,11 +357,11 @@ fn images() -> Vec<Row> {
             .takes(|| vec![input(bytes(3 * STREAM / 2, 256, 120)).by(3), output::<u8>(STREAM / 2)]),
         of("box_blur").moves(8 * area(LARGE)).within(1e-5).takes(|| {
             let from = floats(area(LARGE), 0.0, 1.0, 121);
-            vec![input(from), value(LARGE.0), value(LARGE.1), output::<f32>(area(LARGE))]
+            vec![input(from), output::<f32>(area(LARGE)).plane(LARGE.0)]
         }),
-        of("sobel").moves(2 * area(LARGE)).takes(|| {
-            vec![input(bytes(area(LARGE), 256, 122)), value(LARGE.0), value(LARGE.1), output::<u8>(area(LARGE))]
-        }),
+        of("sobel")
+            .moves(2 * area(LARGE))
+            .takes(|| vec![input(bytes(area(LARGE), 256, 122)), output::<u8>(area(LARGE)).plane(LARGE.0)]),
     ]
 }
 

@@ -12,11 +12,11 @@ pub fn fits(row: &Row, signature: &str) -> Result<(), String> {
     for (index, argument) in (row.arguments)().iter().enumerate() {
         let matched = match (argument, row.style, rest) {
             (Argument::Value(name, _), _, [ty, after @ ..]) if ty == name => Some(after),
-            (Argument::Slice { data, lanes, role }, Style::Safe, [ty, after @ ..]) => {
-                let element = element(ty, *role);
+            (Argument::Slice { data, lanes, role, columns }, Style::Safe, [ty, after @ ..]) => {
+                let element = if columns.is_some() { plane_element(ty) } else { element(ty, *role) };
                 element.is_some_and(|element| is_of(element, data.rust_type(), *lanes)).then_some(after)
             }
-            (Argument::Slice { data, lanes, role }, Style::Raw, [ty, length, after @ ..]) if length == "usize" => {
+            (Argument::Slice { data, lanes, role, .. }, Style::Raw, [ty, length, after @ ..]) if length == "usize" => {
                 let start = if *role == Role::Input { "*const" } else { "*mut" };
                 let element = ty.strip_prefix(start);
                 element.is_some_and(|element| is_of(element, data.rust_type(), *lanes)).then_some(after)
@@ -42,12 +42,21 @@ fn element(ty: &str, role: Role) -> Option<&str> {
     match role {
         Role::Input => ty.strip_prefix("&[")?.strip_suffix(']'),
         Role::Output | Role::Update => {
-            let arguments = ty.strip_prefix("DisjointSlice<").or_else(|| ty.strip_prefix("AtomicSlice<"))?;
-            let arguments = arguments.strip_suffix('>')?;
+            let arguments = arguments(ty, &["DisjointSlice", "PerBlock", "AtomicSlice"])?;
             // An array's length has no comma, but a scope follows one.
             Some(if arguments.starts_with('[') { arguments } else { arguments.split(',').next()? })
         }
     }
+}
+
+fn plane_element(ty: &str) -> Option<&str> {
+    arguments(ty, &["Disjoint2d", "DisjointTiles", "RowsPerBlock"])?.split(',').next()
+}
+
+/// What stands between angle brackets after one of these names.
+fn arguments<'a>(ty: &'a str, names: &[&str]) -> Option<&'a str> {
+    let (name, arguments) = ty.split_once('<')?;
+    names.contains(&name).then(|| arguments.strip_suffix('>'))?
 }
 
 /// Whether an element, such as `f32`, `[f32;WIDTH]`, `Float4` or `[Float2;POINTS]`, is of such numbers.
@@ -76,16 +85,20 @@ mod tests {
                 update(vec![0_u32; 4]),
                 output::<f32>(8).by(4),
                 value(3_usize),
+                output::<f32>(6).plane(3),
             ]
         });
-        let good = "k(a: f32, x: &[[u8; 64]], c: AtomicSlice<u32, Device>, y: DisjointSlice<Float4>, n: usize)";
+        let good = "k(a: f32, x: &[[u8; 64]], c: AtomicSlice<u32, Device>, y: DisjointSlice<Float4>, n: usize, p: Disjoint2d<f32>)";
         assert_eq!(fits(&row, good), Ok(()));
+        assert_eq!(fits(&row, &good.replace("Disjoint2d<f32>", "DisjointTiles<f32, T, R, Transposed>")), Ok(()));
         for (from, to) in [
             ("a: f32", "a: f64"),
             ("&[[u8; 64]]", "&[u8]"),
             ("AtomicSlice<u32", "AtomicSlice<u64"),
             ("Float4", "Float2"),
             (", n: usize", ""),
+            ("Disjoint2d", "DisjointSlice"),
+            ("DisjointSlice", "Disjoint2d"),
             ("n: usize", "n: usize, m: usize"),
             ("c: AtomicSlice<u32, Device>", "c: &[u32]"),
         ] {
@@ -93,7 +106,7 @@ mod tests {
             assert!(fits(&row, &bad).is_err(), "{bad}");
         }
         let raw = row.raw("r");
-        let good = "r(a: f32, x: *const [u8; 64], n: usize, c: *mut u32, m: usize, y: *mut Float4, l: usize, n: usize)";
+        let good = "r(a: f32, x: *const [u8; 64], n: usize, c: *mut u32, m: usize, y: *mut Float4, l: usize, n: usize, p: *mut f32, e: usize)";
         assert_eq!(fits(&raw, good), Ok(()));
         assert!(fits(&raw, &good.replace("*mut u32", "*const u32")).is_err());
     }

@@ -11,6 +11,7 @@ use ptx_project::linker::LINKER_VARIABLE;
 
 pub mod dwarf;
 pub mod folders;
+pub mod kernels;
 pub mod library;
 mod sample;
 mod watch;

@@ -1,0 +1,226 @@
+//! Finds checks that follow each other.
+
+use std::collections::HashSet;
+
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate,
+    IntValue, Use,
+};
+
+/// Checks that are merged; each keeps an index for the panic.
+const MOST_CHECKS: usize = 64;
+
+/// Instructions that one check may need and that are computed before it is known whether it is made.
+const MOST_STEPS: usize = 24;
+
+/// How far apart indices may be that are checked together.
+const MOST_APART: u64 = 1 << 32;
+
+/// Checks that can be made at once.
+pub struct Chain<'ctx> {
+    /// The block that ends in the first check.
+    pub head: BasicBlock<'ctx>,
+    pub checks: Vec<Check<'ctx>>,
+}
+
+/// A branch to a panic.
+pub struct Check<'ctx> {
+    /// The block that ends in it.
+    pub block: BasicBlock<'ctx>,
+    pub condition: IntValue<'ctx>,
+    /// Where it goes if all is well, and whether that is its first target.
+    pub inside: BasicBlock<'ctx>,
+    pub inside_first: bool,
+    /// The panic.
+    pub outside: BasicBlock<'ctx>,
+    /// Whether other blocks jump to the panic too.
+    pub outside_is_shared: bool,
+    /// What is compared, if that is an index with a length.
+    pub indexed: Option<Indexed<'ctx>>,
+}
+
+/// An index that must be below a length of less than 2^63.
+pub struct Indexed<'ctx> {
+    /// The index is this and the offset; no base is 0.
+    pub base: Option<IntValue<'ctx>>,
+    pub offset: i64,
+    pub len: IntValue<'ctx>,
+}
+
+impl<'ctx> Check<'ctx> {
+    /// The check that a block ends in.
+    fn of(block: BasicBlock<'ctx>) -> Option<Self> {
+        let end = block.get_terminator()?;
+        let (then, other) = llvm::branch_targets(end)?;
+        let inside_first = match (panics(then), panics(other)) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => return None,
+        };
+        let (inside, outside) = if inside_first { (then, other) } else { (other, then) };
+        let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
+        let outside_is_shared = llvm::predecessors(outside).len() > 1;
+        let indexed = Indexed::of(condition, inside_first);
+        Some(Self { block, condition, inside, inside_first, outside, outside_is_shared, indexed })
+    }
+
+    /// Whether one comparison checks both.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (&self.indexed, &other.indexed) {
+            (Some(one), Some(other)) => {
+                one.base == other.base && one.len == other.len && one.offset.abs_diff(other.offset) < MOST_APART / 2
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<'ctx> Indexed<'ctx> {
+    fn of(condition: IntValue<'ctx>, holds: bool) -> Option<Self> {
+        let compare = condition.as_instruction_value()?;
+        let operand = |index| match compare.get_operand(index)?.value()? {
+            BasicValueEnum::IntValue(value) => Some(value),
+            _ => None,
+        };
+        let (left, right) = (operand(0)?, operand(1)?);
+        let (index, len) = match (compare.get_icmp_predicate()?, holds) {
+            (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => (left, right),
+            (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => (right, left),
+            _ => return None,
+        };
+        if len.get_type().get_bit_width() != 64 || !is_below_2_63(len) {
+            return None;
+        }
+        let (mut base, mut offset) = (index, 0_i64);
+        loop {
+            if let Some(constant) = base.get_sign_extended_constant() {
+                let offset = offset.wrapping_add(constant);
+                return (offset >= 0).then_some(Self { base: None, offset, len });
+            }
+            let Some((inner, constant)) = sum(base) else { break };
+            (base, offset) = (inner, offset.wrapping_add(constant));
+        }
+        (offset.unsigned_abs() < MOST_APART / 4).then_some(Self { base: Some(base), offset, len })
+    }
+}
+
+/// What a constant is added to, and the constant.
+fn sum(value: IntValue<'_>) -> Option<(IntValue<'_>, i64)> {
+    let sum = value.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
+    match (sum.get_operand(0)?.value()?, sum.get_operand(1)?.value()?) {
+        (BasicValueEnum::IntValue(base), BasicValueEnum::IntValue(constant)) => {
+            Some((base, constant.get_sign_extended_constant()?))
+        }
+        _ => None,
+    }
+}
+
+/// Whether LLVM is told of a value that it is small, as of every slice's length.
+fn is_below_2_63(len: IntValue<'_>) -> bool {
+    const LIMIT: u64 = 1 << 63;
+    if len.is_const() {
+        return len.get_zero_extended_constant().is_some_and(|len| len < LIMIT);
+    }
+    llvm::uses(&len).into_iter().any(|user| {
+        let Use::Instruction(compare) = user else { return false };
+        let Some(predicate) = compare.get_icmp_predicate() else { return false };
+        let bound = compare.get_operand(1).and_then(|bound| bound.value());
+        let Some(BasicValueEnum::IntValue(bound)) = bound else { return false };
+        let says_so = match predicate {
+            IntPredicate::ULT => bound.get_zero_extended_constant().is_some_and(|bound| bound <= LIMIT),
+            IntPredicate::SGT => bound.get_sign_extended_constant() == Some(-1),
+            _ => false,
+        };
+        says_so && compare.get_operand(0).and_then(|left| left.value()) == Some(len.into()) && is_assumed(compare)
+    })
+}
+
+/// Whether it is assumed at the function's start, so that it holds everywhere.
+fn is_assumed(condition: InstructionValue<'_>) -> bool {
+    llvm::uses(&llvm::result(condition)).into_iter().any(|user| match user {
+        Use::Instruction(call) => {
+            let entry = call.get_parent().and_then(|block| block.get_parent()).and_then(|f| f.get_first_basic_block());
+            let is_assume = llvm::called_function(call).is_some_and(|callee| callee.get_name() == c"llvm.assume");
+            is_assume && call.get_parent() == entry
+        }
+        Use::Global(_) => false,
+    })
+}
+
+/// Whether a block ends in a panic.
+fn panics(block: BasicBlock<'_>) -> bool {
+    block.get_terminator().is_some_and(|end| end.get_opcode() == InstructionOpcode::Unreachable)
+}
+
+/// Every chain of two checks and more; none has a block of another.
+pub fn chains(function: FunctionValue<'_>) -> Vec<Chain<'_>> {
+    let mut taken = HashSet::new();
+    let mut found = Vec::new();
+    // A chain is found from its first block, which comes first in the order of LLVM's passes.
+    for head in function.get_basic_blocks() {
+        if taken.contains(&head) {
+            continue;
+        }
+        let Some(first) = Check::of(head) else { continue };
+        let mut chain = Chain { head, checks: vec![first] };
+        while let Some(next) = chain.next() {
+            chain.checks.push(next);
+        }
+        if chain.checks.len() > 1 {
+            taken.extend(chain.checks.iter().map(|check| check.block));
+            found.push(chain);
+        }
+    }
+    found
+}
+
+impl<'ctx> Chain<'ctx> {
+    /// The check behind the last, if it can be made before the first.
+    fn next(&self) -> Option<Check<'ctx>> {
+        let last = self.checks.last()?;
+        let block = last.inside;
+        if self.checks.len() == MOST_CHECKS || block == self.head || llvm::predecessors(block) != [last.block] {
+            return None;
+        }
+        let check = Check::of(block)?;
+        let blocks: HashSet<BasicBlock<'ctx>> =
+            self.checks[1..].iter().map(|check| check.block).chain([block]).collect();
+        let told: Vec<BasicValueEnum<'ctx>> = if check.outside_is_shared {
+            let from = |phi| llvm::incoming(phi).into_iter().find(|(_, from)| *from == block);
+            llvm::phis(check.outside).filter_map(from).map(|(value, _)| value).collect()
+        } else {
+            let operands = check.outside.get_instructions().flat_map(llvm::value_operands);
+            operands.map(|(_, value)| value).collect()
+        };
+        let needed = || told.iter().copied().chain([check.condition.into()]);
+        let quiet = block.get_instructions().all(is_quiet);
+        (quiet && needed().all(|value| can_be_copied(value, &blocks, &mut { MOST_STEPS }))).then_some(check)
+    }
+
+    /// The blocks in which what is computed is not known at the first check.
+    pub fn behind(&self) -> HashSet<BasicBlock<'ctx>> {
+        self.checks[1..].iter().map(|check| check.block).collect()
+    }
+}
+
+/// Whether nobody notices when an instruction is left out, but by its result.
+fn is_quiet(instruction: InstructionValue<'_>) -> bool {
+    llvm::is_pure(instruction)
+        || llvm::is_division(instruction)
+        || llvm::is_plain_load(instruction)
+        || matches!(instruction.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Freeze)
+        || llvm::called_function(instruction).is_some_and(|callee| callee.get_name() == c"llvm.assume")
+}
+
+/// Whether a value can be computed before the blocks, within a number of steps.
+fn can_be_copied<'ctx>(value: BasicValueEnum<'ctx>, blocks: &HashSet<BasicBlock<'ctx>>, steps: &mut usize) -> bool {
+    let Some(from) = value.as_instruction_value() else { return true };
+    if from.get_parent().is_none_or(|block| !blocks.contains(&block)) {
+        return true;
+    }
+    if *steps == 0 || !llvm::is_pure(from) {
+        return false;
+    }
+    *steps -= 1;
+    llvm::value_operands(from).all(|(_, operand)| can_be_copied(operand, blocks, steps))
+}

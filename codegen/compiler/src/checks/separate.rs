@@ -1,0 +1,170 @@
+//! Writes comparisons with one limit as PTX, before LLVM's code generator joins them by a maximum.
+//!
+//! ```text
+//! before: and i1 (icmp ult i64 %a, %len), (icmp ult i64 %b, %len)
+//! after:  icmp ne i32 (call i32 asm "{ .reg .pred %p;
+//!                                     setp.lt.u64 %p, $1, $3; setp.lt.and.u64 %p, $2, $3, %p;
+//!                                     selp.b32 $0, 1, 0, %p; }" (%a, %b, %len)), 0
+//! ```
+//!
+//! Else that makes `icmp ult (umax %a, %b), %len` of it (`foldAndOrOfSETCC` of LLVM's `DAGCombiner.cpp`), because PTX has
+//! `max.u64`. No GPU has: it takes four instructions, and a comparison that takes in the one before it two. LLVM has no
+//! predicates in inline PTX; ptxas sees through the number that stands for one.
+
+use std::fmt::Write as _;
+
+use crate::llvm::{
+    self, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context,
+    InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, Use,
+};
+
+/// Comparisons in one inline PTX.
+const MOST: usize = 24;
+
+/// Writes all joined comparisons of 64 bits that have a limit in common.
+pub fn separate<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), BuilderError> {
+    let joins = llvm::functions(module).flat_map(llvm::instructions).filter_map(Join::of);
+    for root in joins.filter(|join| !join.is_inner()).collect::<Vec<_>>() {
+        let mut leaves = Vec::new();
+        root.collect(&mut leaves);
+        write(context, &root, leaves)?;
+    }
+    Ok(())
+}
+
+/// Two conditions that are joined, by an instruction that looks at the second only where the first does not decide, or by
+/// one that looks at both.
+#[derive(Clone, Copy)]
+struct Join<'ctx> {
+    instruction: InstructionValue<'ctx>,
+    /// Whether both must hold, or one of both.
+    all: bool,
+    parts: [IntValue<'ctx>; 2],
+}
+
+impl<'ctx> Join<'ctx> {
+    fn of(instruction: InstructionValue<'ctx>) -> Option<Self> {
+        let operands: Vec<IntValue<'ctx>> = llvm::value_operands(instruction)
+            .map(|(_, operand)| match operand {
+                BasicValueEnum::IntValue(value) if value.get_type().get_bit_width() == 1 => Some(value),
+                _ => None,
+            })
+            .collect::<Option<_>>()?;
+        let is = |value: IntValue<'ctx>, wanted| value.get_zero_extended_constant() == Some(wanted);
+        let (all, parts) = match (instruction.get_opcode(), &operands[..]) {
+            (InstructionOpcode::And, [one, other]) => (true, [*one, *other]),
+            (InstructionOpcode::Or, [one, other]) => (false, [*one, *other]),
+            (InstructionOpcode::Select, [one, other, never]) if is(*never, 0) => (true, [*one, *other]),
+            (InstructionOpcode::Select, [one, always, other]) if is(*always, 1) => (false, [*one, *other]),
+            _ => return None,
+        };
+        Some(Self { instruction, all, parts })
+    }
+
+    /// Whether it is a part of another join of its kind, and of nothing else.
+    fn is_inner(&self) -> bool {
+        let mut users = llvm::uses(&llvm::result(self.instruction)).into_iter();
+        match (users.next(), users.next()) {
+            (Some(Use::Instruction(user)), None) => Self::of(user).is_some_and(|outer| outer.all == self.all),
+            _ => false,
+        }
+    }
+
+    /// The conditions that are joined, in their order.
+    fn collect(&self, leaves: &mut Vec<IntValue<'ctx>>) {
+        for part in self.parts {
+            match part.as_instruction_value().and_then(Self::of) {
+                Some(inner) if inner.all == self.all && inner.is_inner() => inner.collect(leaves),
+                _ => leaves.push(part),
+            }
+        }
+    }
+}
+
+fn write<'ctx>(context: &'ctx Context, root: &Join<'ctx>, leaves: Vec<IntValue<'ctx>>) -> Result<(), BuilderError> {
+    let builder = context.create_builder();
+    builder.position_before(&root.instruction);
+    let mut rest = leaves;
+    let mut joined: Vec<IntValue<'ctx>> = Vec::new();
+    while let Some((limit, values)) = common(&rest, root.all) {
+        joined.push(compare(context, &builder, limit, &values, root.all)?);
+        let is_compared = |leaf: IntValue<'ctx>| {
+            Bound::of(leaf, root.all).is_some_and(|bound| bound.limit == limit && values.contains(&bound.value))
+        };
+        rest.retain(|leaf| !is_compared(*leaf));
+    }
+    let is_written = !joined.is_empty();
+    // A condition that is looked at where those before it hold may mean nothing elsewhere: inline PTX does no harm then.
+    let mut all = joined.into_iter().chain(rest);
+    let (Some(first), true) = (all.next(), is_written) else { return Ok(()) };
+    let decided = context.bool_type().const_int(u64::from(!root.all), false);
+    let mut result = first;
+    for next in all {
+        let (then, other) = if root.all { (next, decided) } else { (decided, next) };
+        result = builder.build_select(result, then, other, "")?.into_int_value();
+    }
+    llvm::replace_uses(root.instruction, result.into());
+    Ok(())
+}
+
+/// A limit that several comparisons have, and what they compare with it.
+fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool) -> Option<(IntValue<'ctx>, Vec<IntValue<'ctx>>)> {
+    let bounds: Vec<Bound<'ctx>> = leaves.iter().filter_map(|leaf| Bound::of(*leaf, all)).collect();
+    bounds.iter().find_map(|first| {
+        let like = bounds.iter().filter(|bound| bound.limit == first.limit).take(MOST);
+        let values: Vec<IntValue<'ctx>> = like.map(|bound| bound.value).collect();
+        (values.len() > 1).then_some((first.limit, values))
+    })
+}
+
+/// Whether all values are below the limit; or, of what need not hold for all, whether one is not.
+fn compare<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    limit: IntValue<'ctx>,
+    values: &[IntValue<'ctx>],
+    all: bool,
+) -> Result<IntValue<'ctx>, BuilderError> {
+    let (relation, join) = if all { ("lt", "and") } else { ("ge", "or") };
+    let last = values.len() + 1;
+    let mut text = format!("{{ .reg .pred %p; setp.{relation}.u64 %p, $1, ${last};");
+    for at in 2..last {
+        let _ = write!(text, " setp.{relation}.{join}.u64 %p, ${at}, ${last}, %p;");
+    }
+    text += " selp.b32 $0, 1, 0, %p; }";
+    let operands: Vec<BasicMetadataValueEnum<'ctx>> =
+        values.iter().chain([&limit]).map(|value| (*value).into()).collect();
+    let types: Vec<BasicMetadataTypeEnum<'ctx>> = operands.iter().map(|_| context.i64_type().into()).collect();
+    let ty = context.i32_type().fn_type(&types, false);
+    let constraints = "=r".to_string() + &",l".repeat(operands.len());
+    let assembly = context.create_inline_asm(ty, text, constraints, false, false, None, false);
+    let call = builder.build_indirect_call(ty, assembly, &operands, "")?;
+    let number = call.try_as_basic_value().unwrap_basic().into_int_value();
+    builder.build_int_compare(IntPredicate::NE, number, context.i32_type().const_zero(), "")
+}
+
+/// A comparison of 64 bits with a limit.
+struct Bound<'ctx> {
+    value: IntValue<'ctx>,
+    limit: IntValue<'ctx>,
+}
+
+impl<'ctx> Bound<'ctx> {
+    /// Whether a value is below a limit, or whether it is not. With a constant there is nothing to join.
+    fn of(condition: IntValue<'ctx>, below: bool) -> Option<Self> {
+        let compare = condition.as_instruction_value()?;
+        let predicate = compare.get_icmp_predicate()?;
+        let mut operands = llvm::value_operands(compare).map(|(_, operand)| operand);
+        let (Some(BasicValueEnum::IntValue(left)), Some(BasicValueEnum::IntValue(right))) =
+            (operands.next(), operands.next())
+        else {
+            return None;
+        };
+        let (value, limit) = match (predicate, below) {
+            (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => (left, right),
+            (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => (right, left),
+            _ => return None,
+        };
+        (value.get_type().get_bit_width() == 64 && !limit.is_const()).then_some(Self { value, limit })
+    }
+}

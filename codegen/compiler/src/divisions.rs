@@ -1,0 +1,109 @@
+//! Divides by 32 bits where the dividend has no more.
+//!
+//! ```text
+//! before: urem i64 (zext i32 %i), %n
+//! after:  %is_large = icmp ugt i64 %n, 4294967295
+//!         select i1 %is_large, %i, (urem i32 %i, (select i1 %is_large, 1, (trunc %n))), then zext
+//! ```
+//!
+//! `i % width` of a thread's index and a `usize`: a division of 64 bits is a call of about 100 instructions on every GPU. LLVM
+//! asks first whether both numbers are small, and so keeps the call, with its registers, for a case that cannot be. A
+//! dividend below 2^32 divided by more is 0, and what is left is the dividend.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, BasicValue, BasicValueEnum, BuilderError, Context, InstructionOpcode, InstructionValue, IntPredicate,
+    IntValue, Module,
+};
+
+/// How deep a dividend may be computed.
+const MOST_STEPS: u32 = 6;
+
+/// Narrows every unsigned division of 64 bits whose dividend is seen to be below 2^32.
+pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    let divisions = llvm::functions(module).flat_map(llvm::instructions).filter(|i| Division::of(*i).is_some());
+    for instruction in divisions.collect::<Vec<_>>() {
+        // Again: the dividend may be the quotient of another, which was narrowed since.
+        let Some(division) = Division::of(instruction) else { continue };
+        division
+            .narrow(context)
+            .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot narrow a division: {error}")))?;
+    }
+    Ok(())
+}
+
+struct Division<'ctx> {
+    instruction: InstructionValue<'ctx>,
+    dividend: IntValue<'ctx>,
+    divisor: IntValue<'ctx>,
+    /// Whether what is left is asked for.
+    rest: bool,
+}
+
+impl<'ctx> Division<'ctx> {
+    fn of(instruction: InstructionValue<'ctx>) -> Option<Self> {
+        let rest = match instruction.get_opcode() {
+            InstructionOpcode::UDiv => false,
+            InstructionOpcode::URem => true,
+            _ => return None,
+        };
+        let mut operands = llvm::value_operands(instruction).map(|(_, value)| value);
+        let (Some(BasicValueEnum::IntValue(dividend)), Some(BasicValueEnum::IntValue(divisor))) =
+            (operands.next(), operands.next())
+        else {
+            return None;
+        };
+        // LLVM multiplies where the divisor is a constant.
+        let is_wide = dividend.get_type().get_bit_width() == 64 && !divisor.is_const();
+        (is_wide && is_below_2_32(dividend, MOST_STEPS)).then_some(Self { instruction, dividend, divisor, rest })
+    }
+
+    fn narrow(&self, context: &'ctx Context) -> Result<(), BuilderError> {
+        let builder = context.create_builder();
+        builder.position_before(&self.instruction);
+        let (narrow, wide) = (context.i32_type(), context.i64_type());
+        let most = wide.const_int(u64::from(u32::MAX), false);
+        // Looked at twice: if it means nothing, it has to be the same number.
+        let divisor = llvm::build_freeze(&builder, self.divisor);
+        let is_large = builder.build_int_compare(IntPredicate::UGT, divisor, most, "")?;
+        let dividend = builder.build_int_truncate(self.dividend, narrow, "")?;
+        let small = builder.build_int_truncate(divisor, narrow, "")?;
+        let small = builder.build_select(is_large, narrow.const_int(1, false), small, "")?.into_int_value();
+        let quotient = builder.build_int_unsigned_div(dividend, small, "")?;
+        let result = if self.rest {
+            let product = builder.build_int_mul(quotient, small, "")?;
+            let rest = builder.build_int_sub(dividend, product, "")?;
+            builder.build_select(is_large, dividend, rest, "")?
+        } else {
+            builder.build_select(is_large, narrow.const_zero(), quotient, "")?
+        };
+        let result = builder.build_int_z_extend(result.into_int_value(), wide, "")?;
+        llvm::replace_uses(self.instruction, result.into());
+        self.instruction.erase_from_basic_block();
+        Ok(())
+    }
+}
+
+/// Whether a number of 64 bits is seen to need 32.
+fn is_below_2_32(value: IntValue<'_>, steps: u32) -> bool {
+    const LIMIT: u64 = 1 << 32;
+    if let Some(constant) = value.get_zero_extended_constant() {
+        return constant < LIMIT;
+    }
+    let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
+    let operand = |index| match from.get_operand(index).and_then(|operand| operand.value()) {
+        Some(BasicValueEnum::IntValue(value)) => Some(value),
+        _ => None,
+    };
+    let small = |index| operand(index).is_some_and(|value| is_below_2_32(value, steps - 1));
+    match from.get_opcode() {
+        InstructionOpcode::ZExt => operand(0).is_some_and(|value| value.get_type().get_bit_width() <= 32),
+        InstructionOpcode::And => small(0) || small(1),
+        InstructionOpcode::Or | InstructionOpcode::Xor => small(0) && small(1),
+        InstructionOpcode::UDiv | InstructionOpcode::LShr => small(0),
+        InstructionOpcode::URem => small(0) || small(1),
+        InstructionOpcode::Select => small(1) && small(2),
+        _ => false,
+    }
+}

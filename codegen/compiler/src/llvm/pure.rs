@@ -1,0 +1,111 @@
+//! Instructions that compute from their operands and do nothing else.
+
+use inkwell::llvm_sys::core::{
+    LLVMGetNumOperands, LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeKind, LLVMGetVolatile, LLVMIsALoadInst, LLVMTypeOf,
+};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
+
+use super::{AsValueRef, BasicValueEnum, InstructionOpcode, InstructionValue, called_function};
+
+/// Arithmetic that LLVM has as calls.
+const ARITHMETIC: [&str; 16] = [
+    "abs.", "smax.", "smin.", "umax.", "umin.", "ctlz.", "cttz.", "ctpop.", "bswap.", "fshl.", "fshr.", "uadd.",
+    "usub.", "umul.", "sadd.", "ssub.",
+];
+
+/// Whether an instruction's result follows from its operands, and it does no harm wherever it stands. A division does, and a
+/// frozen value may be another number in each place.
+pub fn is_pure(instruction: InstructionValue<'_>) -> bool {
+    use InstructionOpcode as Op;
+    match instruction.get_opcode() {
+        Op::Add
+        | Op::Sub
+        | Op::Mul
+        | Op::Shl
+        | Op::LShr
+        | Op::AShr
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::ICmp
+        | Op::FCmp
+        | Op::FAdd
+        | Op::FSub
+        | Op::FMul
+        | Op::FDiv
+        | Op::FNeg
+        | Op::Select
+        | Op::Trunc
+        | Op::ZExt
+        | Op::SExt
+        | Op::FPTrunc
+        | Op::FPExt
+        | Op::FPToSI
+        | Op::FPToUI
+        | Op::SIToFP
+        | Op::UIToFP
+        | Op::BitCast
+        | Op::PtrToInt
+        | Op::IntToPtr
+        | Op::AddrSpaceCast
+        | Op::GetElementPtr
+        | Op::ExtractValue
+        | Op::InsertValue
+        | Op::ExtractElement
+        | Op::InsertElement
+        | Op::ShuffleVector => true,
+        Op::Call => called_function(instruction).is_some_and(|callee| {
+            let name = callee.get_name().to_string_lossy();
+            name.strip_prefix("llvm.").is_some_and(|name| ARITHMETIC.iter().any(|known| name.starts_with(known)))
+        }),
+        _ => false,
+    }
+}
+
+/// Whether an instruction divides integers: it must not stand where the divisor may be 0.
+pub fn is_division(instruction: InstructionValue<'_>) -> bool {
+    use InstructionOpcode as Op;
+    matches!(instruction.get_opcode(), Op::UDiv | Op::SDiv | Op::URem | Op::SRem)
+}
+
+/// Whether an instruction loads what no other thread may be waiting to change.
+pub fn is_plain_load(instruction: InstructionValue<'_>) -> bool {
+    let value = instruction.as_value_ref();
+    // SAFETY: the instruction is live; only a load is asked for more.
+    unsafe {
+        !LLVMIsALoadInst(value).is_null()
+            && LLVMGetVolatile(value) == 0
+            && LLVMGetOrdering(value) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+    }
+}
+
+/// The values among an instruction's operands, with their numbers. inkwell's own getter panics at metadata, which calls may
+/// have.
+pub fn value_operands(instruction: InstructionValue<'_>) -> impl Iterator<Item = (u32, BasicValueEnum<'_>)> {
+    let value = instruction.as_value_ref();
+    // SAFETY: the instruction is live.
+    let count = unsafe { LLVMGetNumOperands(value).cast_unsigned() };
+    (0..count).filter_map(move |index| {
+        // SAFETY: the index is below the number of operands; an operand is made a value of inkwell's where its type is one
+        // that values in registers have.
+        unsafe {
+            let operand = LLVMGetOperand(value, index);
+            if operand.is_null() {
+                return None;
+            }
+            let is_basic = matches!(
+                LLVMGetTypeKind(LLVMTypeOf(operand)),
+                Kind::LLVMIntegerTypeKind
+                    | Kind::LLVMPointerTypeKind
+                    | Kind::LLVMHalfTypeKind
+                    | Kind::LLVMBFloatTypeKind
+                    | Kind::LLVMFloatTypeKind
+                    | Kind::LLVMDoubleTypeKind
+                    | Kind::LLVMArrayTypeKind
+                    | Kind::LLVMStructTypeKind
+                    | Kind::LLVMVectorTypeKind
+            );
+            is_basic.then(|| (index, BasicValueEnum::new(operand)))
+        }
+    })
+}

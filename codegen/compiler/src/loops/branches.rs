@@ -1,0 +1,53 @@
+//! What decides whether a loop goes on, and what it does.
+
+use crate::llvm::{
+    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode,
+    InstructionValue, IntPredicate, IntValue,
+};
+use crate::marks::PANIC_WITH;
+
+/// A comparison that a block ends in: what it compares, and where it goes if it holds and if not.
+pub struct Branch<'ctx> {
+    pub predicate: IntPredicate,
+    pub left: IntValue<'ctx>,
+    pub right: IntValue<'ctx>,
+    pub then: BasicBlock<'ctx>,
+    pub other: BasicBlock<'ctx>,
+}
+
+impl<'ctx> Branch<'ctx> {
+    pub fn of(block: BasicBlock<'ctx>) -> Option<Self> {
+        let end = block.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
+        let (then, other) = llvm::branch_targets(end)?;
+        let condition = integer(end, 0)?.as_instruction_value()?;
+        let predicate = condition.get_icmp_predicate()?;
+        let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
+        Some(Self { predicate, left, right, then, other })
+    }
+}
+
+/// An operand that is an integer.
+pub fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
+    match instruction.get_operand(index)?.value()? {
+        BasicValueEnum::IntValue(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// Whether threads of a warp must run an instruction together.
+pub fn is_convergent(instruction: InstructionValue<'_>) -> bool {
+    if !matches!(
+        instruction.get_opcode(),
+        InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr
+    ) {
+        return false;
+    }
+    let Some(callee) = llvm::called_function(instruction) else { return true };
+    let kind = Attribute::get_named_enum_kind_id("convergent");
+    let called = CallSiteValue::try_from(instruction).ok();
+    let name = callee.get_name().to_string_lossy().into_owned();
+    let is_known = name.starts_with("llvm.") || name.starts_with(PANIC_WITH);
+    !is_known
+        || callee.get_enum_attribute(AttributeLoc::Function, kind).is_some()
+        || called.is_none_or(|call| call.get_enum_attribute(AttributeLoc::Function, kind).is_some())
+}

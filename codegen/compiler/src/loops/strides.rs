@@ -1,0 +1,281 @@
+//! Counts the rounds of loops that go on by a step only known at run time.
+//!
+//! ```text
+//! before: loop: %i = phi i64 [ %first, %before ], [ %next, %loop ]
+//!               %next = add i64 %i, %step
+//!               br i1 (icmp ult i64 %next, %n), label %loop, label %end
+//! after:  loop: %round = phi i64 [ 0, %before ], [ (add i64 %round, 1), %loop ]
+//!               br i1 (icmp ult i64 %round, %rounds), label %loop, label %end      ; a division before the loop
+//! ```
+//!
+//! A grid-stride loop, and `iter().skip(first).step_by(step)`: LLVM unrolls neither, because it would have to divide to know
+//! how often they go on, and may not see that they end. nvcc divides. Two forms are known:
+//!
+//! - The next index is compared with a bound. Where `%n + %step` would overflow, or the step is 0, the index may jump over
+//!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted.
+//! - What is left of a slice, in elements, is compared with the step less one. It shrinks by the step while it is not
+//!   smaller, so it never wraps, and is divided by the step.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, PointerValue, TargetMachine, Unroll,
+};
+
+use super::branches::{Branch, integer, is_convergent};
+use super::natural::{self, Graph, Loop};
+
+/// Instructions of a loop that is counted: a longer one gains little from being unrolled.
+const MOST_INSTRUCTIONS: usize = 60;
+
+/// How deep what is compared may be computed.
+const MOST_STEPS: u32 = 8;
+
+/// Counts every loop where it helps.
+pub fn count<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    natural::simplify(module, machine)?;
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+        for found in Graph::of(function).innermost() {
+            let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
+            let is_short = instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS;
+            if !is_short || instructions().any(is_convergent) || llvm::unroll_is_disabled(context, &found.jumps_back())
+            {
+                continue;
+            }
+            let Some(stride) = Stride::of(function, &found) else { continue };
+            let builder = context.create_builder();
+            Stage { context, module, builder, function, stride: &stride }.count().map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("cannot count the rounds of a loop: {error}"))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// What decides whether a loop goes on.
+struct Stride<'a, 'ctx> {
+    found: &'a Loop<'ctx>,
+    before: BasicBlock<'ctx>,
+    latch: BasicBlock<'ctx>,
+    /// Whether it goes on where the condition holds.
+    goes_on: bool,
+    step: IntValue<'ctx>,
+    form: Form<'ctx>,
+}
+
+enum Form<'ctx> {
+    /// It goes on while this, which grows by the step, is below the bound.
+    Below { next: IntValue<'ctx>, bound: IntValue<'ctx> },
+    /// It goes on while this, which shrinks by the step, is not below the step.
+    Left(IntValue<'ctx>),
+}
+
+impl<'a, 'ctx> Stride<'a, 'ctx> {
+    fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+        let [latch] = found.latches[..] else { return None };
+        let before = Graph::of(function).block_before(found)?;
+        let branch = Branch::of(latch)?;
+        let goes_on = branch.then == found.head;
+        if goes_on == (branch.other == found.head) {
+            return None;
+        }
+        let (small, large) = match (branch.predicate, goes_on) {
+            (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => (branch.left, branch.right),
+            (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => (branch.right, branch.left),
+            _ => return None,
+        };
+        let (step, form) = if found.is_invariant(large.into()) {
+            (step_of_sum(found, small)?, Form::Below { next: small, bound: large })
+        } else {
+            (step_of_rest(found, small, large)?, Form::Left(large))
+        };
+        Some(Self { found, before, latch, goes_on, step, form })
+    }
+}
+
+/// Which of a loop's blocks an instruction is in, and which of the block's instructions it is.
+fn place<'ctx>(found: &Loop<'ctx>, instruction: InstructionValue<'ctx>) -> Option<(usize, usize)> {
+    let block = found.blocks.iter().position(|block| instruction.get_parent() == Some(*block))?;
+    Some((block, found.blocks[block].get_instructions().position(|other| other == instruction)?))
+}
+
+/// What is added to a phi of the head to make its next value, if that does not change and is no constant.
+fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
+    let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
+    let parts = [integer(sum, 0)?, integer(sum, 1)?];
+    let phi = parts
+        .iter()
+        .position(|part| found.incoming(*part).is_some_and(|(_, value)| value == BasicValueEnum::from(next)))?;
+    let step = parts[1 - phi];
+    (found.is_invariant(step.into()) && !step.is_const()).then_some(step)
+}
+
+/// By how much what is left of a slice shrinks, if that is one more than `less`, with which it is compared.
+fn step_of_rest<'ctx>(found: &Loop<'ctx>, less: IntValue<'ctx>, left: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
+    let mut value = left.as_instruction_value()?;
+    let mut size = 1;
+    if value.get_opcode() == InstructionOpcode::LShr {
+        size = 1_u64.checked_shl(integer(value, 1)?.get_zero_extended_constant()?.try_into().ok()?)?;
+        value = integer(value, 0)?.as_instruction_value()?;
+    }
+    let (end, at) = (integer(value, 0)?, integer(value, 1)?);
+    if value.get_opcode() != InstructionOpcode::Sub || !found.is_invariant(end.into()) {
+        return None;
+    }
+    // The place moves as the phi that it is computed from does.
+    let (phi, _) = moves(found, llvm::pointer_of_integer(at)?)?;
+    let (_, next) = found.incoming(phi)?;
+    let BasicValueEnum::PointerValue(next) = next else { return None };
+    let (from, moved) = moves(found, next)?;
+    let [(by, step)] = moved[..] else { return None };
+    (from == phi && by == size && is_one_less(less, step)).then_some(step)
+}
+
+/// The phi of the head from which a pointer is computed, and what is added to it: elements of so many bytes.
+fn moves<'ctx>(
+    found: &Loop<'ctx>,
+    pointer: PointerValue<'ctx>,
+) -> Option<(PointerValue<'ctx>, Vec<(u64, IntValue<'ctx>)>)> {
+    let mut at = pointer;
+    let mut moved = Vec::new();
+    for _ in 0..MOST_STEPS {
+        if found.incoming(at).is_some() {
+            return Some((at, moved));
+        }
+        let (base, size, index) = llvm::element_of(at.as_instruction_value()?)?;
+        if !found.is_invariant(index.into()) {
+            return None;
+        }
+        moved.push((size, index));
+        at = base;
+    }
+    None
+}
+
+/// Whether a value is one less than another.
+fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
+    if let (Some(less), Some(value)) = (less.get_sign_extended_constant(), value.get_sign_extended_constant()) {
+        return less.wrapping_add(1) == value;
+    }
+    less.as_instruction_value().is_some_and(|sum| {
+        sum.get_opcode() == InstructionOpcode::Add
+            && integer(sum, 0) == Some(value)
+            && integer(sum, 1).and_then(IntValue::get_sign_extended_constant) == Some(-1)
+    })
+}
+
+struct Stage<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    builder: Builder<'ctx>,
+    function: FunctionValue<'ctx>,
+    stride: &'a Stride<'a, 'ctx>,
+}
+
+impl<'ctx> Stage<'_, 'ctx> {
+    fn count(&self) -> Result<(), BuilderError> {
+        let Stride { found, before, latch, .. } = self.stride;
+        let Some(end) = before.get_terminator() else { return Ok(()) };
+        self.builder.position_before(&end);
+        let step = llvm::build_freeze(&self.builder, self.stride.step);
+        match self.stride.form {
+            Form::Left(left) => {
+                let Some(left) = self.at_first(left.into(), MOST_STEPS) else { return Ok(()) };
+                let left = llvm::build_freeze(&self.builder, left.into_int_value());
+                let rounds = self.divided(left, step)?;
+                self.until(found.head, *latch, rounds)
+            }
+            Form::Below { next, bound } => {
+                let next_sum = next.as_instruction_value();
+                let Some(next) = self.at_first(next.into(), MOST_STEPS) else { return Ok(()) };
+                let next = llvm::build_freeze(&self.builder, next.into_int_value());
+                let bound = llvm::build_freeze(&self.builder, bound);
+                let (fits, rounds) = self.rounds(next, bound, step)?;
+                let copies = llvm::copy_blocks(self.context, self.function, &found.blocks);
+                self.builder.position_before(&end);
+                self.builder.build_conditional_branch(fits, copies[0], found.head)?;
+                end.erase_from_basic_block();
+                llvm::set_unroll(self.context, &found.jumps_back(), Unroll::None);
+                let Some(at) = found.blocks.iter().position(|block| block == latch) else { return Ok(()) };
+                let sum = next_sum
+                    .and_then(|sum| place(found, sum))
+                    .and_then(|(block, at)| copies[block].get_instructions().nth(at));
+                // The last index is less than a step above the bound.
+                sum.into_iter().for_each(llvm::set_no_unsigned_wrap);
+                llvm::forget_loop(self.context, &copies[at].get_terminator().into_iter().collect::<Vec<_>>());
+                self.until(copies[0], copies[at], rounds)
+            }
+        }
+    }
+
+    /// How often a loop goes on whose next index is below a bound, and whether that is so: no index overflows.
+    fn rounds(
+        &self,
+        next: IntValue<'ctx>,
+        bound: IntValue<'ctx>,
+        step: IntValue<'ctx>,
+    ) -> Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
+        let builder = &self.builder;
+        let (zero, one) = (step.get_type().const_zero(), step.get_type().const_int(1, false));
+        let moves = builder.build_int_compare(IntPredicate::NE, step, zero, "")?;
+        let room = builder.build_int_neg(bound, "")?;
+        let has_room = builder.build_int_compare(IntPredicate::ULE, step, room, "")?;
+        let fits = builder.build_and(moves, has_room, "")?;
+        let last = builder.build_int_sub(bound, one, "")?;
+        let way = builder.build_int_sub(last, next, "")?;
+        let more = builder.build_int_add(self.divided(way, step)?, one, "")?;
+        let goes_on = builder.build_int_compare(IntPredicate::ULT, next, bound, "")?;
+        Ok((fits, builder.build_select(goes_on, more, zero, "")?.into_int_value()))
+    }
+
+    /// A quotient; 0 where the divisor is.
+    fn divided(&self, value: IntValue<'ctx>, by: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let word = by.get_type();
+        let (zero, one) = (word.const_zero(), word.const_int(1, false));
+        let largest = Intrinsic::find("llvm.umax").and_then(|found| found.get_declaration(self.module, &[word.into()]));
+        let largest = largest.expect("LLVM has the larger of two for every integer");
+        let divisor = self.builder.build_call(largest, &[by.into(), one.into()], "")?;
+        let divisor = divisor.try_as_basic_value().unwrap_basic().into_int_value();
+        let quotient = self.builder.build_int_unsigned_div(value, divisor, "")?;
+        let is_zero = self.builder.build_int_compare(IntPredicate::EQ, by, zero, "")?;
+        Ok(self.builder.build_select(is_zero, zero, quotient, "")?.into_int_value())
+    }
+
+    /// What a value is in the first round, written before the loop.
+    fn at_first(&self, value: BasicValueEnum<'ctx>, steps: u32) -> Option<BasicValueEnum<'ctx>> {
+        let found = self.stride.found;
+        if found.is_invariant(value) {
+            return Some(value);
+        }
+        if let Some((first, _)) = found.incoming(value) {
+            return Some(first);
+        }
+        let from = value.as_instruction_value().filter(|from| steps > 0 && llvm::is_pure(*from))?;
+        let operands = llvm::value_operands(from)
+            .map(|(index, operand)| Some((index, self.at_first(operand, steps - 1)?)))
+            .collect::<Option<Vec<_>>>()?;
+        Some(llvm::result(llvm::build_copy(&self.builder, from, &operands)))
+    }
+
+    /// Has a loop go on so often, and no longer ask what it asked.
+    fn until(
+        &self,
+        head: BasicBlock<'ctx>,
+        latch: BasicBlock<'ctx>,
+        rounds: IntValue<'ctx>,
+    ) -> Result<(), BuilderError> {
+        let word = rounds.get_type();
+        let (Some(first), Some(end)) = (head.get_first_instruction(), latch.get_terminator()) else { return Ok(()) };
+        self.builder.position_before(&first);
+        let round = self.builder.build_phi(word, "")?;
+        self.builder.position_before(&end);
+        let number = round.as_basic_value().into_int_value();
+        let next = self.builder.build_int_nuw_add(number, word.const_int(1, false), "")?;
+        round.add_incoming(&[(&word.const_zero(), self.stride.before), (&next, latch)]);
+        let relation = if self.stride.goes_on { IntPredicate::NE } else { IntPredicate::EQ };
+        let condition = self.builder.build_int_compare(relation, number, rounds, "")?;
+        llvm::set_condition(end, condition);
+        Ok(())
+    }
+}
