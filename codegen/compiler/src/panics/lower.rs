@@ -190,18 +190,17 @@ struct Writer<'a, 'ctx> {
 impl<'ctx> Writer<'_, 'ctx> {
     /// Gives every function with panics one block for them.
     fn join(&mut self, callees: &[FunctionValue<'ctx>]) -> Result<(), BuilderError> {
-        let users = callees.iter().flat_map(llvm::uses).filter_map(|user| match user {
-            Use::Instruction(call) => Some(call),
-            Use::Global(_) => None,
-        });
-        let mut functions: Vec<(FunctionValue<'ctx>, Vec<Site<'ctx>>)> = Vec::new();
-        for site in users.filter_map(Site::of).filter(Site::ends_block) {
-            let Some(function) = site.call.get_parent().and_then(BasicBlock::get_parent) else { continue };
-            match functions.iter_mut().find(|(known, _)| *known == function) {
-                Some((_, sites)) => sites.push(site),
-                None => functions.push((function, vec![site])),
-            }
-        }
+        // In the order of the code: that of uses depends on what rustc wrote for debuggers.
+        let functions: Vec<(FunctionValue<'ctx>, Vec<Site<'ctx>>)> = llvm::functions(self.module)
+            .map(|function| {
+                let calls = llvm::instructions(function).filter(|call| {
+                    call.get_opcode() == InstructionOpcode::Call
+                        && llvm::called_function(*call).is_some_and(|callee| callees.contains(&callee))
+                });
+                (function, calls.filter_map(Site::of).filter(Site::ends_block).collect::<Vec<_>>())
+            })
+            .filter(|(_, sites)| !sites.is_empty())
+            .collect();
         for (function, sites) in functions {
             let only_places = sites.iter().all(|site| site.message.is_none());
             let is_called = has_calls(function, callees);
