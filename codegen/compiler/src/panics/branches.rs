@@ -62,7 +62,7 @@ impl<'ctx, F: Fn(&Pieces<'ctx>) -> Result<bool, BuilderError>> Ways<'_, 'ctx, F>
         };
         let rest = Pieces { branches: rest.to_vec(), ..message.clone() };
         match branch.function.get_first_basic_block() {
-            Some(block) => self.from(block, branch, &rest, 0),
+            Some(block) => self.from(block, None, branch, &rest, 0),
             None => self.give_up(),
         }
     }
@@ -71,11 +71,13 @@ impl<'ctx, F: Fn(&Pieces<'ctx>) -> Result<bool, BuilderError>> Ways<'_, 'ctx, F>
     fn from(
         &self,
         block: BasicBlock<'ctx>,
+        before: Option<BasicBlock<'ctx>>,
         branch: &Branch<'ctx>,
         rest: &Pieces<'ctx>,
         conditions: usize,
     ) -> Result<bool, BuilderError> {
-        let (frame, builder) = (Frame::at(branch.address), self.reader.builder);
+        let (mut frame, builder) = (Frame::at(branch.address), self.reader.builder);
+        frame.from = before;
         let Some(end) = block.get_terminator() else { return self.give_up() };
         if end.get_opcode() == InstructionOpcode::Unreachable {
             builder.build_unreachable()?;
@@ -94,16 +96,19 @@ impl<'ctx, F: Fn(&Pieces<'ctx>) -> Result<bool, BuilderError>> Ways<'_, 'ctx, F>
         if conditions == MOST_CONDITIONS || !is_only_effect(block.get_instructions(), end) {
             return self.give_up();
         }
+        if let (InstructionOpcode::Br, [next]) = (end.get_opcode(), &llvm::block_operands(end)[..]) {
+            return self.from(*next, Some(block), branch, rest, conditions + 1);
+        }
         let condition = match operand_of(end, 0) {
             Some(condition) => self.reader.plain(condition, &frame)?,
             None => None,
         };
         let Some(BasicValueEnum::IntValue(condition)) = condition else { return self.give_up() };
-        let from = builder.get_insert_block();
+        let (from, block_before) = (builder.get_insert_block(), block);
         let mut done = true;
         let mut target = |to| -> Result<BasicBlock<'ctx>, BuilderError> {
             let block = self.block();
-            done &= self.from(to, branch, rest, conditions + 1)?;
+            done &= self.from(to, Some(block_before), branch, rest, conditions + 1)?;
             Ok(block)
         };
         match end.get_opcode() {

@@ -28,7 +28,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, Attribute, AttributeLoc, BasicBlock, BasicMetadataTypeEnum, BasicMetadataValueEnum,
     BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode,
-    InstructionValue, IntValue, Linkage, Module, PointerValue, Use,
+    InstructionValue, IntValue, Linkage, Module, PointerValue,
 };
 use crate::marks::{AT_LOCATION, PANIC_WITH};
 use crate::request::OptLevel;

@@ -27,7 +27,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, Attribute, AttributeLoc, BasicBlock, BasicMetadataValueEnum, BasicValueEnum, Builder,
-    BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Module, PointerValue, Use,
+    BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Module, PointerValue,
 };
 use crate::marks::PANIC_WITH;
 use crate::request::OptLevel;
@@ -70,12 +70,13 @@ fn rewrite<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Bu
         llvm::functions(module).filter_map(|function| Some((function, Sink::of(module, function)?))).collect();
     let builder = context.create_builder();
     let reader = Reader { context, builder: &builder };
-    for (function, sink) in sinks {
-        for user in llvm::uses(&function) {
-            let Use::Instruction(call) = user else { continue };
-            if llvm::called_function(call) != Some(function) {
-                continue;
-            }
+    // In the order of the code: that of uses depends on what rustc wrote for debuggers.
+    for caller in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0).collect::<Vec<_>>() {
+        let calls = llvm::instructions(caller).filter(|call| call.get_opcode() == InstructionOpcode::Call);
+        for call in calls.collect::<Vec<_>>() {
+            let callee = llvm::called_function(call);
+            let Some((function, sink)) = sinks.iter().find(|(function, _)| Some(*function) == callee) else { continue };
+            let (function, sink) = (*function, *sink);
             builder.position_before(&call);
             let Some((message, location)) = sink.message(&reader, function, call)? else { continue };
             let panic = |message: &Pieces<'ctx>| build(context, module, &builder, message, location);

@@ -91,7 +91,11 @@ pub struct Reader<'a, 'ctx> {
 }
 
 /// A function whose values are asked for: what its parameters are here.
-pub struct Frame<'ctx>(pub Vec<Option<Given<'ctx>>>);
+pub struct Frame<'ctx> {
+    params: Vec<Option<Given<'ctx>>>,
+    /// The block that control comes from, which decides what phis are.
+    pub from: Option<BasicBlock<'ctx>>,
+}
 
 /// What a parameter is at the call.
 #[derive(Clone, Copy)]
@@ -109,18 +113,18 @@ impl<'ctx> Frame<'ctx> {
             Address::At(pointer) => Given::Value(pointer.into()),
             Address::Holding(value) => Given::Holding(value),
         };
-        Self(vec![Some(this), None])
+        Self { params: vec![Some(this), None], from: None }
     }
 
     /// Of what `call` calls.
     pub fn of(call: InstructionValue<'ctx>) -> Self {
         // The last operand is the function.
         let operands = 0..call.get_num_operands().saturating_sub(1);
-        Self(operands.map(|index| operand_of(call, index).map(Given::Value)).collect())
+        Self { params: operands.map(|index| operand_of(call, index).map(Given::Value)).collect(), from: None }
     }
 
     fn param(&self, value: impl AsValueRef) -> Option<Option<Given<'ctx>>> {
-        Some(self.0.get(llvm::param_index(value)?).copied().flatten())
+        Some(self.params.get(llvm::param_index(value)?).copied().flatten())
     }
 }
 
@@ -363,6 +367,10 @@ impl<'ctx> Reader<'_, 'ctx> {
                     _ => Ok(None),
                 }
             }
+            Op::Phi => match llvm::incoming(instruction).into_iter().find(|(_, from)| Some(*from) == frame.from) {
+                Some((value, _)) if llvm::is_constant(&value) => Ok(Some(value)),
+                _ => Ok(None),
+            },
             Op::GetElementPtr
             | Op::ZExt
             | Op::SExt
