@@ -11,6 +11,7 @@ mod barriers;
 mod callers;
 mod checks;
 pub mod codes;
+mod cold;
 mod copies;
 pub mod debuginfo;
 mod device_link;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 mod assemble;
 mod atomics;
+mod cold;
 mod float_intrinsics;
 mod mathematics;
 mod operations;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         trials.extend(mathematics::trials());
         trials.extend(float_intrinsics::trials());
         trials.extend(panics::trials());
+        trials.extend(cold::trials());
         trials
     })
 }

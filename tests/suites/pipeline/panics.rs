@@ -20,7 +20,8 @@ const FOLDER: &str = "tests/kernels/panics";
 const ARCHS: [&str; 3] = ["sm_75", "sm_90", "sm_120"];
 
 /// Ordinary kernels with bounds checks, `tests/kernels/panics/src/cost.rs`.
-const KERNELS: [&str; 6] = ["saxpy", "gather", "stencil", "matmul", "histogram", "n_body"];
+const KERNELS: [&str; 10] =
+    ["saxpy", "gather", "stencil", "matmul", "histogram", "n_body", "compare", "errors", "borrow", "options"];
 
 /// Registers that a kernel may need for keeping places and operands.
 const ALLOWED: u64 = 2;

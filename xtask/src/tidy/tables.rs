@@ -71,6 +71,7 @@ pub const FLOORS: &[Floor] = &[
             "barriers",
             "callers",
             "checks",
+            "cold",
             "copies",
             "debuginfo",
             "divisions",

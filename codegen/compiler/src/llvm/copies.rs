@@ -1,15 +1,17 @@
-//! A second copy of blocks within their function.
+//! Copies of blocks within their function, and of instructions.
 
 use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming,
-    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetFirstUse, LLVMGetIncomingBlock, LLVMGetIncomingValue,
-    LLVMGetInstructionParent, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
-    LLVMGetSuccessor, LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst,
+    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetCurrentDebugLocation2, LLVMGetFirstUse,
+    LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNextUse,
+    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue,
+    LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst,
     LLVMIsATerminatorInst, LLVMIsConditional, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition,
-    LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
+use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
 
 use inkwell::values::PhiValue;
@@ -104,6 +106,38 @@ pub fn copy_blocks<'ctx>(
     copies
 }
 
+/// Computes what `instruction` does where the builder stands, of other operands of the same types. The copy is of the builder's
+/// place in the source, and nothing is known of what it does not alias.
+pub fn copy_instruction<'ctx>(
+    builder: &Builder<'ctx>,
+    instruction: InstructionValue<'ctx>,
+    operands: &[BasicValueEnum<'ctx>],
+) -> BasicValueEnum<'ctx> {
+    let value = instruction.as_value_ref();
+    assert!(builder.get_insert_block().is_some(), "the builder has a place");
+    // SAFETY: the instruction is live; its copy gets as many operands as it has, of their types, and a place. Null takes
+    // metadata away.
+    unsafe {
+        assert_eq!(LLVMGetNumOperands(value).cast_unsigned() as usize, operands.len(), "as many operands");
+        let copy = LLVMInstructionClone(value);
+        for (index, operand) in (0..).zip(operands) {
+            assert!(
+                LLVMTypeOf(LLVMGetOperand(value, index)) == LLVMTypeOf(operand.as_value_ref()),
+                "of the same types"
+            );
+            LLVMSetOperand(copy, index, operand.as_value_ref());
+        }
+        LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
+        let context = LLVMGetTypeContext(LLVMTypeOf(value));
+        for kind in ["noalias", "alias.scope", "tbaa"] {
+            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+            LLVMSetMetadata(copy, kind, std::ptr::null_mut());
+        }
+        LLVMInstructionSetDebugLoc(copy, LLVMGetCurrentDebugLocation2(builder.as_mut_ptr()));
+        BasicValueEnum::new(copy)
+    }
+}
+
 /// Where a conditional branch goes if its condition holds, and where if not; `None` for any other jump, and where it goes to
 /// one block either way.
 pub fn branch_targets<'ctx>(branch: InstructionValue<'ctx>) -> Option<(BasicBlock<'ctx>, BasicBlock<'ctx>)> {
@@ -116,6 +150,24 @@ pub fn branch_targets<'ctx>(branch: InstructionValue<'ctx>) -> Option<(BasicBloc
         (BasicBlock::new(LLVMGetSuccessor(value, 0))?, BasicBlock::new(LLVMGetSuccessor(value, 1))?)
     };
     (then != other).then_some((then, other))
+}
+
+/// Where a switch goes if no value is that of a case, and the cases.
+pub fn switch_targets<'ctx>(
+    switch: InstructionValue<'ctx>,
+) -> Option<(BasicBlock<'ctx>, Vec<(IntValue<'ctx>, BasicBlock<'ctx>)>)> {
+    let value = switch.as_value_ref();
+    // SAFETY: the instruction is live; only a switch is asked for its successors, the first of which is the default, and for
+    // its operands: the condition, the default, and then a value and a block for each case.
+    unsafe {
+        if LLVMIsASwitchInst(value).is_null() {
+            return None;
+        }
+        let block = |index| BasicBlock::new(LLVMGetSuccessor(value, index));
+        let case = |index: u32| Some((IntValue::new(LLVMGetSwitchCaseValue(value, index)), block(index)?));
+        let cases = (1..LLVMGetNumSuccessors(value)).map(case).collect::<Option<_>>()?;
+        Some((block(0)?, cases))
+    }
 }
 
 /// Has a conditional branch always go to the first of its targets, or to the other one. Both stay its targets, so that phis

@@ -27,8 +27,8 @@ pub use atomics::{
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
 pub use copies::{
-    always_branch, branch_targets, build_copy, build_freeze, copy_blocks, incoming, phis, predecessors,
-    replace_predecessor, set_condition, set_no_unsigned_wrap,
+    always_branch, branch_targets, build_copy, build_freeze, copy_blocks, copy_instruction, incoming, phis,
+    predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,
 };
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
@@ -46,8 +46,9 @@ pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, targ
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
     constant_offset, constant_operand, constant_string, delete_function, delete_global, element_of, function_of,
-    functions, global_of, globals, has_wide_float, instructions, is_undefined, param_index, pointer_of_integer, poison,
-    replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
+    functions, global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_undefined,
+    param_index, pointer_of_integer, poison, replace_uses, result, set_externally_initialized, source_span,
+    strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

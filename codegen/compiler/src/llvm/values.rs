@@ -8,8 +8,8 @@ use inkwell::llvm_sys::core::{
     LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetMDString,
     LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison,
     LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr,
-    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstantString, LLVMIsUndef,
-    LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
+    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant,
+    LLVMIsConstantString, LLVMIsUndef, LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
@@ -144,7 +144,7 @@ pub fn address_space_of(ty: PointerType<'_>) -> u32 {
 }
 
 /// The number of the parameter that a value is.
-pub fn param_index(value: PointerValue<'_>) -> Option<usize> {
+pub fn param_index(value: impl AsValueRef) -> Option<usize> {
     // SAFETY: LLVM is asked for the parent of parameters alone.
     let function = unsafe {
         if LLVMIsAArgument(value.as_value_ref()).is_null() {
@@ -153,6 +153,19 @@ pub fn param_index(value: PointerValue<'_>) -> Option<usize> {
         FunctionValue::new(LLVMGetParamParent(value.as_value_ref()))?
     };
     function.get_param_iter().position(|param| param.as_value_ref() == value.as_value_ref())
+}
+
+/// The instruction that computes a value.
+pub fn instruction_of(value: BasicValueEnum<'_>) -> Option<InstructionValue<'_>> {
+    let value = value.as_value_ref();
+    // SAFETY: the value is live, and LLVM said that it is an instruction.
+    unsafe { (!LLVMIsAInstruction(value).is_null()).then(|| InstructionValue::new(value)) }
+}
+
+/// Whether a value is the same in every function.
+pub fn is_constant(value: &impl AsValueRef) -> bool {
+    // SAFETY: it is a live value.
+    unsafe { LLVMIsConstant(value.as_value_ref()) != 0 }
 }
 
 /// The value that an instruction computes; it must be one that computes a value.
@@ -239,11 +252,16 @@ pub fn pointer_of_integer<'ctx>(integer: IntValue<'ctx>) -> Option<PointerValue<
     }
 }
 
-/// The global variable that a pointer is the start of.
+/// The global variable that a pointer is the start of, in whichever address space the pointer is.
 pub fn global_of<'ctx>(pointer: PointerValue<'ctx>) -> Option<GlobalValue<'ctx>> {
-    let value = pointer.as_value_ref();
-    // SAFETY: the value is live, and LLVM said that it is a variable.
-    unsafe { (!LLVMIsAGlobalVariable(value).is_null()).then(|| GlobalValue::new(value)) }
+    let mut value = pointer.as_value_ref();
+    // SAFETY: the value is live, a cast has an operand, and LLVM said that it is a variable.
+    unsafe {
+        while !LLVMIsAConstantExpr(value).is_null() && LLVMGetConstOpcode(value) == LLVMOpcode::LLVMAddrSpaceCast {
+            value = LLVMGetOperand(value, 0);
+        }
+        (!LLVMIsAGlobalVariable(value).is_null()).then(|| GlobalValue::new(value))
+    }
 }
 
 /// The function that a pointer is.

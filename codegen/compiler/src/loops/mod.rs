@@ -11,4 +11,5 @@ mod strides;
 
 pub use arrays::unroll;
 pub use checks::split;
+pub use natural::Graph;
 pub use strides::count;

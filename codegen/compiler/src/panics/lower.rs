@@ -26,9 +26,9 @@ use super::record::{self, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AddressSpace, BasicBlock, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicTypeEnum, BasicValueEnum,
-    Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, Linkage,
-    Module, PointerValue, Use,
+    self, AddressSpace, Attribute, AttributeLoc, BasicBlock, BasicMetadataTypeEnum, BasicMetadataValueEnum,
+    BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode,
+    InstructionValue, IntValue, Linkage, Module, PointerValue,
 };
 use crate::marks::{AT_LOCATION, PANIC_WITH};
 use crate::request::OptLevel;
@@ -167,6 +167,17 @@ fn text(operand: Operand, words: &[IntValue<'_>]) -> Option<String> {
     Some(operand.shown(constants, "").to_string())
 }
 
+/// Whether a call more costs nothing: what calls already has the registers for it, and what is to be small is not about speed.
+/// ptxas may copy the report to every place that panics, so in both it is better called.
+fn has_calls(function: FunctionValue<'_>, panics: &[FunctionValue<'_>]) -> bool {
+    let small = Attribute::get_named_enum_kind_id("optsize");
+    function.get_enum_attribute(AttributeLoc::Function, small).is_some()
+        || llvm::instructions(function).filter(|call| call.get_opcode() == InstructionOpcode::Call).any(|call| {
+            llvm::called_function(call)
+                .is_some_and(|callee| !panics.contains(&callee) && !callee.get_name().to_bytes().starts_with(b"llvm."))
+        })
+}
+
 /// Writes panics into a module.
 struct Writer<'a, 'ctx> {
     context: &'ctx Context,
@@ -179,21 +190,21 @@ struct Writer<'a, 'ctx> {
 impl<'ctx> Writer<'_, 'ctx> {
     /// Gives every function with panics one block for them.
     fn join(&mut self, callees: &[FunctionValue<'ctx>]) -> Result<(), BuilderError> {
-        let users = callees.iter().flat_map(llvm::uses).filter_map(|user| match user {
-            Use::Instruction(call) => Some(call),
-            Use::Global(_) => None,
-        });
-        let mut functions: Vec<(FunctionValue<'ctx>, Vec<Site<'ctx>>)> = Vec::new();
-        for site in users.filter_map(Site::of).filter(Site::ends_block) {
-            let Some(function) = site.call.get_parent().and_then(BasicBlock::get_parent) else { continue };
-            match functions.iter_mut().find(|(known, _)| *known == function) {
-                Some((_, sites)) => sites.push(site),
-                None => functions.push((function, vec![site])),
-            }
-        }
+        // In the order of the code: that of uses depends on what rustc wrote for debuggers.
+        let functions: Vec<(FunctionValue<'ctx>, Vec<Site<'ctx>>)> = llvm::functions(self.module)
+            .map(|function| {
+                let calls = llvm::instructions(function).filter(|call| {
+                    call.get_opcode() == InstructionOpcode::Call
+                        && llvm::called_function(*call).is_some_and(|callee| callees.contains(&callee))
+                });
+                (function, calls.filter_map(Site::of).filter(Site::ends_block).collect::<Vec<_>>())
+            })
+            .filter(|(_, sites)| !sites.is_empty())
+            .collect();
         for (function, sites) in functions {
             let only_places = sites.iter().all(|site| site.message.is_none());
-            self.join_in(function, sites, only_places)?;
+            let is_called = has_calls(function, callees);
+            self.join_in(function, sites, only_places, is_called)?;
         }
         Ok(())
     }
@@ -203,16 +214,19 @@ impl<'ctx> Writer<'_, 'ctx> {
         function: FunctionValue<'ctx>,
         sites: Vec<Site<'ctx>>,
         only_places: bool,
+        is_called: bool,
     ) -> Result<(), BuilderError> {
         let last = self.context.append_basic_block(function, "panic");
         let kind = if only_places { Place::Location } else { Place::Pair };
-        let (mut claims, mut has_text) = (Vec::new(), false);
+        let (mut claims, mut calls, mut has_text) = (Vec::new(), Vec::new(), false);
         for site in sites {
             let Some(block) = site.call.get_parent() else { continue };
             let (place, words) = if only_places {
                 (site.location, vec![])
             } else if llvm::global_of(site.location).is_none() && !site.location.is_null() {
-                self.write_here(&site)?;
+                if !is_called {
+                    self.write_here(&site)?;
+                }
                 continue;
             } else if let Some((message, words)) = site.folded() {
                 has_text |= message[0] != 0;
@@ -220,21 +234,28 @@ impl<'ctx> Writer<'_, 'ctx> {
             } else if site.message.is_none() {
                 (self.place(site.location, vec![]), vec![])
             } else {
-                self.write_here(&site)?;
+                if !is_called {
+                    self.write_here(&site)?;
+                }
                 continue;
             };
             self.builder.position_before(&site.call);
-            let record = self.claim(kind, &[place.into()], &words)?;
+            if is_called {
+                calls.push((place, words, block));
+            } else {
+                claims.push((self.claim(kind, &[place.into()], &words)?, block));
+            }
             if let Some(end) = block.get_terminator() {
                 end.erase_from_basic_block();
             }
             site.call.erase_from_basic_block();
             self.builder.position_at_end(block);
             self.builder.build_unconditional_branch(last)?;
-            claims.push((record, block));
         }
         self.builder.position_at_end(last);
-        if !claims.is_empty() {
+        if !calls.is_empty() {
+            self.call(kind, &calls)?;
+        } else if !claims.is_empty() {
             let phi = self.builder.build_phi(self.context.i64_type(), "record")?;
             for (record, block) in &claims {
                 phi.add_incoming(&[(record, *block)]);
@@ -243,6 +264,57 @@ impl<'ctx> Writer<'_, 'ctx> {
         }
         self.builder.build_unreachable()?;
         Ok(())
+    }
+
+    /// One call for the panics of several blocks, each with its place and words.
+    fn call(
+        &self,
+        kind: Place,
+        calls: &[(PointerValue<'ctx>, Vec<IntValue<'ctx>>, BasicBlock<'ctx>)],
+    ) -> Result<(), BuilderError> {
+        let (pointer, word) = (self.context.ptr_type(AddressSpace::default()), self.context.i64_type());
+        let most = calls.iter().map(|(_, words, _)| words.len()).max().unwrap_or(0);
+        let phi = self.builder.build_phi(pointer, "place")?;
+        for (place, _, block) in calls {
+            phi.add_incoming(&[(place, *block)]);
+        }
+        let mut arguments: Vec<BasicMetadataValueEnum<'ctx>> = vec![phi.as_basic_value().into()];
+        for index in 0..most {
+            let phi = self.builder.build_phi(word, "word")?;
+            for (_, words, block) in calls {
+                // A message of fewer words does not ask for it.
+                let word = words.get(index).map_or_else(|| llvm::poison(word.into()), |word| (*word).into());
+                phi.add_incoming(&[(&word, *block)]);
+            }
+            arguments.push(phi.as_basic_value().into());
+        }
+        self.builder.build_call(self.shared(kind, most)?, &arguments, "")?;
+        Ok(())
+    }
+
+    /// The function that panics with a place and so many words, for all that call it.
+    fn shared(&self, kind: Place, words: usize) -> Result<FunctionValue<'ctx>, BuilderError> {
+        let name = format!("__rust_ptx_panic_{}_{words}", if kind == Place::Location { "location" } else { "message" });
+        if let Some(function) = self.module.get_function(&name) {
+            return Ok(function);
+        }
+        let mut params: Vec<BasicMetadataTypeEnum<'ctx>> = vec![self.context.ptr_type(AddressSpace::default()).into()];
+        params.resize(1 + words, self.context.i64_type().into());
+        let function = self.module.add_function(&name, self.context.void_type().fn_type(&params, false), None);
+        for attribute in ["noreturn", "cold", "nounwind", "noinline"] {
+            let kind = Attribute::get_named_enum_kind_id(attribute);
+            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        }
+        function.set_linkage(Linkage::Internal);
+        let builder = self.context.create_builder();
+        builder.position_at_end(self.context.append_basic_block(function, ""));
+        let writer = Writer { context: self.context, module: self.module, builder, places: HashMap::new() };
+        let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
+        let words: Vec<IntValue<'ctx>> = params[1..].iter().map(|word| word.into_int_value()).collect();
+        let record = writer.claim(kind, &params[..1], &words)?;
+        writer.report(kind, record, words.len() > 1)?;
+        writer.builder.build_unreachable()?;
+        Ok(function)
     }
 
     /// The pair of a location and a message; without one where the message is empty.

@@ -5,11 +5,13 @@
 //! writes those that hand over a place or operands as PTX, and defines the record.
 
 mod assign;
+mod branches;
 mod crates;
 mod lower;
 mod message;
 mod operands;
 mod record;
+mod shown;
 mod shrink;
 
 pub use assign::assign;

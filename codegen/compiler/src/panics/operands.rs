@@ -15,22 +15,25 @@
 //!
 //! [`panic_fmt`]: https://doc.rust-lang.org/core/panicking/fn.panic_fmt.html
 
+use std::cell::Cell;
+
 use ptx_abi::panic::{Operand, WORDS};
 
 use super::assign::{ALLOCATION, BOUNDS_CHECK, SINKS};
+use super::branches::Ways;
 use super::message::{self, Part};
+use super::shown::{Address, Frame, Pieces, Reader, Shown, demangled, operand_of, pointer};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AddressSpace, Attribute, AttributeLoc, BasicMetadataValueEnum, BasicValueEnum, Builder, BuilderError,
-    Context, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Module, PointerValue, Use,
+    self, AddressSpace, Attribute, AttributeLoc, BasicBlock, BasicMetadataValueEnum, BasicValueEnum, Builder,
+    BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Module, PointerValue,
 };
 use crate::marks::PANIC_WITH;
 use crate::request::OptLevel;
 
 /// What a bounds check says, as `core` does.
-const BOUNDS: [(&str, Operand); 2] =
-    [("index out of bounds: the len is ", Operand::Unsigned), (" but the index is ", Operand::Unsigned)];
+const BOUNDS: [&str; 2] = ["index out of bounds: the len is ", " but the index is "];
 
 /// What a failed allocation says: `ptx-device`'s `__ptx_rt_alloc_error`, which unoptimised code calls.
 const ALLOCATION_TEXT: [&str; 2] = [
@@ -39,14 +42,17 @@ const ALLOCATION_TEXT: [&str; 2] = [
      CU_LIMIT_MALLOC_HEAP_SIZE) before the first kernel that allocates",
 ];
 
+/// What `assert_eq!` and `assert_ne!` call, for each pair of types.
+const ASSERTION: &str = "core::panicking::assert_failed::<";
+
+/// And what that calls.
+const ASSERTION_INNER: &str = "core::panicking::assert_failed_inner";
+
+/// What `unwrap` and `expect` of an error call.
+const ERROR: &str = "core::result::unwrap_failed";
+
 /// Functions that only panic are inlined with up to so many panics.
 const MOST_PANICS: usize = 8;
-
-/// A message and the words of its operands.
-struct Message<'ctx> {
-    parts: Vec<Part>,
-    words: Vec<IntValue<'ctx>>,
-}
 
 /// Rewrites the panics that the host can put into words. Unoptimised code keeps the calls that a debugger shows.
 pub fn hand_over<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
@@ -60,26 +66,36 @@ pub fn hand_over<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: Opt
 }
 
 fn rewrite<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), BuilderError> {
-    let sinks: Vec<(FunctionValue<'ctx>, Sink)> =
-        llvm::functions(module).filter_map(|function| Some((function, Sink::of(function)?))).collect();
+    let sinks: Vec<(FunctionValue<'ctx>, Sink<'ctx>)> =
+        llvm::functions(module).filter_map(|function| Some((function, Sink::of(module, function)?))).collect();
     let builder = context.create_builder();
-    for (function, sink) in sinks {
-        for user in llvm::uses(&function) {
-            let Use::Instruction(call) = user else { continue };
-            if llvm::called_function(call) != Some(function) {
+    let reader = Reader { context, builder: &builder };
+    // In the order of the code: that of uses depends on what rustc wrote for debuggers.
+    for caller in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0).collect::<Vec<_>>() {
+        let calls = llvm::instructions(caller).filter(|call| call.get_opcode() == InstructionOpcode::Call);
+        for call in calls.collect::<Vec<_>>() {
+            let callee = llvm::called_function(call);
+            let Some((function, sink)) = sinks.iter().find(|(function, _)| Some(*function) == callee) else { continue };
+            let (function, sink) = (*function, *sink);
+            builder.position_before(&call);
+            let Some((message, location)) = sink.message(&reader, function, call)? else { continue };
+            let panic = |message: &Pieces<'ctx>| build(context, module, &builder, message, location);
+            if message.branches.is_empty() {
+                if panic(&message)? {
+                    call.erase_from_basic_block();
+                }
                 continue;
             }
-            builder.position_before(&call);
-            let Some(message) = sink.message(context, &builder, call)? else { continue };
-            let location = match sink {
-                Sink::Allocation => context.ptr_type(AddressSpace::default()).const_null(),
-                _ => match pointer(call, function.count_params() - 1) {
-                    Some(location) => location,
-                    None => continue,
-                },
-            };
-            build(context, module, &builder, &message, location)?;
-            call.erase_from_basic_block();
+            let end = call.get_next_instruction().filter(|end| end.get_opcode() == InstructionOpcode::Unreachable);
+            let within = call.get_parent().and_then(BasicBlock::get_parent);
+            let (Some(end), Some(function)) = (end, within) else { continue };
+            let ways = Ways { reader: &reader, function, panic, count: Cell::new(0) };
+            if let Some(first) = ways.write(&message)? {
+                builder.position_before(&end);
+                builder.build_unconditional_branch(first)?;
+                end.erase_from_basic_block();
+                call.erase_from_basic_block();
+            }
         }
     }
     Ok(())
@@ -87,215 +103,172 @@ fn rewrite<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Bu
 
 /// What panics are calls of.
 #[derive(Clone, Copy)]
-enum Sink {
+enum Sink<'ctx> {
     /// `core::panicking::panic_fmt(template, arguments, …, location)`
     Format,
     /// The runtime's, for a failed bounds check: `(index, len, location)`
     Bounds,
     /// The runtime's, for a failed allocation: `(size, align)`
     Allocation,
+    /// `core::panicking::assert_failed::<…>`, and what that calls.
+    Assertion(FunctionValue<'ctx>),
+    /// `core::result::unwrap_failed`
+    Error,
 }
 
-impl Sink {
-    fn of(function: FunctionValue<'_>) -> Option<Self> {
+impl<'ctx> Sink<'ctx> {
+    fn of(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Option<Self> {
         let name = function.get_name().to_string_lossy();
         match &*name {
             BOUNDS_CHECK => Some(Self::Bounds),
             ALLOCATION => Some(Self::Allocation),
-            name if name.contains("panic") && SINKS.contains(&demangled(name).as_str()) => Some(Self::Format),
+            name if is_format(name) => Some(Self::Format),
+            name if name.contains("assert_failed") => match demangled(name) {
+                name if name == ASSERTION_INNER => Some(Self::Assertion(function)),
+                name if name.starts_with(ASSERTION) => {
+                    let is_inner =
+                        |f: &FunctionValue<'_>| demangled(&f.get_name().to_string_lossy()) == ASSERTION_INNER;
+                    llvm::functions(module).find(is_inner).map(Self::Assertion)
+                }
+                _ => None,
+            },
+            name if name.contains("unwrap_failed") && demangled(name) == ERROR => Some(Self::Error),
             _ => None,
         }
     }
 
-    /// The message of a call; `None` if only the device can put it into words.
-    fn message<'ctx>(
+    /// The message of a call, and where it stands; `None` if only the device can put it into words.
+    fn message(
         self,
-        context: &'ctx Context,
-        builder: &Builder<'ctx>,
+        reader: &Reader<'_, 'ctx>,
+        function: FunctionValue<'ctx>,
         call: InstructionValue<'ctx>,
-    ) -> Result<Option<Message<'ctx>>, BuilderError> {
-        match self {
-            Self::Format => format(context, builder, call),
-            Self::Bounds => {
-                let (Some(index), Some(len)) = (integer(call, 0), integer(call, 1)) else { return Ok(None) };
-                let parts =
-                    BOUNDS.iter().flat_map(|(text, operand)| [Part::Text((*text).into()), Part::Operand(*operand)]);
-                Ok(Some(Message { parts: parts.collect(), words: vec![len, index] }))
-            }
+    ) -> Result<Option<(Pieces<'ctx>, PointerValue<'ctx>)>, BuilderError> {
+        let (last, nowhere) =
+            (function.count_params().saturating_sub(1), reader.context.ptr_type(AddressSpace::default()));
+        let pieces = match self {
+            Self::Assertion(inner) => return assertion(reader, inner, call),
             Self::Allocation => {
-                let Some(size) = integer(call, 0) else { return Ok(None) };
-                let [before, after] = ALLOCATION_TEXT.map(|text| Part::Text(text.into()));
-                Ok(Some(Message { parts: vec![before, Part::Operand(Operand::Unsigned), after], words: vec![size] }))
+                let pieces = integer(call, 0).map(|size| pieces(&ALLOCATION_TEXT, &[size]));
+                return Ok(pieces.map(|pieces| (pieces, nowhere.const_null())));
             }
+            Self::Bounds => integer(call, 1).zip(integer(call, 0)).map(|(len, index)| pieces(&BOUNDS, &[len, index])),
+            Self::Format => format(reader, call)?,
+            Self::Error => error(reader, function, call)?,
+        };
+        Ok(pieces.zip(pointer(call, last)))
+    }
+}
+
+/// Numbers behind texts.
+fn pieces<'ctx>(texts: &[&str], numbers: &[IntValue<'ctx>]) -> Pieces<'ctx> {
+    let mut pieces = Pieces::default();
+    for (index, text) in texts.iter().enumerate() {
+        pieces.text(*text);
+        if let Some(number) = numbers.get(index) {
+            pieces.operand(Operand::Unsigned, [*number]);
         }
     }
+    pieces
 }
 
 /// The message of a call of `panic_fmt`.
-fn format<'ctx>(
-    context: &'ctx Context,
-    builder: &Builder<'ctx>,
+fn format<'ctx>(reader: &Reader<'_, 'ctx>, call: InstructionValue<'ctx>) -> Shown<'ctx> {
+    match (pointer(call, 0), pointer(call, 1)) {
+        (Some(template), Some(arguments)) => reader.template(template, arguments),
+        _ => Ok(None),
+    }
+}
+
+/// What `assert_eq!` and `assert_ne!` say, and where they stand: the text is that of the template in `inner`. `call` calls
+/// that, or what calls it for values of certain types, with some of what is said.
+fn assertion<'ctx>(
+    reader: &Reader<'_, 'ctx>,
+    inner: FunctionValue<'ctx>,
     call: InstructionValue<'ctx>,
-) -> Result<Option<Message<'ctx>>, BuilderError> {
-    let (Some(template), Some(arguments)) = (pointer(call, 0), pointer(call, 1)) else { return Ok(None) };
-    // A text without placeholders: its length, doubled, and a bit that says so.
-    if let Some(len) = llvm::address_of_integer(arguments) {
-        let address = builder.build_ptr_to_int(template, context.i64_type(), "")?;
-        let len = builder.build_right_shift(len, context.i64_type().const_int(1, false), false, "")?;
-        return Ok(Some(Message { parts: vec![Part::Operand(Operand::Text)], words: vec![address, len] }));
-    }
-    let Some(parts) = llvm::global_of(template)
-        .and_then(|global| llvm::constant_bytes(global, &[]))
-        .and_then(|bytes| message::of_core(&bytes))
-    else {
-        return Ok(None);
-    };
-    let count = parts.iter().filter(|part| part.is_none()).count();
-    let Some(arguments) = array(arguments, count) else { return Ok(None) };
-    let shown: Option<Vec<_>> = arguments.iter().map(|(_, function)| Shown::by(*function)).collect();
-    let Some(shown) = shown else { return Ok(None) };
-    let texts = shown.iter().filter(|shown| shown.operand.is_text()).count();
-    if texts > 1 || shown.iter().map(|shown| shown.operand.words()).sum::<usize>() > WORDS {
-        return Ok(None);
-    }
-    let mut words = Vec::new();
-    for (shown, (value, _)) in shown.iter().zip(&arguments) {
-        words.extend(shown.load(context, builder, *value)?);
-    }
-    let mut operands = shown.iter();
-    let parts = parts.into_iter().map(|part| match part {
-        Some(text) => Part::Text(text),
-        None => Part::Operand(operands.next().expect("as many as placeholders").operand),
+) -> Result<Option<(Pieces<'ctx>, PointerValue<'ctx>)>, BuilderError> {
+    let callee = llvm::called_function(call).filter(|callee| *callee != inner);
+    let within = callee.map_or(Some(call), |callee| {
+        llvm::instructions(callee).find(|call| llvm::called_function(*call) == Some(inner))
     });
-    Ok(Some(Message { parts: parts.collect(), words }))
+    let Some(within) = within else { return Ok(None) };
+    let frame = callee.map(|_| Frame::of(call));
+    let given = |index| match (operand_of(within, index), &frame) {
+        (Some(value), Some(frame)) => reader.plain(value, frame),
+        (value, _) => Ok(value),
+    };
+    let Some(BasicValueEnum::PointerValue(location)) = given(7)? else { return Ok(None) };
+    let comparison = match given(0)? {
+        Some(BasicValueEnum::IntValue(kind)) if kind.get_zero_extended_constant() == Some(0) => "==",
+        Some(BasicValueEnum::IntValue(kind)) if kind.get_zero_extended_constant() == Some(1) => "!=",
+        _ => return Ok(None),
+    };
+    let mut shown = vec![Pieces::of(comparison)];
+    let Some(BasicValueEnum::PointerValue(template)) = given(5)? else { return Ok(None) };
+    if !template.is_null() {
+        let Some(BasicValueEnum::PointerValue(arguments)) = given(6)? else { return Ok(None) };
+        let Some(added) = reader.template(template, arguments)? else { return Ok(None) };
+        shown.push(added);
+    }
+    for index in [1, 3] {
+        let (Some(value), Some(table)) = (pointer(within, index), pointer(within, index + 1)) else { return Ok(None) };
+        let address = match &frame {
+            Some(frame) => reader.address(value, frame)?,
+            None => Some(Address::At(value)),
+        };
+        let Some(address) = address else { return Ok(None) };
+        let Some(value) = reader.dynamic(address, table)? else { return Ok(None) };
+        shown.push(value);
+    }
+    Ok(in_template(inner, shown).map(|pieces| (pieces, location)))
 }
 
-/// The arguments in the array that `start` points to: what is shown, and by which function. Each is stored once.
-fn array<'ctx>(start: PointerValue<'ctx>, count: usize) -> Option<Vec<(PointerValue<'ctx>, FunctionValue<'ctx>)>> {
-    let alloca = start.as_instruction()?;
-    if alloca.get_opcode() != InstructionOpcode::Alloca {
-        return None;
-    }
-    let mut slots: Vec<Option<PointerValue<'ctx>>> = vec![None; 2 * count];
-    let mut addresses = vec![(start, 0)];
-    while let Some((address, offset)) = addresses.pop() {
-        for user in llvm::uses(&address) {
-            let Use::Instruction(user) = user else { return None };
-            match user.get_opcode() {
-                InstructionOpcode::GetElementPtr => {
-                    let more = llvm::constant_offset(user)?;
-                    addresses.push((llvm::result(user).into_pointer_value(), offset + more));
-                }
-                InstructionOpcode::Store if pointer(user, 1)? == address => {
-                    let slot = slots.get_mut(usize::try_from(offset).ok()? / 8)?;
-                    if offset % 8 != 0 || slot.replace(pointer(user, 0)?).is_some() {
-                        return None;
-                    }
-                }
-                // The panic itself, and the array's lifetime.
-                InstructionOpcode::Call if offset == 0 => {}
-                _ => return None,
-            }
+/// What `unwrap` and `expect` of an error say, `core::result::unwrap_failed(text, len, error, table, location)`.
+fn error<'ctx>(reader: &Reader<'_, 'ctx>, function: FunctionValue<'ctx>, call: InstructionValue<'ctx>) -> Shown<'ctx> {
+    let (Some(start), Some(len)) = (pointer(call, 0), integer(call, 1)) else { return Ok(None) };
+    let (Some(error), Some(table)) = (pointer(call, 2), pointer(call, 3)) else { return Ok(None) };
+    let text = reader.text_of(start, len, Operand::Text)?;
+    let Some(error) = reader.dynamic(Address::At(error), table)? else { return Ok(None) };
+    Ok(in_template(function, vec![text, error]))
+}
+
+/// What a function of `core` with one template for so many values says of these.
+fn in_template<'ctx>(function: FunctionValue<'ctx>, shown: Vec<Pieces<'ctx>>) -> Option<Pieces<'ctx>> {
+    let templates = llvm::instructions(function)
+        .filter(|call| {
+            llvm::called_function(*call).is_some_and(|callee| is_format(&callee.get_name().to_string_lossy()))
+        })
+        .filter_map(|call| message::of_core(&llvm::constant_bytes(llvm::global_of(pointer(call, 0)?)?, &[])?));
+    let mut fitting = templates.filter(|parts| parts.iter().filter(|part| part.is_none()).count() == shown.len());
+    let (template, None) = (fitting.next()?, fitting.next()) else { return None };
+    let mut shown = shown.into_iter();
+    let mut pieces = Pieces::default();
+    for part in template {
+        match part {
+            Some(text) => pieces.text(text),
+            None => pieces.add(shown.next()?),
         }
     }
-    let slots: Vec<PointerValue<'ctx>> = slots.into_iter().collect::<Option<_>>()?;
-    slots.chunks_exact(2).map(|pair| Some((pair[0], llvm::function_of(pair[1])?))).collect()
+    Some(pieces)
 }
 
-/// How a value is shown: so many references lead to it.
-struct Shown {
-    references: usize,
-    operand: Operand,
-    /// Bits in memory; of a signed integer.
-    bits: u32,
-    is_signed: bool,
-}
-
-impl Shown {
-    /// What an implementation of `Display` or `Debug` in `core` shows.
-    fn by(function: FunctionValue<'_>) -> Option<Self> {
-        let name = demangled(&function.get_name().to_string_lossy());
-        let (ty, form) = name.strip_prefix('<')?.strip_suffix(">::fmt")?.split_once(" as core::fmt::")?;
-        let is_debug = match form {
-            "Display" => false,
-            "Debug" => true,
-            _ => return None,
-        };
-        let value = ty.trim_start_matches('&');
-        let references = ty.len() - value.len();
-        let (operand, bits, is_signed) = match (value, is_debug) {
-            ("u8", _) => (Operand::Unsigned, 8, false),
-            ("u16", _) => (Operand::Unsigned, 16, false),
-            ("u32", _) => (Operand::Unsigned, 32, false),
-            ("u64" | "usize", _) => (Operand::Unsigned, 64, false),
-            ("u128", _) => (Operand::Unsigned128, 128, false),
-            ("i8", _) => (Operand::Signed, 8, true),
-            ("i16", _) => (Operand::Signed, 16, true),
-            ("i32", _) => (Operand::Signed, 32, true),
-            ("i64" | "isize", _) => (Operand::Signed, 64, true),
-            ("i128", _) => (Operand::Signed128, 128, true),
-            ("bool", _) => (Operand::Bool, 8, false),
-            ("char", false) => (Operand::Char, 32, false),
-            ("char", true) => (Operand::CharDebug, 32, false),
-            ("f32", false) => (Operand::Single, 32, false),
-            ("f32", true) => (Operand::SingleDebug, 32, false),
-            ("f64", false) => (Operand::Double, 64, false),
-            ("f64", true) => (Operand::DoubleDebug, 64, false),
-            // The value is a reference itself, of two words.
-            ("str", false) => (Operand::Text, 128, false),
-            ("str", true) => (Operand::TextDebug, 128, false),
-            _ => return None,
-        };
-        let references = if value == "str" { references.checked_sub(1)? } else { references };
-        Some(Self { references, operand, bits, is_signed })
-    }
-
-    /// The words of the value that `address` leads to.
-    fn load<'ctx>(
-        &self,
-        context: &'ctx Context,
-        builder: &Builder<'ctx>,
-        mut address: PointerValue<'ctx>,
-    ) -> Result<Vec<IntValue<'ctx>>, BuilderError> {
-        let word = context.i64_type();
-        for _ in 0..self.references {
-            address = builder.build_load(context.ptr_type(AddressSpace::default()), address, "")?.into_pointer_value();
-        }
-        if self.bits == 128 {
-            let high = llvm::build_byte_offset(context, builder, address, word.const_int(8, false))?;
-            let first = if self.operand.is_text() {
-                let start = builder.build_load(context.ptr_type(AddressSpace::default()), address, "")?;
-                builder.build_ptr_to_int(start.into_pointer_value(), word, "")?
-            } else {
-                builder.build_load(word, address, "")?.into_int_value()
-            };
-            return Ok(vec![first, builder.build_load(word, high, "")?.into_int_value()]);
-        }
-        let ty =
-            context.custom_width_int_type(std::num::NonZeroU32::new(self.bits).expect("a size")).expect("LLVM has it");
-        let value = builder.build_load(ty, address, "")?.into_int_value();
-        let value = match self.bits {
-            64 => value,
-            _ if self.is_signed => builder.build_int_s_extend(value, word, "")?,
-            _ => builder.build_int_z_extend(value, word, "")?,
-        };
-        Ok(vec![value])
-    }
-}
-
-/// The call that the stage [`super::lower`] knows.
+/// The call that the stage [`super::lower`] knows, if a record has room for all of the message.
 fn build<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     builder: &Builder<'ctx>,
-    message: &Message<'ctx>,
+    message: &Pieces<'ctx>,
     location: PointerValue<'ctx>,
-) -> Result<(), BuilderError> {
+) -> Result<bool, BuilderError> {
+    let texts = message.parts.iter().filter(|part| matches!(part, Part::Operand(operand) if operand.is_text()));
+    if texts.count() > 1 || message.words.len() > WORDS {
+        return Ok(false);
+    }
     let global = message::global(context, module, &message::encode(&message.parts));
     let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![global.as_pointer_value().into(), location.into()];
     arguments.extend(message.words.iter().map(|word| BasicMetadataValueEnum::from(*word)));
     builder.build_call(function(context, module, message.words.len()), &arguments, "")?;
-    Ok(())
+    Ok(true)
 }
 
 /// Panics with so many words of operands.
@@ -357,17 +330,6 @@ fn is_format(name: &str) -> bool {
     name.contains("panic") && SINKS.contains(&demangled(name).as_str())
 }
 
-fn demangled(name: &str) -> String {
-    format!("{:#}", rustc_demangle::demangle(name))
-}
-
-fn pointer(instruction: InstructionValue<'_>, index: u32) -> Option<PointerValue<'_>> {
-    match instruction.get_operand(index)?.value()? {
-        BasicValueEnum::PointerValue(pointer) => Some(pointer),
-        _ => None,
-    }
-}
-
 fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
     match instruction.get_operand(index)?.value()? {
         BasicValueEnum::IntValue(value) => Some(value),
@@ -390,9 +352,45 @@ mod tests {
             @location = private constant [24 x i8] zeroinitializer
             declare void @"_RNvXs5_NtNtNtCs0_4core3fmt3num3implNtB9_7Display3fmt"()
             declare void @"_RNvXs1i_NtCs0_4core3fmtReNtB6_7Display3fmtB8_"()
-            declare void @"_RNvXNtCs0_4userNtB0_4TypeNtNtCs0_4core3fmt7Display3fmt"()
             declare void @_RNvNtCs0_4core9panicking9panic_fmt(ptr, ptr, ptr)
             declare void @other(ptr)
+            @fault = private constant [5 x i8] c"Fault"
+            @at = private constant [2 x i8] c"at"
+            @table = private constant {{ [24 x i8], ptr }} {{ [24 x i8] zeroinitializer, ptr {DERIVED} }}
+            @failed = private constant [6 x i8] c"\C0\02: \C0\00"
+            @display = private constant {{ [24 x i8], ptr }} {{ [24 x i8] zeroinitializer, ptr {NUMBER} }}
+            declare i1 @"_RNvMsa_NtCs0_4core3fmtNtB5_9Formatter26debug_struct_field1_finish"(ptr, ptr, i64, ptr, i64, ptr, ptr)
+            define i1 {DERIVED}(ptr %self, ptr %f) {{
+              %at = getelementptr i8, ptr %self, i64 4
+              %done = call i1 @"_RNvMsa_NtCs0_4core3fmtNtB5_9Formatter26debug_struct_field1_finish"(
+                ptr %f, ptr @fault, i64 5, ptr @at, i64 2, ptr %at, ptr @display)
+              ret i1 %done
+            }}
+            define i1 {CHOICE}(ptr %self, ptr %f) {{
+              %tag = load i8, ptr %self
+              switch i8 %tag, label %never [ i8 0, label %none  i8 1, label %some ]
+            never:
+              unreachable
+            none:
+              %first = call i1 @"_RNvMsa_NtCs0_4core3fmtNtB5_9Formatter9write_str"(ptr %f, ptr @fault, i64 5)
+              br label %end
+            some:
+              %second = call i1 {DERIVED}(ptr %self, ptr %f)
+              br label %end
+            end:
+              %done = phi i1 [ %first, %none ], [ %second, %some ]
+              ret i1 %done
+            }}
+            declare i1 @"_RNvMsa_NtCs0_4core3fmtNtB5_9Formatter9write_str"(ptr, ptr, i64)
+            define void {ERROR_FUNCTION}(ptr %text, i64 %len, ptr %error, ptr %table, ptr %location) {{
+              call void @_RNvNtCs0_4core9panicking9panic_fmt(ptr @failed, ptr null, ptr %location)
+              unreachable
+            }}
+            define i1 {USERS}(ptr %self, ptr %f) {{
+              call void @other(ptr %self)
+              %done = call i1 {DERIVED}(ptr %self, ptr %f)
+              ret i1 %done
+            }}
             define internal void @f(i64 %number, ptr %text) {{
               %args = alloca [16 x i8]
               %second = getelementptr inbounds i8, ptr %args, i64 8
@@ -411,6 +409,9 @@ mod tests {
 
     const NUMBER: &str = "@\"_RNvXs5_NtNtNtCs0_4core3fmt3num3implNtB9_7Display3fmt\"";
     const TEXT: &str = "@\"_RNvXs1i_NtCs0_4core3fmtReNtB6_7Display3fmtB8_\"";
+    const DERIVED: &str = "@\"_RNvXNtCs0_4userNtB0_5FaultNtNtCs0_4core3fmt5Debug3fmt\"";
+    const CHOICE: &str = "@\"_RNvXNtCs0_4userNtB0_6ChoiceNtNtCs0_4core3fmt5Debug3fmt\"";
+    const ERROR_FUNCTION: &str = "@_RNvNtCs0_4core6result13unwrap_failed";
     const USERS: &str = "@\"_RNvXNtCs0_4userNtB0_4TypeNtNtCs0_4core3fmt7Display3fmt\"";
 
     fn with(value: &str, function: &str, template: &str) -> String {
@@ -436,7 +437,30 @@ mod tests {
         let ir = handed_over(
             "call void @_RNvNtCs0_4core9panicking9panic_fmt(ptr @constant, ptr inttoptr (i64 9 to ptr), ptr @location)",
         );
-        assert!(ir.contains("@__rust_ptx_panic_with_2(") && ir.contains("i64 4)"), "{ir}");
+        assert!(ir.contains("@__rust_ptx_panic_with_0("), "a constant is part of the message: {ir}");
+    }
+
+    #[test]
+    fn what_is_derived_is_read() {
+        let ir = with("value", DERIVED, "plain");
+        assert!(ir.contains("getelementptr i8, ptr %value, i64 4") && ir.contains("sext i32"), "{ir}");
+        assert!(ir.contains("@__rust_ptx_panic_with_1(") && !ir.contains("panic_fmt"), "{ir}");
+    }
+
+    #[test]
+    fn what_is_shown_in_several_ways_is_several_panics() {
+        let ir = with("value", CHOICE, "plain");
+        assert!(ir.contains("switch i8") && ir.contains("@__rust_ptx_panic_with_0("), "{ir}");
+        assert!(ir.contains("@__rust_ptx_panic_with_1(") && !ir.contains("panic_fmt"), "{ir}");
+    }
+
+    #[test]
+    fn errors_go_with_their_text() {
+        let ir = handed_over(&format!(
+            "call void {ERROR_FUNCTION}(ptr @constant, i64 4, ptr %value, ptr @table, ptr @location)"
+        ));
+        assert!(ir.contains("@__rust_ptx_panic_with_1(") && ir.contains("ptr @location, i64"), "{ir}");
+        assert!(!ir.contains("unwrap_failed"), "{ir}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::arch::PtxVersion;
 use crate::artifact::Artifact;
 use crate::barriers;
 use crate::checks;
+use crate::cold;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
@@ -96,6 +97,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
 pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
+    time!(cold::keep_loops(context, module));
     time!(copies::widen(context, module, machine, level))?;
     time!(barriers::align(context, module, level))?;
     time!(checks::separate(context, module))?;

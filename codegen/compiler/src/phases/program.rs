@@ -4,6 +4,7 @@ use super::parts::Parts;
 use crate::abi::{self, Table};
 use crate::artifact::Artifact;
 use crate::codes::Code;
+use crate::cold;
 use crate::debuginfo;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::emit;
@@ -78,6 +79,7 @@ pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Resu
     time!(panics::assign(context, module, &options.panics))?;
     time!(panics::hand_over(context, module, options.opt_level))?;
     time!(panics::shrink(context, module));
+    time!(cold::mark(context, module, options.opt_level));
     time!(hints::unroll(context, module));
     *debug = time!(debuginfo::level(module, options.debug));
     time!(verify::supported(module, table))?;

@@ -1,6 +1,28 @@
 //! Ordinary kernels with bounds checks, for what panics cost.
 
+use core::cell::RefCell;
+
 use ptx::prelude::*;
+
+/// What goes wrong, as users write it.
+#[derive(Debug)]
+pub enum Problem {
+    /// A value of no use.
+    Negative,
+    /// Too many of them.
+    Crowded,
+}
+
+/// Where it goes wrong.
+#[derive(Debug)]
+pub struct Fault {
+    /// The number of the element.
+    pub at: u32,
+    /// What is there.
+    pub value: f32,
+    /// Why.
+    pub problem: Problem,
+}
 
 /// `y += a * x`, one check.
 #[kernel]
@@ -73,5 +95,58 @@ pub fn n_body(positions: &[[f32; 4]], first: usize, last: usize, mut out: Disjoi
             }
         }
         *out = force;
+    }
+}
+
+/// Comparisons that are asserted, with what the user adds.
+#[kernel]
+pub fn compare(x: &[i32], mut out: DisjointSlice<i32>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        let at = i.get();
+        assert_eq!(x.len() % 2, 0);
+        assert_ne!(x[at], 7, "element {at}");
+        *out = x[at] + x[x.len() - 1 - at];
+    }
+}
+
+/// Errors that are not expected: `core`'s, and a struct and an enum of the user's.
+#[kernel]
+pub fn errors(x: &[f32], mut out: DisjointSlice<u8>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        let (at, value) = (i.get() as u32, x[i.get()]);
+        let near = if value < 0.0 { Err(Fault { at, value, problem: Problem::Negative }) } else { Ok(value as u32) };
+        let far = if at > 1 << 20 { Err(Problem::Crowded) } else { Ok(at) };
+        let sum = near.unwrap() + far.expect("few elements");
+        *out = u8::try_from(sum).unwrap();
+    }
+}
+
+/// A cell that is borrowed twice, if the input says so.
+#[kernel]
+pub fn borrow(x: &[u32], mut out: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        let cell = RefCell::new(x[i.get()]);
+        let first = cell.borrow_mut();
+        let second = if *first == 0 { *cell.borrow() } else { 0 };
+        *out = *first + second;
+    }
+}
+
+/// Options that are compared, and an error that shows itself in several ways.
+#[kernel]
+pub fn options(x: &[u32], y: &[u32], mut out: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        let at = i.get();
+        assert_eq!(x.get(at), y.get(at));
+        let found = match x.get(at) {
+            Some(0) => Err(None),
+            Some(1) => Err(Some(at)),
+            found => Ok(found.copied().unwrap_or(7)),
+        };
+        *out = found.unwrap();
     }
 }

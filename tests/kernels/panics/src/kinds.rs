@@ -36,6 +36,57 @@ struct Problem {
     at: Option<(i8, char)>,
 }
 
+/// Why something fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reason {
+    Missing,
+    Crowded,
+    Broken,
+}
+
+/// Shows itself in several ways.
+#[derive(Debug)]
+#[expect(dead_code, reason = "`Debug` reads it, which does not count")]
+enum Trouble<'a> {
+    None,
+    At(u32),
+    Between { first: &'a u32, last: Option<i64> },
+    Of(Reason),
+}
+
+/// Shows its fields, which are shown in as many ways.
+#[derive(Debug)]
+#[expect(dead_code, reason = "`Debug` reads it, which does not count")]
+struct Fault<'a> {
+    at: &'a u32,
+    value: f64,
+    reason: Reason,
+    level: Level,
+}
+
+/// Shows what is in it.
+#[derive(Debug)]
+#[expect(dead_code, reason = "`Debug` reads it, which does not count")]
+struct Level(i8, bool);
+
+/// Shows itself by one `write!`.
+struct Place {
+    at: u32,
+    len: usize,
+}
+
+impl Place {
+    fn of(values: &[u32]) -> Self {
+        Self { at: values[1], len: values.len() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{} of {}>", self.at, self.len.wrapping_sub(1))
+    }
+}
+
 /// Fails to show itself.
 struct Unshowable;
 
@@ -48,6 +99,36 @@ impl fmt::Display for Unshowable {
 
 fn problem(values: &[u32]) -> Result<u32, Problem> {
     Err(Problem { code: values[3], at: Some((-7, 'ß')) })
+}
+
+fn reason(values: &[u32]) -> Reason {
+    match values[2] {
+        0 => Reason::Missing,
+        1 => Reason::Broken,
+        _ => Reason::Crowded,
+    }
+}
+
+fn trouble(values: &[u32], kind: u32) -> Result<u32, Trouble<'_>> {
+    Err(match kind {
+        0 => Trouble::None,
+        1 => Trouble::At(values[3] + 7),
+        2 => Trouble::Between { first: &values[1], last: values.get(2).map(|last| -i64::from(*last)) },
+        _ => Trouble::Of(reason(values)),
+    })
+}
+
+fn refused(values: &[u32]) -> Result<u32, Reason> {
+    Err(reason(values))
+}
+
+fn coloured(values: &[u32]) -> Result<u32, &'static str> {
+    Err(if values[3] == 3 { "grün\0\n" } else { "blau" })
+}
+
+fn fault(values: &[u32]) -> Result<u32, Fault<'_>> {
+    let level = Level(-3 - values[1] as i8, values[3] == 3);
+    Err(Fault { at: &values[3], value: f64::from(values[1]) / 8.0, reason: reason(values), level })
 }
 
 fn none(values: &[u32]) -> Option<u32> {
@@ -109,9 +190,18 @@ kinds! {
     "expect of None" => |v| none(v).expect("there is an element 40");
     "unwrap of Err" => |v| problem(v).unwrap();
     "expect of Err" => |v| problem(v).expect("no problem");
+    "unwrap of a derived struct" => |v| fault(v).unwrap();
+    "expect of a derived enum" => |v| refused(v).expect("no reason");
+    "unwrap of an enum without a field" => |v| trouble(v, v[0]).unwrap();
+    "unwrap of an enum with a number" => |v| trouble(v, v[1]).unwrap();
+    "unwrap of an enum with fields" => |v| trouble(v, v[2]).unwrap();
+    "expect of an enum with an enum" => |v| trouble(v, v[3]).expect("no trouble");
+    "unwrap of a text" => |v| coloured(v).unwrap();
     "unwrap_err" => |v| v.first().copied().ok_or(v[1]).unwrap_err();
     "panic" => |v| if v[3] == 3 { panic!("a constant text") } else { 0 };
     "panic with values" => |v| panic!("value {} of {:?}, {:>5}|{:#x}", v[3], &v[..2], v[1], v[2]);
+    "panic with a user's Display" => |v| if v[3] == 3 { panic!("at {}!", Place::of(v)) } else { 0 };
+    "panic with options" => |v| panic!("{:?} or {:?} of {}", v.get(v[3] as usize), v.get(v[3] as usize + 1), v.len());
     "panic, long text" => |v| if v[3] == 3 { panic!("{}", LONG) } else { 0 };
     "panic, long values" => |v| panic!("{LONG} {} {LONG}", v[3]);
     "panic, what fails to show" => |v| if v[3] == 3 { panic!("shown {}.", Unshowable) } else { 0 };
@@ -133,6 +223,26 @@ kinds! {
     };
     "assert_ne" => |v| {
         assert_ne!(v[3], v[2] + 1);
+        0
+    };
+    "assert_eq of floats" => |v| {
+        assert_eq!(v[3] as f32 / 8.0, v[2] as f32 * 1e10, "at {}", Place::of(v));
+        0
+    };
+    "assert_eq of enums" => |v| {
+        assert_eq!(reason(v), Reason::Broken);
+        0
+    };
+    "assert_ne of characters" => |v| {
+        assert_ne!(char::from(v[3] as u8 + 36), '\'', "{:?} {}", v[3] == 3, i128::MIN + i128::from(v[3]));
+        0
+    };
+    "assert_eq of options" => |v| {
+        assert_eq!(v.get(40), v.get(2));
+        0
+    };
+    "assert_eq of slices" => |v| {
+        assert_eq!(v[..2], v[2..]);
         0
     };
     "debug_assert_eq of strings" => |v| {

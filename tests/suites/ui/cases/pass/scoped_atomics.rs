@@ -7,10 +7,10 @@ use ptx::prelude::*;
 /// # Safety
 /// `wide` must point to 16 bytes, aligned so, for atomics alone.
 // CHECK-LABEL: .visible .entry a_types(
-// CHECK: atom.relaxed.gpu.global.add.u32
-// CHECK: atom.relaxed.gpu.global.max.s64
-// CHECK: atom.relaxed.gpu.global.add.f64
-// CHECK: atom.relaxed.gpu.global.add.noftz.bf16x2
+// CHECK: red.relaxed.gpu.global.add.u32
+// CHECK: red.relaxed.gpu.global.max.s64
+// CHECK: red.relaxed.gpu.global.add.f64
+// CHECK: red.relaxed.gpu.global.add.noftz.bf16x2
 // CHECK: ld.relaxed.gpu.global.b32
 // CHECK: atom.relaxed.gpu.global.cas.b32
 // CHECK: fence.sc.sys
