@@ -6,6 +6,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate,
     IntValue, Use,
 };
+use crate::loops;
 
 /// Checks that are merged; each keeps an index for the panic.
 const MOST_CHECKS: usize = 64;
@@ -23,7 +24,7 @@ pub struct Chain<'ctx> {
     pub checks: Vec<Check<'ctx>>,
 }
 
-/// A branch to a panic.
+/// A branch to a panic, or to the function's end.
 pub struct Check<'ctx> {
     /// The block that ends in it.
     pub block: BasicBlock<'ctx>,
@@ -31,9 +32,9 @@ pub struct Check<'ctx> {
     /// Where it goes if all is well, and whether that is its first target.
     pub inside: BasicBlock<'ctx>,
     pub inside_first: bool,
-    /// Where it goes if the check fails: a block that ends in a panic.
+    /// Where it goes if the check fails: a panic, or the function's end.
     pub outside: BasicBlock<'ctx>,
-    /// Whether other blocks jump to the panic too.
+    /// Whether other blocks jump there too.
     pub outside_is_shared: bool,
     /// What is compared, if that is an index with a length.
     pub indexed: Option<Indexed<'ctx>>,
@@ -48,11 +49,11 @@ pub struct Indexed<'ctx> {
 }
 
 impl<'ctx> Check<'ctx> {
-    /// The check that a block ends in.
-    fn of(block: BasicBlock<'ctx>) -> Option<Self> {
+    /// The check that a block ends in; with `ends`, one that ends the function counts too.
+    fn of(block: BasicBlock<'ctx>, ends: bool) -> Option<Self> {
         let end = block.get_terminator()?;
         let (then, other) = llvm::branch_targets(end)?;
-        let inside_first = match (panics(then), panics(other)) {
+        let inside_first = match (leaves(then, ends), leaves(other, ends)) {
             (false, true) => true,
             (true, false) => false,
             _ => return None,
@@ -147,23 +148,31 @@ fn is_assumed(condition: InstructionValue<'_>) -> bool {
     })
 }
 
-/// Whether a block ends in a panic.
-fn panics(block: BasicBlock<'_>) -> bool {
-    block.get_terminator().is_some_and(|end| end.get_opcode() == InstructionOpcode::Unreachable)
+/// Whether a block ends in a panic, or does nothing but end the function: where threads past the end of a slice go.
+fn leaves(block: BasicBlock<'_>, ends: bool) -> bool {
+    let Some(end) = block.get_terminator() else { return false };
+    match end.get_opcode() {
+        InstructionOpcode::Unreachable => true,
+        InstructionOpcode::Return => ends && block.get_first_instruction() == Some(end) && end.get_num_operands() == 0,
+        _ => false,
+    }
 }
 
 /// Every chain of two checks and more; none has a block of another.
 pub fn chains(function: FunctionValue<'_>) -> Vec<Chain<'_>> {
     let mut taken = HashSet::new();
     let mut found = Vec::new();
+    // In a short function the first load should come soon. Before a loop a register counts more: ptxas holds itself to 32 in
+    // many kernels, and where these do not suffice, it waits for each load of a loop before the next.
+    let ends = !loops::has_loops(function);
     // A chain is found from its first block, which comes first in the order of LLVM's passes.
     for head in function.get_basic_blocks() {
         if taken.contains(&head) {
             continue;
         }
-        let Some(first) = Check::of(head) else { continue };
+        let Some(first) = Check::of(head, ends) else { continue };
         let mut chain = Chain { head, checks: vec![first] };
-        while let Some(next) = chain.next() {
+        while let Some(next) = chain.next(ends) {
             chain.checks.push(next);
         }
         if chain.checks.len() > 1 {
@@ -176,13 +185,13 @@ pub fn chains(function: FunctionValue<'_>) -> Vec<Chain<'_>> {
 
 impl<'ctx> Chain<'ctx> {
     /// The check behind the last, if it can be made before the first.
-    fn next(&self) -> Option<Check<'ctx>> {
+    fn next(&self, ends: bool) -> Option<Check<'ctx>> {
         let last = self.checks.last()?;
         let block = last.inside;
         if self.checks.len() == MOST_CHECKS || block == self.head || llvm::predecessors(block) != [last.block] {
             return None;
         }
-        let check = Check::of(block)?;
+        let check = Check::of(block, ends)?;
         let blocks: HashSet<BasicBlock<'ctx>> =
             self.checks[1..].iter().map(|check| check.block).chain([block]).collect();
         let told: Vec<BasicValueEnum<'ctx>> = if check.outside_is_shared {
@@ -206,6 +215,7 @@ impl<'ctx> Chain<'ctx> {
 /// Whether nobody notices when an instruction is left out, but by its result.
 fn is_quiet(instruction: InstructionValue<'_>) -> bool {
     llvm::is_pure(instruction)
+        || llvm::is_position(instruction)
         || llvm::is_division(instruction)
         || llvm::is_plain_load(instruction)
         || matches!(instruction.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Freeze)
@@ -218,7 +228,7 @@ fn can_be_copied<'ctx>(value: BasicValueEnum<'ctx>, blocks: &HashSet<BasicBlock<
     if from.get_parent().is_none_or(|block| !blocks.contains(&block)) {
         return true;
     }
-    if *steps == 0 || !llvm::is_pure(from) {
+    if *steps == 0 || !(llvm::is_pure(from) || llvm::is_position(from)) {
         return false;
     }
     *steps -= 1;

@@ -16,6 +16,8 @@
 //! by one, so that the first that fails panics, with its own numbers. Between the checks nothing may be done that another
 //! thread could see: what only loads and computes may as well come after a check that fails, where it is never done.
 //!
+//! A check may also end a function without loops, as the one that sends home the threads past the end of a slice.
+//!
 //! Indices that differ by a constant need one comparison, if the length is below 2^63, as LLVM is told of every slice: with
 //! `%j` the smallest and `d` between it and the largest, all are below `%len` exactly if `%j < %len - d`, and never where
 //! `d > %len`. Conditions are joined by `select`, which does not look at the second where the first fails: what a later check
@@ -264,6 +266,42 @@ mod tests {
         // With a length of 2^64 - 1 the first and the last could be on both sides of 0.
         let ir = merged(&indices, "", "");
         assert!(loads_at_once(&ir, 4) && compares(&ir) == 4, "{ir}");
+    }
+
+    #[test]
+    fn threads_that_have_nothing_to_do_leave_by_the_same_branch() {
+        let text = |back: &str| {
+            format!(
+                "declare void @panic(i64) noreturn
+                define void @f(ptr %data, ptr %to, i64 %n, i64 %len, i64 %i) {{
+                entry: %mine = icmp ult i64 %i, %n
+                  br i1 %mine, label %a, label %end
+                a: %ok = icmp ult i64 %i, %len
+                  br i1 %ok, label %b, label %fail
+                b: %at = getelementptr i32, ptr %data, i64 %i
+                  %x = load i32, ptr %at
+                  store i32 %x, ptr %to
+                  {back}
+                end: ret void
+                fail: call void @panic(i64 %i)
+                  unreachable
+                }}"
+            )
+        };
+        let first_branch_is_both = |back: &str| {
+            let context = Context::create();
+            let module = parse_ir(&context, text(back).as_bytes(), "module").unwrap();
+            let arch = "sm_90".parse::<Arch>().unwrap();
+            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+            merge(&context, &module, &machine).unwrap();
+            module.verify().unwrap();
+            let ir = module.get_function("f").unwrap().print_to_string().to_string();
+            let entry = ir.split("br i1").next().unwrap_or_default();
+            entry.matches("icmp ult").count() == 2 || entry.contains("llvm.umin")
+        };
+        assert!(first_branch_is_both("br label %end"));
+        // Before a loop, registers count more.
+        assert!(!first_branch_is_both("%again = icmp eq i32 %x, 0\n br i1 %again, label %b, label %end"));
     }
 
     #[test]

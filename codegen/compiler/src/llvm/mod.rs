@@ -40,7 +40,7 @@ pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, st
 pub use loops::{
     Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled, unroll_was_disabled,
 };
-pub use pure::{inline_assembly, inline_constraints, is_division, is_plain_load, is_pure, value_operands};
+pub use pure::{inline_assembly, inline_constraints, is_division, is_plain_load, is_position, is_pure, value_operands};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use values::{

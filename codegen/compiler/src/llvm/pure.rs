@@ -11,9 +11,24 @@ use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
 use super::{AsValueRef, BasicValueEnum, InstructionOpcode, InstructionValue, called_function};
 
 /// Arithmetic that LLVM has as calls.
-const ARITHMETIC: [&str; 16] = [
-    "abs.", "smax.", "smin.", "umax.", "umin.", "ctlz.", "cttz.", "ctpop.", "bswap.", "fshl.", "fshr.", "uadd.",
-    "usub.", "umul.", "sadd.", "ssub.",
+const ARITHMETIC: [&str; 17] = [
+    "abs.",
+    "smax.",
+    "smin.",
+    "umax.",
+    "umin.",
+    "ctlz.",
+    "cttz.",
+    "ctpop.",
+    "bswap.",
+    "fshl.",
+    "fshr.",
+    "uadd.",
+    "usub.",
+    "umul.",
+    "sadd.",
+    "ssub.",
+    "nvvm.mulhi.",
 ];
 
 /// Whether an instruction's result follows from its operands, and it does no harm wherever it stands. A division does, and a
@@ -63,6 +78,16 @@ pub fn is_pure(instruction: InstructionValue<'_>) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether an instruction tells where a thread is in the launch, or how large that is, which never changes.
+pub fn is_position(instruction: InstructionValue<'_>) -> bool {
+    const REGISTERS: [&str; 4] = ["tid.", "ntid.", "ctaid.", "nctaid."];
+    called_function(instruction).is_some_and(|callee| {
+        let name = callee.get_name().to_string_lossy();
+        let register = name.strip_prefix("llvm.nvvm.read.ptx.sreg.");
+        register.is_some_and(|register| REGISTERS.iter().any(|known| register.starts_with(known)))
+    })
 }
 
 /// Whether an instruction divides integers: it must not stand where the divisor may be 0.

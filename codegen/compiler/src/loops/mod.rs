@@ -9,7 +9,16 @@ mod checks;
 mod natural;
 mod strides;
 
+use natural::Graph;
+
+use crate::llvm::FunctionValue;
+
 pub use arrays::unroll;
 pub use checks::split;
 pub use natural::Graph;
 pub use strides::count;
+
+/// Whether a function runs any of its blocks again.
+pub fn has_loops(function: FunctionValue<'_>) -> bool {
+    !Graph::of(function).innermost().is_empty()
+}
