@@ -9,8 +9,6 @@ mod checks;
 mod natural;
 mod strides;
 
-use natural::Graph;
-
 use crate::llvm::FunctionValue;
 
 pub use arrays::unroll;
