@@ -313,6 +313,34 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_of_two_checks_may_use_what_is_computed_before_both() {
+        let text = "declare void @panic(i64) noreturn
+            define i32 @f(ptr %data, i64 %i, i64 %len, i64 %limit) {
+            a: %mine = icmp ult i64 %i, %len
+              br i1 %mine, label %b, label %first
+            b: %next = add i64 %i, 1
+              %told = mul i64 %i, 7
+              %ok = icmp ult i64 %next, %len
+              br i1 %ok, label %c, label %second
+            c: %fine = icmp ult i64 %next, %limit
+              br i1 %fine, label %d, label %second
+            d: %at = getelementptr i32, ptr %data, i64 %next
+              %x = load i32, ptr %at
+              ret i32 %x
+            first: call void @panic(i64 %i)
+              unreachable
+            second: call void @panic(i64 %told)
+              unreachable
+            }";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        merge(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+    }
+
+    #[test]
     fn an_index_from_memory_is_not_loaded_before_its_check() {
         let ir = merged(&["add i64 %i, 0", "zext i32 %x0 to i64"], "", SMALL);
         assert!(!loads_at_once(&ir, 2), "{ir}");
