@@ -326,7 +326,9 @@ mod tests {
               br i1 %fine, label %d, label %second
             d: %at = getelementptr i32, ptr %data, i64 %next
               %x = load i32, ptr %at
-              ret i32 %x
+              %part = trunc i64 %told to i32
+              %sum = add i32 %x, %part
+              ret i32 %sum
             first: call void @panic(i64 %i)
               unreachable
             second: call void @panic(i64 %told)
