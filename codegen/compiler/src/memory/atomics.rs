@@ -55,8 +55,10 @@ pub fn order<'ctx>(
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    run(module, machine, "always-inline,globaldce,function(dce)")?;
+    run(module, machine, "always-inline,globaldce")?;
     if level != OptLevel::O0 {
+        // A cast of an old value is a use of it.
+        run(module, machine, "function(dce)")?;
         reductions::reduce(context, module).map_err(|error| bug(&error))?;
     }
     Ok(())
