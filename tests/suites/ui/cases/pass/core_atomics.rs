@@ -10,7 +10,7 @@ static COUNTER: AtomicU32 = AtomicU32::new(0);
 /// All must point to atomics that live.
 // CHECK: .global .align 4 .b8 {{.*}}COUNTER[4]
 // CHECK-LABEL: .visible .entry core_atomics(
-// CHECK: atom.relaxed.sys.global.add.u32
+// CHECK: red.relaxed.sys.global.add.u32
 // CHECK: fence.sc.sys
 // CHECK: atom.acq_rel.sys.global.add.u64
 // CHECK: atom.acquire.sys.global.or.b32

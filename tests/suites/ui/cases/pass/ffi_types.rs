@@ -33,7 +33,7 @@ pub fn integers(a: CChar, b: LongLong, c: ULongLong, d: Char16, mut out: Disjoin
 // CHECK-LABEL: .visible .entry pointers(
 // CHECK: .param .u64 .ptr .align 1 pointers_param_0,
 // CHECK: ld.volatile.global
-// CHECK: atom{{.*}}.add
+// CHECK: red{{.*}}.add
 #[kernel]
 pub fn pointers(
     fast: Restrict<*mut f32>,

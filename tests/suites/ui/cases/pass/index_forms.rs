@@ -36,14 +36,17 @@ pub fn b_promised(mut out: DisjointSlice<u32>) {
     }
 }
 
-// One address for a round, and one comparison.
+// A round of four, a loop for the rest, and in both an address for each element by an addition.
 // CHECK-LABEL: .visible .entry c_strided(
-// CHECK: [[LOOP:[$]L_.*]]:
-// CHECK: ld.global
-// CHECK: st.global
+// CHECK: ld.global.b32
 // CHECK-NOT: mul
-// CHECK: setp
-// CHECK-NEXT: bra [[LOOP]];
+// CHECK-COUNT-4: st.global.b32
+// CHECK: .pragma "nounroll";
+// CHECK-NEXT: ld.global.b32
+// CHECK-NOT: mul
+// CHECK: st.global.b32
+// CHECK-NOT: mul
+// CHECK: ret;
 #[kernel(dimensions = 1)]
 pub fn c_strided(mut out: DisjointSlice<u32>) {
     for (_, out) in out.grid_stride() {
