@@ -6,12 +6,13 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use ptx_codegen::request::{DebugLevel, Emit};
-use ptx_project::build::{self, DeviceBuild, Features, Show};
+use ptx_project::build;
 use ptx_project::options::Settings;
 use ptx_project::progress::Progress;
 use ptx_project::tools;
 use ptx_tests::Sample;
 use ptx_tests::folders::{root, target_dir};
+use ptx_tests::kernels;
 
 /// The GPU that everything is compiled for.
 pub const ARCH: &str = "sm_90";
@@ -48,21 +49,9 @@ pub fn manifest(manifest: &Path, name: &str, profile: &str, level: DebugLevel) -
     let out_dir = target.join("debug-tests").join(format!("{name}-{profile}-{level:?}"));
     let settings =
         Settings { arch: vec![ARCH.into()], emit: vec![Emit::Cubin], debug_level: Some(level), ..Settings::default() };
-    let build = DeviceBuild {
-        manifest: manifest.to_owned(),
-        settings,
-        profile: profile.into(),
-        features: Features::default(),
-        name: None,
-        out_dir: out_dir.clone(),
-        target_dir: target.join("debug-tests/cargo"),
-        cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into(),
-        rustc: "rustc".into(),
-        sysroot: None,
-        dump_dir: None,
-        show: Show::Rendered,
-        color: false,
-    };
+    let mut build =
+        kernels::device_build(manifest.to_owned(), settings, out_dir.clone(), target.join("debug-tests/cargo"));
+    build.profile = profile.into();
     build::report(&build, &Progress::quiet()).unwrap_or_else(|failure| panic!("{failure}"));
     let read = |extension: &str| {
         let entries = fs::read_dir(&out_dir).expect("the build made it").flatten().map(|entry| entry.path());

@@ -194,7 +194,7 @@ impl<'ctx> Chain<'ctx> {
         let check = Check::of(block, ends)?;
         let blocks: HashSet<BasicBlock<'ctx>> =
             self.checks[1..].iter().map(|check| check.block).chain([block]).collect();
-        let operands = || check.outside.get_instructions().flat_map(llvm::value_operands).map(|(_, value)| value);
+        let operands = |i: InstructionValue<'ctx>| llvm::value_operands(i).map(|(_, value)| value);
         let told: Vec<BasicValueEnum<'ctx>> = if check.outside_is_shared {
             // What is computed in one of the blocks, and used there without a phi, would be known no more.
             let is_known = |value: BasicValueEnum<'ctx>| {
@@ -202,13 +202,13 @@ impl<'ctx> Chain<'ctx> {
                 from.and_then(|from| from.get_parent()).is_none_or(|block| !blocks.contains(&block))
             };
             let uses = check.outside.get_instructions().filter(|i| i.get_opcode() != InstructionOpcode::Phi);
-            if !uses.flat_map(llvm::value_operands).all(|(_, value)| is_known(value)) {
+            if !uses.flat_map(operands).all(is_known) {
                 return None;
             }
             let from = |phi| llvm::incoming(phi).into_iter().find(|(_, from)| *from == block);
             llvm::phis(check.outside).filter_map(from).map(|(value, _)| value).collect()
         } else {
-            operands().collect()
+            check.outside.get_instructions().flat_map(operands).collect()
         };
         let needed = || told.iter().copied().chain([check.condition.into()]);
         let quiet = block.get_instructions().all(is_quiet);

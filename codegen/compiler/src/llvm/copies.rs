@@ -113,29 +113,20 @@ pub fn copy_instruction<'ctx>(
     instruction: InstructionValue<'ctx>,
     operands: &[BasicValueEnum<'ctx>],
 ) -> BasicValueEnum<'ctx> {
-    let value = instruction.as_value_ref();
-    assert!(builder.get_insert_block().is_some(), "the builder has a place");
-    // SAFETY: the instruction is live; its copy gets as many operands as it has, of their types, and a place. Null takes
-    // metadata away.
+    let operands: Vec<(u32, BasicValueEnum<'ctx>)> = (0..).zip(operands.iter().copied()).collect();
+    let copy = build_copy(builder, instruction, &operands);
+    let value = copy.as_value_ref();
+    // SAFETY: the copy is live. Null takes metadata away.
     unsafe {
         assert_eq!(LLVMGetNumOperands(value).cast_unsigned() as usize, operands.len(), "as many operands");
-        let copy = LLVMInstructionClone(value);
-        for (index, operand) in (0..).zip(operands) {
-            assert!(
-                LLVMTypeOf(LLVMGetOperand(value, index)) == LLVMTypeOf(operand.as_value_ref()),
-                "of the same types"
-            );
-            LLVMSetOperand(copy, index, operand.as_value_ref());
-        }
-        LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
         let context = LLVMGetTypeContext(LLVMTypeOf(value));
         for kind in ["noalias", "alias.scope", "tbaa"] {
             let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
-            LLVMSetMetadata(copy, kind, std::ptr::null_mut());
+            LLVMSetMetadata(value, kind, std::ptr::null_mut());
         }
-        LLVMInstructionSetDebugLoc(copy, LLVMGetCurrentDebugLocation2(builder.as_mut_ptr()));
-        BasicValueEnum::new(copy)
+        LLVMInstructionSetDebugLoc(value, LLVMGetCurrentDebugLocation2(builder.as_mut_ptr()));
     }
+    super::result(copy)
 }
 
 /// Where a conditional branch goes if its condition holds, and where if not; `None` for any other jump, and where it goes to

@@ -6,11 +6,12 @@ use std::process::Command;
 use std::thread;
 
 use object::{Object, ObjectSection};
-use ptx_project::build::{self, DeviceBuild, Features, Show};
+use ptx_project::build;
 use ptx_project::options::Settings;
 use ptx_project::progress::Progress;
 use ptx_project::tools;
 use ptx_tests::folders::{root, target_dir};
+use ptx_tests::kernels;
 
 use crate::model::Case;
 use crate::{cxx, rust};
@@ -66,21 +67,7 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<
     let out_dir = folder.join("out");
     let settings =
         Settings { arch: vec![arch.into()], ptxas: Some("off".into()), link_at_load: true, ..Settings::default() };
-    let build = DeviceBuild {
-        manifest: krate.join("Cargo.toml"),
-        name: None,
-        settings,
-        profile: "release".into(),
-        features: Features::default(),
-        out_dir: out_dir.clone(),
-        target_dir: self::folder("cargo"),
-        cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into(),
-        rustc: "rustc".into(),
-        sysroot: None,
-        dump_dir: None,
-        show: Show::Rendered,
-        color: false,
-    };
+    let build = kernels::device_build(krate.join("Cargo.toml"), settings, out_dir.clone(), self::folder("cargo"));
     build::report(&build, &Progress::quiet()).map_err(|failure| failure.to_string())?;
     let suffix = format!(".{arch}.ptx");
     let entries = fs::read_dir(&out_dir).map_err(|error| error.to_string())?;
