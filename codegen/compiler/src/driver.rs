@@ -57,11 +57,11 @@ fn compile<'a, 'ctx>(
     dump: &mut Dump<'_>,
 ) -> Result<Assembling<'a, 'ctx>> {
     let _span = timings::begin(arch.name());
-    let target = time!(phases::specialise(program, arch))?;
+    let mut target = time!(phases::specialise(program, arch))?;
     dump.module(&format!("{arch}-specialise"), &target.module)?;
     time!(phases::optimise(&target))?;
     dump.module(&format!("{arch}-optimise"), &target.module)?;
-    time!(phases::legalise(&target))?;
+    time!(phases::legalise(&mut target))?;
     dump.module(&format!("{arch}-legalise"), &target.module)?;
     let emitted = time!(phases::emit(&target, parts.assembler.is_some()))?;
     dump.text(&format!("{arch}.ptx"), &emitted.ptx)?;

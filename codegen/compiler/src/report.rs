@@ -12,6 +12,7 @@ use crate::hash;
 use crate::llvm::Module;
 use crate::marks;
 use crate::request::{DebugLevel, Emit, Linking, Options};
+use crate::stacks::Recursion;
 
 /// File name of the report in the output folder.
 pub const FILE_NAME: &str = "report.json";
@@ -212,10 +213,12 @@ pub struct Resources {
     pub registers: u32,
     /// Stack in bytes a thread, with what the functions need that are called.
     pub stack: u32,
-    /// Whether called functions may need more than that: with recursion or calls through pointers ptxas cannot tell, and
-    /// may have counted the kernel's own frame alone.
+    /// Whether called functions may need more than that: with recursion, or where other device code is called.
     #[serde(default)]
     pub stack_is_minimum: bool,
+    /// What recursion needs beside `stack`, which has one turn of it; none without.
+    #[serde(default)]
+    pub recursion: Option<Recursion>,
     /// Bytes of spill stores a thread.
     pub spill_stores: u32,
     /// Bytes of spill loads a thread.

@@ -19,6 +19,7 @@ mod encode;
 pub mod extents;
 pub mod float;
 pub mod panic;
+pub mod stack;
 
 #[cfg(any(feature = "decode", test))]
 pub mod mangle;

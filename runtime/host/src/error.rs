@@ -200,6 +200,23 @@ pub enum Error {
         /// How to find the place of the failure.
         remedy: &'static str,
     },
+    /// The device has not enough memory for the stack that a kernel needs.
+    #[error(
+        "kernel `{kernel}` needs {bytes} bytes of stack a thread, and {device} cannot give so much: it keeps them for \
+         {threads} threads, which is {} MiB. Keep large arrays in memory that the host allocates, free some memory, or \
+         compile with optimisation",
+        bytes * threads >> 20
+    )]
+    Stack {
+        /// The kernel's name.
+        kernel: String,
+        /// Bytes a thread.
+        bytes: u64,
+        /// The device's name.
+        device: String,
+        /// How many threads the device can run at once.
+        threads: u64,
+    },
     /// The device does not have enough free memory.
     #[error("the device has not enough free memory for {doing}: free some, or work in smaller pieces")]
     OutOfMemory {

@@ -24,6 +24,9 @@ fn main() {
         Builder::new().kernels(folder).profile("release").build();
     }
     panics::build();
+    for (profile, name) in [("dev", "stack_debug"), ("release", "stack_release")] {
+        Builder::new().kernels("../../kernels/stack").profile(profile).name(name).build();
+    }
     halfwords::build(tools::find().ptxas().map(|tool| tool.path.as_path()));
     println!("cargo::rustc-check-cfg=cfg(twin)");
     let nvcc = nvcc();

@@ -85,6 +85,7 @@ pub const FLOORS: &[Floor] = &[
             "memory",
             "optimize",
             "panics",
+            "stacks",
             "verify",
             "workarounds",
         ],

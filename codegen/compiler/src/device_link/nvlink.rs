@@ -19,7 +19,7 @@ pub struct Linked {
     pub resources: BTreeMap<String, Used>,
 }
 
-/// What a kernel uses once all that it calls is there. Spills are ptxas's to say.
+/// What a kernel uses once all that it calls is there. Spills and recursion are ptxas's and ours to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used(Resources);
 
@@ -27,7 +27,14 @@ impl Used {
     /// Puts these figures in the place of those that ptxas had for the Rust code alone.
     pub fn add_to(self, known: &mut Resources) {
         let Self(used) = self;
-        *known = Resources { spill_stores: known.spill_stores, spill_loads: known.spill_loads, ..used };
+        *known = Resources {
+            stack: used.stack.max(known.stack),
+            stack_is_minimum: used.stack_is_minimum || known.recursion.is_some(),
+            recursion: known.recursion,
+            spill_stores: known.spill_stores,
+            spill_loads: known.spill_loads,
+            ..used
+        };
     }
 }
 
@@ -122,6 +129,7 @@ mod tests {
             registers: 24,
             stack: 16,
             stack_is_minimum: true,
+            recursion: None,
             spill_stores: 8,
             spill_loads: 0,
             shared: 8,

@@ -36,7 +36,9 @@ pub use float::{
     FloatFlags, allow_inlining, block_operands, called_function, copy_functions, float_flags, float_operand,
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
-pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, static_span};
+pub use location::{
+    copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
+};
 pub use loops::{
     Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled, unroll_was_disabled,
 };
