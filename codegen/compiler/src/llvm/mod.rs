@@ -18,6 +18,7 @@ mod loops;
 mod pure;
 mod scopes;
 mod target;
+mod use_order;
 mod values;
 
 pub use atomics::{
@@ -45,6 +46,7 @@ pub use loops::{
 pub use pure::{inline_assembly, inline_constraints, is_division, is_plain_load, is_position, is_pure, value_operands};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
+pub use use_order::sort_phi_uses;
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
     constant_offset, constant_operand, constant_string, delete_function, delete_global, element_of, function_of,
