@@ -63,10 +63,7 @@ fn remedy(reason: Lost) -> &'static str {
         Lost::IllegalAddress | Lost::MisalignedAddress => {
             "`compute-sanitizer PROGRAM` names the kernel and the thread; look at its `unsafe` code first."
         }
-        Lost::Instruction(_) | Lost::Other(_) => {
-            "`compute-sanitizer PROGRAM` or `cuda-gdb PROGRAM` shows the place. In a debug build a stack that is too small \
-             ends so, too: `Device::set_stack_size`."
-        }
+        Lost::Instruction(_) | Lost::Other(_) => "`compute-sanitizer PROGRAM` or `cuda-gdb PROGRAM` shows the place.",
     }
 }
 

@@ -61,6 +61,22 @@ pub(crate) fn current() -> Option<Panic> {
     record.read()
 }
 
+/// What is known of a panic that did not get as far as to hand over anything.
+fn unfinished() -> Panic {
+    Panic {
+        message: Some(
+            "the message is not known, because the launch ended while it was made. If the stack is too small for that, \
+             allow more with Device::set_stack_size (cuCtxSetLimit, CU_LIMIT_STACK_SIZE)"
+                .to_owned(),
+        ),
+        file: String::new(),
+        line: 0,
+        column: 0,
+        block: Dim3::new(0, 0, 0),
+        thread: Dim3::new(0, 0, 0),
+    }
+}
+
 impl PanicRecord {
     /// The record of a context; none if memory cannot be shared.
     fn of(context: &Arc<CudaContext>) -> Option<Arc<Self>> {
@@ -98,7 +114,7 @@ impl PanicRecord {
             let record = self.memory.as_ptr();
             let ready = (*record).ready.load(Ordering::Acquire);
             if ready == 0 {
-                return None;
+                return ((*record).claimed.load(Ordering::Relaxed) != 0).then(unfinished);
             }
             let file = (&raw const (*record).file).cast::<[u8; FILE_LEN]>().read_volatile();
             let message = (&raw const (*record).message).cast::<[u8; MESSAGE_LEN]>().read_volatile();

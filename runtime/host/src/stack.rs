@@ -22,6 +22,10 @@ const LEAST: u64 = 8 << 10;
 /// Turns of recursion for which there is room before anybody asks for more.
 const TURNS: u64 = 64;
 
+/// As many times the longest way there is room for where only calls through pointers come back: formatting calls itself for
+/// the parts of what it formats, and seldom deeper.
+const WAYS: u64 = 4;
+
 /// The part of the device's memory that stacks take at most unless a kernel needs more for one turn.
 const PART_OF_MEMORY: u64 = 16;
 
@@ -44,7 +48,8 @@ impl Need {
         let recursive = record.resources.iter().filter(fits).filter_map(|used| Some((used.stack, used.recursion?)));
         let needs = recursive.map(|(stack, Recursion { level, reserve })| {
             let must = u64::from(stack) + u64::from(reserve);
-            Self { must, should: must + TURNS * u64::from(level), reserve: Some(u64::from(reserve)) }
+            let more = (TURNS * u64::from(level)).max(WAYS * u64::from(stack));
+            Self { must, should: must + more, reserve: Some(u64::from(reserve)) }
         });
         let need = needs.max_by_key(|need| need.must);
         let is_unknown = unknown || record.resources.is_empty();
@@ -222,6 +227,9 @@ mod tests {
         let deep = Some(Need { must: 1500, should: 1500 + 64 * 200, reserve: Some(500) });
         assert_eq!(need(&DEEP, Some("sm_90"), false), deep);
         assert_eq!(need(&DEEP, Some("sm_80"), false), Some(Need { must: 150, should: LEAST, reserve: Some(50) }));
+        static FORMATS: [ResourceRecord; 1] = [used("sm_90", 3000, Some(Recursion { level: 0, reserve: 4000 }))];
+        let formats = Some(Need { must: 7000, should: 7000 + 4 * 3000, reserve: Some(4000) });
+        assert_eq!(need(&FORMATS, Some("sm_90"), false), formats);
         // Where it is not known which was taken, what is enough for all.
         assert_eq!(need(&DEEP, None, false), deep);
     }

@@ -7,6 +7,9 @@
 //! keeps them, unrolls what counts, and moves loads up; so each value is exchanged into the record, which held zero, and
 //! what comes next depends on that. The file's name and the template end in NUL; the record's start is found by the mask,
 //! because all that is written lies less than a page from there.
+//!
+//! The record is the host's memory, but only threads of one device compete for it: the scope of the exchanges is the device,
+//! because compute-sanitizer takes wider ones there for errors.
 
 use std::mem::offset_of;
 
@@ -17,6 +20,10 @@ const WORDS: usize = offset_of!(Record, message) + offset_of!(Parts, words);
 const MESSAGE: usize = offset_of!(Record, message) + offset_of!(Parts, message);
 /// The message's length is not needed where the host makes the message.
 const LOCATION: usize = offset_of!(Record, message_len);
+
+/// Microseconds, about, that a thread waits for the one that panicked first to end the launch: that may be itself, if the stack
+/// overflowed while it formatted its message.
+const PATIENCE: u32 = 5_000_000;
 
 /// What a claim hands over of its place and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +50,12 @@ pub fn claim(place: Place, words: usize) -> String {
     let mut text = format!(
         "{{ .reg .pred %q; .reg .b32 %v; .reg .b64 %c;\nmov.b64 %c, 0;\n\
          ld.volatile.global.u64 $0, [{SYMBOL}];\n\
-         mov.u32 %v, 1;\nsetp.ne.s64 %q, $0, 0;\n@%q atom.global.sys.exch.b32 %v, [$0], %v;\n\
+         mov.u32 %v, 1;\nsetp.ne.s64 %q, $0, 0;\n@%q atom.global.exch.b32 %v, [$0], %v;\n\
          setp.eq.s32 %q, %v, 0;\n"
     );
     let addresses = [LOCATION, MESSAGE].into_iter().take(place.operands());
     for (operand, at) in addresses.chain((0..words).map(|word| WORDS + 8 * word)).enumerate() {
-        text +=
-            &format!("@%q atom.global.sys.exch.b64 %c, [$0+{at}], ${};\nsetp.eq.and.s64 %q, %c, 0, %q;\n", operand + 1);
+        text += &format!("@%q atom.global.exch.b64 %c, [$0+{at}], ${};\nsetp.eq.and.s64 %q, %c, 0, %q;\n", operand + 1);
     }
     text + "cvt.u64.u32 %c, %v;\nor.b64 $0, $0, %c;\n}"
 }
@@ -63,7 +69,7 @@ pub fn report(place: Place, has_text: bool) -> String {
          MINE:\nld.volatile.global.u64 %f, [%b+{LOCATION}];\n",
         if has_text { ", %n" } else { "" }
     );
-    let exchange = |at| format!("atom.global.sys.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra TRAP;\n");
+    let exchange = |at| format!("atom.global.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra TRAP;\n");
     if place == Place::Pair {
         text += "ld.volatile.u64 %f, [%f];\n";
     }
@@ -91,7 +97,8 @@ pub fn report(place: Place, has_text: bool) -> String {
     text += &format!(
         "READY:\nmembar.sys;\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n\
          TRAP:\ntrap;\n\
-         WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}}",
+         WAIT:\nmov.u32 %v, {PATIENCE};\n\
+         AGAIN:\nnanosleep.u32 1000;\nsub.u32 %v, %v, 1;\nsetp.ne.s32 %q, %v, 0;\n@%q bra AGAIN;\nbra TRAP;\n}}",
         offset_of!(Record, ready),
     );
     text

@@ -35,6 +35,7 @@ mod parts;
 mod print;
 mod record;
 mod scalars;
+mod stacks;
 mod threads;
 mod types;
 
@@ -47,7 +48,10 @@ fn main() -> ExitCode {
         }
     };
     if let Some(name) = &options.child {
-        let child = panics::child(name).or_else(|| print::child(name)).or_else(|| heap::child(name));
+        let child = panics::child(name)
+            .or_else(|| stacks::child(name))
+            .or_else(|| print::child(name))
+            .or_else(|| heap::child(name));
         return child.unwrap_or_else(|| failures::child(name));
     }
     if options.at_once {
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
         litmus::tests(),
         failures::tests(),
         panics::tests(),
+        stacks::tests(),
         linking::tests(),
         print::tests(),
         heap::tests(),

@@ -1,9 +1,10 @@
 //! Stacks: recursion that goes too deep panics with the function's name, at every size of the stack, and never writes over
 //! memory; what kernels need otherwise they have by default.
 
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use ptx::prelude::*;
 use ptx::{Error, Image, Recursion};
@@ -16,24 +17,27 @@ static PROFILES: [(&str, Image); 2] =
     [("debug", ptx::image!("stack_debug")), ("release", ptx::image!("stack_release"))];
 
 /// What a thread may have of stack, in bytes; 0 is whatever a launch gives by itself.
-const SIZES: [usize; 5] = [0, 1024, 5000, 32 << 10, 150 << 10];
+const SIZES: [usize; 5] = [0, 1024, 5000, 32 << 10, 80 << 10];
 
 /// Deeper than any stack.
-const TOO_DEEP: u32 = 20_000;
+const TOO_DEEP: u32 = 10_000;
 
 /// Threads that recurse at once.
-const BLOCKS: u32 = 8;
-const THREADS: u32 = 64;
+const BLOCKS: u32 = 4;
+const THREADS: u32 = 32;
+
+/// What a child may take: one that hangs is a failed test.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Begins the names of this module's children.
 const CHILD: &str = "stack";
 
-/// Processes at once. Each has a context of its own.
-const AT_ONCE: usize = 8;
+/// Processes at once. Each has a context of its own, whose stacks take up to 22 GiB of an H200's memory.
+const AT_ONCE: usize = 4;
 
 pub fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
-    for (profile, (name, image)) in PROFILES.iter().enumerate() {
+    for (profile, (name, _)) in PROFILES.iter().enumerate() {
         for (size, bytes) in SIZES.into_iter().enumerate() {
             let results: Arc<OnceLock<Vec<Value>>> = Arc::default();
             for (shape, (kind, function)) in SHAPES.iter().enumerate() {
@@ -46,7 +50,6 @@ pub fn tests() -> Vec<Test> {
             }
         }
         tests.push(test(&format!("stack: as deep as it is large, {name}"), move |_| {
-            _ = image;
             let found = start(profile, 0, SHAPES.len());
             assert_eq!(found, json!({ "equal": true }), "{found}");
         }));
@@ -66,14 +69,16 @@ fn check(found: &Value, function: &str, bytes: usize) {
         .strip_prefix("stack overflow in `")
         .and_then(|rest| rest.split_once("`: every thread has "))
         .unwrap_or_else(|| panic!("another panic: {found}"));
-    // What each turn calls may be what finds the end, too.
-    assert!(name.contains(function) || !name.is_empty() && function.len() > 1, "{found}");
+    assert!(name.contains(function), "{found}");
     let said: usize = rest.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
     assert_eq!(json!(said), found["size"], "{found}");
     assert!(said >= bytes, "{found}");
     assert!(rest.contains("Device::set_stack_size"), "{found}");
-    assert!(found["file"].as_str().is_some_and(|file| file.ends_with(".rs")), "{found}");
-    assert!(found["line"].as_u64().is_some_and(|line| line > 0), "{found}");
+    // Release builds know no places in `core`.
+    if name.contains("ptx_stack_kernels::shapes") && !name.contains("drop_glue") {
+        assert!(found["file"].as_str().is_some_and(|file| file.ends_with("shapes.rs")), "{found}");
+        assert!(found["line"].as_u64().is_some_and(|line| line > 0), "{found}");
+    }
 }
 
 fn children(profile: usize, size: usize) -> Vec<Value> {
@@ -96,13 +101,22 @@ fn children(profile: usize, size: usize) -> Vec<Value> {
 /// The last line that a child printed.
 fn start(profile: usize, size: usize, shape: usize) -> Value {
     let program = std::env::current_exe().expect("a running program has a path");
-    let output = Command::new(program)
+    let mut child = Command::new(program)
         .args(["--child", &format!("{CHILD} {profile} {size} {shape}")])
-        .output()
+        .stdout(Stdio::piped())
+        .spawn()
         .expect("it starts");
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let begin = Instant::now();
+    while child.try_wait().expect("it is our child").is_none() {
+        if begin.elapsed() > PATIENCE {
+            _ = child.kill();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("it is our child");
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let value = stdout.lines().last().and_then(|line| serde_json::from_str(line).ok());
-    value.unwrap_or_else(|| json!({ "failed": format!("{}:\n{stdout}\n{stderr}", output.status) }))
+    value.unwrap_or_else(|| json!({ "failed": format!("{} after {:?}: {stdout}", output.status, begin.elapsed()) }))
 }
 
 /// Goes too deep, and prints what came of it; none if the name is another's.
@@ -122,7 +136,7 @@ pub fn child(name: &str) -> Option<ExitCode> {
 }
 
 /// Launches with so many turns, and says whether all results are the CPU's.
-fn equal(device: &Device, module: &ptx::Module, shape: u32, depth: u32) -> ptx::Result<bool> {
+fn equal(device: &Device, module: &Module, shape: u32, depth: u32) -> ptx::Result<bool> {
     let threads = BLOCKS * THREADS;
     let mut out = device.zeroed::<u32>(threads as usize)?;
     recurse(shape, depth, &mut out).launch(module, Grid::new(BLOCKS, THREADS))?;
