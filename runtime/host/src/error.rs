@@ -1,5 +1,7 @@
 //! Everything that can go wrong on the host, each with what to do about it.
 
+use std::fmt;
+
 use ptx_device::Dim3;
 
 use crate::grid::{Grid, GridError};
@@ -9,7 +11,9 @@ use crate::shape::ShapeError;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong on the host; each message says what to do about it.
-#[derive(Debug, thiserror::Error)]
+///
+/// `{:?}` is the same text as `{}`, so that `fn main() -> ptx::Result<()>` and `unwrap` show it.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The driver's library was not found.
@@ -237,6 +241,12 @@ pub enum Error {
     },
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// A panic in a kernel, of the first thread that panicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -255,8 +265,8 @@ pub struct Panic {
     pub thread: Dim3,
 }
 
-impl std::fmt::Display for Panic {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a kernel panicked")?;
         if !self.file.is_empty() {
             write!(f, " at {}:{}:{}", self.file, self.line, self.column)?;
@@ -300,6 +310,12 @@ pub enum Lost {
 #[cfg(test)]
 mod tests {
     use super::Error;
+
+    #[test]
+    fn main_shows_the_text() {
+        let error = Error::UnknownDevice { ordinal: 3, count: 1 };
+        assert_eq!(format!("{error:?}"), "there is no CUDA device 3: this machine has 1, numbered from 0");
+    }
 
     /// From 128 bytes on, clippy warns of every function of a user's that returns it (`result_large_err`).
     #[test]
