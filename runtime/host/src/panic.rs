@@ -11,13 +11,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::panic::{FILE_LEN, MESSAGE_LEN, PARTS, PLACE, Parts, Record, SYMBOL};
+use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, MESSAGE_LEN, PARTS, PLACE, Parts, Record, SYMBOL};
 use ptx_device::Dim3;
 
 use crate::error::Panic;
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`
 const MAPPED: u32 = 1 | 2;
+
+/// Of a record, where the device finds its start.
+const LAYOUT: Layout = match Layout::from_size_align(size_of::<Record>(), HOST_ALIGN) {
+    Ok(layout) => layout,
+    Err(_) => unreachable!(),
+};
 
 /// The records of all contexts, while somebody holds them.
 static RECORDS: Mutex<Vec<Weak<PanicRecord>>> = Mutex::new(Vec::new());
@@ -93,7 +99,7 @@ impl PanicRecord {
 
     fn new(context: &Arc<CudaContext>) -> Option<Self> {
         // SAFETY: the layout is not of size zero; zeros are an empty record.
-        let memory = NonNull::new(unsafe { alloc_zeroed(Layout::new::<Record>()) })?;
+        let memory = NonNull::new(unsafe { alloc_zeroed(LAYOUT) })?;
         let start: *mut c_void = memory.as_ptr().cast();
         let mut address = 0;
         // SAFETY: so many bytes were allocated just now, and are freed only after the driver gave them up.
@@ -104,7 +110,7 @@ impl PanicRecord {
         };
         let record = Self { memory: memory.cast(), address, context: context.clone() };
         // Dropping it frees the memory, where it was not shared. The device finds the record's start by its alignment.
-        (shared.is_ok() && address % align_of::<Record>() as u64 == 0).then_some(record)
+        (shared.is_ok() && address % HOST_ALIGN as u64 == 0).then_some(record)
     }
 
     /// The panic that a kernel left. It is read only once it is ready, because the device then writes no more.
@@ -154,7 +160,7 @@ impl Drop for PanicRecord {
         let never_shared = DriverError(CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
         if given_up.is_ok() || given_up == Err(never_shared) {
             // SAFETY: allocated by `new` with this layout, and nobody else has it.
-            unsafe { dealloc(start.cast(), Layout::new::<Record>()) };
+            unsafe { dealloc(start.cast(), LAYOUT) };
         }
     }
 }
