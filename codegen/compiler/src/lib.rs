@@ -42,6 +42,7 @@ pub mod ptx_text;
 pub mod ptxas;
 pub mod report;
 pub mod request;
+pub mod scratch;
 pub mod stacks;
 pub mod timings;
 pub mod tool;

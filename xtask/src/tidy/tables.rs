@@ -56,6 +56,7 @@ pub const FLOORS: &[Floor] = &[
             "hash",
             "ptx_text",
             "request",
+            "scratch",
             "timings",
             "tool",
             "version",

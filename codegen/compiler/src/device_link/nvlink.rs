@@ -40,7 +40,7 @@ impl Used {
 
 /// Links; the error is what nvlink said.
 pub fn run(nvlink: &Path, step: &mut Step<'_>) -> Result<Linked, String> {
-    let output = step.folder.join("linked.cubin");
+    let output = step.folder.path().join("linked.cubin");
     let mut run = start(nvlink, step, &output)?;
     // Objects do not show from outside that they hold LTO-IR.
     if !step.lto && text(&run).contains("LTO objects found") {
@@ -63,9 +63,10 @@ fn start(nvlink: &Path, step: &Step<'_>, output: &Path) -> Result<Output, String
         command.arg("-g");
     }
     if step.lto {
-        command.arg("-lto").arg(format!("-nvvmpath={}", lto::nvvm(nvlink, step.folder)?.display()));
+        command.arg("-lto").arg(format!("-nvvmpath={}", lto::nvvm(nvlink, step.folder.path())?.display()));
     }
     command.args(&step.files).arg("-o").arg(output);
+    step.folder.confine(&mut command);
     command.output().map_err(|e| format!("cannot run {}: {e}", nvlink.display()))
 }
 

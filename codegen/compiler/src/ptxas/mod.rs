@@ -18,6 +18,7 @@ use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::files::no_scratch;
 use crate::report::{Report, Resources};
 use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
+use crate::scratch::Folder;
 use crate::stacks;
 use crate::timings;
 use crate::tool::{Name, Origin, Tool};
@@ -132,11 +133,12 @@ impl Assembler {
         if let Some(entry) = self.cache().zip(key).and_then(|(cache, key)| cache.get(key)) {
             return Ok(Running { started: Started::Kept(entry), key: None });
         }
-        let folder = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
+        let folder = Folder::new().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
         let (input, output) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
         std::fs::write(&input, job.ptx).map_err(|e| no_scratch(&input, &e))?;
         let mut command = Command::new(&self.tool.path);
         command.args(self.arguments(job)).arg(&input).arg("-o").arg(&output);
+        folder.confine(&mut command);
         let process = Process::start(command, folder).map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
         Ok(Running { started: Started::Process(process), key })
     }
