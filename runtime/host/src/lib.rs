@@ -16,6 +16,7 @@ mod module;
 mod panic;
 mod param;
 mod shape;
+mod test;
 
 pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};

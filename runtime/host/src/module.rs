@@ -11,7 +11,7 @@ use ptx_abi::{Descriptor, Mangling};
 
 use crate::device::Device;
 use crate::driver::{self, Doing};
-use crate::error::{Error, Result};
+use crate::error::{Error, Panic, Result};
 use crate::grid::{Grid, GridError, Limits};
 use crate::image::{Code, Image, KernelRecord, Linking};
 use crate::panic::{self, PanicRecord};
@@ -26,7 +26,7 @@ pub struct Module {
     kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
     loaded: Loaded,
     // After `loaded`, whose kernels may write it until they are gone.
-    _panics: Option<Arc<PanicRecord>>,
+    panics: Option<Arc<PanicRecord>>,
 }
 
 /// The resources that a kernel uses on its device, as the driver reports them.
@@ -141,7 +141,7 @@ impl Module {
             unsafe { driver::load(code) }.map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
         let loaded = Loaded { module, context: context.clone() };
         let panics = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
-        Ok(Self { device: device.clone(), images, object, kernels: Mutex::default(), loaded, _panics: panics })
+        Ok(Self { device: device.clone(), images, object, kernels: Mutex::default(), loaded, panics })
     }
 
     /// The device that the module is loaded on.
@@ -163,6 +163,11 @@ impl Module {
     /// `cudarc::driver::result::launch_kernel`, which checks nothing. It is valid as long as the module lives.
     pub fn function(&self, name: &str) -> Result<CUfunction> {
         self.loaded.function(name)
+    }
+
+    /// The panic that a kernel left which ended without losing the context, and room for the next.
+    pub(crate) fn take_panic(&self) -> Option<Panic> {
+        self.panics.as_ref()?.take()
     }
 
     /// The resources that the kernel with this name uses.

@@ -18,4 +18,5 @@ pub use assign::assign;
 pub use crates::check;
 pub use lower::lower;
 pub use operands::hand_over;
+pub use record::End;
 pub use shrink::shrink;

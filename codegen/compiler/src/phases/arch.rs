@@ -103,7 +103,8 @@ pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
     time!(checks::separate(context, module))?;
     time!(memory::order(context, module, machine, &program.table, *arch, level))?;
     time!(float::lower(context, module, level))?;
-    time!(panics::lower(context, module, level))
+    let end = if program.tests.is_some() { panics::End::Thread } else { panics::End::Launch };
+    time!(panics::lower(context, module, level, end))
 }
 
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.

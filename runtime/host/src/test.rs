@@ -1,0 +1,57 @@
+//! Launches the tests of `cargo ptx test`, whose panics end a thread and not the context.
+
+use std::ffi::c_void;
+
+use cudarc::driver::result;
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use ptx_abi::harness;
+
+use crate::device::Device;
+use crate::driver::Doing;
+use crate::error::{Error, Panic, Result};
+use crate::module::Module;
+
+/// Bytes of stack that a test gets where the device has the memory: debug builds of formatting, sorting and recursion need
+/// more than kernels.
+const STACK: usize = 64 << 10;
+
+/// Bytes of heap: what a test that panics had allocated is never freed.
+const HEAP: usize = 512 << 20;
+
+impl Device {
+    /// Gives the one thread of a test what threads by the thousand could not have: at most a quarter of the memory as
+    /// stack, and a sixteenth as heap. Before the first launch.
+    #[doc(hidden)]
+    pub fn make_room_for_tests(&self) -> Result<()> {
+        let context = self.context();
+        let doing = || "asking how much the device has".to_owned();
+        let read =
+            |attribute| context.attribute(attribute).doing(doing).map(|value| usize::try_from(value).unwrap_or(0));
+        let threads = read(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?
+            * read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
+        let memory = context.total_mem().doing(doing)?;
+        self.set_stack_size(STACK.min(memory / 4 / threads.max(1)).max(self.stack_size()?))?;
+        self.set_heap_size(HEAP.min(memory / 16).max(self.heap_size()?))
+    }
+}
+
+impl Module {
+    /// Runs a test by its number, and waits for its end; the panic that it ended in, if it did.
+    ///
+    /// # Safety
+    /// The module must be of a crate's tests, which `ptx-test` is linked into. Nothing else may run on its device.
+    #[doc(hidden)]
+    pub unsafe fn run_test(&self, mut index: u32) -> Result<Option<Panic>> {
+        let kernel = self.function(harness::KERNEL)?;
+        let device = self.device();
+        device.context().bind_to_thread().doing(|| "choosing the device".to_owned())?;
+        let mut params = [(&raw mut index).cast::<c_void>()];
+        // SAFETY: by the caller the kernel takes one `u32`, which the driver copies before it returns.
+        unsafe { result::launch_kernel(kernel, (1, 1, 1), (1, 1, 1), 0, device.stream().cu_stream(), &mut params) }
+            .doing(|| "launching a test".to_owned())?;
+        match device.synchronize() {
+            Err(Error::Panic(panic)) => Ok(Some(*panic)),
+            ended => ended.map(|()| self.take_panic()),
+        }
+    }
+}
