@@ -10,7 +10,7 @@ use cudarc::driver::{CudaContext, DriverError, result};
 use ptx_abi::{Descriptor, Mangling};
 
 use crate::device::Device;
-use crate::driver::{self, Doing};
+use crate::driver::{self, Doing, Jit};
 use crate::error::{Error, Panic, Result};
 use crate::grid::{Grid, GridError, Limits};
 use crate::image::{Code, Image, KernelRecord, Linking};
@@ -92,12 +92,12 @@ impl Drop for Loaded {
 impl Device {
     /// Loads embedded device code: `device.load(&ptx::image!())`.
     pub fn load(&self, image: &Image) -> Result<Module> {
-        Module::load(self, image)
+        Module::load(self, image, Jit::Optimised)
     }
 }
 
 impl Module {
-    pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
+    pub(crate) fn load(device: &Device, image: &Image, jit: Jit) -> Result<Self> {
         if image.linking() == Linking::AtLoad {
             return Err(Error::NotLinked { image: image.name() });
         }
@@ -108,7 +108,7 @@ impl Module {
             Code::Ptx(_) => format!("`{}` (PTX for {}, compiled by the driver)", image.name(), object.arch),
         };
         // SAFETY: whoever made the image promised that its code is whole and has the kernels that it names.
-        unsafe { Self::load_code(device, vec![*image], &code, description, object.ptx_path) }
+        unsafe { Self::load_code(device, vec![*image], &code, jit, description, object.ptx_path) }
     }
 
     /// Loads the cubin that a linker made.
@@ -122,7 +122,7 @@ impl Module {
         description: String,
     ) -> Result<Self> {
         // SAFETY: the caller's promise.
-        unsafe { Self::load_code(device, images, &Code::Cubin(cubin), description, "") }
+        unsafe { Self::load_code(device, images, &Code::Cubin(cubin), Jit::Optimised, description, "") }
     }
 
     /// # Safety
@@ -131,14 +131,15 @@ impl Module {
         device: &Device,
         images: Vec<Image>,
         code: &Code<'_>,
+        jit: Jit,
         object: String,
         path: &str,
     ) -> Result<Self> {
         let context = device.context();
         context.bind_to_thread().doing(|| format!("loading {object}"))?;
         // SAFETY: the context is current; the rest is the caller's promise.
-        let module =
-            unsafe { driver::load(code) }.map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
+        let module = unsafe { driver::load(code, jit) }
+            .map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
         let loaded = Loaded { module, context: context.clone() };
         let panics = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
         Ok(Self { device: device.clone(), images, object, kernels: Mutex::default(), loaded, panics })

@@ -7,8 +7,9 @@ use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use ptx_abi::harness;
 
 use crate::device::Device;
-use crate::driver::Doing;
+use crate::driver::{Doing, Jit};
 use crate::error::{Error, Panic, Result};
+use crate::image::Image;
 use crate::module::Module;
 
 /// Bytes of stack that a test gets where the device has the memory: debug builds of formatting, sorting and recursion need
@@ -19,19 +20,27 @@ const STACK: usize = 64 << 10;
 const HEAP: usize = 512 << 20;
 
 impl Device {
-    /// Gives the one thread of a test what threads by the thousand could not have: at most a quarter of the memory as
-    /// stack, and a sixteenth as heap. Before the first launch.
+    /// Gives the one thread of a test what threads by the thousand could not have: at most half of the memory as stack, and
+    /// a sixteenth as heap, of what each of `share` processes has. Before the first launch.
     #[doc(hidden)]
-    pub fn make_room_for_tests(&self) -> Result<()> {
+    pub fn make_room_for_tests(&self, share: usize) -> Result<()> {
         let context = self.context();
         let doing = || "asking how much the device has".to_owned();
         let read =
             |attribute| context.attribute(attribute).doing(doing).map(|value| usize::try_from(value).unwrap_or(0));
         let threads = read(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?
             * read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
-        let memory = context.total_mem().doing(doing)?;
-        self.set_stack_size(STACK.min(memory / 4 / threads.max(1)).max(self.stack_size()?))?;
+        let memory = context.total_mem().doing(doing)? / share.max(1);
+        self.set_stack_size(STACK.min(memory / 2 / threads.max(1)).max(self.stack_size()?))?;
         self.set_heap_size(HEAP.min(memory / 16).max(self.heap_size()?))
+    }
+}
+
+impl Device {
+    /// Loads code of which the driver is to make machine code quickly, if it has to: as `ptxas -g`.
+    #[doc(hidden)]
+    pub fn load_unoptimised(&self, image: &Image) -> Result<Module> {
+        Module::load(self, image, Jit::Debug)
     }
 }
 

@@ -8,20 +8,24 @@ use std::time::{Duration, Instant};
 use crate::image::Tests;
 use crate::protocol::{Ended, Message};
 use crate::verdict::judge;
-use crate::worker::ARGUMENT;
+use crate::worker::{ARGUMENT, Setup};
 
-/// How long things may take.
+/// How long things may take, and what the tests get.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// A test.
     pub deadline: Duration,
     /// Loading the code, which the driver may have to compile.
     pub load: Duration,
+    /// How many runners share the device's memory.
+    pub share: usize,
+    /// Whether the driver, where it has to compile, is to do so quickly.
+    pub unoptimised: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { deadline: Duration::from_secs(60), load: Duration::from_secs(600) }
+        Self { deadline: Duration::from_secs(60), load: Duration::from_secs(600), share: 1, unoptimised: false }
     }
 }
 
@@ -58,7 +62,7 @@ impl Runner {
     /// Loads the code if it is not loaded; an error says why nothing can run.
     pub fn start(&mut self) -> Result<(), String> {
         if self.process.is_none() {
-            self.process = Some(Process::start(&self.tests, self.options.load)?);
+            self.process = Some(Process::start(&self.tests, &self.options)?);
         }
         Ok(())
     }
@@ -98,12 +102,14 @@ struct Process {
 }
 
 impl Process {
-    fn start(tests: &Tests, limit: Duration) -> Result<Self, String> {
+    fn start(tests: &Tests, options: &Options) -> Result<Self, String> {
+        let setup = Setup { share: options.share, unoptimised: options.unoptimised };
         let failed = |error: std::io::Error| format!("cannot start a process for the tests: {error}");
         let program = std::env::current_exe().map_err(failed)?;
         let mut child = Command::new(program)
             .arg(ARGUMENT)
             .arg(tests.folder())
+            .args(setup.args())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -115,7 +121,7 @@ impl Process {
         listen(child.stderr.take().expect("it is piped"), sender);
         let mut process = Self { child, stdin, lines };
         let mut said = String::new();
-        match process.wait(limit, &mut said)? {
+        match process.wait(options.load, &mut said)? {
             Message::Ready => Ok(process),
             Message::Unusable(reason) => Err(reason),
             Message::Done(_) => Err("the process for the tests ran none and says that it did".into()),

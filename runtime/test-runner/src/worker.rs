@@ -1,6 +1,6 @@
 //! The child: launches the tests whose numbers it reads, and says how each ended.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{OsStr, OsString, c_int, c_void};
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,11 +18,11 @@ pub(crate) const ARGUMENT: &str = "--ptx-test-worker";
 pub fn become_worker_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let asked = args.next().is_some_and(|first| first == ARGUMENT);
-    asked.then(|| run(&args.next().unwrap_or_else(OsString::new)))
+    asked.then(|| run(&args.next().unwrap_or_else(OsString::new), &Setup::of(args)))
 }
 
-fn run(folder: &OsStr) -> ExitCode {
-    let worker = match Worker::open(Path::new(folder)) {
+fn run(folder: &OsStr, setup: &Setup) -> ExitCode {
+    let worker = match Worker::open(Path::new(folder), setup) {
         Ok(worker) => worker,
         Err(reason) => {
             say(&Message::Unusable(reason));
@@ -42,10 +42,40 @@ fn run(folder: &OsStr) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+unsafe extern "C" {
+    /// C's; with null it writes out what all streams hold back.
+    fn fflush(stream: *mut c_void) -> c_int;
+}
+
 /// A closed standard output means that nobody listens any more.
 fn say(message: &Message) {
+    // The driver prints for tests by C's standard output, which keeps that back where it is a pipe.
+    // SAFETY: null is allowed.
+    unsafe { fflush(std::ptr::null_mut()) };
     let mut stdout = std::io::stdout().lock();
     _ = writeln!(stdout, "{}", message.encode()).and_then(|()| stdout.flush());
+}
+
+/// How the child works, as its arguments say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Setup {
+    /// How many such processes share the device's memory.
+    pub share: usize,
+    /// Whether the driver is to assemble quickly.
+    pub unoptimised: bool,
+}
+
+impl Setup {
+    /// After the folder.
+    pub fn args(self) -> [String; 2] {
+        [self.share.to_string(), self.unoptimised.to_string()]
+    }
+
+    fn of(args: impl Iterator<Item = OsString>) -> Self {
+        let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let get = |index: usize| args.get(index).map_or("", String::as_str);
+        Self { share: get(0).parse().unwrap_or(1), unoptimised: get(1) == "true" }
+    }
 }
 
 struct Worker {
@@ -53,12 +83,12 @@ struct Worker {
 }
 
 impl Worker {
-    fn open(folder: &Path) -> Result<Self, String> {
+    fn open(folder: &Path, setup: &Setup) -> Result<Self, String> {
         let image = Tests::read(folder)?.image()?;
         let open = || {
             let device = Device::first()?;
-            device.make_room_for_tests()?;
-            Ok(Self { module: device.load(&image)? })
+            device.make_room_for_tests(setup.share)?;
+            Ok(Self { module: if setup.unoptimised { device.load_unoptimised(&image)? } else { device.load(&image)? } })
         };
         open().map_err(|error: Error| error.to_string())
     }
@@ -77,4 +107,16 @@ impl Worker {
 fn panicked(panic: &Panic) -> Ended {
     let place = if panic.line == 0 { String::new() } else { format!("{}:{}:{}", panic.file, panic.line, panic.column) };
     Ended::Panicked { message: panic.message.clone().unwrap_or_default(), place }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_works_as_it_was_told() {
+        for setup in [Setup { share: 6, unoptimised: true }, Setup { share: 1, unoptimised: false }] {
+            assert_eq!(Setup::of(setup.args().into_iter().map(OsString::from)), setup);
+        }
+    }
 }

@@ -86,11 +86,7 @@ fn output(image: &str) -> Result<PathBuf> {
 }
 
 /// Compiles, and calls back with the image's name and its number of tests, or what went wrong.
-fn build(
-    sources: &Path,
-    filter: &[String],
-    mut each: impl FnMut(&str, Result<usize>) -> Result<()>,
-) -> Result<()> {
+fn build(sources: &Path, filter: &[String], mut each: impl FnMut(&str, Result<usize>) -> Result<()>) -> Result<()> {
     let table = Table::read(Path::new("tests/suites/core/core.toml"))?;
     let target = shell::target_dir()?.join("core-tests");
     let package = Package::write(&table, sources, &target.join("package"))?;
