@@ -75,7 +75,8 @@ fn say(report: &Report, format: MessageFormat) {
             for file in &report.outputs {
                 println!("{}", output::path(&file.path));
             }
-            println!("{} tests, none of them run (--no-run)", report.tests.len());
+            let number = report.tests.len();
+            println!("{number} test{}, none of them run (--no-run)", if number == 1 { "" } else { "s" });
         }
     }
 }
