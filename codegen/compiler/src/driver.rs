@@ -28,7 +28,11 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("reduce", &program.module)?;
 
     let ptxas = parts.assembler.as_ref().map(|assembler| assembler.version());
-    let mut report = Report { debug: program.debug, ..Report::new(options, &program.table, &program.module, ptxas) };
+    let mut report = Report {
+        debug: program.debug,
+        tests: program.tests.clone().unwrap_or_default(),
+        ..Report::new(options, &program.table, &program.module, ptxas)
+    };
     let mut artifacts = Vec::from_iter(program.header.take());
     let mut begun = VecDeque::new();
     for &arch in &options.archs {

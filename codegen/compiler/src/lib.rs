@@ -23,6 +23,7 @@ mod emit;
 pub mod files;
 mod float;
 mod graph;
+pub mod harness;
 pub mod hash;
 mod header;
 mod hints;

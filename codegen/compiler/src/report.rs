@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::abi::{self, Table};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::harness::Test;
 use crate::hash;
 use crate::llvm::Module;
 use crate::marks;
@@ -36,6 +37,9 @@ pub struct Report {
     /// Device functions that cross the boundary: exports, then imports, each in order of symbol.
     #[serde(default)]
     pub functions: Vec<DeviceFunction>,
+    /// Where rustc was to build tests: these, in the order by which `__ptx_test` numbers them.
+    #[serde(default)]
+    pub tests: Vec<Test>,
     /// In order of arch, then kind.
     pub outputs: Vec<OutputFile>,
     /// Warnings.
@@ -81,6 +85,7 @@ impl Report {
             debug: options.debug,
             kernels: table.kernels.iter().map(kernel).collect(),
             functions: table.exports.iter().chain(&table.imports).map(function).collect(),
+            tests: Vec::new(),
             outputs: Vec::new(),
             diagnostics: Vec::new(),
             linking: options.linking(),

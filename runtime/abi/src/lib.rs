@@ -18,6 +18,7 @@ mod descriptor;
 mod encode;
 pub mod extents;
 pub mod float;
+pub mod harness;
 pub mod panic;
 pub mod stack;
 

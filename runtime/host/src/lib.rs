@@ -17,6 +17,7 @@ mod panic;
 mod param;
 mod shape;
 mod stack;
+mod test;
 
 pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};

@@ -10,8 +10,8 @@ use cudarc::driver::{CudaContext, DriverError, result};
 use ptx_abi::{Descriptor, Mangling};
 
 use crate::device::Device;
-use crate::driver::{self, Doing};
-use crate::error::{Error, Result};
+use crate::driver::{self, Doing, Jit};
+use crate::error::{Error, Panic, Result};
 use crate::grid::{Grid, GridError, Limits};
 use crate::image::{Code, Image, KernelRecord, Linking};
 use crate::panic::{self, PanicRecord};
@@ -31,7 +31,7 @@ pub struct Module {
     kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
     loaded: Loaded,
     // After `loaded`, whose kernels may write it until they are gone.
-    _panics: Option<Arc<PanicRecord>>,
+    panics: Option<Arc<PanicRecord>>,
 }
 
 /// The resources that a kernel uses on its device, as the driver reports them.
@@ -99,12 +99,12 @@ impl Drop for Loaded {
 impl Device {
     /// Loads embedded device code: `device.load(&ptx::image!())`.
     pub fn load(&self, image: &Image) -> Result<Module> {
-        Module::load(self, image)
+        Module::load(self, image, Jit::Optimised)
     }
 }
 
 impl Module {
-    pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
+    pub(crate) fn load(device: &Device, image: &Image, jit: Jit) -> Result<Self> {
         if image.linking() == Linking::AtLoad {
             return Err(Error::NotLinked { image: image.name() });
         }
@@ -116,7 +116,7 @@ impl Module {
         };
         let arch = matches!(code, Code::Cubin(_)).then_some(object.arch);
         // SAFETY: whoever made the image promised that its code is whole and has the kernels that it names.
-        unsafe { Self::load_code(device, vec![*image], &code, arch, description, object.ptx_path) }
+        unsafe { Self::load_code(device, vec![*image], &code, arch, jit, description, object.ptx_path) }
     }
 
     /// Loads the cubin that a linker made.
@@ -130,7 +130,7 @@ impl Module {
         description: String,
     ) -> Result<Self> {
         // SAFETY: the caller's promise.
-        unsafe { Self::load_code(device, images, &Code::Cubin(cubin), None, description, "") }
+        unsafe { Self::load_code(device, images, &Code::Cubin(cubin), None, Jit::Optimised, description, "") }
     }
 
     /// # Safety
@@ -140,19 +140,20 @@ impl Module {
         images: Vec<Image>,
         code: &Code<'_>,
         arch: Option<&'static str>,
+        jit: Jit,
         object: String,
         path: &str,
     ) -> Result<Self> {
         let context = device.context();
         context.bind_to_thread().doing(|| format!("loading {object}"))?;
         // SAFETY: the context is current; the rest is the caller's promise.
-        let module =
-            unsafe { driver::load(code) }.map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
+        let module = unsafe { driver::load(code, jit) }
+            .map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
         let loaded = Loaded { module, context: context.clone() };
         let panics = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
         let stack = Told::of(module).doing(|| format!("asking {object} about its stack"))?;
         let (device, kernels) = (device.clone(), Mutex::default());
-        Ok(Self { device, images, object, arch, stack, kernels, loaded, _panics: panics })
+        Ok(Self { device, images, object, arch, stack, kernels, loaded, panics })
     }
 
     /// The device that the module is loaded on.
@@ -176,6 +177,11 @@ impl Module {
         self.loaded.function(name)
     }
 
+    /// The panic that a kernel left which ended without losing the context, and room for the next.
+    pub(crate) fn take_panic(&self) -> Option<Panic> {
+        self.panics.as_ref()?.take()
+    }
+
     /// The resources that the kernel with this name uses.
     pub fn attributes(&self, name: &str) -> Result<Attributes> {
         let record = self.record(name)?;
@@ -185,6 +191,11 @@ impl Module {
     /// Gives threads the stack that the kernel needs. The context must be current.
     pub(crate) fn prepare_stack(&self, kernel: &Kernel) -> Result<()> {
         kernel.stack.map_or(Ok(()), |need| stack::prepare(&self.device, kernel.name, need, self.stack.as_ref()))
+    }
+
+    /// Tells code that has no record where its stack ends. The context must be current.
+    pub(crate) fn prepare_stack_as_it_is(&self, kernel: &str) -> Result<()> {
+        stack::prepare(&self.device, kernel, stack::Need::default(), self.stack.as_ref())
     }
 
     /// The kernel that `host` describes, if the device's signature is the same.

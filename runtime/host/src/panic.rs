@@ -113,6 +113,14 @@ impl PanicRecord {
         (shared.is_ok() && address % HOST_ALIGN as u64 == 0).then_some(record)
     }
 
+    /// The panic that a kernel left which is over; after that there is none.
+    pub(crate) fn take(&self) -> Option<Panic> {
+        let panic = self.read()?;
+        // SAFETY: the memory is alive, no kernel runs that could write it, and zeros are an empty record.
+        unsafe { self.memory.as_ptr().write_bytes(0, 1) };
+        Some(panic)
+    }
+
     /// The panic that a kernel left. It is read only once it is ready, because the device then writes no more.
     fn read(&self) -> Option<Panic> {
         // SAFETY: the memory is alive. What the device may still write is read as atomic; the rest it wrote before.

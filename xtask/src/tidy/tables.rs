@@ -64,7 +64,7 @@ pub const FLOORS: &[Floor] = &[
     ),
     ("LLVM", &["llvm"]),
     ("marks", &["marks"]),
-    ("reading", &["interface", "input"]),
+    ("reading", &["harness", "interface", "input"]),
     (
         "stages",
         &[

@@ -8,6 +8,7 @@
 mod atomics;
 mod bitcode;
 mod call_sites;
+mod constants;
 mod copies;
 mod debug;
 mod errors;
@@ -27,6 +28,7 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
+pub use constants::{Memory, constant_memory};
 pub use copies::{
     always_branch, branch_targets, build_copy, build_freeze, copy_blocks, copy_instruction, incoming, phis,
     predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,

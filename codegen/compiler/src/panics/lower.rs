@@ -22,19 +22,22 @@ use std::collections::HashMap;
 use ptx_abi::panic::{DRAFT_SYMBOL, Operand, Record, SYMBOL};
 
 use super::message::{self, Part};
-use super::record::{self, Before, Place};
+use super::record::{self, Before, End, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, Attribute, AttributeLoc, BasicBlock, BasicMetadataTypeEnum, BasicMetadataValueEnum,
     BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode,
-    InstructionValue, IntValue, Linkage, Module, PointerValue,
+    InstructionValue, IntValue, Linkage, Module, PointerValue, Use,
 };
 use crate::marks::{self, AT_LOCATION, PANIC_WITH};
 use crate::request::OptLevel;
 
+/// The system call that ends a launch.
+const ASSERT_FAIL: &str = "__assertfail";
+
 /// Lowers calls of [`AT_LOCATION`] and [`PANIC_WITH`], and defines the globals that panics refer to.
-pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
+pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel, end: End) -> Result<()> {
     let failed = |error: BuilderError| Diagnostic::error(Code::LlvmFailed, format!("cannot write a panic: {error}"));
     let callees: Vec<FunctionValue<'ctx>> = llvm::functions(module)
         .filter(|function| {
@@ -43,7 +46,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         })
         .collect();
     if !callees.is_empty() {
-        let mut writer = Writer { context, module, builder: context.create_builder(), places: HashMap::new() };
+        let mut writer = Writer { context, module, builder: context.create_builder(), places: HashMap::new(), end };
         if level != OptLevel::O0 {
             writer.join(&callees).map_err(failed)?;
         }
@@ -60,12 +63,30 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         }
         drop_messages(module);
     }
+    if end == End::Thread {
+        exit_after_panics(context, module).map_err(failed)?;
+    }
     let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
     for (name, ty) in [(SYMBOL, context.i64_type().into()), (DRAFT_SYMBOL, context.i64_type().array_type(words).into())]
     {
         if let Some(global) = module.get_global(name).filter(|global| !llvm::uses(global).is_empty()) {
             define(global, ty);
         }
+    }
+    Ok(())
+}
+
+/// Lets the runtime's panics, too, end their thread: where `__assertfail` would end the launch.
+fn exit_after_panics<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), BuilderError> {
+    let Some(fail) = module.get_function(ASSERT_FAIL) else { return Ok(()) };
+    let ty = context.void_type().fn_type(&[], false);
+    let exit = context.create_inline_asm(ty, "exit;".into(), "~{memory}".into(), true, false, None, false);
+    let builder = context.create_builder();
+    for user in llvm::uses(&fail) {
+        let Use::Instruction(call) = user else { continue };
+        builder.position_before(&call);
+        builder.build_indirect_call(ty, exit, &[], "")?;
+        call.erase_from_basic_block();
     }
     Ok(())
 }
@@ -185,6 +206,7 @@ struct Writer<'a, 'ctx> {
     builder: Builder<'ctx>,
     /// Pairs of a location and a message.
     places: HashMap<(PointerValue<'ctx>, Vec<u8>), PointerValue<'ctx>>,
+    end: End,
 }
 
 impl<'ctx> Writer<'_, 'ctx> {
@@ -309,7 +331,8 @@ impl<'ctx> Writer<'_, 'ctx> {
         function.set_linkage(Linkage::Internal);
         let builder = self.context.create_builder();
         builder.position_at_end(self.context.append_basic_block(function, ""));
-        let writer = Writer { context: self.context, module: self.module, builder, places: HashMap::new() };
+        let writer =
+            Writer { context: self.context, module: self.module, builder, places: HashMap::new(), end: self.end };
         let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
         let words: Vec<IntValue<'ctx>> = params[1..].iter().map(|word| word.into_int_value()).collect();
         let record = writer.claim(kind, &params[..1], &words, writer.in_a_call())?;
@@ -413,7 +436,7 @@ impl<'ctx> Writer<'_, 'ctx> {
 
     fn report(&self, place: Place, record: IntValue<'ctx>, has_text: bool) -> Result<(), BuilderError> {
         let ty = self.context.void_type().fn_type(&[record.get_type().into()], false);
-        let text = record::report(place, has_text);
+        let text = record::report(place, has_text, self.end);
         let assembly = self.context.create_inline_asm(ty, text, "l,~{memory}".into(), true, false, None, false);
         self.builder.build_indirect_call(ty, assembly, &[record.into()], "")?;
         Ok(())

@@ -21,5 +21,6 @@ pub use crates::check;
 pub use lower::lower;
 pub use message::Part;
 pub use operands::hand_over;
+pub use record::End;
 pub use shrink::shrink;
 pub use write::write;

@@ -21,6 +21,25 @@ const MESSAGE: usize = offset_of!(Record, message) + offset_of!(Parts, message);
 /// The message's length is not needed where the host makes the message.
 const LOCATION: usize = offset_of!(Record, message_len);
 
+/// What a panic ends. Thread: the context stays, so that the next test runs in it, and the host looks for the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The launch, and with it the context.
+    Launch,
+    /// The thread that panics, which is the only one: a test.
+    Thread,
+}
+
+impl End {
+    /// In PTX.
+    fn instruction(self) -> &'static str {
+        match self {
+            Self::Launch => "trap",
+            Self::Thread => "exit",
+        }
+    }
+}
+
 /// What a claim hands over of its place and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -83,8 +102,9 @@ fn claimed_before() -> String {
     text + "selp.b32 %v, %v, 0, %o;\nselp.b32 %v, %v, 1, %q;\n}\n"
 }
 
-/// Fills the rest of the record that `$0` claimed, and ends the launch; `has_text` if one of the words can be a text's address.
-pub fn report(place: Place, has_text: bool) -> String {
+/// Fills the rest of the record that `$0` claimed, and ends the launch or the thread; `has_text` if one of the words can
+/// be a text's address.
+pub fn report(place: Place, has_text: bool, end: End) -> String {
     let mut text = format!(
         "{{ .reg .pred %q; .reg .b64 %b, %f; .reg .b32 %v{};\n\
          mov.b64 %b, $0;\ncvt.u32.u64 %v, %b;\nand.b32 %v, %v, 1;\nsetp.eq.s32 %q, %v, 0;\n@%q bra MINE;\n\
@@ -119,9 +139,10 @@ pub fn report(place: Place, has_text: bool) -> String {
     text += &format!("mov.u32 %v, {};\n", if place == Place::Location { PLACE } else { PARTS });
     text += &format!(
         "READY:\nmembar.sys;\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n\
-         TRAP:\ntrap;\n\
+         TRAP:\n{};\n\
          WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}}",
         offset_of!(Record, ready),
+        end.instruction(),
     );
     text
 }

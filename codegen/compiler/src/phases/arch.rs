@@ -111,7 +111,8 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
         *version = time!(emit::ptx_version(options, *arch, &program.table, needs))?;
         *machine = Rc::new(time!(emit::machine(*arch, *version, level))?);
     }
-    time!(panics::lower(context, module, level))
+    let end = if program.tests.is_some() { panics::End::Thread } else { panics::End::Launch };
+    time!(panics::lower(context, module, level, end))
 }
 
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
