@@ -54,7 +54,8 @@ pub fn trials() -> Vec<Trial> {
             let demo = demo();
             let folder = demo.path().join("half");
             std::fs::create_dir_all(folder.join("src")).expect("a fresh folder");
-            let manifest = "[package]\nname = \"half\"\nedition = \"2021\"\n[dev-dependencies]\nlibm = \"0.2\"\n[workspace]\n";
+            let manifest =
+                "[package]\nname = \"half\"\nedition = \"2021\"\n[dev-dependencies]\nlibm = \"0.2\"\n[workspace]\n";
             let path = folder.join("Cargo.toml");
             std::fs::write(&path, manifest).expect("a fresh folder");
             std::fs::write(folder.join("src/lib.rs"), LIBRARY).expect("a fresh folder");
