@@ -10,6 +10,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use crate::bundle::ARCH;
 use crate::counts::Counts;
 use crate::{abi, cases, core, examples, reference, sanitizer, setup, shell};
 
@@ -138,7 +139,7 @@ impl Suite {
                 }
             }
             Self::Sanitizer => sanitizer::run(),
-            Self::Core => core::run(request.library.as_deref(), &request.filter),
+            Self::Core => core::run(request.library.as_deref(), ARCH, &request.filter),
             Self::Device => device(request),
         }
     }

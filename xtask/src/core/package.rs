@@ -58,7 +58,7 @@ impl Package {
         Ok(package)
     }
 
-    /// Its manifest.
+    /// Where its manifest is.
     pub fn manifest(&self) -> PathBuf {
         self.folder.join("Cargo.toml")
     }
@@ -82,8 +82,8 @@ impl Package {
             let needs = module.split_once("::").map_or(String::new(), |(outer, _)| format!("{outer:?}"));
             text += &format!("{} = [{needs}]\n", feature(module));
         }
-        // As in coretests' own manifest.
-        text + "\n[lints.rust]\nunexpected_cfgs = { level = \"allow\" }\n"
+        // Lints as in coretests' own manifest; the place of a panic is no debug information.
+        text + "\n[lints.rust]\nunexpected_cfgs = { level = \"allow\" }\n\n[profile.dev]\ndebug = false\n"
     }
 }
 

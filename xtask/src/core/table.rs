@@ -31,7 +31,7 @@ pub struct Replace {
 /// Items of one file.
 #[derive(Debug)]
 pub struct LeaveOut {
-    /// The file.
+    /// Below the folder of the tests.
     pub file: String,
     /// As in `fn name` and `mod name`.
     pub items: Vec<String>,
