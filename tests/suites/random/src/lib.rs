@@ -1,0 +1,4 @@
+//! Compiles random programs for both sides, and packs what a GPU runs.
+
+pub mod compile;
+pub mod pack;
