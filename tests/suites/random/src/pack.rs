@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use ptx_codegen::workarounds;
 use ptx_random::choices::Choices;
-use ptx_random::inputs::{BLOCK, THREADS};
+use ptx_random::inputs::{BLOCK, THREADS, inputs};
+use ptx_random::ptx::{self, Kernel};
 use ptx_random::rust;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::compile;
 
@@ -35,15 +37,41 @@ pub struct Plan {
 
 /// Makes what is missing in the folder.
 pub fn pack(plan: Plan, folder: &Path) -> Result<(), String> {
+    let batches = in_batches(plan, folder, |programs| batch(plan, programs, folder))?;
+    let batches = batches.into_iter().map(|(first, count)| {
+        let levels: &[u32] = if levels(plan, first).contains(&0) { &[0, 3] } else { &[3] };
+        json!({ "first": first, "programs": count, "levels": levels })
+    });
+    list(folder, "programs in Rust", plan.seed, (THREADS, BLOCK), batches.collect())
+}
+
+/// The same for kernels in PTX, all at both levels.
+pub fn pack_ptx(plan: Plan, folder: &Path) -> Result<(), String> {
+    let batches = in_batches(plan, folder, |kernels| batch_of_ptx(plan, kernels, folder))?;
+    let batches = batches.into_iter().map(|(first, count)| json!({ "first": first, "programs": count, "levels": [0, 3] }));
+    list(folder, "kernels in PTX", plan.seed, (ptx::THREADS, ptx::BLOCK), batches.collect())
+}
+
+fn list(folder: &Path, what: &str, seed: u64, threads: (usize, usize), batches: Vec<Value>) -> Result<(), String> {
+    let list = json!({ "what": what, "seed": seed, "threads": threads.0, "block": threads.1, "batches": batches });
+    fs::write(folder.join("list.json"), list.to_string()).map_err(|error| error.to_string())
+}
+
+/// Makes batches, some at once; returns the first of each and how many they are.
+fn in_batches(
+    plan: Plan,
+    folder: &Path,
+    make: impl Fn(&[u64]) -> Result<(), String> + Sync,
+) -> Result<Vec<(u64, u64)>, String> {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-    let batches: Vec<u64> = (plan.first..plan.first + plan.programs).step_by(BATCH as usize).collect();
+    let end = plan.first + plan.programs;
+    let batches: Vec<(u64, u64)> =
+        (plan.first..end).step_by(BATCH as usize).map(|first| (first, BATCH.min(end - first))).collect();
     let next = AtomicUsize::new(0);
     let work = || -> Result<(), String> {
-        while let Some(first) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let end = (first + BATCH).min(plan.first + plan.programs);
-            let programs: Vec<u64> = (*first..end).collect();
-            batch(plan, &programs, folder)?;
-            eprintln!("seed {}: programs {first} to {}", plan.seed, end - 1);
+        while let Some((first, count)) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+            make(&Vec::from_iter(*first..first + count))?;
+            eprintln!("seed {}: {first} to {} are there", plan.seed, first + count - 1);
         }
         Ok(())
     };
@@ -51,17 +79,7 @@ pub fn pack(plan: Plan, folder: &Path) -> Result<(), String> {
         let threads: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(work)).collect();
         threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect::<Result<Vec<()>, _>>()
     })?;
-    let list: Vec<_> = batches
-        .iter()
-        .map(|first| {
-            let count = BATCH.min(plan.first + plan.programs - first);
-            let levels: &[u32] = if levels(plan, *first).contains(&0) { &[0, 3] } else { &[3] };
-            json!({ "first": first, "programs": count, "levels": levels })
-        })
-        .collect();
-    let what = "programs in Rust";
-    let text = json!({ "what": what, "seed": plan.seed, "threads": THREADS, "block": BLOCK, "batches": list }).to_string();
-    fs::write(folder.join("list.json"), text).map_err(|error| error.to_string())
+    Ok(batches)
 }
 
 fn levels(plan: Plan, first: u64) -> Vec<u32> {
@@ -91,4 +109,29 @@ fn batch(plan: Plan, numbers: &[u64], folder: &Path) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn batch_of_ptx(plan: Plan, numbers: &[u64], folder: &Path) -> Result<(), String> {
+    let first = numbers[0];
+    let expected = folder.join(format!("{first}.expected"));
+    if expected.exists() {
+        return Ok(());
+    }
+    let kernels: Vec<Kernel> =
+        numbers.iter().map(|number| Kernel::new(&mut Choices::of_item(plan.seed, *number))).collect();
+    let text = ptx::module(&kernels, compile::ARCH);
+    // As our linker hands it on.
+    let text = workarounds::widen(&text, compile::ARCH.parse().expect("an arch"));
+    let work = compile::folder(&format!("pack-ptx-{}", plan.seed));
+    fs::create_dir_all(&work).map_err(|error| error.to_string())?;
+    for level in [0, 3] {
+        let source = work.join(format!("{first}_o{level}.ptx"));
+        fs::write(&source, &text).map_err(|error| error.to_string())?;
+        let cubin = compile::assemble(&source, level)?;
+        fs::rename(cubin, folder.join(format!("{first}_o{level}.cubin"))).map_err(|error| error.to_string())?;
+    }
+    let inputs = inputs(ptx::THREADS);
+    let digests = kernels.iter().flat_map(|kernel| inputs.iter().map(|inputs| kernel.compute(inputs)));
+    let bytes: Vec<u8> = digests.flat_map(u32::to_le_bytes).collect();
+    fs::write(&expected, bytes).map_err(|error| error.to_string())
 }

@@ -56,9 +56,13 @@ impl Choices {
         self.made.get(self.next - 1).copied().unwrap_or(0)
     }
 
-    /// One of 0 to `end` - 1.
+    /// One of 0 to `end` - 1. That is also what is written down, so that half of it, say, is a simpler choice.
     pub fn below(&mut self, end: usize) -> usize {
-        (self.word() as usize) % end
+        let number = (self.word() as usize) % end;
+        if let Some(made) = self.made.get_mut(self.next - 1) {
+            *made = number as u32;
+        }
+        number
     }
 
     /// True `percent` times of a hundred.
@@ -103,6 +107,6 @@ mod tests {
     fn after_the_list_come_the_simplest() {
         let mut choices = Choices::again(&[7]);
         assert_eq!((choices.below(5), choices.below(5), choices.chance(99)), (2, 0, false));
-        assert_eq!(choices.made(), [7]);
+        assert_eq!(choices.made(), [2]);
     }
 }

@@ -5,5 +5,6 @@
 
 pub mod choices;
 pub mod inputs;
+pub mod ptx;
 pub mod rust;
 pub mod shrink;

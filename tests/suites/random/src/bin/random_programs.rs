@@ -29,6 +29,9 @@ enum Verb {
         /// How many of them without optimisation too.
         #[arg(long, default_value_t = 1_000)]
         unoptimised: u64,
+        /// How many kernels in PTX.
+        #[arg(long, default_value_t = 2_000)]
+        kernels: u64,
         /// Batches that are compiled at once.
         #[arg(long, default_value_t = 2)]
         jobs: usize,
@@ -46,9 +49,17 @@ fn main() -> ExitCode {
     ptx_project::linker::become_linker_if_asked();
     match Verb::parse() {
         Verb::Show { seed, program } => print!("{}", rust::program(&mut Choices::of_item(seed, program))),
-        Verb::Pack { seed, first, programs, unoptimised, jobs, out } => {
+        Verb::Pack { seed, first, programs, unoptimised, kernels, jobs, out } => {
             let plan = Plan { seed, first, programs, unoptimised, jobs };
-            if let Err(error) = pack::pack(plan, &out) {
+            let packed = match programs {
+                0 => Ok(()),
+                _ => pack::pack(plan, &out.join("rust")),
+            };
+            let packed = packed.and_then(|()| match kernels {
+                0 => Ok(()),
+                _ => pack::pack_ptx(Plan { programs: kernels, ..plan }, &out.join("ptx")),
+            });
+            if let Err(error) = packed {
                 eprintln!("error: {error:.3000}");
                 return ExitCode::FAILURE;
             }
