@@ -87,7 +87,15 @@ const LINKER: &str = "RANDOM_PROGRAMS_LINKER";
 
 fn rustc(source: &Path, output: &Path, level: Level) -> Command {
     let mut rustc = Command::new("rustc");
-    rustc.args(["--edition=2024", "--cap-lints=allow", "--crate-name=programs", "-Ccodegen-units=1", "-Cdebuginfo=0", "-Coverflow-checks=off", "-Cdebug-assertions=off"]);
+    rustc.args([
+        "--edition=2024",
+        "--cap-lints=allow",
+        "--crate-name=programs",
+        "-Ccodegen-units=1",
+        "-Cdebuginfo=0",
+        "-Coverflow-checks=off",
+        "-Cdebug-assertions=off",
+    ]);
     rustc.arg(format!("-Copt-level={level}")).arg("-o").arg(output).arg(source);
     rustc
 }

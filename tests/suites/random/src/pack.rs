@@ -4,7 +4,7 @@
 //! cubin for each level, `FIRST_oLEVEL.cubin`; `list.json` names them. What is there already is not made again.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -48,7 +48,8 @@ pub fn pack(plan: Plan, folder: &Path) -> Result<(), String> {
 /// The same for kernels in PTX, all at both levels.
 pub fn pack_ptx(plan: Plan, folder: &Path) -> Result<(), String> {
     let batches = in_batches(plan, folder, |kernels| batch_of_ptx(plan, kernels, folder))?;
-    let batches = batches.into_iter().map(|(first, count)| json!({ "first": first, "programs": count, "levels": [0, 3] }));
+    let batches =
+        batches.into_iter().map(|(first, count)| json!({ "first": first, "programs": count, "levels": [0, 3] }));
     list(folder, "kernels in PTX", plan.seed, (ptx::THREADS, ptx::BLOCK), batches.collect())
 }
 
@@ -87,28 +88,40 @@ fn levels(plan: Plan, first: u64) -> Vec<u32> {
 }
 
 fn batch(plan: Plan, numbers: &[u64], folder: &Path) -> Result<(), String> {
-    let first = numbers[0];
-    let work = compile::folder(&format!("pack-{}", plan.seed));
     let programs: Vec<String> =
         numbers.iter().map(|number| rust::program(&mut Choices::of_item(plan.seed, *number))).collect();
-    let put = |from: PathBuf, to: &Path| {
-        fs::copy(&from, to).and_then(|_| fs::remove_file(&from)).map_err(|error| format!("{}: {error}", to.display()))
-    };
+    let work = compile::folder(&format!("pack-{}", plan.seed));
+    put(&programs, numbers[0], &levels(plan, numbers[0]), &work, folder)
+}
+
+/// Compiles programs and puts them into the folder, as far as they are not there.
+fn put(programs: &[String], first: u64, levels: &[u32], work: &Path, folder: &Path) -> Result<(), String> {
     let expected = folder.join(format!("{first}.expected"));
     if !expected.exists() {
-        let digests = compile::on_host(&programs, &work, &format!("p{first}"), 0)?;
+        let digests = compile::on_host(programs, work, &format!("p{first}"), 0)?;
         let bytes: Vec<u8> = digests.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
         fs::write(&expected, bytes).map_err(|error| error.to_string())?;
     }
-    for level in levels(plan, first) {
+    for level in levels {
         let cubin = folder.join(format!("{first}_o{level}.cubin"));
         if !cubin.exists() {
-            let ptx = compile::for_device(&programs, &work, &format!("p{first}"), level)?;
-            put(compile::assemble(&ptx, level)?, &cubin)?;
+            let ptx = compile::for_device(programs, work, &format!("p{first}"), *level)?;
+            fs::rename(compile::assemble(&ptx, *level)?, &cubin).map_err(|error| error.to_string())?;
             _ = fs::remove_file(ptx);
         }
     }
     Ok(())
+}
+
+/// Packs these programs as one batch, into a folder that is emptied before.
+pub fn pack_these(programs: &[String], level: u32, folder: &Path) -> Result<(), String> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
+    }
+    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    put(programs, 0, &[level], &compile::folder("these"), folder)?;
+    let batch = json!({ "first": 0, "programs": programs.len(), "levels": [level] });
+    list(folder, "candidates", 0, (THREADS, BLOCK), vec![batch])
 }
 
 fn batch_of_ptx(plan: Plan, numbers: &[u64], folder: &Path) -> Result<(), String> {

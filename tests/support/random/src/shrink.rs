@@ -31,7 +31,9 @@ impl Edit {
             Change::Delete => drop(list.drain(self.range.clone())),
             Change::Zero => list[self.range.clone()].fill(0),
             Change::Halve => list[self.range.clone()].iter_mut().for_each(|number| *number /= 2),
-            Change::Decrement => list[self.range.clone()].iter_mut().for_each(|number| *number = number.saturating_sub(1)),
+            Change::Decrement => {
+                list[self.range.clone()].iter_mut().for_each(|number| *number = number.saturating_sub(1))
+            }
         }
     }
 }
@@ -128,7 +130,8 @@ mod tests {
 
     #[test]
     fn what_has_no_part_in_the_failure_goes() {
-        let start: Vec<u32> = std::iter::once(40).chain((0..40).map(|n| if n == 20 { 7 } else { 400 + 17 * n })).collect();
+        let start: Vec<u32> =
+            std::iter::once(40).chain((0..40).map(|n| if n == 20 { 7 } else { 400 + 17 * n })).collect();
         assert!(fails(&text(&start)));
         let mut tried = 0;
         let all = |lists: &[Vec<u32>]| {

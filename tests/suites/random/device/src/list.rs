@@ -49,9 +49,16 @@ pub struct Program {
     pub level: u32,
 }
 
+impl Program {
+    /// By which its seed gives it.
+    pub fn number(self) -> u64 {
+        self.batch + self.place
+    }
+}
+
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "seed {} program {} at level {}", self.seed, self.batch + self.place, self.level)
+        write!(f, "seed {} program {} at level {}", self.seed, self.number(), self.level)
     }
 }
 

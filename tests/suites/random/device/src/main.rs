@@ -134,7 +134,7 @@ fn watch(list: &List, limit: Option<Duration>) -> Result<Outcome, String> {
                 Ok(line) if line == "ok" => ran += 1,
                 Ok(line) => {
                     println!("{}: {line}", programs[ran]);
-                    failures.push(json!({ "program": programs[ran].to_string(), "what": line }));
+                    failures.push(failure(programs[ran], &line));
                     ran += 1;
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => break false,
@@ -150,11 +150,15 @@ fn watch(list: &List, limit: Option<Duration>) -> Result<Outcome, String> {
         if ran < programs.len() && !over() {
             let what = if hung { "it does not end".to_string() } else { format!("its process ended: {status}") };
             println!("{}: {what}", programs[ran]);
-            failures.push(json!({ "program": programs[ran].to_string(), "what": what }));
+            failures.push(failure(programs[ran], &what));
             ran += 1;
         }
     }
     Ok(Outcome { ran, failures, seconds: begin.elapsed().as_secs_f64() })
+}
+
+fn failure(program: Program, what: &str) -> Value {
+    json!({ "program": program.to_string(), "number": program.number(), "level": program.level, "what": what })
 }
 
 /// What the child prints, as it comes.

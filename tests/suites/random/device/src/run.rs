@@ -74,13 +74,7 @@ impl Loaded {
         Ok(Self { key, module, expected })
     }
 
-    fn run(
-        &self,
-        device: &Device,
-        list: &List,
-        inputs: &CudaSlice<u64>,
-        program: Program,
-    ) -> Result<Vec<u32>, String> {
+    fn run(&self, device: &Device, list: &List, inputs: &CudaSlice<u64>, program: Program) -> Result<Vec<u32>, String> {
         let name = CString::new(format!("k{}", program.place)).expect("names have no zeros");
         // SAFETY: the module is loaded, and its context current.
         let function = unsafe { result::module::get_function(self.module, name) }.map_err(text)?;
@@ -90,12 +84,8 @@ impl Loaded {
             let (mut from, _reading) = inputs.device_ptr(&stream);
             let (mut to, _writing) = results.device_ptr_mut(&stream);
             let (mut inputs, mut threads) = ((inputs.len() / WORDS) as u64, list.threads as u64);
-            let mut parameters = [
-                (&raw mut from).cast(),
-                (&raw mut inputs).cast(),
-                (&raw mut to).cast(),
-                (&raw mut threads).cast(),
-            ];
+            let mut parameters =
+                [(&raw mut from).cast(), (&raw mut inputs).cast(), (&raw mut to).cast(), (&raw mut threads).cast()];
             let (blocks, block) = ((list.threads / list.block) as u32, list.block as u32);
             // SAFETY: every kernel of a pack takes two slices, inputs and results, each as address and length.
             unsafe {

@@ -1,21 +1,50 @@
-//! `random-programs`: writes, packs and shrinks random programs; `cargo xtask random` starts it.
+//! `random-programs`: shows, checks, packs and shrinks random programs; `cargo xtask random` starts it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use ptx_random::choices::Choices;
-use ptx_random::rust;
-use ptx_random_tests::compile;
+use ptx_random::ptx::{self, Kernel};
 use ptx_random_tests::pack::{self, Plan};
+use ptx_random_tests::shrinking::{self, Judge};
+use ptx_random_tests::{check, compile};
 
-/// Writes, packs and shrinks random programs.
+/// Random programs, each of them a seed and a number.
 #[derive(Parser)]
+#[command(name = "cargo xtask random")]
+struct Options {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
 enum Verb {
-    /// Prints programs.
-    Show { seed: u64, program: u64 },
-    /// Compiles programs for a GPU into a folder.
+    /// Prints a program.
+    Show {
+        /// Where the random numbers begin.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Which program.
+        #[arg(long)]
+        program: u64,
+        /// The kernel in PTX of that number instead.
+        #[arg(long)]
+        ptx: bool,
+    },
+    /// Compares what the CPU computes without and with optimisation: a difference is a mistake of the generator or of LLVM.
+    Check {
+        /// Where the random numbers begin.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The first program.
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+        /// How many.
+        #[arg(long, default_value_t = 500)]
+        programs: u64,
+    },
+    /// Compiles programs for a GPU into a folder; as `cargo xtask random pack`, into a bundle.
     Pack {
         /// Where the random numbers begin.
         #[arg(long, default_value_t = 1)]
@@ -39,60 +68,73 @@ enum Verb {
         #[arg(long)]
         out: PathBuf,
     },
-    /// Compares what the CPU computes without and with optimisation.
-    Check { seed: u64, first: u64, count: u64 },
-    /// Tries.
-    Try { seed: u64, first: u64, count: u64 },
+    /// Makes a program small that fails on this machine's GPU, and prints it.
+    Shrink {
+        /// Where the random numbers begin.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Which program.
+        #[arg(long)]
+        program: u64,
+        /// The level at which it fails.
+        #[arg(long, default_value_t = 3)]
+        level: u32,
+        /// What runs a folder of packed programs on a GPU: `ptx-random-device`, or a script that starts it elsewhere.
+        #[arg(long)]
+        runner: PathBuf,
+        /// The most rounds.
+        #[arg(long, default_value_t = 60)]
+        rounds: usize,
+    },
 }
 
 fn main() -> ExitCode {
     ptx_project::linker::become_linker_if_asked();
-    match Verb::parse() {
-        Verb::Show { seed, program } => print!("{}", rust::program(&mut Choices::of_item(seed, program))),
-        Verb::Pack { seed, first, programs, unoptimised, kernels, jobs, out } => {
-            let plan = Plan { seed, first, programs, unoptimised, jobs };
-            let packed = match programs {
-                0 => Ok(()),
-                _ => pack::pack(plan, &out.join("rust")),
-            };
-            let packed = packed.and_then(|()| match kernels {
-                0 => Ok(()),
-                _ => pack::pack_ptx(Plan { programs: kernels, ..plan }, &out.join("ptx")),
-            });
-            if let Err(error) = packed {
-                eprintln!("error: {error:.3000}");
-                return ExitCode::FAILURE;
-            }
-        }
-        Verb::Check { seed, first, count } => {
-            for first in (first..first + count).step_by(50) {
-                let programs: Vec<String> = (first..first+50).map(|i| rust::program(&mut Choices::of_item(seed, i))).collect();
-                let folder = compile::folder("check");
-                let a = compile::on_host(&programs, &folder, &format!("h0_{first}"), 0);
-                let b = compile::on_host(&programs, &folder, &format!("h3_{first}"), 3);
-                match (a, b) { (Ok(a), Ok(b)) => for (i, (a, b)) in a.iter().zip(&b).enumerate() { if a != b { println!("program {} differs", first + i as u64) } }, (a, b) => println!("{:.6000} {:.600}", a.err().unwrap_or_default(), b.err().unwrap_or_default()) }
-            }
-        }
-        Verb::Try { seed, first, count } => {
-            let programs: Vec<String> = (first..first+count).map(|i| rust::program(&mut Choices::of_item(seed, i))).collect();
-            let folder = compile::folder("try");
-            let t = Instant::now();
-            let a = compile::on_host(&programs, &folder, "h0", 0);
-            eprintln!("host O0 {:?}", t.elapsed());
-            let t = Instant::now();
-            let b = compile::on_host(&programs, &folder, "h3", 3);
-            eprintln!("host O3 {:?}", t.elapsed());
-            match (a, b) { (Ok(a), Ok(b)) => for (i, (a, b)) in a.iter().zip(&b).enumerate() { if a != b { println!("program {} differs", first + i as u64) } }, (a, b) => println!("{:.6000} {:.600}", a.err().unwrap_or_default(), b.err().unwrap_or_default()) }
-            for level in [0, 3] {
-                let t = Instant::now();
-                let r = compile::for_device(&programs, &folder, "d", level);
-                eprintln!("device O{level} {:?} {:.3000?}", t.elapsed(), r);
-                let t = Instant::now();
-                let Ok(r) = r else { continue };
-                let r = compile::assemble(&r, level);
-                eprintln!("ptxas O{level} {:?} {:.3000?}", t.elapsed(), r);
-            }
+    match run(Options::parse().verb) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
+}
+
+fn run(verb: Verb) -> Result<bool, String> {
+    match verb {
+        Verb::Show { seed, program, ptx: false } => {
+            print!("{}", shrinking::text(&shrinking::choices(seed, program)));
+        }
+        Verb::Show { seed, program, ptx: true } => {
+            let kernel = Kernel::new(&mut Choices::of_item(seed, program));
+            print!("{}", ptx::module(&[kernel], compile::ARCH));
+        }
+        Verb::Check { seed, first, programs } => {
+            let different = check::host(seed, first, programs)?;
+            for program in &different {
+                println!("seed {seed} program {program} differs");
+            }
+            println!("{} passed, {} failed, 0 skipped", programs - different.len() as u64, different.len());
+            return Ok(different.is_empty());
+        }
+        Verb::Pack { seed, first, programs, unoptimised, kernels, jobs, out } => {
+            let plan = Plan { seed, first, programs, unoptimised, jobs };
+            if programs > 0 {
+                pack::pack(plan, &out.join("rust"))?;
+            }
+            if kernels > 0 {
+                pack::pack_ptx(Plan { programs: kernels, ..plan }, &out.join("ptx"))?;
+            }
+        }
+        Verb::Shrink { seed, program, level, runner, rounds } => {
+            let (judge, folder) = (Judge::Gpu(runner, level), compile::folder("shrink"));
+            let start = shrinking::choices(seed, program);
+            if judge.fails(&[shrinking::text(&start)], &folder)? != [true] {
+                return Err("the program does not fail".into());
+            }
+            let small = shrinking::smallest(&start, &judge, rounds, &folder)?;
+            print!("{}", shrinking::text(&small));
+        }
+    }
+    Ok(true)
 }

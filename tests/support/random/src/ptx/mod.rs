@@ -62,7 +62,8 @@ impl Kernel {
     pub fn compute(&self, inputs: &[u64; WORDS]) -> u32 {
         let mut registers = first(inputs);
         run(&self.0, &mut registers);
-        let all = registers.iter().zip(REGISTERS).flat_map(|(of, (kind, ..))| of.iter().map(move |value| (kind, *value)));
+        let all =
+            registers.iter().zip(REGISTERS).flat_map(|(of, (kind, ..))| of.iter().map(move |value| (kind, *value)));
         let digest = all.enumerate().fold(0u64, |digest, (number, (kind, value))| {
             let value = if kind == 'h' && number % 2 == 1 { model::signed(value, 16) as u64 } else { value };
             (digest.rotate_left(5) ^ value).wrapping_mul(FACTOR)
@@ -133,7 +134,8 @@ const TAIL: &str = "\tshr.u64 %left, %digest, 32;\n\txor.b64 %digest, %digest, %
 /// The same first values.
 fn first(inputs: &[u64; WORDS]) -> [Vec<u64>; 4] {
     let bytes: Vec<u8> = inputs.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let at = |place: usize, len: usize| (0..len).rev().fold(0u64, |value, byte| value << 8 | u64::from(bytes[place + byte]));
+    let at =
+        |place: usize, len: usize| (0..len).rev().fold(0u64, |value, byte| value << 8 | u64::from(bytes[place + byte]));
     let d = inputs.to_vec();
     let extended = |place: usize, bits: u32| model::low(model::signed(at(place, 1), 8) as u64, bits);
     let w = vec![at(4, 4), at(8, 4), at(20, 4), at(24, 4), at(0, 4), extended(9, 32)];
@@ -275,9 +277,8 @@ impl Writer<'_> {
             text = text.replace(&format!("{{{between}}}"), &format!("%between_{between}"));
         }
         for instruction in text.split_inclusive(';') {
-            let guard = guard.map_or(String::new(), |(predicate, value)| {
-                format!("@{}%p{predicate} ", if value { "" } else { "!" })
-            });
+            let guard = guard
+                .map_or(String::new(), |(predicate, value)| format!("@{}%p{predicate} ", if value { "" } else { "!" }));
             _ = writeln!(self.text, "\t{guard}{}", instruction.trim());
         }
     }

@@ -136,8 +136,8 @@ pub fn mul24(a: u64, b: u64, is_signed: bool) -> u64 {
 /// The upper half of a product of 64 bits.
 pub fn high64(a: u64, b: u64, is_signed: bool) -> u64 {
     if is_signed {
-        (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64
+        ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
     } else {
-        (u128::from(a) * u128::from(b) >> 64) as u64
+        ((u128::from(a) * u128::from(b)) >> 64) as u64
     }
 }

@@ -53,8 +53,8 @@ pub const NARROW: &[Row] = rows! {
     "hhh" "sub.s16 {r}, {a}, {b};" |a, b| a.wrapping_sub(b);
     "hhh" "sub.u16 {r}, {b}, {a};" |a, b| b.wrapping_sub(a);
     "hhh" "mul.lo.s16 {r}, {a}, {b};" |a, b| a * b;
-    "hhh" "mul.hi.s16 {r}, {a}, {b};" |a, b| (s16(a) * s16(b) >> 16) as u64;
-    "hhh" "mul.hi.u16 {r}, {a}, {b};" |a, b| a * b >> 16;
+    "hhh" "mul.hi.s16 {r}, {a}, {b};" |a, b| ((s16(a) * s16(b)) >> 16) as u64;
+    "hhh" "mul.hi.u16 {r}, {a}, {b};" |a, b| (a * b) >> 16;
     "hhhh" "mad.lo.s16 {r}, {a}, {b}, {c};" |a, b, c| a * b + c;
     "hhh" "or.b16 {h}, {b}, 1; div.u16 {r}, {a}, {h};" |a, b| a / (b | 1);
     "hhh" "or.b16 {h}, {b}, 1; rem.u16 {r}, {a}, {h};" |a, b| a % (b | 1);
@@ -166,10 +166,10 @@ pub const WORDS: &[Row] = rows! {
     "www" "add.sat.s32 {r}, {a}, {b};" |a, b| saturated((s32(a) + s32(b)).into(), 32, true);
     "www" "sub.sat.s32 {r}, {a}, {b};" |a, b| saturated((s32(a) - s32(b)).into(), 32, true);
     "www" "mul.lo.s32 {r}, {a}, {b};" |a, b| a.wrapping_mul(b);
-    "www" "mul.hi.s32 {r}, {a}, {b};" |a, b| (s32(a) * s32(b) >> 32) as u64;
+    "www" "mul.hi.s32 {r}, {a}, {b};" |a, b| ((s32(a) * s32(b)) >> 32) as u64;
     "www" "mul.hi.u32 {r}, {a}, {b};" |a, b| a.wrapping_mul(b) >> 32;
     "wwww" "mad.lo.s32 {r}, {a}, {b}, {c};" |a, b, c| a.wrapping_mul(b).wrapping_add(c);
-    "wwww" "mad.hi.s32 {r}, {a}, {b}, {c};" |a, b, c| ((s32(a) * s32(b) >> 32) as u64).wrapping_add(c);
+    "wwww" "mad.hi.s32 {r}, {a}, {b}, {c};" |a, b, c| (((s32(a) * s32(b)) >> 32) as u64).wrapping_add(c);
     "wwww" "mad.hi.u32 {r}, {a}, {b}, {c};" |a, b, c| (a.wrapping_mul(b) >> 32) + c;
     "wwww" "mad.hi.sat.s32 {r}, {a}, {b}, {c};"
         |a, b, c| saturated(i128::from((s32(a) * s32(b)) >> 32) + i128::from(s32(c)), 32, true);
@@ -227,12 +227,12 @@ pub const WORDS: &[Row] = rows! {
     "www" "bmsk.clamp.b32 {r}, {a}, {b};" |a, b| bmsk(a.min(32), b.min(32));
     "wwwp" "selp.b32 {r}, {a}, {b}, {c};" |a, b, c| if c == 1 { a } else { b };
     "wwww" "slct.s32.s32 {r}, {a}, {b}, {c};" |a, b, c| if s32(c) >= 0 { a } else { b };
-    "wwww" "add.cc.u32 {w}, {a}, {b}; addc.u32 {r}, {c}, {w};" |a, b, c| (a + b >> 32) + c + low(a + b, 32);
+    "wwww" "add.cc.u32 {w}, {a}, {b}; addc.u32 {r}, {c}, {w};" |a, b, c| ((a + b) >> 32) + c + low(a + b, 32);
     "wwww" "sub.cc.u32 {w}, {a}, {b}; subc.u32 {r}, {c}, {w};"
         |a, b, c| c.wrapping_sub(low(a.wrapping_sub(b), 32)).wrapping_sub(flag(a < b));
     "wwww" "mad.lo.cc.u32 {w}, {a}, {b}, {c}; madc.hi.u32 {r}, {a}, {b}, {w};"
         |a, b, c| (a.wrapping_mul(b) >> 32) + low(low(a.wrapping_mul(b), 32) + c, 32)
-            + (low(a.wrapping_mul(b), 32) + c >> 32);
+            + ((low(a.wrapping_mul(b), 32) + c) >> 32);
     "pww" "setp.eq.s32 {r}, {a}, {b};" |a, b| flag(a == b);
     "pww" "setp.lt.s32 {r}, {a}, {b};" |a, b| flag(s32(a) < s32(b));
     "pww" "setp.le.u32 {r}, {a}, {b};" |a, b| flag(a <= b);

@@ -226,7 +226,8 @@ impl Generator<'_> {
             }
             3 => format!("(!{})", self.expr(&Ty::Bool, depth)),
             4 => {
-                let test = *self.choices.pick(&["is_ascii_digit", "is_ascii_alphabetic", "is_ascii_uppercase", "is_ascii"]);
+                let test =
+                    *self.choices.pick(&["is_ascii_digit", "is_ascii_alphabetic", "is_ascii_uppercase", "is_ascii"]);
                 format!("{}.{test}()", self.expr(&Ty::Char, depth))
             }
             _ => {

@@ -54,7 +54,8 @@ impl Generator<'_> {
         for (variant, fields) in variants.iter().enumerate() {
             let names: Vec<String> = (0..fields.len()).map(|n| format!("x{n}")).collect();
             let types: Vec<String> = fields.iter().map(Ty::name).collect();
-            let both = |parts: &[String]| if parts.is_empty() { String::new() } else { format!("({})", parts.join(", ")) };
+            let both =
+                |parts: &[String]| if parts.is_empty() { String::new() } else { format!("({})", parts.join(", ")) };
             list += &format!("V{variant}{}, ", both(&types));
             let mix: String = names.iter().map(|name| format!("{name}.mix(d); ")).collect();
             arms += &format!("E{number}::V{variant}{} => {{ {variant}u8.mix(d); {mix}}} ", both(&names));
@@ -170,7 +171,9 @@ impl Generator<'_> {
             this.declare(&inner, result.clone(), false);
             let after = this.expr(&result, 2);
             let ty = result.name();
-            format!("if n % {turns} == 0 {{ return {end}; }}\nlet {inner}: {ty} = {name}(n % {turns} - 1, {next});\n{after}")
+            format!(
+                "if n % {turns} == 0 {{ return {end}; }}\nlet {inner}: {ty} = {name}(n % {turns} - 1, {next});\n{after}"
+            )
         });
         let (p, ty) = (&params[1].0, result.name());
         self.declare_function(&name, &params, false, result.clone(), cost * turns as u32);

@@ -112,14 +112,14 @@ pub fn device_crate_with_one_kernel(programs: &[String]) -> String {
 
 const DEVICE_START: &str = "let i = thread::index_1d();\n    let input = &inputs[i.get()];\n    ";
 
-const DEVICE_END: &str =
-    "if let Some(out) = out.get_mut(i) {\n        *out = prelude::fold(digest);\n    }\n";
+const DEVICE_END: &str = "if let Some(out) = out.get_mut(i) {\n        *out = prelude::fold(digest);\n    }\n";
 
 fn device(programs: &[String], kernels: &str) -> String {
     format!("{HEAD}#![no_std]\nuse ptx::prelude::*;\nmod prelude {{\n{PRELUDE}\n}}\n{}\n{kernels}", modules(programs))
 }
 
 fn modules(programs: &[String]) -> String {
-    let module = |(number, program): (usize, &String)| format!("mod p{number} {{\nuse super::prelude::*;\n{program}}}\n");
+    let module =
+        |(number, program): (usize, &String)| format!("mod p{number} {{\nuse super::prelude::*;\n{program}}}\n");
     programs.iter().enumerate().map(module).collect()
 }

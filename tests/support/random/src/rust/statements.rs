@@ -41,7 +41,8 @@ impl Generator<'_> {
             9 => self.changing_call(),
             10 => self.slice(),
             _ => {
-                let (way, ty) = *self.choices.pick(&[("sum", "u32"), ("parity", "u64"), ("most", "i32"), ("least", "u64")]);
+                let (way, ty) =
+                    *self.choices.pick(&[("sum", "u32"), ("parity", "u64"), ("most", "i32"), ("least", "u64")]);
                 let int = *types::INTS.iter().find(|int| int.name == ty).expect("it is one of them");
                 format!("{way}({});\n", self.expr(&Ty::Int(int), 2))
             }
@@ -77,9 +78,7 @@ impl Generator<'_> {
         let variable = self.variable(|variable| variable.mutable)?;
         let Variable { name, ty, .. } = variable;
         Some(match ty {
-            Ty::Array(element, len) if self.choices.chance(70) => {
-                (format!("{name}[{}]", self.index(len, 2)), *element)
-            }
+            Ty::Array(element, len) if self.choices.chance(70) => (format!("{name}[{}]", self.index(len, 2)), *element),
             Ty::Struct(number) if self.choices.chance(70) => {
                 let field = self.choices.below(self.structs[number].len());
                 (format!("{name}.f{field}"), self.structs[number][field].clone())
@@ -233,7 +232,9 @@ impl Generator<'_> {
         }
         if self.choices.chance(30) {
             let call = format!("fn apply(f: &mut dyn FnMut({from}) -> {to}, x: {from}) -> {to} {{ f(x) }}");
-            return format!("{{ {call} {define} apply(&mut {closure}, {first}).mix(&mut d); {closure}({second}).mix(&mut d); }}\n");
+            return format!(
+                "{{ {call} {define} apply(&mut {closure}, {first}).mix(&mut d); {closure}({second}).mix(&mut d); }}\n"
+            );
         }
         format!("{{ {define} {closure}({first}).mix(&mut d); {closure}({second}).mix(&mut d); }}\n")
     }
@@ -319,6 +320,9 @@ impl Generator<'_> {
         for (name, int) in names.iter().zip([types::U32, U64, types::INTS[1], U64]) {
             self.declare(name, Ty::Int(int), false);
         }
-        format!("sync();\nreset();\nsync();\n{statements}sum({at_least});\nsync();\nlet ({}) = counted();\n", names.join(", "))
+        format!(
+            "sync();\nreset();\nsync();\n{statements}sum({at_least});\nsync();\nlet ({}) = counted();\n",
+            names.join(", ")
+        )
     }
 }
