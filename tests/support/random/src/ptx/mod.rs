@@ -283,3 +283,41 @@ impl Writer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_used() {
+        let text: String = (0..300).map(|number| Kernel::new(&mut Choices::of_item(1, number)).text("k")).collect();
+        for row in [NARROW, table::WORDS, PACKED, LONGS].into_iter().flatten() {
+            let name = row.ptx.split(' ').next().expect("a name");
+            assert!(text.contains(&format!("\t{name} ")), "{name}");
+        }
+    }
+
+    /// A kernel that does nothing: its digest is that of the first values.
+    #[test]
+    fn loops_and_branches() {
+        let add = |result, a, constant| Step::Row {
+            row: table::WORDS.iter().find(|row| row.ptx.starts_with("add.s32")).expect("a row"),
+            result,
+            operands: vec![Operand::Register(a), Operand::Constant(constant)],
+            guard: None,
+        };
+        let run_of = |steps: Vec<Step>| {
+            let mut registers = first(&[1, 2, 3, 4]);
+            run(&steps, &mut registers);
+            registers[1].clone()
+        };
+        let before = run_of(Vec::new());
+        assert_eq!(before[..4], [0, 2, 0, 4]);
+        // Register 1 is 2: three rounds.
+        let looped = run_of(vec![Step::Loop { count: 1, mask: 3, body: vec![add(0, 0, 10)] }]);
+        assert_eq!(looped[0], 30);
+        // Predicate 1, whether the first halfword is not 0, holds.
+        let either = run_of(vec![Step::If(1, vec![add(2, 2, 1)], vec![add(2, 2, 100)])]);
+        assert_eq!(either[2], 1);
+    }
+}

@@ -141,3 +141,42 @@ pub fn high64(a: u64, b: u64, is_signed: bool) -> u64 {
         ((u128::from(a) * u128::from(b)) >> 64) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Examples worked out by hand from the PTX ISA's pseudo-code.
+    #[test]
+    fn fields_and_shifts() {
+        assert_eq!([shl(1, 31, 32), shl(1, 32, 32), shl(1, 1 << 33, 32)], [1 << 31, 0, 1]);
+        assert_eq!(low(sar(0x8000, 40, 16), 16), 0xffff);
+        assert_eq!([bfe(0xabcd, 4, 8, 32, false), bfe(0xabcd, 4, 8, 32, true)], [0xbc, 0xffff_ffbc]);
+        assert_eq!([bfe(0x8000_0000, 24, 16, 32, true), bfe(1 << 31, 40, 3, 32, true)], [0xffff_ff80, 0xffff_ffff]);
+        assert_eq!(bfe(u64::MAX, 0, 0, 64, true), 0);
+        assert_eq!([bfi(0xff, 0, 8, 4, 32), bfi(0xff, 0xffff_0000, 30, 8, 32)], [0xf00, 0xffff_0000]);
+        assert_eq!([bfind(0, 32, false, false), bfind(0xffff_ffff, 32, true, true)], [0xffff_ffff; 2]);
+        assert_eq!(
+            [bfind(0x80, 32, false, false), bfind(0x80, 32, false, true), bfind(1 << 63, 64, true, false)],
+            [7, 24, 62]
+        );
+        assert_eq!([funnel(0x8000_0001, 0x7, 4, true), funnel(0x8000_0001, 0x7, 4, false)], [0x78, 0x7800_0000]);
+        assert_eq!([funnel(1, 2, 32, true), funnel(1, 2, 32, false)], [1, 2]);
+        assert_eq!([szext(0x1ff, 8, true), szext(0x1ff, 8, false), szext(7, 0, true)], [u64::MAX, 0xff, 0]);
+        assert_eq!([bmsk(4, 8), bmsk(28, 8), bmsk(32, 32), bmsk(0, 32)], [0xff0, 0xf000_0000, 0, 0xffff_ffff]);
+    }
+
+    #[test]
+    fn bytes_and_products() {
+        assert_eq!(prmt(0x4433_2211, 0x8877_6655, 0x7320), 0x8844_3311);
+        assert_eq!(prmt(0x80, 0, 0x8888), 0xffff_ffff);
+        assert_eq!([lop3(0b1100, 0b1010, 0, 0xc0), lop3(0b1100, 0b1010, 0b0110, 0x96)], [0b1000, 0]);
+        assert_eq!(low(dp4a(0x01ff_0203, 0x0102_03ff, 10, (true, true)), 32), 10 + 1 - 2 + 6 - 3);
+        assert_eq!(dp2a(0x0002_0003, 0x0405_0607, 1, (false, false), false), 1 + 3 * 7 + 2 * 6);
+        assert_eq!(dp2a(0x0002_0003, 0x0405_0607, 1, (false, false), true), 1 + 3 * 5 + 2 * 4);
+        assert_eq!([saturated(-5, 8, false), saturated(300, 8, true), saturated(7, 8, true)], [0, 127, 7]);
+        assert_eq!([mul24(0x0100_0002, 3, false), low(mul24(0x00ff_ffff, 2, true), 32)], [6, 0xffff_fffe]);
+        assert_eq!(high64(u64::MAX, u64::MAX, true), 0);
+        assert_eq!(halves(0x0001_ffff, 0x0001_0001, |a, b| a + b), 0x0002_0000);
+    }
+}

@@ -123,3 +123,75 @@ fn modules(programs: &[String]) -> String {
         |(number, program): (usize, &String)| format!("mod p{number} {{\nuse super::prelude::*;\n{program}}}\n");
     programs.iter().enumerate().map(module).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_code_appears() {
+        let texts: Vec<String> = (0..400).map(|number| program(&mut Choices::of_item(1, number))).collect();
+        let kinds = [
+            "&dyn Method",
+            "&mut dyn FnMut",
+            "= move |",
+            "let mut f",
+            ".zip(",
+            ".rev()",
+            ".windows(2)",
+            ".scan(",
+            ".flat_map(",
+            "step_by",
+            ".fold(",
+            "?;",
+            "Ok(",
+            "Some(",
+            "'l",
+            "break",
+            "continue",
+            "return",
+            "match ",
+            "enum ",
+            "struct ",
+            "static ",
+            "const ",
+            "&mut ",
+            "split_at_mut",
+            "chunks_mut",
+            "i128",
+            "u128",
+            "f32",
+            "f64",
+            ".sqrt()",
+            ".mul_add(",
+            "char::",
+            "core::mem::replace",
+            "sync();",
+            "peek(",
+            "counted()",
+            "most(",
+            "least(",
+            "parity(",
+            "sum(",
+            "recursive",
+            "generic",
+            "#[repr(",
+            "sort_unstable",
+            "checked_div",
+            "rem_euclid",
+            "reverse_bits",
+            "isqrt",
+            "saturating_pow",
+        ];
+        for kind in kinds {
+            assert!(texts.iter().any(|text| text.contains(kind)), "no program has `{kind}`");
+        }
+    }
+
+    #[test]
+    fn zeros_make_the_smallest() {
+        let smallest = program(&mut Choices::again(&[]));
+        assert!(smallest.lines().count() < 24, "{smallest}");
+        assert!(program(&mut Choices::of_item(1, 0)).len() > smallest.len());
+    }
+}
