@@ -62,7 +62,7 @@ fn kernels(seed: u64, count: u32) -> Trial {
         let kernels: Vec<Kernel> =
             (0..count).map(|number| Kernel::new(&mut Choices::of_item(seed, number.into()))).collect();
         let arch = compile::ARCH.parse().expect("an arch");
-        let text = workarounds::widen(&ptx::module(&kernels, compile::ARCH), arch);
+        let text = workarounds::rewrite(&ptx::module(&kernels, compile::ARCH), arch);
         for level in 0..4 {
             let path = compile::folder("device").join(format!("kernels_o{level}.ptx"));
             std::fs::create_dir_all(compile::folder("device")).expect("our own folder");

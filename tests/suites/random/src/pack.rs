@@ -125,18 +125,43 @@ pub fn pack_these(programs: &[String], level: u32, folder: &Path) -> Result<(), 
 }
 
 fn batch_of_ptx(plan: Plan, numbers: &[u64], folder: &Path) -> Result<(), String> {
-    let first = numbers[0];
+    let kernels: Vec<Kernel> =
+        numbers.iter().map(|number| Kernel::new(&mut Choices::of_item(plan.seed, *number))).collect();
+    put_ptx(&kernels, numbers[0], &compile::folder(&format!("pack-ptx-{}", plan.seed)), folder)
+}
+
+/// Packs the parts of a kernel as a list of their own, for a difference to be found by.
+pub fn pack_parts(seed: u64, number: u64, folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let parts = Kernel::new(&mut Choices::of_item(seed, number)).parts();
+    let work = compile::folder(&format!("parts-{seed}-{number}"));
+    // ptxas may fail, too.
+    let alone = |kernel: &&Kernel| put_ptx(&[(*kernel).clone()], 0, &work, &work.join("alone")).is_ok();
+    let parts: Vec<Kernel> = parts
+        .iter()
+        .filter(|kernel| {
+            _ = fs::remove_file(work.join("alone/0.expected"));
+            alone(kernel)
+        })
+        .cloned()
+        .collect();
+    put_ptx(&parts, 0, &work, folder)?;
+    let batch = json!({ "first": 0, "programs": parts.len(), "levels": [0, 3] });
+    list(folder, &format!("parts of kernel {number} in PTX"), seed, (ptx::THREADS, ptx::BLOCK), vec![batch])
+}
+
+/// Assembles kernels and puts them into the folder, if they are not there.
+fn put_ptx(kernels: &[Kernel], first: u64, work: &Path, folder: &Path) -> Result<(), String> {
     let expected = folder.join(format!("{first}.expected"));
     if expected.exists() {
         return Ok(());
     }
-    let kernels: Vec<Kernel> =
-        numbers.iter().map(|number| Kernel::new(&mut Choices::of_item(plan.seed, *number))).collect();
-    let text = ptx::module(&kernels, compile::ARCH);
+    let text = ptx::module(kernels, compile::ARCH);
     // As our linker hands it on.
-    let text = workarounds::widen(&text, compile::ARCH.parse().expect("an arch"));
-    let work = compile::folder(&format!("pack-ptx-{}", plan.seed));
-    fs::create_dir_all(&work).map_err(|error| error.to_string())?;
+    let text = workarounds::rewrite(&text, compile::ARCH.parse().expect("an arch"));
+    for folder in [work, folder] {
+        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    }
     for level in [0, 3] {
         let source = work.join(format!("{first}_o{level}.ptx"));
         fs::write(&source, &text).map_err(|error| error.to_string())?;

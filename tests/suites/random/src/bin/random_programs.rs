@@ -61,6 +61,9 @@ enum Verb {
         /// How many kernels in PTX.
         #[arg(long, default_value_t = 2_000)]
         kernels: u64,
+        /// Kernels of the seed whose parts are packed too: it shows which of their instructions make a difference.
+        #[arg(long, value_delimiter = ',')]
+        parts: Vec<u64>,
         /// Batches that are compiled at once.
         #[arg(long, default_value_t = 2)]
         jobs: usize,
@@ -117,13 +120,16 @@ fn run(verb: Verb) -> Result<bool, String> {
             println!("{} passed, {} failed, 0 skipped", programs - different.len() as u64, different.len());
             return Ok(different.is_empty());
         }
-        Verb::Pack { seed, first, programs, unoptimised, kernels, jobs, out } => {
+        Verb::Pack { seed, first, programs, unoptimised, kernels, parts, jobs, out } => {
             let plan = Plan { seed, first, programs, unoptimised, jobs };
             if programs > 0 {
                 pack::pack(plan, &out.join("rust"))?;
             }
             if kernels > 0 {
                 pack::pack_ptx(Plan { programs: kernels, ..plan }, &out.join("ptx"))?;
+            }
+            for kernel in parts {
+                pack::pack_parts(seed, kernel, &out.join(format!("parts-{kernel}")))?;
             }
         }
         Verb::Shrink { seed, program, level, runner, rounds } => {

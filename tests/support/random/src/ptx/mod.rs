@@ -58,6 +58,13 @@ impl Kernel {
         Self(steps(choices, count, 2))
     }
 
+    /// Smaller kernels that say where a difference comes from: of the steps the first so many, then all but one of them.
+    pub fn parts(&self) -> Vec<Self> {
+        let first = (0..=self.0.len()).map(|len| self.0[..len].to_vec());
+        let without = (0..self.0.len()).map(|at| [&self.0[..at], &self.0[at + 1..]].concat());
+        first.chain(without).map(Self).collect()
+    }
+
     /// What a thread with these inputs computes.
     pub fn compute(&self, inputs: &[u64; WORDS]) -> u32 {
         let mut registers = first(inputs);
@@ -173,7 +180,8 @@ fn row(choices: &mut Choices) -> Step {
     let result = kinds.next().expect("a result's kind");
     let operands = kinds.enumerate().map(|(number, kind)| operand(choices, kind, number)).collect();
     // What `workarounds.rs` of the compiler rewrites stands alone in its line, as LLVM writes it.
-    let may_guard = row.ptx.matches(';').count() == 1 && !row.ptx.contains("16");
+    let rewritten = row.ptx.contains("16") || row.ptx.starts_with("abs");
+    let may_guard = row.ptx.matches(';').count() == 1 && !rewritten;
     let guard = (may_guard && choices.chance(12)).then(|| (choices.below(4), choices.chance(50)));
     Step::Row { row, result: choices.below(REGISTERS[place(result)].2), operands, guard }
 }

@@ -73,9 +73,10 @@ pub const NARROW: &[Row] = rows! {
     "hhh" "xor.b16 {r}, {a}, {b};" |a, b| a ^ b;
     "hh" "not.b16 {r}, {a};" |a| !a;
     "hh" "cnot.b16 {r}, {a};" |a| flag(a == 0);
-    "hhw" "shl.b16 {r}, {a}, {b};" |a, b| shl(a, b, 16);
-    "hhw" "shr.u16 {r}, {a}, {b};" |a, b| shr(a, b, 16);
-    "hhw" "shr.s16 {r}, {a}, {b};" |a, b| sar(a, b, 16);
+    // A constant is cut to 16 bits by ptxas, so it must be a register.
+    "hhW" "shl.b16 {r}, {a}, {b};" |a, b| shl(a, b, 16);
+    "hhW" "shr.u16 {r}, {a}, {b};" |a, b| shr(a, b, 16);
+    "hhW" "shr.s16 {r}, {a}, {b};" |a, b| sar(a, b, 16);
     "hhw" "and.b32 {w}, {b}, 15; shl.b16 {r}, {a}, {w};" |a, b| a << (b & 15);
     "hhw" "and.b32 {w}, {b}, 15; shr.s16 {r}, {a}, {w};" |a, b| (s16(a) >> (b & 15)) as u64;
     "hhhp" "selp.b16 {r}, {a}, {b}, {c};" |a, b, c| if c == 1 { a } else { b };
@@ -221,8 +222,9 @@ pub const WORDS: &[Row] = rows! {
     "wwwWW" "bfi.b32 {r}, {a}, {b}, {c}, {d};" |a, b, c, d| bfi(a, b, c, d, 32);
     "www" "bfi.b32 {r}, {a}, {b}, 12, 9;" |a, b| bfi(a, b, 12, 9, 32);
     "wwww" "and.b32 {w}, {c}, 31; bfi.b32 {r}, {a}, {b}, {w}, 5;" |a, b, c| bfi(a, b, c & 31, 5, 32);
-    "www" "szext.wrap.s32 {r}, {a}, {b};" |a, b| szext(a, b & 31, true);
-    "www" "szext.clamp.u32 {r}, {a}, {b};" |a, b| szext(a, b.min(32), false);
+    // Of a constant beyond the width, ptxas 13.0.88 ends with a segmentation fault.
+    "wwW" "szext.wrap.s32 {r}, {a}, {b};" |a, b| szext(a, b & 31, true);
+    "wwW" "szext.clamp.u32 {r}, {a}, {b};" |a, b| szext(a, b.min(32), false);
     "www" "bmsk.wrap.b32 {r}, {a}, {b};" |a, b| bmsk(a & 31, b & 31);
     "www" "bmsk.clamp.b32 {r}, {a}, {b};" |a, b| bmsk(a.min(32), b.min(32));
     "wwwp" "selp.b32 {r}, {a}, {b}, {c};" |a, b, c| if c == 1 { a } else { b };
@@ -297,9 +299,14 @@ pub const LONGS: &[Row] = rows! {
     "dd" "brev.b64 {r}, {a};" |a| a.reverse_bits();
     "wd" "bfind.u64 {r}, {a};" |a| bfind(a, 64, false, false);
     "wd" "bfind.shiftamt.s64 {r}, {a};" |a| bfind(a, 64, true, true);
-    "ddWW" "bfe.u64 {r}, {a}, {b}, {c};" |a, b, c| bfe(a, b, c, 64, false);
-    "ddWW" "bfe.s64 {r}, {a}, {b}, {c};" |a, b, c| bfe(a, b, c, 64, true);
-    "dddWW" "bfi.b64 {r}, {a}, {b}, {c}, {d};" |a, b, c, d| bfi(a, b, c, d, 64);
+    // ptxas computes fields of 64 bits otherwise than the PTX ISA where place or length are not below 64.
+    "ddww" "and.b32 {w}, {b}, 63; and.b32 {v}, {c}, 63; bfe.u64 {r}, {a}, {w}, {v};"
+        |a, b, c| bfe(a, b & 63, c & 63, 64, false);
+    "ddww" "and.b32 {w}, {b}, 63; and.b32 {v}, {c}, 63; bfe.s64 {r}, {a}, {w}, {v};"
+        |a, b, c| bfe(a, b & 63, c & 63, 64, true);
+    "dddww" "and.b32 {w}, {c}, 63; and.b32 {v}, {d}, 63; bfi.b64 {r}, {a}, {b}, {w}, {v};"
+        |a, b, c, d| bfi(a, b, c & 63, d & 63, 64);
+    "dd" "bfe.s64 {r}, {a}, 17, 40;" |a| bfe(a, 17, 40, 64, true);
     "dddp" "selp.b64 {r}, {a}, {b}, {c};" |a, b, c| if c == 1 { a } else { b };
     "dddw" "slct.u64.s32 {r}, {a}, {b}, {c};" |a, b, c| if s32(c) >= 0 { a } else { b };
     "pdd" "setp.lt.s64 {r}, {a}, {b};" |a, b| flag((a as i64) < b as i64);
