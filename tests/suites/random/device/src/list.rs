@@ -39,13 +39,13 @@ pub struct Batch {
 /// One program at one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The list's.
+    /// Where the random numbers of its list begin.
     pub seed: u64,
     /// The first program of its batch.
     pub batch: u64,
     /// Its place in the batch.
     pub place: u64,
-    /// The level.
+    /// Of optimisation: of rustc, or of ptxas for kernels in PTX.
     pub level: u32,
 }
 
@@ -86,7 +86,7 @@ impl List {
         })
     }
 
-    /// All levels.
+    /// The levels that at least one batch has.
     pub fn levels(&self) -> BTreeSet<u32> {
         self.batches.iter().flat_map(|batch| batch.levels.clone()).collect()
     }

@@ -34,7 +34,7 @@ struct Options {
     /// The commit that the programs were made at.
     #[arg(long)]
     commit: Option<String>,
-    /// The day.
+    /// The day, noted in the record.
     #[arg(long)]
     date: Option<String>,
     /// Ends after so many seconds.

@@ -25,7 +25,7 @@ enum Verb {
         /// Where the random numbers begin.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Which program.
+        /// The number of the program, counted from 0.
         #[arg(long)]
         program: u64,
         /// The kernel in PTX of that number instead.
@@ -67,7 +67,7 @@ enum Verb {
         /// Batches that are compiled at once.
         #[arg(long, default_value_t = 2)]
         jobs: usize,
-        /// The folder.
+        /// Where what is packed goes; what is there stays.
         #[arg(long)]
         out: PathBuf,
     },
@@ -76,7 +76,7 @@ enum Verb {
         /// Where the random numbers begin.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Which program.
+        /// The number of the program, counted from 0.
         #[arg(long)]
         program: u64,
         /// The level at which it fails.

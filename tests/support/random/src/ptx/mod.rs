@@ -39,7 +39,7 @@ enum Step {
     Loop { count: usize, mask: u64, body: Vec<Step> },
 }
 
-/// A kernel.
+/// A kernel: what it does between reading its inputs and writing its digest.
 #[derive(Clone, Debug)]
 pub struct Kernel(Vec<Step>);
 

@@ -42,7 +42,7 @@ impl Generator<'_> {
         self.literal(ty)
     }
 
-    /// A constant.
+    /// A constant of the type, rather one at which something ends.
     pub fn literal(&mut self, ty: &Ty) -> String {
         match ty {
             Ty::Bool => if self.choices.chance(50) { "true" } else { "false" }.into(),

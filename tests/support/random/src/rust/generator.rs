@@ -9,7 +9,7 @@ use super::types::{Int, Ty};
 pub struct Variable {
     /// How it is read.
     pub name: String,
-    /// Its type.
+    /// What it holds.
     pub ty: Ty,
     /// Whether it can be assigned.
     pub mutable: bool,
@@ -20,11 +20,11 @@ pub struct Variable {
 pub struct Function {
     /// Its name, with `&` or not before the arguments.
     pub name: String,
-    /// Its parameters.
+    /// What its arguments must be.
     pub params: Vec<Ty>,
     /// Whether the first parameter is a `&mut`.
     pub changes_first: bool,
-    /// Its result.
+    /// What a call gives.
     pub result: Ty,
     /// About how many operations it takes.
     pub cost: u32,
@@ -71,9 +71,9 @@ pub struct Generator<'c> {
     pub functions: Vec<Function>,
     /// Tables that are constant.
     pub tables: Vec<Variable>,
-    /// Traits.
+    /// Traits that types of the program have.
     pub traits: Vec<Trait>,
-    /// Whether a method of `Trait` 0 may be called through `dyn`.
+    /// Whether statements may change what the threads of the block count.
     pub sharing: Sharing,
     /// How many more nodes there may be.
     pub fuel: i32,
@@ -158,7 +158,7 @@ impl<'c> Generator<'c> {
         self.cost = self.cost.saturating_add(self.trips.saturating_mul(cost));
     }
 
-    /// Any type.
+    /// A type that a variable may have here.
     pub fn any_type(&mut self) -> Ty {
         super::types::any(self.choices, self.structs.len(), self.enums.len())
     }

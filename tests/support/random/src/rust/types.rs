@@ -2,12 +2,12 @@
 
 use crate::choices::Choices;
 
-/// An integer.
+/// A type of integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Int {
     /// As Rust calls it.
     pub name: &'static str,
-    /// Its width.
+    /// How wide it is.
     pub bits: u32,
     /// Whether it has a sign.
     pub signed: bool,
@@ -49,20 +49,20 @@ impl Int {
     }
 }
 
-/// A type.
+/// The type of a value in a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ty {
     /// `true` or `false`.
     Bool,
-    /// A character.
+    /// `char`.
     Char,
-    /// An integer.
+    /// A number without a fraction.
     Int(Int),
     /// A float of so many bits.
     Float(u32),
-    /// An array.
+    /// So many elements of a type.
     Array(Box<Ty>, usize),
-    /// A pair.
+    /// A tuple of two.
     Pair(Box<(Ty, Ty)>),
     /// Something or nothing.
     Option(Box<Ty>),
