@@ -100,11 +100,11 @@ fn build(
     // Optimised, as users install it: much of the compiling is ours.
     shell::run(shell::cargo().args(["build", "--quiet", "--release", "--package", "cargo-ptx"]))?;
     let program = shell::target_dir()?.join("release/cargo-ptx");
-    let groups = package.groups(&table);
     let (sender, results) = mpsc::channel();
     std::thread::scope(|scope| {
         for (profile, level) in LEVELS {
-            let (sender, groups, manifest) = (sender.clone(), &groups, package.manifest());
+            let (sender, groups, manifest) =
+                (sender.clone(), package.groups(&table, profile == "release"), package.manifest());
             // A folder each: cargo locks it.
             let (program, target) = (&program, target.join(level));
             scope.spawn(move || {

@@ -63,13 +63,17 @@ impl Package {
         self.folder.join("Cargo.toml")
     }
 
-    /// Names of groups with their features.
-    pub fn groups(&self, table: &Table) -> Vec<(String, Vec<String>)> {
+    /// Names of groups with their features, at one level; those of which nothing is left are none.
+    pub fn groups(&self, table: &Table, optimised: bool) -> Vec<(String, Vec<String>)> {
         let named: BTreeSet<&String> = table.groups.values().flatten().collect();
         let rest = self.modules.iter().filter(|module| !named.contains(*module) && *module != "num");
         let groups = table.groups.iter().map(|(name, modules)| (name.clone(), modules.iter().collect::<Vec<_>>()));
         let groups = groups.chain([(REST.to_string(), rest.collect())]);
-        groups.map(|(name, modules)| (name, modules.into_iter().map(|module| feature(module)).collect())).collect()
+        let is_built = |module: &&String| !(optimised && table.not_optimised.contains(*module));
+        let groups = groups.map(|(name, modules)| {
+            (name, modules.into_iter().filter(is_built).map(|module| feature(module)).collect::<Vec<_>>())
+        });
+        groups.filter(|(_, features)| !features.is_empty()).collect()
     }
 
     fn text(&self) -> String {
