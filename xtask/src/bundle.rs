@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::{abi, cases, debugger, examples, reference, setup, shell};
+use crate::{abi, cases, core, debugger, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -30,14 +30,14 @@ content=$(mktemp -d) || exit 1
 trap 'rm -rf "$content"' EXIT
 tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
 if [ $# -eq 0 ]; then set -- --at-once ${LIMIT:+--limit "$LIMIT"}; fi
-"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --date "$(date -u +%F)" --json "$out/device.jsonl" "$@"
+"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --core "$content/core" --tested "$content/tested" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --date "$(date -u +%F)" --json "$out/device.jsonl" "$@"
 "#;
 
 /// What `run.sh` unpacks, beside it.
 const CONTENT: &str = "content.tar.gz";
 
 /// Builds and packs.
-pub fn run() -> Result<()> {
+pub fn run(library: Option<&Path>) -> Result<()> {
     setup::run()?;
     let programs = examples::names()?;
     let mut build = shell::cargo();
@@ -70,7 +70,23 @@ pub fn run() -> Result<()> {
     debugger::pack(&content.join("debugger"), &built)?;
     abi::round_trips(&content.join("abi"))?;
     cases::pack(&content.join("cases"))?;
+    tested(&content.join("tested"))?;
+    match core::sources(library) {
+        Ok(sources) => core::pack(&sources, ARCH, &content.join("core"))?,
+        Err(reason) => eprintln!("the bundle lacks {reason}"),
+    }
     pack("device-bundle", content, RUN)
+}
+
+/// Compiles the tests of the crate `ptx-tested`, as they are and optimised.
+fn tested(folder: &Path) -> Result<()> {
+    for profile in ["dev", "release"] {
+        let mut command = shell::cargo();
+        command.args(["run", "--quiet", "--bin", "cargo-ptx", "--", "ptx", "test", "--no-run", "--profile", profile]);
+        command.args(["--arch", ARCH, "--manifest-path", "tests/kernels/tested/Cargo.toml"]);
+        shell::run(command.arg("--out").arg(folder.join(profile)))?;
+    }
+    Ok(())
 }
 
 /// Packs the content and what was built into a bundle of that name, with the script that starts it.

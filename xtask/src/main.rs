@@ -12,6 +12,7 @@ mod book;
 mod bundle;
 mod cases;
 mod ci;
+mod core;
 mod counts;
 mod debugger;
 mod examples;
@@ -58,7 +59,11 @@ enum Verb {
         filter: Option<String>,
     },
     /// Packs every device test and example so that they run on a machine with nothing but NVIDIA's driver.
-    DeviceBundle,
+    DeviceBundle {
+        /// Rust's `library` folder, whose tests of `core` are packed, too; that of rust-src by default, if it is there.
+        #[arg(long, value_name = "FOLDER")]
+        library: Option<std::path::PathBuf>,
+    },
     /// Writes the book's table of measured errors from records of device runs.
     Accuracy {
         /// The records, from the one that counts most; the latest in tests/suites/device/results by default.
@@ -99,7 +104,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::AbiFuzz { seed, count } => abi::fuzz(seed, count),
         Verb::Random { arguments } => random::run(&arguments),
         Verb::Bless { filter } => bless::run(filter.as_deref()),
-        Verb::DeviceBundle => bundle::run().map(|()| ExitCode::SUCCESS),
+        Verb::DeviceBundle { library } => bundle::run(library.as_deref()).map(|()| ExitCode::SUCCESS),
         Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(&what),
         Verb::PtxDiff { base } => ptx_diff::run(&base),

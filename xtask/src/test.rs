@@ -3,14 +3,16 @@
 //! No package is named to cargo, so that it takes the workspace's default members with one set of features for all suites:
 //! `--package` would compile the compiler anew for many of them.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use crate::bundle::ARCH;
 use crate::counts::Counts;
-use crate::{abi, cases, examples, reference, sanitizer, setup, shell};
+use crate::{abi, cases, core, examples, reference, sanitizer, setup, shell};
 
 /// A group of tests with one runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -45,12 +47,15 @@ pub enum Suite {
     Random,
     /// The runtime's unsafe code on the host, under AddressSanitizer and Miri.
     Sanitizer,
+    /// The tests of Rust's own `core`, compiled for GPUs.
+    Core,
     /// Kernels on a GPU, against the CPU.
     Device,
 }
 
-/// Suites that take minutes before their first test. They run by name, with `--all`, and in their turn in CI.
-const LONG: [Suite; 3] = [Suite::Reference, Suite::Sanitizer, Suite::Random];
+/// Suites that take minutes before their first test. They run by name, with `--all`, and in their turn in CI; `core` needs
+/// sources that few machines have, and has no turn.
+const LONG: [Suite; 4] = [Suite::Reference, Suite::Sanitizer, Suite::Random, Suite::Core];
 
 /// Groups of suites that take about as long as each other with `--all`; `cargo xtask ci` runs one of them.
 pub const PARTS: [&[Suite]; 5] = [
@@ -80,6 +85,9 @@ pub struct Request {
     /// Chooses another part.
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub seed: Option<u64>,
+    /// For the suite `core`: Rust's `library` folder; that of rust-src by default.
+    #[arg(long, value_name = "FOLDER")]
+    pub library: Option<PathBuf>,
     /// Only cases whose names contain this, also those that the seed leaves out; with `--exact` the one of this name.
     #[arg(last = true, value_name = "FILTER")]
     pub filter: Vec<String>,
@@ -134,6 +142,7 @@ impl Suite {
             }
             Self::Random => test("random"),
             Self::Sanitizer => sanitizer::run(),
+            Self::Core => core::run(request.library.as_deref(), ARCH, &request.filter),
             Self::Device => device(request),
         }
     }
@@ -240,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_suite_that_leaves_something_out_has_its_turn() {
-        let by_itself = [Suite::Examples, Suite::Device];
+        let by_itself = [Suite::Examples, Suite::Core, Suite::Device];
         for suite in Suite::value_variants().iter().filter(|suite| !by_itself.contains(suite)) {
             assert_eq!(PARTS.iter().filter(|part| part.contains(suite)).count(), 1, "{suite:?}");
         }

@@ -28,7 +28,11 @@ pub fn link(options: &Options) -> Result<Report> {
     dump.module("reduce", &program.module)?;
 
     let ptxas = parts.assembler.as_ref().map(|assembler| assembler.version());
-    let mut report = Report { debug: program.debug, ..Report::new(options, &program.table, &program.module, ptxas) };
+    let mut report = Report {
+        debug: program.debug,
+        tests: program.tests.clone().unwrap_or_default(),
+        ..Report::new(options, &program.table, &program.module, ptxas)
+    };
     let mut artifacts = Vec::from_iter(program.header.take());
     let mut begun = VecDeque::new();
     for &arch in &options.archs {
@@ -57,11 +61,11 @@ fn compile<'a, 'ctx>(
     dump: &mut Dump<'_>,
 ) -> Result<Assembling<'a, 'ctx>> {
     let _span = timings::begin(arch.name());
-    let target = time!(phases::specialise(program, arch))?;
+    let mut target = time!(phases::specialise(program, arch))?;
     dump.module(&format!("{arch}-specialise"), &target.module)?;
     time!(phases::optimise(&target))?;
     dump.module(&format!("{arch}-optimise"), &target.module)?;
-    time!(phases::legalise(&target))?;
+    time!(phases::legalise(&mut target))?;
     dump.module(&format!("{arch}-legalise"), &target.module)?;
     let emitted = time!(phases::emit(&target, parts.assembler.is_some()))?;
     dump.text(&format!("{arch}.ptx"), &emitted.ptx)?;

@@ -8,6 +8,7 @@ use tempfile::NamedTempFile;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::scratch;
 
 /// What to say where a file or folder cannot be used: `verb` as in "cannot `write`", `elsewhere` as in "name another folder".
 pub fn failed(verb: &str, path: &Path, error: &io::Error, elsewhere: &str) -> Diagnostic {
@@ -59,7 +60,7 @@ impl Pending {
             _ => Path::new("."),
         };
         let write = || {
-            let mut temporary = tempfile::Builder::new().prefix(".ptx-").permissions(readable()).tempfile_in(dir)?;
+            let mut temporary = scratch::file(dir, readable())?;
             temporary.write_all(bytes)?;
             temporary.flush()?;
             Ok(temporary)

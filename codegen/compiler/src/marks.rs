@@ -12,6 +12,9 @@ const MODES: &str = "ptx-float";
 /// A function that came from libdevice.
 const LIBDEVICE: &str = "ptx-libdevice";
 
+/// A function that looks for the end of the stack when it begins.
+const STACK_CHECK: &str = "ptx-stack-check";
+
 /// What a place that panics and keeps its location alone calls, from the assignment of strategies until panics are lowered:
 /// `void (ptr)`, and never back.
 pub const AT_LOCATION: &str = "__rust_ptx_panic_at";
@@ -63,6 +66,16 @@ pub fn set_of_libdevice(context: &Context, function: FunctionValue<'_>) {
 /// replaces, which are those that a user wrote.
 pub fn is_of_libdevice(function: FunctionValue<'_>) -> bool {
     function.get_string_attribute(AttributeLoc::Function, LIBDEVICE).is_some()
+}
+
+/// Marks a function that looks for the end of the stack.
+pub fn set_checks_stack(context: &Context, function: FunctionValue<'_>) {
+    function.add_attribute(AttributeLoc::Function, context.create_string_attribute(STACK_CHECK, ""));
+}
+
+/// Whether it looks for the end of the stack.
+pub fn checks_stack(function: FunctionValue<'_>) -> bool {
+    function.get_string_attribute(AttributeLoc::Function, STACK_CHECK).is_some()
 }
 
 #[cfg(test)]

@@ -49,8 +49,12 @@ pub fn run_level(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, 
 /// more than the test. But safe Rust is made of such tests, and of the local arrays and address spaces that stay unknown
 /// behind them. Convergent instructions are never copied, so that barriers stay what they are.
 pub fn thread_jumps(module: &Module<'_>) -> Result<()> {
-    const PASSES: &str = "function(jump-threading,correlated-propagation,instcombine<no-verify-fixpoint>,simplifycfg)";
-    llvm::run_passes_for_any(module, PASSES).map_err(|error| failed(PASSES, &error))
+    let run = |passes: &str| llvm::run_passes_for_any(module, passes).map_err(|error| failed(passes, &error));
+    run("function(jump-threading)")?;
+    // LLVM lists the uses of the phis that it has made in an order that differs from run to run of the same program. Later
+    // passes, the choice of a loop's variables above all, heed it, and the PTX would differ from build to build.
+    llvm::sort_phi_uses(module);
+    run("function(correlated-propagation,instcombine<no-verify-fixpoint>,simplifycfg)")
 }
 
 fn run(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) -> Result<()> {

@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::abi::{self, Table};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::harness::Test;
 use crate::hash;
 use crate::llvm::Module;
 use crate::marks;
 use crate::request::{DebugLevel, Emit, Linking, Options};
+use crate::stacks::Recursion;
 
 /// File name of the report in the output folder.
 pub const FILE_NAME: &str = "report.json";
@@ -35,6 +37,9 @@ pub struct Report {
     /// Device functions that cross the boundary: exports, then imports, each in order of symbol.
     #[serde(default)]
     pub functions: Vec<DeviceFunction>,
+    /// Where rustc was to build tests: these, in the order by which `__ptx_test` numbers them.
+    #[serde(default)]
+    pub tests: Vec<Test>,
     /// In order of arch, then kind.
     pub outputs: Vec<OutputFile>,
     /// Warnings.
@@ -80,6 +85,7 @@ impl Report {
             debug: options.debug,
             kernels: table.kernels.iter().map(kernel).collect(),
             functions: table.exports.iter().chain(&table.imports).map(function).collect(),
+            tests: Vec::new(),
             outputs: Vec::new(),
             diagnostics: Vec::new(),
             linking: options.linking(),
@@ -212,10 +218,12 @@ pub struct Resources {
     pub registers: u32,
     /// Stack in bytes a thread, with what the functions need that are called.
     pub stack: u32,
-    /// Whether called functions may need more than that: with recursion or calls through pointers ptxas cannot tell, and
-    /// may have counted the kernel's own frame alone.
+    /// Whether called functions may need more than that: with recursion, or where other device code is called.
     #[serde(default)]
     pub stack_is_minimum: bool,
+    /// What recursion needs beside `stack`, which has one turn of it; none without.
+    #[serde(default)]
+    pub recursion: Option<Recursion>,
     /// Bytes of spill stores a thread.
     pub spill_stores: u32,
     /// Bytes of spill loads a thread.

@@ -52,6 +52,7 @@ fn run_linker(args: Vec<OsString>) -> u8 {
     bug::catch(
         move |diagnostic| print(diagnostic, None),
         move || {
+            signals::clean_up();
             timings::begin();
             let (diagnostics, options, code) = match options::from_args(args) {
                 Err(failure) => (failure.diagnostics, None, 1),

@@ -1,15 +1,25 @@
-//! What std does about signals as `main` begins, for the linker that a build script becomes before that.
+//! Signals: what std does about them as `main` begins, for the linker that a build script becomes before that; and what a
+//! linker does before one ends it.
 
 #[cfg(unix)]
-pub use unix::as_in_main;
+pub use unix::{as_in_main, clean_up};
 
 /// Only Unix has signals.
 #[cfg(not(unix))]
 pub fn as_in_main() {}
 
+/// Only Unix has signals.
+#[cfg(not(unix))]
+pub fn clean_up() {}
+
 #[cfg(unix)]
 mod unix {
     use std::ptr::null_mut;
+
+    use ptx_codegen::scratch;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
 
     /// Enough for a handler and what the kernel saves of wide vector registers.
     const STACK_SIZE: usize = 64 << 10;
@@ -25,6 +35,34 @@ mod unix {
                 let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK_SIZE };
                 libc::sigaltstack(&stack, null_mut());
             }
+        }
+    }
+
+    /// Lets a signal that ends the process end it without its temporary files, on a thread that waits for one. The process
+    /// then ends by that signal, as whoever sent it expects.
+    pub fn clean_up() {
+        // `nohup`, and shells for what runs behind them, have signals ignored; they stay so.
+        let deadly = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
+        let Ok(mut signals) = Signals::new(deadly.chain([SIGUSR1])) else { return };
+        let wait = move || {
+            for signal in signals.forever() {
+                scratch::clean();
+                // LLVM has crashed, whose handler ends the process, or somebody sent it.
+                if signal != SIGUSR1 || !scratch::has_crashed() {
+                    let _ = emulate_default_handler(signal);
+                }
+            }
+        };
+        if std::thread::Builder::new().name("signals".into()).spawn(wait).is_ok() {
+            scratch::watched();
+        }
+    }
+
+    fn is_ignored(signal: libc::c_int) -> bool {
+        // SAFETY: the structure is whole, and only read into.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
         }
     }
 }

@@ -39,10 +39,6 @@ fn main() -> Result<ExitCode> {
         }
         Err(error) => return Err(error.into()),
     };
-    if let Some(device) = device.as_ref().filter(|_| cfg!(debug_assertions)) {
-        // Without optimisation one function of sha2 alone has 9 KiB of variables.
-        device.set_stack_size(32 << 10)?;
-    }
     let module = device.as_ref().map(|device| device.load(&IMAGE)).transpose()?;
     let mut checks = assembled(&IMAGE);
     checks.extend(hashes::check(module.as_ref())?);

@@ -18,7 +18,9 @@ mod descriptor;
 mod encode;
 pub mod extents;
 pub mod float;
+pub mod harness;
 pub mod panic;
+pub mod stack;
 
 #[cfg(any(feature = "decode", test))]
 pub mod mangle;

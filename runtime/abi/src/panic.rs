@@ -31,9 +31,13 @@ pub const FILE_LEN: usize = 4048;
 /// Bytes for a message and its NUL.
 pub const MESSAGE_LEN: usize = 4096;
 
+/// The alignment of the host's [`Record`], by which the device finds its start. The draft has less: where a module has
+/// constants, the driver (580) does not align its variables so much.
+pub const HOST_ALIGN: usize = 4096;
+
 /// A panic. The first thread that puts 1 for 0 into `claimed` writes; all others wait for the end of the launch. Two
 /// pages: `file` ends the first. The compiler writes the same by inline PTX where panics are `location`.
-#[repr(C, align(4096))]
+#[repr(C, align(8))]
 #[derive(Debug)]
 pub struct Record {
     /// 1 if a thread writes, or wrote.

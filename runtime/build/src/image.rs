@@ -5,6 +5,7 @@ use std::fmt::Write;
 use ptx_codegen::Report;
 use ptx_codegen::report::{Kernel, OutputFile, Resources};
 use ptx_codegen::request::Emit;
+use ptx_codegen::stacks::Recursion;
 
 /// Rust text; the files are included by their paths, so rustc tracks them.
 pub fn expression(report: &Report) -> String {
@@ -64,9 +65,15 @@ fn resource(arch: &str, used: &Resources) -> String {
         Some(bytes) => format!("::core::option::Option::Some({bytes})"),
         None => "::core::option::Option::None".into(),
     };
+    let recursion = match used.recursion {
+        Some(Recursion { level, reserve }) => {
+            format!("::core::option::Option::Some(::ptx::Recursion {{ level: {level}, reserve: {reserve} }})")
+        }
+        None => "::core::option::Option::None".into(),
+    };
     format!(
-        "::ptx::ResourceRecord {{ arch: {arch:?}, registers: {}, stack: {}, spill_stores: {}, spill_loads: {}, shared: {}, \
-         constant: {constant} }}",
+        "::ptx::ResourceRecord {{ arch: {arch:?}, registers: {}, stack: {}, recursion: {recursion}, spill_stores: {}, \
+         spill_loads: {}, shared: {}, constant: {constant} }}",
         used.registers, used.stack, used.spill_stores, used.spill_loads, used.shared,
     )
 }
@@ -104,7 +111,12 @@ mod tests {
                 float: ptx_codegen::request::Modes::DEFAULT.into(),
                 resources: [(
                     "sm_80".to_string(),
-                    Resources { registers: 12, constant: Some(352), ..Resources::default() },
+                    Resources {
+                        registers: 12,
+                        constant: Some(352),
+                        recursion: Some(Recursion { level: 64, reserve: 96 }),
+                        ..Resources::default()
+                    },
                 )]
                 .into(),
             }],
@@ -132,7 +144,8 @@ mod tests {
             }
             pub struct Object { pub arch: &'static str, pub ptx: &'static str, pub ptx_path: &'static str, pub cubin: Option<&'static [u8]> }
             pub struct KernelRecord { pub name: &'static str, pub path: &'static str, pub signature: &'static str, pub abi_hash: u64, pub resources: &'static [ResourceRecord] }
-            pub struct ResourceRecord { pub arch: &'static str, pub registers: u32, pub stack: u32, pub spill_stores: u32, pub spill_loads: u32, pub shared: u32, pub constant: Option<u32> }
+            #[derive(Clone, Copy, Debug, PartialEq)] pub struct Recursion { pub level: u32, pub reserve: u32 }
+            pub struct ResourceRecord { pub arch: &'static str, pub registers: u32, pub stack: u32, pub recursion: Option<Recursion>, pub spill_stores: u32, pub spill_loads: u32, pub shared: u32, pub constant: Option<u32> }
         }
     "#;
 
@@ -154,6 +167,7 @@ mod tests {
                 assert_eq!((kernel.name, kernel.path, kernel.abi_hash), ("saxpy", "saxpy::kernels", 0xdead_beef));
                 assert_eq!(kernel.signature, "saxpy(a: f32, x: &[f32])");
                 assert_eq!((kernel.resources[0].arch, kernel.resources[0].registers), ("sm_80", 12));
+                assert_eq!(kernel.resources[0].recursion, Some(ptx::Recursion { level: 64, reserve: 96 }));
                 assert_eq!((kernel.resources[0].constant, IMAGE.linking), (Some(352), ptx::Linking::AtBuild));
             }
         "#;

@@ -308,6 +308,7 @@ impl Builder {
             settings: Settings { emit: with_cubins(emit, &effective), ..settings },
             profile: self.profile.unwrap_or_else(|| environment.profile.clone()),
             features,
+            tests: false,
             // Below the script's own folder: two packages, or two profiles, do not meet there.
             out_dir: environment.out_dir.join(self.name.as_ref().map_or("ptx".into(), |name| format!("ptx-{name}"))),
             name: self.name,

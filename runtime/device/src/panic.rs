@@ -15,6 +15,7 @@ use core::sync::atomic::Ordering;
 use ptx_abi::panic::{FILE_LEN, MESSAGE, Record, RecordAddress};
 
 use crate::Dim3;
+use crate::atomic::{Atomic, Device};
 use crate::intrinsics::{nanosleep, trap};
 use crate::syscalls::__assertfail;
 use crate::text::Text;
@@ -121,7 +122,9 @@ fn claim() -> Text<'static> {
     // it zero. What others read of it is numbers, and the worst is a wrong guess.
     unsafe {
         let text = (&raw mut (*draft).message).cast::<[MaybeUninit<u8>; _]>();
-        if (*record).claimed.swap(1, Ordering::Relaxed) == 0 {
+        // Only this device's threads compete for it, though it is the host's memory.
+        let claimed = Atomic::<u32, Device>::from_ptr((*record).claimed.as_ptr());
+        if claimed.swap(1, Ordering::Relaxed) == 0 {
             (&raw mut (*draft).block).write_volatile(block);
             (&raw mut (*draft).thread).write_volatile(thread);
             (*draft).ready.store(1, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! A CUDA device, its memory and its limits.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUlimit};
@@ -10,9 +11,7 @@ use ptx_device::Dim3;
 use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
 use crate::grid::Limits;
-
-/// See [`Device::set_stack_size`].
-const DEFAULT_STACK: usize = 8192;
+use crate::stack;
 
 /// An open CUDA device. Clones are cheap and refer to the same device.
 #[derive(Clone)]
@@ -29,6 +28,10 @@ struct Inner {
     /// A stream that nobody uses. cudarc stops waiting between streams when only the default one is left, though work
     /// of the others may still run. With this stream that never happens.
     last_stream: OnceLock<Arc<CudaStream>>,
+    /// See [`Device::set_stack_size`].
+    chosen_stack: AtomicBool,
+    /// See [`Device::stack_top`].
+    stack_top: OnceLock<u64>,
 }
 
 impl Device {
@@ -52,41 +55,65 @@ impl Device {
             return Err(Error::UnknownDevice { ordinal, count });
         }
         let context = CudaContext::new(ordinal).doing(|| format!("opening CUDA device {ordinal}"))?;
-        let device = Self::from_context(context)?;
-        let stack = device.default_stack_size()?;
-        if device.stack_size()? < stack {
-            device.set_stack_size(stack)?;
-        }
-        Ok(device)
+        Self::from_context(context)
     }
 
-    /// Enough stack for most recursion, calls through pointers and `core::fmt`, but at most a sixteenth of the device's
-    /// memory for all threads together.
-    fn default_stack_size(&self) -> Result<usize> {
-        let context = &self.inner.context;
-        let doing = || "asking how many threads the device runs at once".to_owned();
-        let read =
-            |attribute| -> Result<usize> { Ok(context.attribute(attribute).doing(doing)?.try_into().unwrap_or(0)) };
-        let threads = read(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?
-            * read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
-        let memory = context.total_mem().doing(doing)?;
-        Ok(DEFAULT_STACK.min(memory / 16 / threads.max(1)))
-    }
-
-    /// The bytes of stack that each thread gets in kernels whose need the compiler cannot know: those with recursion,
-    /// and those with calls through pointers (`dyn`, function pointers, `core::fmt`).
+    /// The bytes of stack that each thread gets, if its kernel does not need more by itself.
     pub fn stack_size(&self) -> Result<usize> {
         self.inner.context.get_limit(CUlimit::CU_LIMIT_STACK_SIZE).doing(|| "asking for the stack's size".to_owned())
     }
 
     /// Sets [`stack_size`](Self::stack_size), for launches from now on: `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)`.
     ///
-    /// A kernel that needs more overwrites the memory of other threads, without an error or with an illegal address.
-    /// The driver's own default of 1,024 bytes is too little for `sort_unstable` in a debug build; [`open`](Self::open)
-    /// sets 8,192. The driver keeps that much for every thread that the device can run at once.
+    /// Only deep recursion needs it. A launch gives its kernel what it needs by itself: all that its functions take, and
+    /// for recursion room for 64 turns, or 8,192 bytes if that is more, but not more than a sixteenth of the device's
+    /// memory for all threads together. Recursion that goes deeper panics with `stack overflow in …`. Once this is called,
+    /// launches raise the size only for kernels that cannot run a single turn with it.
+    ///
+    /// The driver keeps as many bytes for every thread that the device can run at once, from this call on: 64 KiB are
+    /// 16 GiB on an H200.
     pub fn set_stack_size(&self, bytes: usize) -> Result<()> {
+        self.inner.chosen_stack.store(true, Ordering::Relaxed);
+        self.limit_stack(bytes)
+    }
+
+    /// Whether [`set_stack_size`](Self::set_stack_size) was called.
+    pub(crate) fn has_chosen_stack(&self) -> bool {
+        self.inner.chosen_stack.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn limit_stack(&self, bytes: usize) -> Result<()> {
         let doing = || format!("setting the stack's size to {bytes} bytes a thread");
+        self.inner.context.bind_to_thread().doing(doing)?;
         self.inner.context.set_limit(CUlimit::CU_LIMIT_STACK_SIZE, bytes).doing(doing)
+    }
+
+    /// The stack pointer that every thread begins with, as PTX's `stacksave` gives it.
+    pub(crate) fn stack_top(&self) -> Result<u64> {
+        if let Some(top) = self.inner.stack_top.get() {
+            return Ok(*top);
+        }
+        let doing = || "asking where stacks begin".to_owned();
+        self.inner.context.bind_to_thread().doing(doing)?;
+        // SAFETY: the context is current.
+        let top = unsafe { stack::top() }.doing(doing)?;
+        Ok(*self.inner.stack_top.get_or_init(|| top))
+    }
+
+    /// How many threads the device can run at once.
+    pub(crate) fn resident_threads(&self) -> Result<u64> {
+        let doing = || "asking how many threads the device runs at once".to_owned();
+        let read = |attribute| -> Result<u64> {
+            Ok(self.inner.context.attribute(attribute).doing(doing)?.try_into().unwrap_or(0))
+        };
+        Ok(read(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?
+            * read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?)
+    }
+
+    /// Bytes of the device's memory.
+    pub(crate) fn total_memory(&self) -> Result<u64> {
+        let bytes = self.inner.context.total_mem().doing(|| "asking for the size of the device's memory".to_owned())?;
+        Ok(bytes as u64)
     }
 
     /// The size in bytes of the device's heap, from which kernels allocate `Box`, `Vec` and the rest of `alloc`.
@@ -122,7 +149,7 @@ impl Device {
         self.inner.context.set_limit(CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE, bytes).doing(doing)
     }
 
-    /// Wraps a device that cudarc has already opened. Its limits stay as they are.
+    /// Wraps a device that cudarc has already opened. Launches raise its limit of the stack where a kernel needs it.
     pub fn from_context(context: Arc<CudaContext>) -> Result<Self> {
         let doing = || format!("asking CUDA device {} what it is", context.ordinal());
         let name = context.name().doing(doing)?;
@@ -146,7 +173,17 @@ impl Device {
         };
         let stream = context.default_stream();
         let capability = (major.try_into().unwrap_or(0), minor.try_into().unwrap_or(0));
-        Ok(Self { inner: Arc::new(Inner { context, stream, name, capability, limits, last_stream: OnceLock::new() }) })
+        let inner = Inner {
+            context,
+            stream,
+            name,
+            capability,
+            limits,
+            last_stream: OnceLock::new(),
+            chosen_stack: AtomicBool::new(false),
+            stack_top: OnceLock::new(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The device's name.

@@ -63,10 +63,7 @@ fn remedy(reason: Lost) -> &'static str {
         Lost::IllegalAddress | Lost::MisalignedAddress => {
             "`compute-sanitizer PROGRAM` names the kernel and the thread; look at its `unsafe` code first."
         }
-        Lost::Instruction(_) | Lost::Other(_) => {
-            "`compute-sanitizer PROGRAM` or `cuda-gdb PROGRAM` shows the place. In a debug build a stack that is too small \
-             ends so, too: `Device::set_stack_size`."
-        }
+        Lost::Instruction(_) | Lost::Other(_) => "`compute-sanitizer PROGRAM` or `cuda-gdb PROGRAM` shows the place.",
     }
 }
 
@@ -80,6 +77,15 @@ pub(crate) fn text(error: &DriverError) -> String {
     error.error_string().map_or_else(|_| format!("{:?}", error.0), |text| text.to_string_lossy().into_owned())
 }
 
+/// What the driver's just-in-time compiler makes of PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Jit {
+    /// Fast code.
+    Optimised,
+    /// Code as by `ptxas -g`, in a fifth of the time.
+    Debug,
+}
+
 /// The most bytes of the just-in-time compiler's log that are kept.
 const LOG_LEN: usize = 8 << 10;
 
@@ -87,7 +93,7 @@ const LOG_LEN: usize = 8 << 10;
 ///
 /// # Safety
 /// A context must be current. A cubin must be whole: the driver trusts it.
-pub(crate) unsafe fn load(code: &Code<'_>) -> Result<sys::CUmodule, (DriverError, String)> {
+pub(crate) unsafe fn load(code: &Code<'_>, jit: Jit) -> Result<sys::CUmodule, (DriverError, String)> {
     let text;
     let words: Vec<u64>;
     let data: *const c_void = match code {
@@ -104,8 +110,12 @@ pub(crate) unsafe fn load(code: &Code<'_>) -> Result<sys::CUmodule, (DriverError
     };
     let mut log = vec![0_u8; LOG_LEN];
     let mut options =
-        [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_LEN)];
+        vec![sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    let mut values: Vec<*mut c_void> = vec![log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_LEN)];
+    if jit == Jit::Debug {
+        options.push(sys::CUjit_option::CU_JIT_GENERATE_DEBUG_INFO);
+        values.push(std::ptr::without_provenance_mut(1));
+    }
     let mut module = std::ptr::null_mut();
     // SAFETY: the caller set a context. `data` is NUL-terminated text or a whole cubin. As many options as values; the
     // log is as long as the second says, and numbers are passed in the pointer itself, as the driver API asks.

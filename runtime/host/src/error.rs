@@ -1,5 +1,7 @@
 //! Everything that can go wrong on the host, each with what to do about it.
 
+use std::fmt;
+
 use ptx_device::Dim3;
 
 use crate::grid::{Grid, GridError};
@@ -9,7 +11,9 @@ use crate::shape::ShapeError;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong on the host; each message says what to do about it.
-#[derive(Debug, thiserror::Error)]
+///
+/// `{:?}` is the same text as `{}`, so that `fn main() -> ptx::Result<()>` and `unwrap` show it.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The driver's library was not found.
@@ -200,6 +204,23 @@ pub enum Error {
         /// How to find the place of the failure.
         remedy: &'static str,
     },
+    /// The device has not enough memory for the stack that a kernel needs.
+    #[error(
+        "kernel `{kernel}` needs {bytes} bytes of stack a thread, and {device} cannot give so much: it keeps them for \
+         {threads} threads, which is {} MiB. Keep large arrays in memory that the host allocates, free some memory, or \
+         compile with optimisation",
+        bytes * threads >> 20
+    )]
+    Stack {
+        /// The kernel's name.
+        kernel: String,
+        /// Bytes a thread.
+        bytes: u64,
+        /// The device's name.
+        device: String,
+        /// How many threads the device can run at once.
+        threads: u64,
+    },
     /// The device does not have enough free memory.
     #[error("the device has not enough free memory for {doing}: free some, or work in smaller pieces")]
     OutOfMemory {
@@ -220,6 +241,12 @@ pub enum Error {
     },
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// A panic in a kernel, of the first thread that panicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -238,8 +265,8 @@ pub struct Panic {
     pub thread: Dim3,
 }
 
-impl std::fmt::Display for Panic {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a kernel panicked")?;
         if !self.file.is_empty() {
             write!(f, " at {}:{}:{}", self.file, self.line, self.column)?;
@@ -283,6 +310,12 @@ pub enum Lost {
 #[cfg(test)]
 mod tests {
     use super::Error;
+
+    #[test]
+    fn main_shows_the_text() {
+        let error = Error::UnknownDevice { ordinal: 3, count: 1 };
+        assert_eq!(format!("{error:?}"), "there is no CUDA device 3: this machine has 1, numbered from 0");
+    }
 
     /// From 128 bytes on, clippy warns of every function of a user's that returns it (`result_large_err`).
     #[test]

@@ -71,8 +71,10 @@ pub struct ResourceRecord {
     pub arch: &'static str,
     /// Registers of a thread.
     pub registers: u32,
-    /// Bytes of stack of a thread.
+    /// Bytes of stack of a thread, with all that the kernel calls and one turn of its recursion.
     pub stack: u32,
+    /// What recursion needs beside that; none without.
+    pub recursion: Option<Recursion>,
     /// Bytes of registers stored to memory.
     pub spill_stores: u32,
     /// Bytes of registers loaded back.
@@ -81,6 +83,15 @@ pub struct ResourceRecord {
     pub shared: u32,
     /// Bytes of constant memory; ptxas 13 does not report it for sm_90 and later.
     pub constant: Option<u32>,
+}
+
+/// What recursion needs of the stack, in bytes a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recursion {
+    /// One more turn, at most. 0 where only calls through pointers come back to a function.
+    pub level: u32,
+    /// What must be free where a function looks for the stack's end.
+    pub reserve: u32,
 }
 
 /// The part of an image that the driver or a linker takes.

@@ -100,6 +100,7 @@ impl<'a> Launch<'a> {
         fits.map_err(|reason| Error::Grid { kernel: name.to_owned(), grid, reason })?;
         stream.context().bind_to_thread().doing(|| format!("launching kernel `{name}`"))?;
         kernel.allow_shared(grid.shared_bytes)?;
+        module.prepare_stack(&kernel)?;
 
         // Addresses and lengths, two for every argument at most; reserved whole, since the driver gets pointers to them.
         let mut words: Vec<u64> = Vec::with_capacity(2 * self.arguments.len());

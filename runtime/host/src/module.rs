@@ -10,11 +10,12 @@ use cudarc::driver::{CudaContext, DriverError, result};
 use ptx_abi::{Descriptor, Mangling};
 
 use crate::device::Device;
-use crate::driver::{self, Doing};
-use crate::error::{Error, Result};
+use crate::driver::{self, Doing, Jit};
+use crate::error::{Error, Panic, Result};
 use crate::grid::{Grid, GridError, Limits};
 use crate::image::{Code, Image, KernelRecord, Linking};
 use crate::panic::{self, PanicRecord};
+use crate::stack::{self, Told};
 
 /// Device code that is loaded on a device.
 pub struct Module {
@@ -22,11 +23,15 @@ pub struct Module {
     /// Where its kernels are described; several if they were linked.
     images: Vec<Image>,
     object: String,
+    /// The arch that the code was compiled for; none where the driver or a linker compiled it again.
+    arch: Option<&'static str>,
+    /// If there is recursion in it.
+    stack: Option<Told>,
     // Before `loaded`: functions are of no use without their module.
     kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
     loaded: Loaded,
     // After `loaded`, whose kernels may write it until they are gone.
-    _panics: Option<Arc<PanicRecord>>,
+    panics: Option<Arc<PanicRecord>>,
 }
 
 /// The resources that a kernel uses on its device, as the driver reports them.
@@ -50,6 +55,8 @@ pub(crate) struct Kernel {
     name: &'static str,
     attributes: Attributes,
     limits: Limits,
+    /// None if the driver knows it.
+    stack: Option<stack::Need>,
     /// The most dynamic shared memory, in bytes, that the driver was told of.
     allowed_shared: Mutex<u32>,
 }
@@ -92,12 +99,12 @@ impl Drop for Loaded {
 impl Device {
     /// Loads embedded device code: `device.load(&ptx::image!())`.
     pub fn load(&self, image: &Image) -> Result<Module> {
-        Module::load(self, image)
+        Module::load(self, image, Jit::Optimised)
     }
 }
 
 impl Module {
-    pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
+    pub(crate) fn load(device: &Device, image: &Image, jit: Jit) -> Result<Self> {
         if image.linking() == Linking::AtLoad {
             return Err(Error::NotLinked { image: image.name() });
         }
@@ -107,8 +114,9 @@ impl Module {
             Code::Cubin(_) => format!("`{}` (cubin for {})", image.name(), object.arch),
             Code::Ptx(_) => format!("`{}` (PTX for {}, compiled by the driver)", image.name(), object.arch),
         };
+        let arch = matches!(code, Code::Cubin(_)).then_some(object.arch);
         // SAFETY: whoever made the image promised that its code is whole and has the kernels that it names.
-        unsafe { Self::load_code(device, vec![*image], &code, description, object.ptx_path) }
+        unsafe { Self::load_code(device, vec![*image], &code, arch, jit, description, object.ptx_path) }
     }
 
     /// Loads the cubin that a linker made.
@@ -122,7 +130,7 @@ impl Module {
         description: String,
     ) -> Result<Self> {
         // SAFETY: the caller's promise.
-        unsafe { Self::load_code(device, images, &Code::Cubin(cubin), description, "") }
+        unsafe { Self::load_code(device, images, &Code::Cubin(cubin), None, Jit::Optimised, description, "") }
     }
 
     /// # Safety
@@ -131,17 +139,21 @@ impl Module {
         device: &Device,
         images: Vec<Image>,
         code: &Code<'_>,
+        arch: Option<&'static str>,
+        jit: Jit,
         object: String,
         path: &str,
     ) -> Result<Self> {
         let context = device.context();
         context.bind_to_thread().doing(|| format!("loading {object}"))?;
         // SAFETY: the context is current; the rest is the caller's promise.
-        let module =
-            unsafe { driver::load(code) }.map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
+        let module = unsafe { driver::load(code, jit) }
+            .map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
         let loaded = Loaded { module, context: context.clone() };
         let panics = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
-        Ok(Self { device: device.clone(), images, object, kernels: Mutex::default(), loaded, _panics: panics })
+        let stack = Told::of(module).doing(|| format!("asking {object} about its stack"))?;
+        let (device, kernels) = (device.clone(), Mutex::default());
+        Ok(Self { device, images, object, arch, stack, kernels, loaded, panics })
     }
 
     /// The device that the module is loaded on.
@@ -165,10 +177,25 @@ impl Module {
         self.loaded.function(name)
     }
 
+    /// The panic that a kernel left which ended without losing the context, and room for the next.
+    pub(crate) fn take_panic(&self) -> Option<Panic> {
+        self.panics.as_ref()?.take()
+    }
+
     /// The resources that the kernel with this name uses.
     pub fn attributes(&self, name: &str) -> Result<Attributes> {
         let record = self.record(name)?;
         Ok(self.find(record.name)?.attributes)
+    }
+
+    /// Gives threads the stack that the kernel needs. The context must be current.
+    pub(crate) fn prepare_stack(&self, kernel: &Kernel) -> Result<()> {
+        kernel.stack.map_or(Ok(()), |need| stack::prepare(&self.device, kernel.name, need, self.stack.as_ref()))
+    }
+
+    /// Tells code that has no record where its stack ends. The context must be current.
+    pub(crate) fn prepare_stack_as_it_is(&self, kernel: &str) -> Result<()> {
+        stack::prepare(&self.device, kernel, stack::Need::default(), self.stack.as_ref())
     }
 
     /// The kernel that `host` describes, if the device's signature is the same.
@@ -205,7 +232,11 @@ impl Module {
         if let Some(kernel) = kernels.get(name) {
             return Ok(kernel.clone());
         }
-        let kernel = Arc::new(Kernel::find(name, &self.loaded, *self.device.limits())?);
+        let record = self.record(name)?;
+        // The driver's compiler and linkers count like ptxas, but say nothing about recursion.
+        let unknown = self.stack.is_some() || self.images.iter().any(|image| image.linking() != Linking::None);
+        let need = stack::Need::of(record, self.arch, unknown);
+        let kernel = Arc::new(Kernel::find(name, &self.loaded, *self.device.limits(), need)?);
         kernels.insert(name, kernel.clone());
         Ok(kernel)
     }
@@ -218,7 +249,7 @@ impl fmt::Debug for Module {
 }
 
 impl Kernel {
-    fn find(name: &'static str, loaded: &Loaded, limits: Limits) -> Result<Self> {
+    fn find(name: &'static str, loaded: &Loaded, limits: Limits, stack: Option<stack::Need>) -> Result<Self> {
         let doing = || format!("looking for kernel `{name}` in the loaded code");
         let function = loaded.function(name)?;
         let read = |attribute| -> Result<u32> {
@@ -234,7 +265,7 @@ impl Kernel {
             max_threads: read(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         };
         let allowed = read(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
-        Ok(Self { function, name, attributes, limits, allowed_shared: Mutex::new(allowed) })
+        Ok(Self { function, name, attributes, limits, stack, allowed_shared: Mutex::new(allowed) })
     }
 
     pub(crate) fn function(&self) -> CUfunction {

@@ -11,13 +11,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::panic::{FILE_LEN, MESSAGE_LEN, PARTS, PLACE, Parts, Record, SYMBOL};
+use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, MESSAGE_LEN, PARTS, PLACE, Parts, Record, SYMBOL};
 use ptx_device::Dim3;
 
 use crate::error::Panic;
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`
 const MAPPED: u32 = 1 | 2;
+
+/// Of a record, where the device finds its start.
+const LAYOUT: Layout = match Layout::from_size_align(size_of::<Record>(), HOST_ALIGN) {
+    Ok(layout) => layout,
+    Err(_) => unreachable!(),
+};
 
 /// The records of all contexts, while somebody holds them.
 static RECORDS: Mutex<Vec<Weak<PanicRecord>>> = Mutex::new(Vec::new());
@@ -61,6 +67,22 @@ pub(crate) fn current() -> Option<Panic> {
     record.read()
 }
 
+/// What is known of a panic that did not get as far as to hand over anything.
+fn unfinished() -> Panic {
+    Panic {
+        message: Some(
+            "the message is not known, because the launch ended while it was made. If the stack is too small for that, \
+             allow more with Device::set_stack_size (cuCtxSetLimit, CU_LIMIT_STACK_SIZE)"
+                .to_owned(),
+        ),
+        file: String::new(),
+        line: 0,
+        column: 0,
+        block: Dim3::new(0, 0, 0),
+        thread: Dim3::new(0, 0, 0),
+    }
+}
+
 impl PanicRecord {
     /// The record of a context; none if memory cannot be shared.
     fn of(context: &Arc<CudaContext>) -> Option<Arc<Self>> {
@@ -77,7 +99,7 @@ impl PanicRecord {
 
     fn new(context: &Arc<CudaContext>) -> Option<Self> {
         // SAFETY: the layout is not of size zero; zeros are an empty record.
-        let memory = NonNull::new(unsafe { alloc_zeroed(Layout::new::<Record>()) })?;
+        let memory = NonNull::new(unsafe { alloc_zeroed(LAYOUT) })?;
         let start: *mut c_void = memory.as_ptr().cast();
         let mut address = 0;
         // SAFETY: so many bytes were allocated just now, and are freed only after the driver gave them up.
@@ -88,7 +110,15 @@ impl PanicRecord {
         };
         let record = Self { memory: memory.cast(), address, context: context.clone() };
         // Dropping it frees the memory, where it was not shared. The device finds the record's start by its alignment.
-        (shared.is_ok() && address % align_of::<Record>() as u64 == 0).then_some(record)
+        (shared.is_ok() && address % HOST_ALIGN as u64 == 0).then_some(record)
+    }
+
+    /// The panic that a kernel left which is over; after that there is none.
+    pub(crate) fn take(&self) -> Option<Panic> {
+        let panic = self.read()?;
+        // SAFETY: the memory is alive, no kernel runs that could write it, and zeros are an empty record.
+        unsafe { self.memory.as_ptr().write_bytes(0, 1) };
+        Some(panic)
     }
 
     /// The panic that a kernel left. It is read only once it is ready, because the device then writes no more.
@@ -98,7 +128,7 @@ impl PanicRecord {
             let record = self.memory.as_ptr();
             let ready = (*record).ready.load(Ordering::Acquire);
             if ready == 0 {
-                return None;
+                return ((*record).claimed.load(Ordering::Relaxed) != 0).then(unfinished);
             }
             let file = (&raw const (*record).file).cast::<[u8; FILE_LEN]>().read_volatile();
             let message = (&raw const (*record).message).cast::<[u8; MESSAGE_LEN]>().read_volatile();
@@ -138,7 +168,7 @@ impl Drop for PanicRecord {
         let never_shared = DriverError(CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
         if given_up.is_ok() || given_up == Err(never_shared) {
             // SAFETY: allocated by `new` with this layout, and nobody else has it.
-            unsafe { dealloc(start.cast(), Layout::new::<Record>()) };
+            unsafe { dealloc(start.cast(), LAYOUT) };
         }
     }
 }

@@ -220,6 +220,7 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
         parameter.bounds.push(parse_quote!(::ptx::__private::AbiType));
     }
     let (generics, arguments, where_clause) = input.generics.split_for_impl();
+    let zero = zero_bits(&input);
     let Layout { ty, cxx, definition, pointed } = layout;
     let pointed = pointed
         .as_ref()
@@ -268,6 +269,27 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
         #[cfg(not(target_arch = "nvptx64"))]
         #[automatically_derived]
         unsafe impl #generics ::ptx::__private::DeviceRepr for #name #arguments #where_clause {}
+        #zero
+    }
+}
+
+/// The impl by which memory of zeros may be a struct's: where zeros are a value of every field.
+fn zero_bits(input: &DeriveInput) -> TokenStream {
+    let Data::Struct(data) = &input.data else { return TokenStream::new() };
+    let name = &input.ident;
+    let mut generics = input.generics.clone();
+    let clause = generics.make_where_clause();
+    for field in &data.fields {
+        let ty = &field.ty;
+        // With a lifetime of its own, the condition may be false; without one that would be an error here.
+        clause.predicates.push(parse_quote!(for<'__ptx> #ty: ::ptx::__private::ValidAsZeroBits));
+    }
+    let (generics, arguments, clause) = generics.split_for_impl();
+    quote! {
+        // SAFETY: zeros are a value of every field, and nothing lies in a struct but its fields and padding.
+        #[cfg(not(target_arch = "nvptx64"))]
+        #[automatically_derived]
+        unsafe impl #generics ::ptx::__private::ValidAsZeroBits for #name #arguments #clause {}
     }
 }
 

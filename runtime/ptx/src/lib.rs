@@ -85,6 +85,7 @@ pub mod prelude {
 /// What the macros' expansions use. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use ptx_abi::harness;
     pub use ptx_abi::{
         AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
         TemplateParameter, Type, bits, cxx, encode, encoded_len,

@@ -6,11 +6,15 @@ mod bytes;
 mod files;
 mod ir;
 mod mathematics;
+mod mutated;
 mod outputs;
 mod programs;
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
-        [files::trials(), programs::trials(), mathematics::trials(), outputs::trials()].into_iter().flatten().collect()
+        [files::trials(), programs::trials(), mathematics::trials(), outputs::trials(), mutated::trials()]
+            .into_iter()
+            .flatten()
+            .collect()
     })
 }

@@ -20,10 +20,13 @@ const FORMS: [&str; 6] = ["ptx", "cubin", "fatbin", "o", "a", "ltoir"];
 
 fn main() {
     // First: this program is also rustc's linker.
-    for folder in ["../../kernels/basics", "../../kernels/syscalls"] {
+    for folder in ["../../kernels/basics", "../../kernels/litmus", "../../kernels/syscalls"] {
         Builder::new().kernels(folder).profile("release").build();
     }
     panics::build();
+    for (profile, name) in [("dev", "stack_debug"), ("release", "stack_release")] {
+        Builder::new().kernels("../../kernels/stack").profile(profile).name(name).build();
+    }
     halfwords::build(tools::find().ptxas().map(|tool| tool.path.as_path()));
     println!("cargo::rustc-check-cfg=cfg(twin)");
     let nvcc = nvcc();

@@ -31,6 +31,7 @@ fn built() -> &'static (PathBuf, String) {
             },
             profile: "release".into(),
             features: Features::default(),
+            tests: false,
             name: None,
             out_dir: target.join("layout/exports"),
             target_dir: target.join("layout/cargo"),

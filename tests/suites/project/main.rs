@@ -8,6 +8,7 @@ mod debug;
 mod demo;
 mod messages;
 mod rebuild;
+mod tests;
 mod timings;
 
 fn main() -> ExitCode {
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
             cargo_ptx::trials(),
             messages::trials(),
             debug::trials(),
+            tests::trials(),
             timings::trials(),
         ];
         trials.into_iter().flatten().collect()

@@ -56,6 +56,7 @@ pub const FLOORS: &[Floor] = &[
             "hash",
             "ptx_text",
             "request",
+            "scratch",
             "timings",
             "tool",
             "version",
@@ -63,7 +64,7 @@ pub const FLOORS: &[Floor] = &[
     ),
     ("LLVM", &["llvm"]),
     ("marks", &["marks"]),
-    ("reading", &["interface", "input"]),
+    ("reading", &["harness", "interface", "input"]),
     (
         "stages",
         &[
@@ -85,6 +86,7 @@ pub const FLOORS: &[Floor] = &[
             "memory",
             "optimize",
             "panics",
+            "stacks",
             "verify",
             "workarounds",
         ],

@@ -37,6 +37,8 @@ pub enum Verb {
     Build(TimedBuildArgs),
     /// Build and run the host program, as `cargo run` does.
     Run(RunArgs),
+    /// Run a package's `#[test]`s on the GPU, one launch of one thread each.
+    Test(TestArgs),
     /// Build the host program without optimisation and start it in cuda-gdb, with pretty printers and sources.
     Debug(DebugArgs),
     /// Write the C++ header of the exported functions, the kernels and their types.
@@ -68,6 +70,7 @@ impl Verb {
     pub fn message_format(&self) -> MessageFormat {
         match self {
             Self::Build(args) => args.build.message_format,
+            Self::Test(args) => args.build.message_format,
             Self::Header(args) => args.message_format,
             Self::Inspect(args) => args.build.message_format,
             Self::Doctor { message_format } => *message_format,
@@ -173,6 +176,25 @@ pub struct RunArgs {
     /// What `cargo run` takes: --release, --bin NAME, …, -- and the program's arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub cargo: Vec<OsString>,
+}
+
+/// `cargo ptx test`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What stands after `--` is for the tests: --list, --exact, --skip NAME, --ignored, --include-ignored, --nocapture,
+--format pretty|terse|json, --deadline SECONDS. `cargo ptx test -- --help` lists them.")]
+pub struct TestArgs {
+    /// Only tests whose names contain this.
+    pub filter: Option<String>,
+    /// Compile the tests, but run none.
+    #[arg(long)]
+    pub no_run: bool,
+    /// How they are built.
+    #[command(flatten)]
+    pub build: BuildArgs,
+    /// Arguments for the tests.
+    #[arg(last = true, value_name = "ARGS")]
+    pub tests: Vec<OsString>,
 }
 
 /// `cargo ptx debug`

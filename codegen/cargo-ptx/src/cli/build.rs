@@ -48,7 +48,7 @@ pub fn build(args: &BuildArgs, also: &[Emit], progress: &Progress) -> Result<Bui
 }
 
 /// What the arguments ask for, with `also` among the outputs.
-fn device_build(args: &BuildArgs, also: &[Emit]) -> Result<DeviceBuild> {
+pub fn device_build(args: &BuildArgs, also: &[Emit]) -> Result<DeviceBuild> {
     let selected = select::select(args)?;
     let mut settings = args.settings.clone().linking_below(&super::environment::current_dir());
     if settings.arch.is_empty()
@@ -68,6 +68,7 @@ fn device_build(args: &BuildArgs, also: &[Emit]) -> Result<DeviceBuild> {
         settings,
         profile: args.cargo.profile().to_string(),
         features: args.cargo.features(),
+        tests: false,
         name: None,
         out_dir: args
             .out

@@ -1,4 +1,4 @@
-//! `cargo ptx`: new, build, run, debug, header, inspect, doctor, setup, explain.
+//! `cargo ptx`: new, build, run, test, debug, header, inspect, doctor, setup, explain.
 
 mod arguments;
 mod build;
@@ -14,6 +14,7 @@ mod output;
 mod run;
 mod select;
 pub mod setup;
+mod test;
 mod timings;
 
 use std::ffi::OsString;
@@ -74,6 +75,7 @@ fn dispatch(line: CommandLine) -> Result<u8> {
         Verb::Build(args) => build::run(&args, &progress)?,
         Verb::Header(args) => header::run(args, &progress)?,
         Verb::Run(args) => return run::run(&args),
+        Verb::Test(args) => return test::run(&args, &progress),
         Verb::Debug(args) => return debug::run(&args, &progress),
         Verb::Inspect(args) => inspect::run(&args, &progress)?,
         Verb::Doctor { message_format } => {

@@ -1,13 +1,14 @@
 //! `cargo ptx new`: a package with a kernel and a program that launches it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml::Table;
 
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::files::{absolute, normalized};
+use ptx_project::build::checkout;
 
 use super::arguments::NewArgs;
 use super::output;
@@ -55,12 +56,6 @@ fn check_name(name: &str) -> Result<()> {
     Err(Diagnostic::error(Code::Usage, format!("the package cannot be called `{name}`: that {reason}"))
         .help("choose another by `--name NAME`")
         .into())
-}
-
-/// The folder of the sources that this program was built from, if they are still there.
-fn checkout() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
-    root.join("runtime/ptx/Cargo.toml").is_file().then(|| root.to_path_buf())
 }
 
 /// How the package names `ptx` and `ptx-build`.

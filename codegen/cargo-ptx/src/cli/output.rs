@@ -86,8 +86,8 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
 
 /// Explains the `+`.
 const MINIMUM: &str = "\
-+: what called functions need may come on top: with recursion or calls through pointers (also by `dyn` and `core::fmt`)
-   ptxas cannot know it; `Device::set_stack_size` sets how much a thread gets
++: more with each turn of recursion, which may be through pointers (`dyn`, `core::fmt`), or in code that is linked; launches
+   leave room for it, and recursion that is deeper panics with `stack overflow in ...`
 ";
 
 /// What ptxas says that the kernels use; a sentence where it was not run.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::step::tool;
+use super::step::{Step, tool};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::files;
@@ -21,7 +21,8 @@ pub struct Compiled {
 
 /// Has nvcc compile a `.cu` file for the job's arch. Only device code is made of it; of the host compiler nvcc needs the
 /// preprocessor.
-pub fn cuda(source: &Path, output: &Path, job: &Job<'_>, tools: &Tools, flags: &[String]) -> Result<Compiled> {
+pub fn cuda(source: &Path, output: &Path, step: &Step<'_>, tools: &Tools, flags: &[String]) -> Result<Compiled> {
+    let job = &step.job;
     let nvcc = tool(tools, Name::Nvcc, &format!("compiling {}", source.display()))?;
     let dependencies = output.with_extension("d");
     let mut command = Command::new(&nvcc);
@@ -32,6 +33,7 @@ pub fn cuda(source: &Path, output: &Path, job: &Job<'_>, tools: &Tools, flags: &
         _ => &["-lineinfo"],
     });
     command.args(flags).arg("-MMD").arg("-MF").arg(&dependencies).arg("-o").arg(output).arg(source);
+    step.folder.confine(&mut command);
     let run = command.output().map_err(|e| {
         Diagnostic::error(Code::LinkTool, format!("cannot run {}: {e}", nvcc.display()))
             .help("`cargo ptx doctor` shows what was found, `cargo ptx setup` installs NVIDIA's tools")
@@ -54,19 +56,17 @@ pub fn cuda(source: &Path, output: &Path, job: &Job<'_>, tools: &Tools, flags: &
 }
 
 /// Has ptxas assemble PTX that is not ours.
-pub fn ptx(source: &Path, output: &Path, job: &Job<'_>, tools: &Tools) -> Result<()> {
+pub fn ptx(source: &Path, output: &Path, step: &Step<'_>, tools: &Tools) -> Result<()> {
+    let job = &step.job;
     let ptxas = tool(tools, Name::Ptxas, &format!("assembling {}", source.display()))?;
     let cannot = |e: &dyn std::fmt::Display| {
         Diagnostic::error(Code::LinkTool, format!("cannot run {}: {e}", ptxas.display()))
             .help("`cargo ptx doctor` shows what was found")
     };
-    let run = Command::new(&ptxas)
-        .args(["-c", &format!("-arch={}", job.arch)])
-        .arg(source)
-        .arg("-o")
-        .arg(output)
-        .output()
-        .map_err(|e| cannot(&e))?;
+    let mut command = Command::new(&ptxas);
+    command.args(["-c", &format!("-arch={}", job.arch)]).arg(source).arg("-o").arg(output);
+    step.folder.confine(&mut command);
+    let run = command.output().map_err(|e| cannot(&e))?;
     if run.status.success() {
         return Ok(());
     }

@@ -14,29 +14,31 @@ use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files::no_scratch;
+use crate::scratch::Folder;
 use crate::tool::{Name, Tools};
 
 /// Packs LTO-IR as nvcc does: a fatbin in a host object. nvlink 13.0 drops LTO-IR files and fatbins of LTO-IR silently
 /// when the rest is machine code, as ours is.
-pub fn object(source: &Path, folder: &Path, index: usize, arch: Arch, tools: &Tools) -> Result<PathBuf> {
+pub fn object(source: &Path, folder: &Folder, index: usize, arch: Arch, tools: &Tools) -> Result<PathBuf> {
     let fatbinary = tool(tools, Name::Fatbinary, &format!("linking with {}", source.display()))?;
     let failed = |reason: String| {
         Diagnostic::error(Code::ToolFailed, format!("cannot pack {} for nvlink: {reason}", source.display()))
             .help("`cargo ptx doctor` shows which tools were found and whether their versions agree")
     };
-    let fatbin = folder.join(format!("{index}.fatbin"));
+    let fatbin = folder.path().join(format!("{index}.fatbin"));
     let sm = arch.name().trim_start_matches("sm_");
-    let run = Command::new(&fatbinary)
+    let mut command = Command::new(&fatbinary);
+    command
         .args(["-64", "--device-c", "--cmdline=--compile-only"])
         .arg(format!("--create={}", fatbin.display()))
-        .arg(format!("--image3=kind=nvvm,sm={sm},file={}", source.display()))
-        .output()
-        .map_err(|e| failed(e.to_string()))?;
+        .arg(format!("--image3=kind=nvvm,sm={sm},file={}", source.display()));
+    folder.confine(&mut command);
+    let run = command.output().map_err(|e| failed(e.to_string()))?;
     if !run.status.success() {
         return Err(failed(String::from_utf8_lossy(&run.stderr).trim().to_string()).into());
     }
     let bytes = std::fs::read(&fatbin).map_err(|e| failed(e.to_string()))?;
-    let file = folder.join(format!("{index}.o"));
+    let file = folder.path().join(format!("{index}.o"));
     let object = wrap(&bytes).map_err(|e| failed(e.to_string()))?;
     std::fs::write(&file, object).map_err(|e| no_scratch(&file, &e))?;
     Ok(file)

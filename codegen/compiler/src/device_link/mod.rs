@@ -19,6 +19,7 @@ use crate::files::no_scratch;
 use crate::ptxas::Job;
 use crate::report::{LinkedFile, Report};
 use crate::request::{Emit, Linking, Options};
+use crate::scratch::Folder;
 use crate::tool::{Name, Tools};
 use crate::verify::Imports;
 
@@ -59,11 +60,11 @@ impl Linker {
     /// Links the Rust code's relocatable cubin with everything else: the cubin that the driver loads. Notes in the report
     /// what the kernels use now, warnings, and the files that were read.
     pub fn link(&self, object: Artifact, job: Job<'_>, imports: &Imports, report: &mut Report) -> Result<Artifact> {
-        let temp = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
+        let temp = Folder::new().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
         let rust = temp.path().join("rust.cubin");
         std::fs::write(&rust, &object.bytes).map_err(|e| no_scratch(&rust, &e))?;
         let mut step =
-            Step { folder: temp.path(), job, files: vec![rust], owners: BTreeMap::new(), left_out: vec![], lto: false };
+            Step { folder: &temp, job, files: vec![rust], owners: BTreeMap::new(), left_out: vec![], lto: false };
         let mut read = BTreeSet::new();
         for (index, input) in self.inputs.iter().enumerate() {
             read.insert(input.path.clone());
@@ -98,14 +99,14 @@ impl Linker {
         read: &mut BTreeSet<PathBuf>,
         report: &mut Report,
     ) -> Result<Option<PathBuf>> {
-        let output = step.folder.join(format!("{index}.cubin"));
+        let output = step.folder.path().join(format!("{index}.cubin"));
         match input.kind {
             Kind::Cuda => {
-                let compiled = compile::cuda(&input.path, &output, &step.job, &self.tools, &self.nvcc_flags)?;
+                let compiled = compile::cuda(&input.path, &output, step, &self.tools, &self.nvcc_flags)?;
                 read.extend(compiled.headers);
                 add_new(&mut report.diagnostics, compiled.warning.into_iter().collect());
             }
-            Kind::Ptx => compile::ptx(&input.path, &output, &step.job, &self.tools)?,
+            Kind::Ptx => compile::ptx(&input.path, &output, step, &self.tools)?,
             Kind::Cubin { sm } if !input::fits(sm, step.job.arch) => return Ok(None),
             Kind::Cubin { .. } | Kind::Object | Kind::Archive | Kind::Fatbin => return Ok(Some(input.path.clone())),
             Kind::LtoIr => {

@@ -19,7 +19,7 @@ pub struct Linked {
     pub resources: BTreeMap<String, Used>,
 }
 
-/// What a kernel uses once all that it calls is there. Spills are ptxas's to say.
+/// What a kernel uses once all that it calls is there. Spills and recursion are ptxas's and ours to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used(Resources);
 
@@ -27,13 +27,20 @@ impl Used {
     /// Puts these figures in the place of those that ptxas had for the Rust code alone.
     pub fn add_to(self, known: &mut Resources) {
         let Self(used) = self;
-        *known = Resources { spill_stores: known.spill_stores, spill_loads: known.spill_loads, ..used };
+        *known = Resources {
+            stack: used.stack.max(known.stack),
+            stack_is_minimum: used.stack_is_minimum || known.recursion.is_some(),
+            recursion: known.recursion,
+            spill_stores: known.spill_stores,
+            spill_loads: known.spill_loads,
+            ..used
+        };
     }
 }
 
 /// Links; the error is what nvlink said.
 pub fn run(nvlink: &Path, step: &mut Step<'_>) -> Result<Linked, String> {
-    let output = step.folder.join("linked.cubin");
+    let output = step.folder.path().join("linked.cubin");
     let mut run = start(nvlink, step, &output)?;
     // Objects do not show from outside that they hold LTO-IR.
     if !step.lto && text(&run).contains("LTO objects found") {
@@ -56,9 +63,10 @@ fn start(nvlink: &Path, step: &Step<'_>, output: &Path) -> Result<Output, String
         command.arg("-g");
     }
     if step.lto {
-        command.arg("-lto").arg(format!("-nvvmpath={}", lto::nvvm(nvlink, step.folder)?.display()));
+        command.arg("-lto").arg(format!("-nvvmpath={}", lto::nvvm(nvlink, step.folder.path())?.display()));
     }
     command.args(&step.files).arg("-o").arg(output);
+    step.folder.confine(&mut command);
     command.output().map_err(|e| format!("cannot run {}: {e}", nvlink.display()))
 }
 
@@ -122,6 +130,7 @@ mod tests {
             registers: 24,
             stack: 16,
             stack_is_minimum: true,
+            recursion: None,
             spill_stores: 8,
             spill_loads: 0,
             shared: 8,

@@ -1,18 +1,19 @@
 //! What the parts of one link step share: its files, and the tools.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::input::Input;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::ptxas::Job;
+use crate::scratch::Folder;
 use crate::tool::{Name, Tools};
 
 /// Files of one link step, as nvlink gets them, and whose they are.
 pub struct Step<'a> {
     /// For what is made on the way.
-    pub folder: &'a Path,
+    pub folder: &'a Folder,
     /// The Rust code.
     pub job: Job<'a>,
     /// In nvlink's order; the Rust code first.

@@ -123,7 +123,8 @@ impl<'ctx> Unit<'ctx> {
 /// Whether a module must not be split over several links: it has a static whose address or contents are its identity.
 fn is_whole(module: &Module<'_>) -> bool {
     let mut locals = llvm::globals(module).filter(|g| !g.is_declaration() && is_local(g.get_linkage()));
-    locals.any(|global| !global.has_unnamed_addr())
+    // LLVM gives `unnamed_addr` to variables, too, whose address nobody asks for.
+    locals.any(|global| !global.has_unnamed_addr() || !global.is_constant())
 }
 
 fn is_local(linkage: Linkage) -> bool {
@@ -225,4 +226,20 @@ fn failure(member: &Member<'_>, ParseError(reason): &ParseError) -> Diagnostic {
             .help("build the linker and every crate with the same rustc, and run `cargo clean` on mixed output");
     }
     broken(member, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of such a module with a variable of its own and half with another one used to be linked: what one function
+    /// stored, the other did not load.
+    #[test]
+    fn a_module_with_variables_is_linked_as_a_whole() {
+        let context = Context::create();
+        let is_whole = |text: &str| is_whole(&llvm::parse_ir(&context, text.as_bytes(), "test").unwrap());
+        assert!(is_whole("@count = internal unnamed_addr global i32 0"));
+        assert!(is_whole("@identity = internal constant i32 7"));
+        assert!(!is_whole("@text = private unnamed_addr constant [1 x i8] c\"a\""));
+    }
 }

@@ -9,6 +9,7 @@ use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::scratch;
 
 static DOING: Mutex<(Code, String)> = Mutex::new((Code::LlvmFailed, String::new()));
 
@@ -48,11 +49,12 @@ pub fn install() {
 /// LLVM's reader of bitcode does not survive every broken file: it also aborts, for want of the memory that one asks for.
 #[cfg(unix)]
 extern "C" fn on_signal(_signal: libc::c_int) {
-    // SAFETY: the text was never freed; `write` and `_exit` may be called here.
+    // SAFETY: the text was never freed; all three functions may be called here.
     unsafe {
         if let Some(text) = IF_IT_CRASHES.load(Ordering::Acquire).as_ref() {
             libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
         }
+        scratch::crashed();
         libc::_exit(1)
     }
 }
@@ -72,6 +74,8 @@ extern "C" fn on_fatal_error(reason: *const c_char) {
     let (code, what) = DOING.lock().map(|doing| doing.clone()).unwrap_or((Code::LlvmFailed, String::new()));
     // Nothing has been written yet: outputs are only written after LLVM is done.
     eprintln!("{}", explain(code, &what, &reason));
+    // ptxas may be at work on an arch before.
+    scratch::clean();
     // SAFETY: ends the process; `exit` would run LLVM's destructors in the middle of its work.
     unsafe { libc::_exit(1) }
 }

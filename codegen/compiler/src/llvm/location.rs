@@ -2,21 +2,22 @@
 
 use std::path::PathBuf;
 
+use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::{
     LLVMDisposeValueMetadataEntries, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetTypeContext,
-    LLVMGlobalCopyAllMetadata, LLVMGlobalSetMetadata, LLVMMetadataAsValue, LLVMTypeOf, LLVMValueAsMetadata,
-    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
+    LLVMGlobalCopyAllMetadata, LLVMGlobalSetMetadata, LLVMMetadataAsValue, LLVMSetCurrentDebugLocation2, LLVMTypeOf,
+    LLVMValueAsMetadata, LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{
-    LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable, LLVMDILocationGetColumn,
-    LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile,
-    LLVMDIVariableGetFile, LLVMDIVariableGetLine, LLVMGetMetadataKind, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
-    LLVMMetadataKind,
+    LLVMDIBuilderCreateDebugLocation, LLVMDIFileGetDirectory, LLVMDIFileGetFilename,
+    LLVMDIGlobalVariableExpressionGetVariable, LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt,
+    LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMDISubprogramGetLine, LLVMDIVariableGetFile,
+    LLVMDIVariableGetLine, LLVMGetMetadataKind, LLVMGetSubprogram, LLVMInstructionGetDebugLoc, LLVMMetadataKind,
 };
 use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 
 use super::values::metadata_string;
-use super::{AsValueRef, BasicBlock, FunctionValue, GlobalValue, InstructionValue};
+use super::{AsValueRef, BasicBlock, Builder, Context, FunctionValue, GlobalValue, InstructionValue};
 use crate::diagnostic::Span;
 
 /// The lines that an instruction came from: its own first, then the calls that were inlined, outwards.
@@ -61,6 +62,38 @@ pub fn crate_of_function(function: FunctionValue<'_>) -> Option<String> {
     let path = format!("{:#}", rustc_demangle::demangle(&function.get_name().to_string_lossy()));
     let path = path.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
     path.split_once("::").map(|(name, _)| name.to_string())
+}
+
+/// Where a function is defined, if the bitcode has debug information; the file as rustc names it in locations.
+pub fn definition(function: FunctionValue<'_>) -> Option<Span> {
+    // SAFETY: the function is live; a subprogram is a live scope, whose file may be null.
+    let (line, file) = unsafe {
+        let scope = LLVMGetSubprogram(function.as_value_ref());
+        if scope.is_null() {
+            return None;
+        }
+        (LLVMDISubprogramGetLine(scope), name_of(LLVMDIScopeGetFile(scope))?)
+    };
+    Some(Span { file: PathBuf::from(file), line, column: 1 })
+}
+
+/// Has a builder give what it builds the place where a function is defined, if that is known.
+pub fn set_location_of_definition<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    function: FunctionValue<'ctx>,
+) {
+    // SAFETY: the function is live and of the context; a subprogram is a scope of it, in which its line lies.
+    unsafe {
+        let scope = LLVMGetSubprogram(function.as_value_ref());
+        let location = if scope.is_null() {
+            std::ptr::null_mut()
+        } else {
+            let line = LLVMDISubprogramGetLine(scope);
+            LLVMDIBuilderCreateDebugLocation(context.as_ctx_ref(), line, 0, scope, std::ptr::null_mut())
+        };
+        LLVMSetCurrentDebugLocation2(builder.as_mut_ptr(), location);
+    }
 }
 
 /// The outermost scope around a scope, which rustc names after the crate.
@@ -133,20 +166,39 @@ fn for_metadata(global: GlobalValue<'_>, mut body: impl FnMut(u32, LLVMMetadataR
 /// # Safety
 /// `file` must be null or a live file node.
 pub(super) unsafe fn path_of(file: LLVMMetadataRef) -> Option<PathBuf> {
+    // SAFETY: passed on from the caller; a node with a name is not null.
+    unsafe {
+        let name = name_of(file)?;
+        Some(PathBuf::from(file_text(file, LLVMDIFileGetDirectory)).join(name))
+    }
+}
+
+/// The name alone, which may lie below the directory.
+///
+/// # Safety
+/// `file` must be null or a live file node.
+unsafe fn name_of(file: LLVMMetadataRef) -> Option<String> {
     if file.is_null() {
         return None;
     }
-    let text = |get: unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const libc::c_char| {
-        let mut len = 0;
-        // SAFETY: LLVM returns null or `len` bytes that live as long as the node, and they are copied.
-        unsafe {
-            let start = get(file, &mut len);
-            if start.is_null() {
-                return String::new();
-            }
-            String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len as usize)).into_owned()
+    // SAFETY: it is a live file node.
+    let name = unsafe { file_text(file, LLVMDIFileGetFilename) };
+    (!name.is_empty()).then_some(name)
+}
+
+/// # Safety
+/// `file` must be a live file node.
+unsafe fn file_text(
+    file: LLVMMetadataRef,
+    get: unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const libc::c_char,
+) -> String {
+    let mut len = 0;
+    // SAFETY: LLVM returns null or `len` bytes that live as long as the node, and they are copied.
+    unsafe {
+        let start = get(file, &mut len);
+        if start.is_null() {
+            return String::new();
         }
-    };
-    let name = text(LLVMDIFileGetFilename);
-    (!name.is_empty()).then(|| PathBuf::from(text(LLVMDIFileGetDirectory)).join(name))
+        String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), len as usize)).into_owned()
+    }
 }

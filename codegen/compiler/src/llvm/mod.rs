@@ -8,6 +8,7 @@
 mod atomics;
 mod bitcode;
 mod call_sites;
+mod constants;
 mod copies;
 mod debug;
 mod errors;
@@ -18,6 +19,7 @@ mod loops;
 mod pure;
 mod scopes;
 mod target;
+mod use_order;
 mod values;
 
 pub use atomics::{
@@ -26,6 +28,7 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
+pub use constants::{Memory, constant_memory};
 pub use copies::{
     always_branch, branch_targets, build_copy, build_freeze, copy_blocks, copy_instruction, incoming, phis,
     predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,
@@ -36,13 +39,16 @@ pub use float::{
     FloatFlags, allow_inlining, block_operands, called_function, copy_functions, float_flags, float_operand,
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
-pub use location::{copy_metadata, crate_of, crate_of_function, inlined_spans, static_span};
+pub use location::{
+    copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
+};
 pub use loops::{
     Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled, unroll_was_disabled,
 };
 pub use pure::{inline_assembly, inline_constraints, is_division, is_plain_load, is_position, is_pure, value_operands};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
+pub use use_order::sort_phi_uses;
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
     constant_offset, constant_operand, constant_string, delete_function, delete_global, element_of, function_of,

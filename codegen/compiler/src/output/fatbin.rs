@@ -8,13 +8,14 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files::no_scratch;
 use crate::request::{Emit, Linking, Options};
+use crate::scratch;
 use crate::tool::Tools;
 
 /// Packs every cubin, and the PTX of the highest arch for GPUs that come later; not if it is only a part of linked code.
 pub fn pack(options: &Options, artifacts: &[Artifact]) -> Result<Vec<u8>> {
     let fatbinary = &fatbinary(&options.tools)?;
     let linking = options.linking();
-    let temp = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
+    let temp = scratch::Folder::new().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
     let output = temp.path().join("kernels.fatbin");
     let mut command = Command::new(fatbinary);
     command.arg("-64").arg(format!("--create={}", output.display()));
@@ -38,6 +39,7 @@ pub fn pack(options: &Options, artifacts: &[Artifact]) -> Result<Vec<u8>> {
         Diagnostic::error(Code::ToolFailed, format!("{} failed: {reason}", fatbinary.display()))
             .help("`cargo ptx doctor` shows which tools were found and whether their versions agree")
     };
+    temp.confine(&mut command);
     let run = command.output().map_err(|e| broken(e.to_string()))?;
     if !run.status.success() {
         return Err(broken(String::from_utf8_lossy(&run.stderr).trim().to_string()).into());

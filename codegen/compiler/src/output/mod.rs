@@ -7,6 +7,7 @@ use crate::diagnostic::Result;
 use crate::files::{self, Pending};
 use crate::report::{self, OutputFile, Report};
 use crate::request::{Emit, Linking, Options};
+use crate::scratch;
 
 /// Writes what was asked for, all or nothing: the PTX of the first arch to the output that rustc named, and everything to the
 /// output folder if there is one; the report goes there last.
@@ -24,6 +25,8 @@ pub fn write(options: &Options, mut artifacts: Vec<Artifact>, report: &mut Repor
 }
 
 fn publish(options: &Options, artifacts: &[Artifact], report: &mut Report) -> Result<()> {
+    let folders = [options.output.parent(), options.out_dir.as_deref()];
+    folders.into_iter().flatten().for_each(scratch::sweep);
     let mut pending = Vec::new();
     let first = artifacts.iter().find(|artifact| artifact.kind == Emit::Ptx);
     if let Some(ptx) = first {
@@ -57,5 +60,7 @@ fn publish(options: &Options, artifacts: &[Artifact], report: &mut Report) -> Re
             }
         }
     }
+    // All or none also where a signal ends the process.
+    let _all = scratch::uninterrupted();
     pending.into_iter().try_for_each(Pending::publish)
 }

@@ -220,12 +220,14 @@ fn is_panic(function: FunctionValue<'_>) -> bool {
             || llvm::crate_of_function(function).is_some_and(|name| LIBRARIES.contains(&name.as_str())))
 }
 
-fn trap<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+/// What panics where nothing is left behind.
+pub fn trap<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     let trap = Intrinsic::find("llvm.trap").and_then(|intrinsic| intrinsic.get_declaration(module, &[]));
     trap.expect("LLVM has `llvm.trap`")
 }
 
-fn at_location<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> FunctionValue<'ctx> {
+/// What panics where the place is all that is left behind.
+pub fn at_location<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> FunctionValue<'ctx> {
     module.get_function(AT_LOCATION).unwrap_or_else(|| {
         let pointer = context.ptr_type(AddressSpace::default());
         let function = module.add_function(AT_LOCATION, context.void_type().fn_type(&[pointer.into()], false), None);

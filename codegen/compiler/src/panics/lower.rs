@@ -22,19 +22,22 @@ use std::collections::HashMap;
 use ptx_abi::panic::{DRAFT_SYMBOL, Operand, Record, SYMBOL};
 
 use super::message::{self, Part};
-use super::record::{self, Place};
+use super::record::{self, Before, End, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, Attribute, AttributeLoc, BasicBlock, BasicMetadataTypeEnum, BasicMetadataValueEnum,
     BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode,
-    InstructionValue, IntValue, Linkage, Module, PointerValue,
+    InstructionValue, IntValue, Linkage, Module, PointerValue, Use,
 };
-use crate::marks::{AT_LOCATION, PANIC_WITH};
+use crate::marks::{self, AT_LOCATION, PANIC_WITH};
 use crate::request::OptLevel;
 
+/// The system call that ends a launch.
+const ASSERT_FAIL: &str = "__assertfail";
+
 /// Lowers calls of [`AT_LOCATION`] and [`PANIC_WITH`], and defines the globals that panics refer to.
-pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
+pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel, end: End) -> Result<()> {
     let failed = |error: BuilderError| Diagnostic::error(Code::LlvmFailed, format!("cannot write a panic: {error}"));
     let callees: Vec<FunctionValue<'ctx>> = llvm::functions(module)
         .filter(|function| {
@@ -43,7 +46,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         })
         .collect();
     if !callees.is_empty() {
-        let mut writer = Writer { context, module, builder: context.create_builder(), places: HashMap::new() };
+        let mut writer = Writer { context, module, builder: context.create_builder(), places: HashMap::new(), end };
         if level != OptLevel::O0 {
             writer.join(&callees).map_err(failed)?;
         }
@@ -60,12 +63,30 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         }
         drop_messages(module);
     }
+    if end == End::Thread {
+        exit_after_panics(context, module).map_err(failed)?;
+    }
     let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
     for (name, ty) in [(SYMBOL, context.i64_type().into()), (DRAFT_SYMBOL, context.i64_type().array_type(words).into())]
     {
         if let Some(global) = module.get_global(name).filter(|global| !llvm::uses(global).is_empty()) {
             define(global, ty);
         }
+    }
+    Ok(())
+}
+
+/// Lets the runtime's panics, too, end their thread: where `__assertfail` would end the launch.
+fn exit_after_panics<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), BuilderError> {
+    let Some(fail) = module.get_function(ASSERT_FAIL) else { return Ok(()) };
+    let ty = context.void_type().fn_type(&[], false);
+    let exit = context.create_inline_asm(ty, "exit;".into(), "~{memory}".into(), true, false, None, false);
+    let builder = context.create_builder();
+    for user in llvm::uses(&fail) {
+        let Use::Instruction(call) = user else { continue };
+        builder.position_before(&call);
+        builder.build_indirect_call(ty, exit, &[], "")?;
+        call.erase_from_basic_block();
     }
     Ok(())
 }
@@ -185,6 +206,7 @@ struct Writer<'a, 'ctx> {
     builder: Builder<'ctx>,
     /// Pairs of a location and a message.
     places: HashMap<(PointerValue<'ctx>, Vec<u8>), PointerValue<'ctx>>,
+    end: End,
 }
 
 impl<'ctx> Writer<'_, 'ctx> {
@@ -203,7 +225,8 @@ impl<'ctx> Writer<'_, 'ctx> {
             .collect();
         for (function, sites) in functions {
             let only_places = sites.iter().all(|site| site.message.is_none());
-            let is_called = has_calls(function, callees);
+            // What looks for the end of the stack calls, if only through pointers.
+            let is_called = marks::checks_stack(function) || has_calls(function, callees);
             self.join_in(function, sites, only_places, is_called)?;
         }
         Ok(())
@@ -243,7 +266,7 @@ impl<'ctx> Writer<'_, 'ctx> {
             if is_called {
                 calls.push((place, words, block));
             } else {
-                claims.push((self.claim(kind, &[place.into()], &words)?, block));
+                claims.push((self.claim(kind, &[place.into()], &words, Before::Others)?, block));
             }
             if let Some(end) = block.get_terminator() {
                 end.erase_from_basic_block();
@@ -308,10 +331,11 @@ impl<'ctx> Writer<'_, 'ctx> {
         function.set_linkage(Linkage::Internal);
         let builder = self.context.create_builder();
         builder.position_at_end(self.context.append_basic_block(function, ""));
-        let writer = Writer { context: self.context, module: self.module, builder, places: HashMap::new() };
+        let writer =
+            Writer { context: self.context, module: self.module, builder, places: HashMap::new(), end: self.end };
         let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
         let words: Vec<IntValue<'ctx>> = params[1..].iter().map(|word| word.into_int_value()).collect();
-        let record = writer.claim(kind, &params[..1], &words)?;
+        let record = writer.claim(kind, &params[..1], &words, writer.in_a_call())?;
         writer.report(kind, record, words.len() > 1)?;
         writer.builder.build_unreachable()?;
         Ok(function)
@@ -342,8 +366,10 @@ impl<'ctx> Writer<'_, 'ctx> {
     fn write_here(&self, site: &Site<'ctx>) -> Result<(), BuilderError> {
         self.builder.position_before(&site.call);
         match site.message {
-            None => self.whole(&[site.location.into()], &[], false)?,
-            Some(message) => self.whole(&[site.location.into(), message.into()], &site.words, site.has_text)?,
+            None => self.whole(&[site.location.into()], &[], false, Before::Others)?,
+            Some(message) => {
+                self.whole(&[site.location.into(), message.into()], &site.words, site.has_text, Before::Others)?;
+            }
         }
         site.call.erase_from_basic_block();
         Ok(())
@@ -354,14 +380,23 @@ impl<'ctx> Writer<'_, 'ctx> {
         self.builder.position_at_end(self.context.append_basic_block(function, ""));
         let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
         if let [location] = params[..] {
-            self.whole(&[location], &[], false)?;
+            self.whole(&[location], &[], false, self.in_a_call())?;
         } else {
             let words: Vec<IntValue<'ctx>> = params[2..].iter().map(|word| word.into_int_value()).collect();
-            self.whole(&[params[1], params[0]], &words, words.len() > 1)?;
+            self.whole(&[params[1], params[0]], &words, words.len() > 1, self.in_a_call())?;
         }
         self.builder.build_unreachable()?;
         function.set_linkage(Linkage::Internal);
         Ok(())
+    }
+
+    /// Who may have panicked before a function that panics is called.
+    fn in_a_call(&self) -> Before {
+        if self.module.get_global(DRAFT_SYMBOL).is_some_and(|draft| !llvm::uses(&draft).is_empty()) {
+            Before::Itself
+        } else {
+            Before::Others
+        }
     }
 
     /// A claim and its report.
@@ -370,9 +405,10 @@ impl<'ctx> Writer<'_, 'ctx> {
         addresses: &[BasicValueEnum<'ctx>],
         words: &[IntValue<'ctx>],
         has_text: bool,
+        before: Before,
     ) -> Result<(), BuilderError> {
         let place = if addresses.len() == 1 { Place::Location } else { Place::Both };
-        let record = self.claim(place, addresses, words)?;
+        let record = self.claim(place, addresses, words, before)?;
         self.report(place, record, has_text)
     }
 
@@ -381,6 +417,7 @@ impl<'ctx> Writer<'_, 'ctx> {
         place: Place,
         addresses: &[BasicValueEnum<'ctx>],
         words: &[IntValue<'ctx>],
+        before: Before,
     ) -> Result<IntValue<'ctx>, BuilderError> {
         let operands: Vec<BasicMetadataValueEnum<'ctx>> =
             addresses.iter().map(|address| (*address).into()).chain(words.iter().map(|word| (*word).into())).collect();
@@ -391,7 +428,7 @@ impl<'ctx> Writer<'_, 'ctx> {
             .collect();
         let ty = self.context.i64_type().fn_type(&types, false);
         let constraints = "=l".to_string() + &",l".repeat(operands.len()) + ",~{memory}";
-        let text = record::claim(place, words.len());
+        let text = record::claim(place, words.len(), before);
         let assembly = self.context.create_inline_asm(ty, text, constraints, true, false, None, false);
         let call = self.builder.build_indirect_call(ty, assembly, &operands, "")?;
         Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
@@ -399,7 +436,7 @@ impl<'ctx> Writer<'_, 'ctx> {
 
     fn report(&self, place: Place, record: IntValue<'ctx>, has_text: bool) -> Result<(), BuilderError> {
         let ty = self.context.void_type().fn_type(&[record.get_type().into()], false);
-        let text = record::report(place, has_text);
+        let text = record::report(place, has_text, self.end);
         let assembly = self.context.create_inline_asm(ty, text, "l,~{memory}".into(), true, false, None, false);
         self.builder.build_indirect_call(ty, assembly, &[record.into()], "")?;
         Ok(())

@@ -1,7 +1,8 @@
 //! Panics: what each leaves behind, by the crate that it stands in.
 //!
 //! Two moments. Before optimising, [`assign`] gives every place that can panic its strategy, [`hand_over`] turns messages that
-//! the host can make into their operands, and [`shrink`] makes what is left of `core`'s panics small. After it, [`lower`]
+//! the host can make into their operands, and [`shrink`] makes what is left of `core`'s panics small. After it, [`write`] adds
+//! the compiler's own, and [`lower`]
 //! writes those that hand over a place or operands as PTX, and defines the record.
 
 mod assign;
@@ -13,9 +14,13 @@ mod operands;
 mod record;
 mod shown;
 mod shrink;
+mod write;
 
 pub use assign::assign;
 pub use crates::check;
 pub use lower::lower;
+pub use message::Part;
 pub use operands::hand_over;
+pub use record::End;
 pub use shrink::shrink;
+pub use write::write;

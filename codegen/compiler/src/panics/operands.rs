@@ -272,7 +272,7 @@ fn build<'ctx>(
 }
 
 /// Panics with so many words of operands.
-fn function<'ctx>(context: &'ctx Context, module: &Module<'ctx>, words: usize) -> FunctionValue<'ctx> {
+pub fn function<'ctx>(context: &'ctx Context, module: &Module<'ctx>, words: usize) -> FunctionValue<'ctx> {
     let name = format!("{PANIC_WITH}{words}");
     module.get_function(&name).unwrap_or_else(|| {
         let pointer = context.ptr_type(AddressSpace::default()).into();

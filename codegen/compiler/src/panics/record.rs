@@ -7,16 +7,38 @@
 //! keeps them, unrolls what counts, and moves loads up; so each value is exchanged into the record, which held zero, and
 //! what comes next depends on that. The file's name and the template end in NUL; the record's start is found by the mask,
 //! because all that is written lies less than a page from there.
+//!
+//! The record is the host's memory, but only threads of one device compete for it: the scope of the exchanges is the device,
+//! because compute-sanitizer takes wider ones there for errors.
 
 use std::mem::offset_of;
 
-use ptx_abi::panic::{PARTS, PLACE, Parts, Record, SYMBOL, TEXT_LEN};
+use ptx_abi::panic::{DRAFT_SYMBOL, PARTS, PLACE, Parts, Record, SYMBOL, TEXT_LEN};
 
 /// From the record's start: where the operands are put, and the addresses that the report goes by.
 const WORDS: usize = offset_of!(Record, message) + offset_of!(Parts, words);
 const MESSAGE: usize = offset_of!(Record, message) + offset_of!(Parts, message);
 /// The message's length is not needed where the host makes the message.
 const LOCATION: usize = offset_of!(Record, message_len);
+
+/// What a panic ends. Thread: the context stays, so that the next test runs in it, and the host looks for the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The launch, and with it the context.
+    Launch,
+    /// The thread that panics, which is the only one: a test.
+    Thread,
+}
+
+impl End {
+    /// In PTX.
+    fn instruction(self) -> &'static str {
+        match self {
+            Self::Launch => "trap",
+            Self::Thread => "exit",
+        }
+    }
+}
 
 /// What a claim hands over of its place and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,25 +59,52 @@ impl Place {
     }
 }
 
+/// Who may have taken the record before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Other threads alone.
+    Others,
+    /// The thread itself, too: the stack overflowed while its message was formatted on the device, which `ptx-device` notes
+    /// in the draft.
+    Itself,
+}
+
 /// Takes the record: `$1` and on are the place's operands and then `words`. `$0` is the record's address, plus one where it
 /// is another thread's or where there is none.
-pub fn claim(place: Place, words: usize) -> String {
+pub fn claim(place: Place, words: usize, before: Before) -> String {
     let mut text = format!(
         "{{ .reg .pred %q; .reg .b32 %v; .reg .b64 %c;\nmov.b64 %c, 0;\n\
          ld.volatile.global.u64 $0, [{SYMBOL}];\n\
-         mov.u32 %v, 1;\nsetp.ne.s64 %q, $0, 0;\n@%q atom.global.sys.exch.b32 %v, [$0], %v;\n\
-         setp.eq.s32 %q, %v, 0;\n"
+         mov.u32 %v, 1;\nsetp.ne.s64 %q, $0, 0;\n@%q atom.global.exch.b32 %v, [$0], %v;\n"
     );
+    if before == Before::Itself {
+        text += &claimed_before();
+    }
+    text += "setp.eq.s32 %q, %v, 0;\n";
     let addresses = [LOCATION, MESSAGE].into_iter().take(place.operands());
     for (operand, at) in addresses.chain((0..words).map(|word| WORDS + 8 * word)).enumerate() {
-        text +=
-            &format!("@%q atom.global.sys.exch.b64 %c, [$0+{at}], ${};\nsetp.eq.and.s64 %q, %c, 0, %q;\n", operand + 1);
+        text += &format!("@%q atom.global.exch.b64 %c, [$0+{at}], ${};\nsetp.eq.and.s64 %q, %c, 0, %q;\n", operand + 1);
     }
     text + "cvt.u64.u32 %c, %v;\nor.b64 $0, $0, %c;\n}"
 }
 
-/// Fills the rest of the record that `$0` claimed, and ends the launch; `has_text` if one of the words can be a text's address.
-pub fn report(place: Place, has_text: bool) -> String {
+/// Makes `%v` zero where the draft says that this very thread took the record, `%q` being whether there is one.
+fn claimed_before() -> String {
+    let load = |at| format!("ld.volatile.global.u32 %x, [{DRAFT_SYMBOL}+{at}];\n");
+    let mut text =
+        format!("{{ .reg .pred %o; .reg .b32 %x, %y;\n{}setp.ne.u32 %o, %x, 1;\n", load(offset_of!(Record, ready)));
+    for (register, field) in [("ctaid", offset_of!(Record, block)), ("tid", offset_of!(Record, thread))] {
+        for (index, axis) in ["x", "y", "z"].iter().enumerate() {
+            text += &load(field + 4 * index);
+            text += &format!("mov.u32 %y, %{register}.{axis};\nsetp.ne.or.u32 %o, %x, %y, %o;\n");
+        }
+    }
+    text + "selp.b32 %v, %v, 0, %o;\nselp.b32 %v, %v, 1, %q;\n}\n"
+}
+
+/// Fills the rest of the record that `$0` claimed, and ends the launch or the thread; `has_text` if one of the words can
+/// be a text's address.
+pub fn report(place: Place, has_text: bool, end: End) -> String {
     let mut text = format!(
         "{{ .reg .pred %q; .reg .b64 %b, %f; .reg .b32 %v{};\n\
          mov.b64 %b, $0;\ncvt.u32.u64 %v, %b;\nand.b32 %v, %v, 1;\nsetp.eq.s32 %q, %v, 0;\n@%q bra MINE;\n\
@@ -63,7 +112,7 @@ pub fn report(place: Place, has_text: bool) -> String {
          MINE:\nld.volatile.global.u64 %f, [%b+{LOCATION}];\n",
         if has_text { ", %n" } else { "" }
     );
-    let exchange = |at| format!("atom.global.sys.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra TRAP;\n");
+    let exchange = |at| format!("atom.global.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra TRAP;\n");
     if place == Place::Pair {
         text += "ld.volatile.u64 %f, [%f];\n";
     }
@@ -90,9 +139,10 @@ pub fn report(place: Place, has_text: bool) -> String {
     text += &format!("mov.u32 %v, {};\n", if place == Place::Location { PLACE } else { PARTS });
     text += &format!(
         "READY:\nmembar.sys;\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n\
-         TRAP:\ntrap;\n\
+         TRAP:\n{};\n\
          WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}}",
         offset_of!(Record, ready),
+        end.instruction(),
     );
     text
 }

@@ -26,6 +26,7 @@ use crate::panics;
 use crate::ptxas::{self, Job, Running, Traceable};
 use crate::report::Report;
 use crate::request::{Emit, Linking};
+use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
 use crate::verify::{self, Imports};
 use crate::workarounds;
@@ -48,6 +49,7 @@ pub struct Emitted<'ctx> {
     /// What the PTX was made from, for ptxas's messages.
     source: Option<Traceable<'ctx>>,
     imports: Imports,
+    calls: Calls,
     artifacts: Vec<Artifact>,
 }
 
@@ -94,16 +96,23 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
 }
 
 /// Legalise: all that LLVM's optimiser must not see, or would undo.
-pub fn legalise(target: &ForArch<'_, '_>) -> Result<()> {
-    let ForArch { program, module, arch, machine, .. } = target;
-    let (context, level) = (program.context, program.options.opt_level);
+pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
+    let ForArch { program, module, arch, version, machine } = target;
+    let (context, options, level) = (program.context, program.options, program.options.opt_level);
     time!(cold::keep_loops(context, module));
     time!(copies::widen(context, module, machine, level))?;
     time!(barriers::align(context, module, level))?;
     time!(checks::separate(context, module))?;
     time!(memory::order(context, module, machine, &program.table, *arch, level))?;
     time!(float::lower(context, module, level))?;
-    time!(panics::lower(context, module, level))
+    // As late as this, because recursion may be gone by now, and what is left may need a higher version.
+    let needs = time!(stacks::check(context, module, &options.panics))?;
+    if needs.ptx > Some(*version) {
+        *version = time!(emit::ptx_version(options, *arch, &program.table, needs))?;
+        *machine = Rc::new(time!(emit::machine(*arch, *version, level))?);
+    }
+    let end = if program.tests.is_some() { panics::End::Thread } else { panics::End::Launch };
+    time!(panics::lower(context, module, level, end))
 }
 
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
@@ -111,6 +120,7 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let ForArch { program, module, arch, version, machine } = target;
     let Program { options, table, debug, .. } = program;
     let imports = time!(verify::undefined_symbols(module, table, options.linking()))?;
+    let calls = time!(stacks::read(module));
     // Before the debug information is limited.
     let copy = traced.then(|| module.clone());
     time!(emit::limit_debug_info(module, machine, *debug))?;
@@ -120,7 +130,7 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let text = prepared.rewrite(text, table, *version)?;
     let ptx = time!(workarounds::rewrite(&text, *arch));
     let source = copy.map(|module| Traceable { module, machine: Rc::clone(machine), arch: *arch });
-    Ok(Emitted { ptx, source, imports, artifacts })
+    Ok(Emitted { ptx, source, imports, calls, artifacts })
 }
 
 /// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.
@@ -152,7 +162,8 @@ fn job<'a>(program: &'a Program<'_, '_>, arch: Arch, emitted: &'a Emitted<'_>) -
     let Program { options, table, debug, .. } = program;
     let relocatable = options.linking() != Linking::None;
     let source = emitted.source.as_ref().map(|source| source as &dyn ptxas::Trace);
-    Job { ptx: &emitted.ptx, arch, debug: *debug, level: options.opt_level, table, relocatable, source }
+    let calls = &emitted.calls;
+    Job { ptx: &emitted.ptx, arch, debug: *debug, level: options.opt_level, table, calls, relocatable, source }
 }
 
 /// Assemble: ptxas begins to check the PTX and to make machine code, while the next arch goes through the phases.

@@ -9,6 +9,7 @@ use crate::debuginfo;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::emit;
 use crate::float;
+use crate::harness::{self, Test};
 use crate::header;
 use crate::hints;
 use crate::input;
@@ -35,6 +36,8 @@ pub struct Program<'a, 'ctx> {
     pub table: Table,
     /// The C++ header, where it was asked for.
     pub header: Option<Artifact>,
+    /// The tests, where rustc was to build such.
+    pub tests: Option<Vec<Test>>,
     /// The debug information that the outputs can have.
     pub debug: DebugLevel,
 }
@@ -52,7 +55,8 @@ pub fn describe<'a, 'ctx>(
     context: &'ctx Context,
     module: Module<'ctx>,
 ) -> Result<Program<'a, 'ctx>> {
-    let interface = time!(interface::read(&module, &options.exports))?;
+    let mut interface = time!(interface::read(&module, &options.exports))?;
+    let tests = time!(harness::read(&module, &mut interface))?;
     if interface.is_empty() {
         return Err(Diagnostic::error(Code::NoKernels, "the crate has no kernel and exports no function")
             .help("mark a function with `#[ptx::kernel]` or `#[ptx::device(export)]`")
@@ -60,7 +64,7 @@ pub fn describe<'a, 'ctx>(
     }
     let table = Table::new(&interface)?;
     let header = time!(header::artifact(options, &interface))?;
-    Ok(Program { options, context, module, interface, table, header, debug: options.debug })
+    Ok(Program { options, context, module, interface, table, header, tests, debug: options.debug })
 }
 
 /// Lower: functions get NVIDIA's ABI. While all is still as rustc wrote it: later stages may rely on the symbols.

@@ -14,17 +14,19 @@ use crate::abi::Table;
 use crate::arch::Arch;
 use crate::artifact::Artifact;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Failure, Result};
+use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::files::no_scratch;
 use crate::report::{Report, Resources};
 use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
+use crate::scratch::Folder;
+use crate::stacks;
 use crate::timings;
 use crate::tool::{Name, Origin, Tool};
 
 use self::cache::{Cache, Entry, Key, MOST_BYTES};
 use self::complaints::{Complaint, Subject};
 use self::process::Process;
-pub use self::resources::{Calls, kernel_of_unknown_stack, parse as resources};
+pub use self::resources::{Functions, Used, kernel_of_unknown_stack, parse as resources};
 pub use self::trace::{Trace, Traceable};
 
 /// The oldest major version whose `-split-compile` is known to give the same machine code as without it.
@@ -68,6 +70,8 @@ pub struct Job<'a> {
     pub level: OptLevel,
     /// For messages.
     pub table: &'a Table,
+    /// The calls in it, for what it needs of the stack.
+    pub calls: &'a stacks::Calls,
     /// Whether another linker comes after: `-c`.
     pub relocatable: bool,
     /// What the text was made from, if messages are to name its lines.
@@ -129,11 +133,12 @@ impl Assembler {
         if let Some(entry) = self.cache().zip(key).and_then(|(cache, key)| cache.get(key)) {
             return Ok(Running { started: Started::Kept(entry), key: None });
         }
-        let folder = tempfile::tempdir().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
+        let folder = Folder::new().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
         let (input, output) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
         std::fs::write(&input, job.ptx).map_err(|e| no_scratch(&input, &e))?;
         let mut command = Command::new(&self.tool.path);
         command.args(self.arguments(job)).arg(&input).arg("-o").arg(&output);
+        folder.confine(&mut command);
         let process = Process::start(command, folder).map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
         Ok(Running { started: Started::Process(process), key })
     }
@@ -150,8 +155,10 @@ impl Assembler {
                 .help("give the path of NVIDIA's ptxas with `--ptxas=PATH`")
         })?;
         let warnings = self.explain(Complaint::read(&log), job);
-        let calls = if job.relocatable || job.is_for_debugger() { Calls::Separate } else { Calls::OfKernels };
-        Ok(Assembled { cubin, resources: resources::parse(&log, calls), warnings })
+        let separate = job.relocatable || job.is_for_debugger();
+        let used = resources::parse(&log, if separate { Functions::Separate } else { Functions::OfKernels });
+        let resources = used.into_iter().map(|(kernel, used)| (kernel.clone(), with_calls(&kernel, used, job.calls)));
+        Ok(Assembled { cubin, resources: resources.collect(), warnings })
     }
 
     fn wait(&self, running: Running, job: Job<'_>) -> Result<Ran> {
@@ -299,11 +306,37 @@ pub fn finish(
     };
     report.diagnostics.extend(assembled.warnings);
     report.diagnostics.extend(spills(job.table, &assembled.resources, job.arch));
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        stacks_of(job, &assembled.resources).into_iter().partition(|found| found.level == Level::Error);
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    report.diagnostics.extend(warnings);
     for kernel in &mut report.kernels {
         let resources = assembled.resources.get(&kernel.name).copied();
         kernel.resources.extend(resources.map(|resources| (job.arch.to_string(), resources)));
     }
     Ok(Some(Artifact { kind: Emit::Cubin, arch: Some(job.arch), bytes: assembled.cubin }))
+}
+
+/// What a kernel uses, with what its calls need of the stack: ptxas adds that up only where no function is called again.
+fn with_calls(kernel: &str, Used { resources, frames }: Used, calls: &stacks::Calls) -> Resources {
+    let need = calls.need(kernel, &frames);
+    Resources {
+        stack: resources.stack.max(u32::try_from(need.stack).unwrap_or(u32::MAX)),
+        stack_is_minimum: resources.stack_is_minimum || need.recursion.is_some(),
+        recursion: need.recursion,
+        ..resources
+    }
+}
+
+/// What is to be said of the kernels' stacks.
+fn stacks_of(job: Job<'_>, resources: &BTreeMap<String, Resources>) -> Vec<Diagnostic> {
+    let judged = job.table.kernels.iter().filter_map(|kernel| {
+        let used = resources.get(&kernel.name)?;
+        stacks::judge(&kernel.name, &kernel.span, used.stack.into(), job.arch.name())
+    });
+    judged.collect()
 }
 
 /// The warnings for kernels that spill.

@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use tempfile::TempDir;
+use crate::scratch::Folder;
 
 /// A process, and the folder with its files.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Process {
     start: Instant,
     /// What the process writes, and when it ended; until then reading goes on, so that a full pipe stops nothing.
     reader: Option<JoinHandle<(String, Instant)>>,
-    folder: Option<TempDir>,
+    folder: Option<Folder>,
 }
 
 /// How it ended.
@@ -28,12 +28,12 @@ pub struct Ended {
     /// When it had written everything.
     pub end: Instant,
     /// With its files.
-    pub folder: TempDir,
+    pub folder: Folder,
 }
 
 impl Process {
     /// Starts the command, whose files are in the folder.
-    pub fn start(mut command: Command, folder: TempDir) -> io::Result<Self> {
+    pub fn start(mut command: Command, folder: Folder) -> io::Result<Self> {
         let (mut log, writer) = io::pipe()?;
         let start = Instant::now();
         let child = command.stdin(std::process::Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn()?;
@@ -76,7 +76,7 @@ mod tests {
     fn shell(script: &str) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Process::start(command, tempfile::tempdir().unwrap()).unwrap()
+        Process::start(command, Folder::new().unwrap()).unwrap()
     }
 
     #[test]

@@ -4,16 +4,26 @@ use std::collections::BTreeMap;
 
 use crate::arch::Arch;
 use crate::report::Resources;
+use crate::stacks::Frames;
 use crate::timings::KernelTime;
 
 /// How ptxas went about functions that are not inlined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calls {
-    /// With each kernel, whose frame holds theirs. Those that follow a kernel and have a frame all the same are recursive
-    /// or called through pointers: how many such frames there are at once is not known, and ptxas does not warn.
+pub enum Functions {
+    /// With each kernel, whose frame holds theirs. Those that follow a kernel and have a frame all the same are called again
+    /// before they return, or through pointers.
     OfKernels,
     /// Each for itself, with `-g` or `-c`, in any order. ptxas or nvlink warns of kernels whose need is not known.
     Separate,
+}
+
+/// What ptxas says of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// The figures.
+    pub resources: Resources,
+    /// The frames of the kernel and of what it may call, in bytes.
+    pub frames: Frames,
 }
 
 /// Whose stack cannot be known, in what ptxas or nvlink warn of.
@@ -22,26 +32,32 @@ pub fn kernel_of_unknown_stack(line: &str) -> Option<&str> {
     rest.split_once("' cannot be statically determined").map(|(name, _)| name)
 }
 
-/// Resources by kernel.
-pub fn parse(log: &str, calls: Calls) -> BTreeMap<String, Resources> {
-    let mut kernels: BTreeMap<String, Resources> = BTreeMap::new();
-    let mut current: Option<String> = None;
-    // The properties of device functions stand between those of kernels.
-    let mut in_kernel = false;
+/// What each kernel uses.
+pub fn parse(log: &str, functions: Functions) -> BTreeMap<String, Used> {
+    let mut kernels: BTreeMap<String, Used> = BTreeMap::new();
+    let mut shared = Frames::new();
+    let mut current: Option<&str> = None;
+    let mut function: Option<&str> = None;
     for line in log.lines() {
         if let Some(rest) = line.split("Compiling entry function '").nth(1) {
-            current = rest.split('\'').next().map(str::to_string);
-            kernels.extend(current.clone().map(|name| (name, Resources::default())));
+            current = rest.split('\'').next();
+            kernels.extend(current.map(|name| (name.to_string(), Used::default())));
         } else if let Some(name) = line.split("Function properties for ").nth(1) {
-            in_kernel = current.as_deref() == Some(name.trim());
+            function = Some(name.trim());
         }
-        let Some(resources) = current.as_ref().and_then(|name| kernels.get_mut(name)) else { continue };
-        if line.contains("stack frame") && !in_kernel {
-            resources.stack_is_minimum |= calls == Calls::OfKernels && before(line, " bytes stack frame") > 0;
-        } else if line.contains("stack frame") {
-            resources.stack = before(line, " bytes stack frame");
-            resources.spill_stores = before(line, " bytes spill stores");
-            resources.spill_loads = before(line, " bytes spill loads");
+        let is_frame = line.contains("stack frame");
+        if let Some(name) = function.filter(|_| is_frame && functions == Functions::Separate) {
+            shared.insert(name.to_string(), before(line, " bytes stack frame"));
+        }
+        let Some(Used { resources, frames }) = current.and_then(|name| kernels.get_mut(name)) else { continue };
+        if let Some(name) = function.filter(|_| is_frame) {
+            let bytes = before(line, " bytes stack frame");
+            frames.insert(name.to_string(), bytes);
+            if function == current {
+                resources.stack = bytes;
+                resources.spill_stores = before(line, " bytes spill stores");
+                resources.spill_loads = before(line, " bytes spill loads");
+            }
         } else if line.contains(" registers") {
             resources.registers = before(line, " registers");
             resources.barriers = before(line, " barriers");
@@ -51,9 +67,12 @@ pub fn parse(log: &str, calls: Calls) -> BTreeMap<String, Resources> {
             resources.stack = resources.stack.max(before(line, " bytes cumulative stack size"));
         }
     }
+    if functions == Functions::Separate {
+        kernels.values_mut().for_each(|used| used.frames.clone_from(&shared));
+    }
     for name in log.lines().filter_map(kernel_of_unknown_stack) {
-        if let Some(resources) = kernels.get_mut(name) {
-            resources.stack_is_minimum = true;
+        if let Some(used) = kernels.get_mut(name) {
+            used.resources.stack_is_minimum = true;
         }
     }
     kernels
@@ -108,13 +127,14 @@ ptxas info    : Function properties for empty
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 4 registers, used 0 barriers
 ";
-        let kernels = parse(log, Calls::OfKernels);
+        let kernels = parse(log, Functions::OfKernels);
         assert_eq!(
-            kernels["saxpy"],
+            kernels["saxpy"].resources,
             Resources {
                 registers: 10,
                 stack: 24,
-                stack_is_minimum: true,
+                stack_is_minimum: false,
+                recursion: None,
                 spill_stores: 8,
                 spill_loads: 12,
                 shared: 1024,
@@ -122,8 +142,9 @@ ptxas info    : Used 4 registers, used 0 barriers
                 barriers: 1
             }
         );
+        assert_eq!(kernels["saxpy"].frames, [("saxpy".into(), 24), ("helper".into(), 64)].into());
         // As for sm_90 and later: it is not 0, but not said.
-        assert_eq!((kernels["empty"].registers, kernels["empty"].constant), (4, None));
+        assert_eq!((kernels["empty"].resources.registers, kernels["empty"].resources.constant), (4, None));
         assert_eq!(kernels.len(), 2);
         let times = times(log, "sm_90".parse().unwrap());
         let times: Vec<_> = times.iter().map(|kernel| (&*kernel.name, &*kernel.arch, kernel.seconds)).collect();
@@ -131,8 +152,9 @@ ptxas info    : Used 4 registers, used 0 barriers
     }
 
     /// Stack by kernel, and whether it is all.
-    fn stacks(log: &str, calls: Calls) -> Vec<(String, u32, bool)> {
-        parse(log, calls).into_iter().map(|(name, used)| (name, used.stack, used.stack_is_minimum)).collect()
+    fn stacks(log: &str, functions: Functions) -> Vec<(String, u32, bool)> {
+        let used = parse(log, functions).into_iter();
+        used.map(|(name, Used { resources, .. })| (name, resources.stack, resources.stack_is_minimum)).collect()
     }
 
     #[test]
@@ -150,12 +172,11 @@ ptxas info    : Function properties for r
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 26 registers, used 0 barriers, 40 bytes cumulative stack size
 ";
-        // rec is k's neighbour only.
-        assert_eq!(stacks(log, Calls::Separate), [("k".into(), 524_400, false), ("r".into(), 40, true)]);
+        assert_eq!(stacks(log, Functions::Separate), [("k".into(), 524_400, false), ("r".into(), 40, true)]);
     }
 
     #[test]
-    fn functions_whose_frames_no_kernel_holds_make_its_stack_a_minimum() {
+    fn frames_are_those_of_the_kernel_or_of_all() {
         let log = "\
 ptxas info    : Compiling entry function 'r' for 'sm_90'
 ptxas info    : Function properties for r
@@ -167,9 +188,10 @@ ptxas info    : Compiling entry function 'k' for 'sm_90'
 ptxas info    : Function properties for k
     524288 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 17 registers, used 0 barriers, 524288 bytes cumulative stack size
-ptxas info    : Function properties for big
-    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ";
-        assert_eq!(stacks(log, Calls::OfKernels), [("k".into(), 524_288, false), ("r".into(), 40, true)]);
+        assert_eq!(stacks(log, Functions::OfKernels), [("k".into(), 524_288, false), ("r".into(), 40, false)]);
+        let frames = |functions| parse(log, functions)["r"].frames.clone();
+        assert_eq!(frames(Functions::OfKernels), [("r".into(), 40), ("rec".into(), 56)].into());
+        assert_eq!(frames(Functions::Separate), [("r".into(), 40), ("rec".into(), 56), ("k".into(), 524_288)].into());
     }
 }

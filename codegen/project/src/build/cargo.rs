@@ -48,8 +48,12 @@ pub fn arguments(
         .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot find the running program's file: {e}")))?;
     let mut args: Vec<String> = Vec::new();
     let mut add = |items: &[&str]| args.extend(items.iter().map(ToString::to_string));
-    add(&["rustc", "--lib", "--crate-type", "cdylib", "--target", TARGET, "--color", "never"]);
-    add(&["--manifest-path", &text(manifest)?, "--target-dir", &text(&build.target_dir)?, "--profile", &build.profile]);
+    add(&["rustc", "--lib", "--target", TARGET, "--color", "never"]);
+    if !build.tests {
+        // rustc makes a program of tests, whatever the crate is.
+        add(&["--crate-type", "cdylib"]);
+    }
+    add(&["--manifest-path", &text(manifest)?, "--target-dir", &text(&build.target_dir)?, "--profile", profile(build)]);
     add(&["--message-format", if build.color { "json-diagnostic-rendered-ansi" } else { "json" }]);
     if !build.features.default {
         add(&["--no-default-features"]);
@@ -74,6 +78,12 @@ pub fn arguments(
         add(&["-C", &format!("link-arg={arg}")]);
     }
     Ok(args)
+}
+
+/// cargo builds tests where it is asked for this profile; the device manifest gives it the settings of the one that was
+/// asked for.
+fn profile(build: &DeviceBuild) -> &str {
+    if build.tests { "test" } else { &build.profile }
 }
 
 /// rustc compiles short functions that call no others into their callers in other crates. What it made of `libm::logf` so
@@ -137,7 +147,7 @@ pub fn forget(build: &DeviceBuild, package: &Package, manifest: &Path) -> Result
         std::fs::write(&tag, CACHE_TAG).map_err(|e| super::lock::failure(&tag, "write", &e))?;
     }
     let mut command = command(build, package);
-    command.args(["clean", "--package", &package.name, "--target", TARGET, "--profile", &build.profile]);
+    command.args(["clean", "--package", &package.name, "--target", TARGET, "--profile", profile(build)]);
     command.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&build.target_dir);
     let output = command
         .output()

@@ -41,6 +41,8 @@ pub struct Source<'a> {
     pub library: &'a Path,
     /// Dependencies to leave out.
     pub host_only: &'a [String],
+    /// The profile that tests are compiled with, if they are what is built.
+    pub tests: Option<&'a str>,
 }
 
 /// A device manifest.
@@ -100,7 +102,11 @@ impl DeviceManifest {
                 table.insert(key.into(), value);
             }
         }
-        table.insert("profile".into(), Value::Table(profile::for_device(source.root)));
+        let mut profiles = profile::for_device(source.root);
+        if let Some(name) = source.tests {
+            profiles.insert("test".into(), Value::Table(profile::of_tests(&profiles, name)));
+        }
+        table.insert("profile".into(), Value::Table(profiles));
         table.insert("workspace".into(), Value::Table(workspace(source)));
         Ok(Self { table, dropped })
     }
@@ -160,13 +166,24 @@ impl Source<'_> {
         Err(format!("`host-only` names `{stray}`, which is no dependency of the package; {known}"))
     }
 
-    /// `[dependencies]` of `table` without those that only the host has; their names go to `kept`.
+    /// `[dependencies]` of `table`, and with tests `[dev-dependencies]`, without those that only the host has; their names
+    /// go to `kept`.
     fn dependencies(&self, table: &Table, kept: &mut BTreeSet<String>) -> Result<Option<Table>, String> {
-        let Some(given) = table.get("dependencies").and_then(Value::as_table) else { return Ok(None) };
+        let kinds = ["dependencies", "dev-dependencies"];
+        let kinds = kinds.iter().take(if self.tests.is_some() { 2 } else { 1 });
+        let given: Vec<&Table> = kinds.filter_map(|kind| table.get(*kind).and_then(Value::as_table)).collect();
+        if given.is_empty() {
+            return Ok(None);
+        }
         let mut dependencies = Table::new();
-        for (name, value) in given.iter().filter(|(name, _)| !self.host_only.contains(name)) {
+        for (name, value) in given.into_iter().flatten().filter(|(name, _)| !self.host_only.contains(name)) {
             kept.insert(name.clone());
-            dependencies.insert(name.clone(), self.dependency(name, value)?);
+            let dependency = self.dependency(name, value)?;
+            match dependencies.get_mut(name) {
+                // One that tests have, too: it gets their features.
+                Some(known) => add_features(known, &dependency),
+                None => drop(dependencies.insert(name.clone(), dependency)),
+            }
         }
         Ok(Some(dependencies))
     }
@@ -227,6 +244,19 @@ impl Source<'_> {
         let own = self.package.get("lints")?;
         let lints = if is_inherited(own) { self.workspace(&["lints"]).ok()? } else { own };
         lints.get("rust").cloned()
+    }
+}
+
+/// Gives a dependency the features that another entry for it asks for.
+fn add_features(known: &mut Value, other: &Value) {
+    let Some(more) = other.get("features").and_then(Value::as_array) else { return };
+    if let Value::String(version) = known {
+        *known = Value::Table(Table::from_iter([("version".to_string(), version.as_str().into())]));
+    }
+    let Some(table) = known.as_table_mut() else { return };
+    let features = table.entry("features").or_insert_with(|| Value::Array(vec![]));
+    if let Some(features) = features.as_array_mut() {
+        features.extend(more.iter().cloned());
     }
 }
 

@@ -4,6 +4,10 @@ use super::*;
 
 /// The device manifest of a package in `/ws/app` of a workspace in `/ws`.
 fn generate(package: &str, root: &str, host_only: &[&str]) -> Result<DeviceManifest, String> {
+    generate_for(package, root, host_only, None)
+}
+
+fn generate_for(package: &str, root: &str, host_only: &[&str], tests: Option<&str>) -> Result<DeviceManifest, String> {
     let package: Table = package.parse().unwrap();
     let root: Table = root.parse().unwrap();
     let host_only: Vec<String> = host_only.iter().map(ToString::to_string).collect();
@@ -14,6 +18,7 @@ fn generate(package: &str, root: &str, host_only: &[&str]) -> Result<DeviceManif
         root_dir: Path::new("/ws"),
         library: Path::new("/ws/app/src/lib.rs"),
         host_only: &host_only,
+        tests,
     })
 }
 
@@ -298,4 +303,32 @@ fn a_name_that_is_no_dependency_is_refused() {
     );
     assert!(generate("[package]\nname = 'app'\n", "", &["nobody"]).unwrap_err().ends_with("it has none"));
     assert!(generate(package, "", &["clap", "rand_core"]).is_ok());
+}
+
+#[test]
+fn tests_have_their_dependencies_and_the_profile_that_was_asked_for() {
+    let package = r#"
+        [package]
+        name = "app"
+        [dependencies]
+        a = "1"
+        [dev-dependencies]
+        a = { version = "1", features = ["extra"] }
+        b = "2"
+        criterion = "0.5"
+    "#;
+    let root = "[profile.release]\nopt-level = 2\n[profile.fast]\ninherits = 'release'\noverflow-checks = true";
+    let table = generate_for(package, root, &["criterion"], Some("fast")).unwrap().table;
+    let expected: Table = "a = { version = '1', features = ['extra'] }\nb = '2'".parse().unwrap();
+    assert_eq!(table["dependencies"].as_table(), Some(&expected));
+    let test = table["profile"]["test"].as_table().unwrap();
+    assert_eq!(test["opt-level"].as_integer(), Some(2));
+    assert_eq!((test["overflow-checks"].as_bool(), test["debug-assertions"].as_bool()), (Some(true), Some(false)));
+    assert!(!test.contains_key("inherits"));
+    let table = generate_for(package, root, &["criterion"], Some("dev")).unwrap().table;
+    assert!(
+        !table["profile"]["test"].as_table().unwrap().contains_key("opt-level"),
+        "the profile `test` inherits `dev`"
+    );
+    assert_eq!(generate(package, root, &[]).unwrap().table["dependencies"]["a"].as_str(), Some("1"));
 }

@@ -4,6 +4,7 @@
 //! gets a manifest of our own ([`manifest`]) in the target folder, with the workspace's lock file beside it.
 
 mod cargo;
+mod harness;
 mod lock;
 pub mod manifest;
 mod messages;
@@ -28,6 +29,7 @@ use ptx_codegen::hash;
 use ptx_codegen::report::{self, LinkedFile, Report};
 use ptx_codegen::timings::{self, Timings};
 
+pub use harness::checkout;
 pub use package::Package;
 pub use request::{DeviceBuild, Features, Show};
 
@@ -113,11 +115,20 @@ fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) 
         root_dir: package.root(),
         library: &library,
         host_only,
+        tests: build.tests.then_some(&*build.profile),
     };
-    let device = manifest::DeviceManifest::generate(&source)
+    let mut device = manifest::DeviceManifest::generate(&source)
         .map_err(|reason| Diagnostic::error(Code::Usage, format!("`{}`: {reason}", package.manifest.display())))?;
+    if build.tests {
+        let dependencies = device.table.entry("dependencies").or_insert_with(|| toml::Table::new().into());
+        harness::add(dependencies.as_table_mut().expect("it was made as a table"), &build.target_dir)?;
+    }
     let key = hash::stable([package.manifest.as_os_str().as_encoded_bytes()]);
-    let dir = build.target_dir.join("manifests").join(format!("{}-{key:016x}", package.name));
+    let dir = build.target_dir.join("manifests").join(format!(
+        "{}{}-{key:016x}",
+        package.name,
+        if build.tests { "-tests" } else { "" }
+    ));
     std::fs::create_dir_all(&dir).map_err(|e| lock::failure(&dir, "create the folder", &e))?;
     let manifest = dir.join("Cargo.toml");
     let text = format!("# Written by rust-ptx from {}\n{}", package.manifest.display(), device.table);

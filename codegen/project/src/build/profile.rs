@@ -29,6 +29,34 @@ pub fn for_device(root: &Table) -> Table {
     profiles
 }
 
+/// What `[profile.test]` has to be, of the profiles [`for_device`], for tests to be compiled as the profile `name` says:
+/// all that this one sets, and what cargo would give it without that. The profile `test` inherits `dev`.
+pub fn of_tests(profiles: &Table, name: &str) -> Table {
+    let of = |name: &str| profiles.get(name).and_then(Value::as_table).cloned().unwrap_or_default();
+    let settings = match name {
+        "dev" => return of("test"),
+        "release" => {
+            let defaults = [
+                ("opt-level", Value::from(3)),
+                ("debug-assertions", false.into()),
+                ("overflow-checks", false.into()),
+                ("incremental", false.into()),
+            ];
+            let mut settings: Table = defaults.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+            settings.extend(of("release"));
+            settings
+        }
+        _ => {
+            let own = of(name);
+            let parent = parent(name, profiles.get(name)).unwrap_or("release").to_string();
+            let mut settings = of_tests(profiles, &parent);
+            settings.extend(own);
+            settings
+        }
+    };
+    settings.into_iter().filter(|(key, _)| key != "inherits").collect()
+}
+
 /// What a profile's `debug` asks for and its `strip` leaves, by cargo's rules of inheritance.
 pub fn debug_level(root: &Table, name: &str) -> DebugLevel {
     if strips(root, name) { DebugLevel::None } else { debug(root, name) }

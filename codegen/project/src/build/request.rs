@@ -44,6 +44,8 @@ pub struct DeviceBuild {
     pub profile: String,
     /// The package's features.
     pub features: Features,
+    /// Whether the package's tests are built, with its dev-dependencies, in place of its kernels.
+    pub tests: bool,
     /// Stem of the files, and name of the image; the package's name by default.
     pub name: Option<String>,
     /// Where PTX and the report go.

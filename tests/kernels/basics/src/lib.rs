@@ -7,7 +7,6 @@ pub mod failures;
 pub mod indices;
 pub mod language;
 pub mod layouts;
-pub mod litmus;
 pub mod memory;
 pub mod scalars;
 pub mod threads;

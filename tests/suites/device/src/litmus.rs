@@ -1,115 +1,160 @@
-//! Litmus tests: a million tries each, in which strong orders show no outcome that they forbid.
+//! Litmus tests: a million tries of each row of the table in each scope, space and width. What the memory model forbids must
+//! never be seen; how often the rest is seen is recorded.
 //!
-//! How often the same programs show it with relaxed orders is recorded. Three of the four must at device scope, or else the
-//! tests could not see what they look for; within one block, no GPU so far has shown any.
+//! Of the programs without any order, most must show their outcome at device scope, or else the tests could not see what they
+//! look for. Within one block, no GPU so far has shown any.
+
+use std::sync::OnceLock;
 
 use ptx::prelude::*;
-use ptx::{CudaSlice, Launch};
-use ptx_test_kernels::litmus::{self as kernels, RESULTS, STRIDE, THREADS};
-use serde_json::json;
+use ptx::{CudaSlice, Image, Launch};
+use ptx_litmus::{READS, RESULTS, ROWS, Row, Verdict};
+use ptx_litmus_kernels::{self as kernels, PERIOD, STRIDE, THREADS};
+use serde_json::{Map, json};
 
 use crate::gpu::Gpu;
 use crate::record::{Test, recorded};
 
-/// Blocks of a launch.
+static IMAGE: Image = ptx::image!("ptx-litmus-kernels");
+
+/// Blocks of a launch that try.
 const BLOCKS: usize = 256;
 
-/// Programs of a launch.
-const PROGRAMS: usize = BLOCKS * THREADS;
+/// Tries of a launch.
+const TRIES: usize = BLOCKS * THREADS;
 
-/// Launches, for more than a million programs.
+/// Launches, for more than a million tries.
 const LAUNCHES: usize = 16;
 
-/// The results that the strong orders forbid; a program with two results ignores the others.
-type Forbidden = fn(&[u32]) -> bool;
+/// Between two locations in global memory, in words, in turn: neighbours, the cache's unit, its line.
+const STRIDES: [usize; 4] = [2, STRIDE, 4 * STRIDE, STRIDE];
 
-/// Where a program's locations and partners are.
-type Place = (&'static str, for<'a> fn(&'a mut Memory, u32) -> Launch<'a>);
+/// Words that the blocks in between load.
+const NOISE: usize = 1 << 16;
 
-/// The locations of all programs, and their results.
+/// What a launch works on.
 struct Memory {
-    places: CudaSlice<u32>,
+    locations: CudaSlice<u32>,
+    noise: CudaSlice<u32>,
     results: CudaSlice<u32>,
 }
 
-/// Tries the programs, and counts the forbidden outcomes.
-fn tries(gpu: &Gpu, forbidden: Forbidden, launch: for<'a> fn(&'a mut Memory, u32) -> Launch<'a>) -> usize {
-    let mut count = 0;
-    for seed in 0..LAUNCHES {
-        let mut memory = Memory {
-            places: gpu.device.zeroed(2 * STRIDE * PROGRAMS).unwrap(),
-            results: gpu.device.upload(&vec![u32::MAX; RESULTS * PROGRAMS]).unwrap(),
-        };
-        gpu.run_as(launch(&mut memory, seed as u32 * 7), Grid::new(BLOCKS as u32, THREADS as u32));
-        let results = gpu.device.download(&memory.results).unwrap();
-        assert!(results.contains(&1), "nobody saw a write: the programs did not run together");
-        count += results.chunks(RESULTS).filter(|results| forbidden(results)).count();
-    }
-    count
-}
+/// A row's number, how many threads share tries, the stride, and a seed.
+type Of = [u32; 4];
 
-macro_rules! programs {
-    ($($name:literal, $weak:ident, $strong:ident, $forbidden:expr;)*) => {
-        vec![$(($name, $forbidden as Forbidden, $weak(), $strong())),*]
-    };
+/// A scope, space and width.
+struct Place {
+    name: &'static str,
+    /// Whether the threads of a try are in one block.
+    in_a_block: bool,
+    launch: for<'a> fn(&'a mut Memory, Of) -> Launch<'a>,
 }
 
 macro_rules! places {
-    ($($module:ident: $device:ident $system:ident $block:ident $shared:ident;)*) => {$(
-        fn $module() -> [Place; 4] {
-            use kernels::$module::{$block, $device, $shared, $system};
-            [
-                ("device scope", |m, seed| $device(&mut m.places, seed, &mut m.results)),
-                ("system scope", |m, seed| $system(&mut m.places, seed, &mut m.results)),
-                ("block scope", |m, seed| $block(&mut m.places, seed, &mut m.results)),
-                ("block scope, shared memory", |m, seed| $shared(seed, &mut m.results)),
-            ]
+    ($($name:literal $in_a_block:literal $kernel:ident;)*) => {
+        [$(Place {
+            name: $name,
+            in_a_block: $in_a_block,
+            launch: |m, [row, count, stride, seed]| {
+                kernels::$kernel(row, count, stride, seed, &mut m.locations, &mut m.noise, &mut m.results)
+            },
+        },)*
+        Place {
+            name: "block, shared memory",
+            in_a_block: true,
+            launch: |m, [row, _, _, seed]| kernels::of_shared(row, seed, &mut m.noise, &mut m.results),
+        }]
+    };
+}
+
+const PLACES: [Place; 7] = places! {
+    "device" false of_device;
+    "system" false of_system;
+    "block" true of_block;
+    "cluster" true of_cluster;
+    "device, 64 and 8 bits" false wide_narrow;
+    "device, 16 and 64 bits" false narrow_wide;
+};
+
+/// The kernels, loaded once.
+fn module(gpu: &Gpu) -> &'static Module {
+    static MODULE: OnceLock<Module> = OnceLock::new();
+    MODULE.get_or_init(|| gpu.device.load(&IMAGE).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Tries a row, and counts its outcome.
+fn tries(gpu: &Gpu, number: usize, place: &Place) -> usize {
+    let row = &ROWS[number];
+    let module = module(gpu);
+    let run = |launch: Launch<'_>, blocks: usize| {
+        launch.launch(module, Grid::new(blocks as u32, THREADS as u32)).unwrap_or_else(|error| panic!("{error}"));
+    };
+    let count = if place.in_a_block { THREADS } else { TRIES };
+    let (mut seen, mut met) = (0, false);
+    for seed in 0..LAUNCHES {
+        let stride = STRIDES[seed % STRIDES.len()];
+        let mut memory = Memory {
+            locations: gpu.device.zeroed(2 * stride * TRIES).unwrap(),
+            noise: gpu.device.zeroed(NOISE).unwrap(),
+            results: gpu.device.upload(&vec![u32::MAX; RESULTS * TRIES]).unwrap(),
+        };
+        let of = [number, count, stride, seed * 7].map(|number| number as u32);
+        run((place.launch)(&mut memory, of), BLOCKS / (PERIOD - 1) * PERIOD);
+        if place.name != "block, shared memory" {
+            run(kernels::last(of[1], of[2], &mut memory.locations, &mut memory.results), BLOCKS);
         }
-    )*};
-}
-
-places! {
-    message_passing_weak: mp_weak_device mp_weak_system mp_weak_block mp_weak_shared;
-    message_passing: mp_device mp_system mp_block mp_shared;
-    store_buffering_weak: sb_weak_device sb_weak_system sb_weak_block sb_weak_shared;
-    store_buffering: sb_device sb_system sb_block sb_shared;
-    load_buffering_weak: lb_weak_device lb_weak_system lb_weak_block lb_weak_shared;
-    load_buffering: lb_device lb_system lb_block lb_shared;
-    independent_reads_weak: iriw_weak_device iriw_weak_system iriw_weak_block iriw_weak_shared;
-    independent_reads: iriw_device iriw_system iriw_block iriw_shared;
-}
-
-fn all() -> Vec<(&'static str, Forbidden, [Place; 4], [Place; 4])> {
-    programs! {
-        "message passing", message_passing_weak, message_passing, |r| r[0] == 1 && r[1] == 0;
-        "store buffering", store_buffering_weak, store_buffering, |r| r[0] == 0 && r[1] == 0;
-        "load buffering", load_buffering_weak, load_buffering, |r| r[0] == 1 && r[1] == 1;
-        "independent reads", independent_reads_weak, independent_reads, |r| r[..4] == [1, 0, 1, 0];
+        let results = gpu.device.download(&memory.results).unwrap();
+        for results in results.chunks(RESULTS) {
+            let read = (0..row.threads.len()).flat_map(|t| &results[t * READS..][..row.reads_of(t)]);
+            assert!(read.clone().all(|value| *value <= 2), "{}: nobody noted what was read: {results:?}", place.name);
+            met |= read.into_iter().any(|value| *value > 0);
+            seen += usize::from(row.is_outcome(results));
+        }
     }
+    // Nobody reads what it writes itself, but for a thread alone.
+    assert!(met || row.threads.len() == 1 || row.reads.is_empty(), "{}: nobody saw a write", place.name);
+    seen
+}
+
+/// Where a row is tried.
+fn places_of(row: &Row) -> impl Iterator<Item = &'static Place> {
+    let of_a_block = row.is_of_a_block();
+    PLACES.iter().filter(move |place| place.in_a_block || !of_a_block)
 }
 
 pub fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
-    for (name, forbidden, _, strong) in all() {
-        for (place, launch) in strong {
-            tests.push(recorded(&format!("litmus: {name}, {place}"), move |gpu| {
-                let found = tries(gpu, forbidden, launch);
-                assert_eq!(found, 0, "forbidden outcomes in {} tries", LAUNCHES * PROGRAMS);
-                json!({ "tries": LAUNCHES * PROGRAMS, "forbidden": found })
-            }));
-        }
-    }
-    tests.push(recorded("litmus: relaxed programs show what the others forbid", |gpu| {
-        let mut counts = serde_json::Map::new();
-        for (name, forbidden, weak, _) in all() {
-            for (place, launch) in weak {
-                counts.insert(format!("{name}, {place}"), json!(tries(gpu, forbidden, launch)));
+    for (number, row) in ROWS.iter().enumerate() {
+        let verdict = if row.verdict == Verdict::Forbidden { "forbidden" } else { "allowed" };
+        tests.push(recorded(&format!("litmus, {verdict}: {}", row.name), move |gpu| {
+            let mut seen = Map::new();
+            for place in places_of(row) {
+                let count = tries(gpu, number, place);
+                assert!(count == 0 || row.verdict == Verdict::Allowed, "seen {count} times, scope {}", place.name);
+                seen.insert(place.name.into(), json!(count));
             }
-        }
-        let seen = |name: &str| counts[&format!("{name}, device scope")].as_u64() > Some(0);
-        let seen = all().iter().filter(|(name, ..)| seen(name)).count();
+            json!({ "tries of each": LAUNCHES * TRIES, "seen": seen })
+        }));
+    }
+    tests.push(recorded("litmus: programs without orders show what the others forbid", |gpu| {
+        let plain = ["MP", "SB", "LB", "IRIW", "S", "R", "2+2W"];
+        let number = |name: &str| ROWS.iter().position(|row| row.name == name).expect("the table has it");
+        let counts = plain.map(|name| (name, tries(gpu, number(name), &PLACES[0])));
+        let seen = counts.iter().filter(|(_, count)| *count > 0).count();
         assert!(seen >= 3, "the tests cannot see reordering: {counts:?}");
-        json!({ "tries": LAUNCHES * PROGRAMS, "weak outcomes": counts })
+        json!({ "tries of each": LAUNCHES * TRIES, "seen": counts.map(|(name, count)| json!([name, count])) })
+    }));
+    tests.push(recorded("litmus, forbidden: MP, cp.async and barriers", |gpu| {
+        for seed in 0..LAUNCHES as u32 {
+            let mut memory = gpu.device.zeroed::<u32>(TRIES).unwrap();
+            let mut out = gpu.device.upload(&vec![u32::MAX; TRIES]).unwrap();
+            let launch = kernels::copied(seed * 7, &mut memory, &mut out);
+            launch.launch(module(gpu), Grid::new(BLOCKS as u32, THREADS as u32)).unwrap();
+            let copied = gpu.device.download(&out).unwrap();
+            let wrong = copied.iter().zip(kernels::expected(seed * 7, TRIES)).filter(|(a, b)| **a != *b).count();
+            assert_eq!(wrong, 0, "old values, of {TRIES}");
+        }
+        json!({ "tries": LAUNCHES * TRIES, "seen": 0 })
     }));
     tests
 }

@@ -4,6 +4,7 @@
 //! `--examples-at-o0 FOLDER` those there, which were not optimised;
 //! `--abi FOLDER` also runs the round trips between Rust and C++ in a folder; `--debugger FOLDER` the cases there under cuda-gdb
 //! and compute-sanitizer;
+//! `--core FOLDER` also runs the tests of Rust's `core` there, `--tested FOLDER` those of the crate `ptx-tested`;
 //! `--cases FOLDER` also runs the user-interface tests that were put there;
 //! `--at-once` runs them in several processes, which end after `--limit SECONDS`;
 //! `--commit ID` and `--date DAY` are noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
@@ -15,6 +16,7 @@ use libtest_mimic::Arguments;
 mod abi;
 mod atomics;
 mod cases;
+mod core_tests;
 mod debugger;
 mod examples;
 mod failures;
@@ -35,10 +37,16 @@ mod parts;
 mod print;
 mod record;
 mod scalars;
+mod stacks;
+mod tested;
 mod threads;
 mod types;
 
 fn main() -> ExitCode {
+    // Tests of `cargo ptx test` run in a process that is this program again.
+    if let Some(code) = ptx_test_runner::become_worker_if_asked() {
+        return code;
+    }
     let (options, rest) = match options::parse(std::env::args().skip(1)) {
         Ok(parsed) => parsed,
         Err(message) => {
@@ -47,7 +55,10 @@ fn main() -> ExitCode {
         }
     };
     if let Some(name) = &options.child {
-        let child = panics::child(name).or_else(|| print::child(name)).or_else(|| heap::child(name));
+        let child = panics::child(name)
+            .or_else(|| stacks::child(name))
+            .or_else(|| print::child(name))
+            .or_else(|| heap::child(name));
         return child.unwrap_or_else(|| failures::child(name));
     }
     if options.at_once {
@@ -72,6 +83,7 @@ fn main() -> ExitCode {
         litmus::tests(),
         failures::tests(),
         panics::tests(),
+        stacks::tests(),
         linking::tests(),
         print::tests(),
         heap::tests(),
@@ -82,6 +94,8 @@ fn main() -> ExitCode {
     tests.extend(options.abi.iter().flat_map(|folder| abi::tests(folder)));
     tests.extend(options.debugger.iter().flat_map(|folder| debugger::tests(folder)));
     tests.extend(options.cases.iter().flat_map(|folder| cases::tests(folder)));
+    tests.extend(options.tested.iter().flat_map(|folder| tested::tests(folder)));
+    tests.extend(options.core.iter().flat_map(|folder| core_tests::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests("example", folder)));
     tests.extend(options.examples_at_o0.iter().flat_map(|folder| examples::tests("example at O0:", folder)));
     let record = record::Record::new(options.json.clone(), options.commit.clone(), options.date.clone());

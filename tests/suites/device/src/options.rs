@@ -17,6 +17,10 @@ pub struct Options {
     pub debugger: Option<PathBuf>,
     /// A folder of user-interface tests that run.
     pub cases: Option<PathBuf>,
+    /// A folder of images with the tests of Rust's `core`.
+    pub core: Option<PathBuf>,
+    /// A folder of images with the tests of the crate `ptx-tested`.
+    pub tested: Option<PathBuf>,
     /// What the programs were built from.
     pub commit: Option<String>,
     /// The day of the run.
@@ -41,6 +45,8 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<Str
             "--abi" => options.abi = Some(value()?.into()),
             "--debugger" => options.debugger = Some(value()?.into()),
             "--cases" => options.cases = Some(value()?.into()),
+            "--core" => options.core = Some(value()?.into()),
+            "--tested" => options.tested = Some(value()?.into()),
             "--commit" => options.commit = Some(value()?),
             "--date" => options.date = Some(value()?),
             "--at-once" => options.at_once = true,

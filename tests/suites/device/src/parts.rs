@@ -10,7 +10,12 @@ use serde_json::{Value, json};
 use crate::record;
 
 /// What libtest is told in each: every test belongs to exactly one.
-const PARTS: [&[&str]; 3] = [&["float accuracy"], &["float", "--skip", "float accuracy"], &["--skip", "float"]];
+const PARTS: [&[&str]; 4] = [
+    &["float accuracy"],
+    &["core tests"],
+    &["float", "--skip", "float accuracy", "--skip", "core tests"],
+    &["--skip", "float", "--skip", "core tests"],
+];
 
 /// Runs this program once for each part, with these arguments too, and writes one record of all.
 pub fn run(arguments: &[String], json: Option<&Path>, limit: Option<u64>) -> Result<ExitCode, String> {

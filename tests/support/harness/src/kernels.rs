@@ -16,6 +16,7 @@ pub fn device_build(manifest: PathBuf, settings: Settings, out_dir: PathBuf, tar
         settings,
         profile: "release".into(),
         features: Features::default(),
+        tests: false,
         name: None,
         out_dir,
         target_dir,

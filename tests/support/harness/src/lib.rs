@@ -116,13 +116,16 @@ impl Scratch {
 
     /// The same with another output.
     pub fn linker_to(&self, output: &Path) -> Command {
+        let mut command = self.bare_linker();
+        command.args(["--target", "nvptx64-nvidia-cuda", "--export-symbol", "k", "-o"]).arg(output);
+        command
+    }
+
+    /// The linker without any arguments.
+    pub fn bare_linker(&self) -> Command {
         let program = std::env::current_exe().expect("a running program has a path");
         let mut command = Command::new(&program);
-        command
-            .env(LINKER_VARIABLE, program)
-            .args(["--target", "nvptx64-nvidia-cuda", "--export-symbol", "k", "-o"])
-            .arg(output);
-        command.current_dir(self.path());
+        command.env(LINKER_VARIABLE, program).current_dir(self.path());
         command
     }
 

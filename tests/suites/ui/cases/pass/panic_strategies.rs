@@ -7,8 +7,8 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry gather(
 // CHECK(full): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
-// CHECK(full): atom.global.sys.exch.b64 %c, [{{.*}}+4096],
-// CHECK(full): atom.global.sys.exch.b64 %c, [{{.*}}+4104],
+// CHECK(full): atom.global.exch.b64 %c, [{{.*}}+4096],
+// CHECK(full): atom.global.exch.b64 %c, [{{.*}}+4104],
 // CHECK(full): TEMPLATE:
 // CHECK(full): trap;
 // CHECK-NOT(full): call

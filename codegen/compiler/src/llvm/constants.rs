@@ -1,0 +1,117 @@
+//! What lies in the memory of a static that is constant.
+
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::core::{
+    LLVMCountStructElementTypes, LLVMGetArrayLength2, LLVMGetAsString, LLVMGetElementType, LLVMGetIntTypeWidth,
+    LLVMGetNumOperands, LLVMGetOperand, LLVMGetTypeKind, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential,
+    LLVMIsConstantString, LLVMIsPackedStruct, LLVMIsUndef, LLVMStructGetTypeAtIndex, LLVMTypeOf,
+};
+use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+
+use super::{AsValueRef, GlobalValue, PointerValue};
+
+/// The initializer of a static as bytes, with what its pointers point to.
+#[derive(Debug, Default)]
+pub struct Memory<'ctx> {
+    /// Zero where there is nothing, and where a pointer is.
+    pub bytes: Vec<u8>,
+    /// By the offset.
+    pub pointers: Vec<(usize, PointerValue<'ctx>)>,
+}
+
+impl<'ctx> Memory<'ctx> {
+    /// The pointer at an offset.
+    pub fn pointer(&self, offset: usize) -> Option<PointerValue<'ctx>> {
+        self.pointers.iter().find(|(at, _)| *at == offset).map(|(_, pointer)| *pointer)
+    }
+
+    /// The number of so many bytes at an offset, the lowest first.
+    pub fn number(&self, offset: usize, bytes: usize) -> Option<u64> {
+        let bytes = self.bytes.get(offset..offset + bytes)?;
+        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    /// # Safety
+    /// `value` must be a live constant.
+    unsafe fn add(&mut self, value: LLVMValueRef) -> Option<()> {
+        // SAFETY: by the caller, and operands and types of what is live are live; LLVM said of a string that it is one.
+        unsafe {
+            let ty = LLVMTypeOf(value);
+            if LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMPointerTypeKind {
+                self.pointers.push((self.bytes.len(), PointerValue::new(value)));
+                self.bytes.extend([0; 8]);
+            } else if !LLVMIsAConstantDataSequential(value).is_null() {
+                // LLVM asks without looking whether it is such data.
+                (LLVMIsConstantString(value) != 0).then_some(())?;
+                let mut len = 0;
+                let start = LLVMGetAsString(value, &mut len);
+                self.bytes.extend(std::slice::from_raw_parts(start.cast::<u8>(), len));
+            } else if LLVMIsUndef(value) != 0 || !LLVMIsAConstantAggregateZero(value).is_null() {
+                self.bytes.resize(self.bytes.len() + size(ty)?, 0);
+            } else {
+                // Its size is known if it has elements and no gaps.
+                let end = self.bytes.len() + size(ty)?;
+                for at in 0..LLVMGetNumOperands(value).cast_unsigned() {
+                    self.add(LLVMGetOperand(value, at))?;
+                }
+                (self.bytes.len() == end).then_some(())?;
+            }
+        }
+        Some(())
+    }
+}
+
+/// The memory of a static; `None` if it is not what rustc writes: bytes and pointers, one after the other.
+pub fn constant_memory(global: GlobalValue<'_>) -> Option<Memory<'_>> {
+    let mut memory = Memory::default();
+    // SAFETY: an initializer is as live as its static.
+    unsafe { memory.add(global.get_initializer()?.as_value_ref())? };
+    Some(memory)
+}
+
+/// Bytes of a type without gaps.
+///
+/// # Safety
+/// `ty` must be a live type.
+unsafe fn size(ty: LLVMTypeRef) -> Option<usize> {
+    // SAFETY: by the caller; each is asked what its kind has.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMPointerTypeKind => Some(8),
+            LLVMTypeKind::LLVMIntegerTypeKind => Some(LLVMGetIntTypeWidth(ty) as usize / 8),
+            LLVMTypeKind::LLVMArrayTypeKind => {
+                Some(usize::try_from(LLVMGetArrayLength2(ty)).ok()? * size(LLVMGetElementType(ty))?)
+            }
+            LLVMTypeKind::LLVMStructTypeKind if LLVMIsPackedStruct(ty) != 0 => {
+                (0..LLVMCountStructElementTypes(ty)).map(|at| size(LLVMStructGetTypeAtIndex(ty, at))).sum()
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Context, function_of, global_of, parse_ir};
+    use super::*;
+
+    #[test]
+    fn bytes_and_pointers_are_found() {
+        let text = b"
+            @text = constant [2 x i8] c\"ab\"
+            @list = constant <{ [4 x i8], [4 x i8], ptr, [2 x i8], [6 x i8], ptr }>
+                <{ [4 x i8] c\"\\01\\02\\00\\00\", [4 x i8] undef, ptr @text, [2 x i8] zeroinitializer, [6 x i8] undef, ptr @f }>
+            @number = constant i32 7
+            declare void @f()
+        ";
+        let context = Context::create();
+        let module = parse_ir(&context, text, "test").unwrap();
+        let memory = constant_memory(module.get_global("list").unwrap()).unwrap();
+        assert_eq!((memory.bytes.len(), memory.number(0, 4)), (32, Some(0x201)));
+        assert_eq!(memory.pointer(8).and_then(global_of), module.get_global("text"));
+        assert_eq!(memory.pointer(24).and_then(function_of), module.get_function("f"));
+        assert!(memory.pointer(16).is_none() && memory.number(30, 4).is_none());
+        assert_eq!(constant_memory(module.get_global("text").unwrap()).unwrap().bytes, b"ab");
+        assert!(constant_memory(module.get_global("number").unwrap()).is_none());
+    }
+}

@@ -1,0 +1,57 @@
+//! A panic that the compiler itself adds to a function.
+
+use std::path::Path;
+
+use super::assign::{at_location, trap};
+use super::message::{self, Part};
+use super::operands;
+use crate::diagnostic::Span;
+use crate::llvm::{BasicMetadataValueEnum, Builder, BuilderError, Context, IntValue, Linkage, Module, PointerValue};
+use crate::request::PanicStrategy;
+
+/// Writes a panic with a message of these parts, whose operands are `words`. The end of the block must follow.
+pub fn write<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    strategy: PanicStrategy,
+    parts: &[Part],
+    words: &[IntValue<'ctx>],
+    place: Option<Span>,
+) -> Result<(), BuilderError> {
+    match strategy {
+        PanicStrategy::Trap => builder.build_call(trap(module), &[], "")?,
+        PanicStrategy::Location => {
+            let location = location(context, module, place);
+            builder.build_call(at_location(context, module), &[location.into()], "")?
+        }
+        PanicStrategy::Full => {
+            let message = message::global(context, module, &message::encode(parts)).as_pointer_value();
+            let mut arguments: Vec<BasicMetadataValueEnum<'ctx>> =
+                vec![message.into(), location(context, module, place).into()];
+            arguments.extend(words.iter().map(|word| BasicMetadataValueEnum::from(*word)));
+            builder.build_call(operands::function(context, module, words.len()), &arguments, "")?
+        }
+    };
+    Ok(())
+}
+
+/// A `core::panic::Location`, whose fields lie as `ptx-device` asserts: file with its NUL, length, line, column.
+fn location<'ctx>(context: &'ctx Context, module: &Module<'ctx>, place: Option<Span>) -> PointerValue<'ctx> {
+    let Span { file, line, column } =
+        place.unwrap_or_else(|| Span { file: Path::new("").to_path_buf(), line: 0, column: 0 });
+    let file = file.display().to_string();
+    let constant = |value: &dyn crate::llvm::BasicValue<'ctx>, align| {
+        let value = value.as_basic_value_enum();
+        let global = module.add_global(value.get_type(), None, "__rust_ptx_location");
+        global.set_initializer(&value);
+        global.set_constant(true);
+        global.set_linkage(Linkage::Private);
+        global.set_alignment(align);
+        global.as_pointer_value()
+    };
+    let text = constant(&context.const_string(file.as_bytes(), true), 1);
+    let number = |number: u32| context.i32_type().const_int(number.into(), false).into();
+    let length = context.i64_type().const_int(file.len() as u64, false);
+    constant(&context.const_struct(&[text.into(), length.into(), number(line), number(column)], false), 8)
+}

@@ -1,0 +1,120 @@
+//! Who calls whom, as plain data.
+
+use std::collections::HashMap;
+
+use crate::graph;
+use crate::llvm::{
+    self, Attribute, AttributeLoc, CallSiteValue, FunctionType, FunctionValue, InstructionOpcode, InstructionValue,
+    Module, Use,
+};
+
+/// The functions of a module that have bodies, and the calls among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    pub(super) functions: Vec<Function>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Function {
+    /// As the PTX names it.
+    pub name: String,
+    /// Whether the host launches it.
+    pub is_kernel: bool,
+    /// Whether it looks for the stack's end when it begins.
+    pub checks: bool,
+    /// Bytes of its variables; registers that it saves come to it.
+    pub variables: u64,
+    /// Whether it never comes back, as what panics.
+    pub never_returns: bool,
+    /// Functions that it calls by name.
+    pub direct: Vec<usize>,
+    /// Functions that it may call through pointers: those of the type whose address is taken.
+    pub indirect: Vec<usize>,
+}
+
+impl Calls {
+    /// The calls of a module; `checks` says which functions look for the stack's end.
+    pub fn of(module: &Module<'_>, checks: impl Fn(FunctionValue<'_>) -> bool) -> Self {
+        let bodies: Vec<FunctionValue<'_>> =
+            llvm::functions(module).filter(|function| function.count_basic_blocks() > 0).collect();
+        let numbers: HashMap<FunctionValue<'_>, usize> =
+            bodies.iter().enumerate().map(|(number, function)| (*function, number)).collect();
+        let with_address: Vec<(FunctionType<'_>, usize)> = (0..)
+            .zip(&bodies)
+            .filter(|(_, function)| is_address_taken(**function))
+            .map(|(number, function)| (function.get_type(), number))
+            .collect();
+        let functions = bodies.iter().map(|&function| {
+            let (mut direct, mut indirect) = (Vec::new(), Vec::new());
+            for call in llvm::instructions(function).filter(|i| i.get_opcode() == InstructionOpcode::Call) {
+                match llvm::called_function(call) {
+                    Some(callee) => direct.extend(numbers.get(&callee)),
+                    None => {
+                        let Some(called) = pointer_type(call) else { continue };
+                        indirect.extend(with_address.iter().filter(|(ty, _)| *ty == called).map(|(_, number)| number));
+                    }
+                }
+            }
+            for called in [&mut direct, &mut indirect] {
+                let mut seen = vec![false; bodies.len()];
+                called.retain(|number: &usize| !std::mem::replace(&mut seen[*number], true));
+            }
+            let slots = llvm::instructions(function).filter(|i| i.get_opcode() == InstructionOpcode::Alloca);
+            Function {
+                name: ptx_name(&function.get_name().to_string_lossy()),
+                is_kernel: function.get_call_conventions() == llvm::PTX_KERNEL,
+                checks: checks(function),
+                never_returns: function
+                    .get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("noreturn"))
+                    .is_some(),
+                variables: slots.filter_map(llvm::allocated_bytes).sum(),
+                direct,
+                indirect,
+            }
+        });
+        Self { functions: functions.collect() }
+    }
+
+    /// All functions that each may call.
+    pub(super) fn successors(&self) -> Vec<Vec<usize>> {
+        self.functions.iter().map(|f| f.direct.iter().chain(&f.indirect).copied().collect()).collect()
+    }
+
+    /// One function of every circle: those that a walk from the kernels meets while it is still within them.
+    pub(super) fn entered_again(&self) -> Vec<usize> {
+        let (kernels, others): (Vec<usize>, Vec<usize>) =
+            (0..self.functions.len()).partition(|number| self.functions[*number].is_kernel);
+        let mut targets: Vec<usize> = graph::back_edges(&self.successors(), kernels.into_iter().chain(others))
+            .into_iter()
+            .map(|edge| edge.1)
+            .collect();
+        targets.sort_unstable();
+        targets.dedup();
+        targets
+    }
+}
+
+/// Whether anything but a call of it has a function's address.
+fn is_address_taken(function: FunctionValue<'_>) -> bool {
+    llvm::uses(&function.as_global_value()).into_iter().any(|user| match user {
+        Use::Global(_) => true,
+        Use::Instruction(user) => {
+            llvm::called_function(user) != Some(function)
+                || llvm::function_operands(user).filter(|(_, operand)| *operand == function).count() > 1
+        }
+    })
+}
+
+/// The type of the function that a call through a pointer calls.
+fn pointer_type(call: InstructionValue<'_>) -> Option<FunctionType<'_>> {
+    if llvm::inline_assembly(call).is_some() {
+        return None;
+    }
+    Some(CallSiteValue::try_from(call).ok()?.get_called_fn_type())
+}
+
+/// A symbol as LLVM writes it: PTX identifiers have no dots (`NVPTXAssignValidGlobalNames.cpp`).
+fn ptx_name(symbol: &str) -> String {
+    symbol.replace(['.', '@'], "_$_")
+}

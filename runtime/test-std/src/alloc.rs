@@ -1,0 +1,3 @@
+//! `std::alloc`
+
+pub use alloc_crate::alloc::*;

@@ -1,0 +1,3 @@
+//! `std::error`
+
+pub use core::error::*;

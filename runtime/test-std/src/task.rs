@@ -1,0 +1,4 @@
+//! `std::task`
+
+pub use alloc_crate::task::*;
+pub use core::task::*;

@@ -1,0 +1,198 @@
+//! Stacks: recursion that goes too deep panics with the function's name, at every size of the stack, and never writes over
+//! memory; what kernels need otherwise they have by default.
+
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use ptx::prelude::*;
+use ptx::{Error, Image, Recursion};
+use ptx_stack_kernels::{SHAPES, recurse, run, sort};
+use serde_json::{Value, json};
+
+use crate::record::{Test, test};
+
+static PROFILES: [(&str, Image); 2] =
+    [("debug", ptx::image!("stack_debug")), ("release", ptx::image!("stack_release"))];
+
+/// What a thread may have of stack, in bytes; 0 is whatever a launch gives by itself.
+const SIZES: [usize; 5] = [0, 1024, 5000, 32 << 10, 80 << 10];
+
+/// Deeper than any stack.
+const TOO_DEEP: u32 = 10_000;
+
+/// Threads that recurse at once.
+const BLOCKS: u32 = 4;
+const THREADS: u32 = 32;
+
+/// What a child may take: one that hangs is a failed test.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Begins the names of this module's children.
+const CHILD: &str = "stack";
+
+/// Processes at once. Each has a context of its own, whose stacks take up to 22 GiB of an H200's memory.
+const AT_ONCE: usize = 4;
+
+pub fn tests() -> Vec<Test> {
+    let mut tests = Vec::new();
+    for (profile, (name, _)) in PROFILES.iter().enumerate() {
+        for (size, bytes) in SIZES.into_iter().enumerate() {
+            let results: Arc<OnceLock<Vec<Value>>> = Arc::default();
+            for (shape, (kind, function)) in SHAPES.iter().enumerate() {
+                let results = results.clone();
+                let size_name = if bytes == 0 { "the default".to_string() } else { format!("{bytes} bytes") };
+                tests.push(test(&format!("stack: {kind}, {name}, {size_name}"), move |_| {
+                    let found = &results.get_or_init(|| children(profile, size))[shape];
+                    check(found, function, bytes);
+                }));
+            }
+        }
+        tests.push(test(&format!("stack: as deep as it is large, {name}"), move |_| {
+            let found = start(profile, 0, SHAPES.len());
+            assert_eq!(found, json!({ "equal": true }), "{found}");
+        }));
+        tests.push(test(&format!("stack: sorting by default, {name}"), move |_| {
+            let found = start(profile, 0, SHAPES.len() + 1);
+            assert_eq!(found, json!({ "sorted": true }), "{found}");
+        }));
+    }
+    tests
+}
+
+/// A shallow launch must succeed, a deep one must panic with the name, the place and the size.
+fn check(found: &Value, function: &str, bytes: usize) {
+    assert_eq!(found["shallow"], json!(true), "{found}");
+    let message = found["message"].as_str().unwrap_or_else(|| panic!("no panic: {found}"));
+    let (name, rest) = message
+        .strip_prefix("stack overflow in `")
+        .and_then(|rest| rest.split_once("`: every thread has "))
+        .unwrap_or_else(|| panic!("another panic: {found}"));
+    assert!(name.contains(function), "{found}");
+    let said: usize = rest.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    assert_eq!(json!(said), found["size"], "{found}");
+    assert!(said >= bytes, "{found}");
+    assert!(rest.contains("Device::set_stack_size"), "{found}");
+    // Release builds know no places in `core`.
+    if name.starts_with("ptx_stack_kernels::") {
+        assert!(found["file"].as_str().is_some_and(|file| file.ends_with("shapes.rs")), "{found}");
+        assert!(found["line"].as_u64().is_some_and(|line| line > 0), "{found}");
+    }
+}
+
+fn children(profile: usize, size: usize) -> Vec<Value> {
+    let results: Vec<OnceLock<Value>> = SHAPES.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let shape = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(result) = results.get(shape) else { break };
+                    _ = result.set(start(profile, size, shape));
+                }
+            });
+        }
+    });
+    results.into_iter().map(|result| result.into_inner().expect("every shape was taken once")).collect()
+}
+
+/// The last line that a child printed.
+fn start(profile: usize, size: usize, shape: usize) -> Value {
+    let program = std::env::current_exe().expect("a running program has a path");
+    let mut child = Command::new(program)
+        .args(["--child", &format!("{CHILD} {profile} {size} {shape}")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let begin = Instant::now();
+    while child.try_wait().expect("it is our child").is_none() {
+        if begin.elapsed() > PATIENCE {
+            _ = child.kill();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("it is our child");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let value = stdout.lines().last().and_then(|line| serde_json::from_str(line).ok());
+    value.unwrap_or_else(|| json!({ "failed": format!("{} after {:?}: {stdout}", output.status, begin.elapsed()) }))
+}
+
+/// Goes too deep, and prints what came of it; none if the name is another's.
+pub fn child(name: &str) -> Option<ExitCode> {
+    let mut numbers = name.strip_prefix(CHILD)?.split_whitespace().map(str::parse::<usize>);
+    let (Some(Ok(profile)), Some(Ok(size)), Some(Ok(shape))) = (numbers.next(), numbers.next(), numbers.next()) else {
+        return None;
+    };
+    let image = &PROFILES[profile].1;
+    let found = match shape.checked_sub(SHAPES.len()) {
+        None => overflow(image, SIZES[size], shape as u32),
+        Some(0) => deepest(image),
+        Some(_) => sorts(image),
+    };
+    println!("{}", found.unwrap_or_else(|error| json!({ "failed": error.to_string() })));
+    Some(ExitCode::SUCCESS)
+}
+
+/// Launches with so many turns, and says whether all results are the CPU's.
+fn equal(device: &Device, module: &Module, shape: u32, depth: u32) -> ptx::Result<bool> {
+    let threads = BLOCKS * THREADS;
+    let mut out = device.zeroed::<u32>(threads as usize)?;
+    recurse(shape, depth, &mut out).launch(module, Grid::new(BLOCKS, THREADS))?;
+    let found = device.download(&out)?;
+    Ok(found == (0..threads).map(|seed| run(shape, depth, seed)).collect::<Vec<_>>())
+}
+
+fn overflow(image: &Image, bytes: usize, shape: u32) -> ptx::Result<Value> {
+    let device = Device::first()?;
+    // The lists of all threads at once.
+    device.set_heap_size(2 << 30)?;
+    if bytes > 0 {
+        device.set_stack_size(bytes)?;
+    }
+    let module = device.load(image)?;
+    let shallow = equal(&device, &module, shape, 1)?;
+    let size = device.stack_size()?;
+    let deep = equal(&device, &module, shape, TOO_DEEP);
+    Ok(match deep {
+        Err(Error::Panic(panic)) => json!({
+            "shallow": shallow, "size": size, "message": panic.message, "file": panic.file, "line": panic.line,
+        }),
+        other => json!({ "shallow": shallow, "size": size, "other": format!("{other:?}") }),
+    })
+}
+
+/// As many turns as the record says that there is room for, in every thread at once: no thread's stack may reach into
+/// another's.
+fn deepest(image: &Image) -> ptx::Result<Value> {
+    let device = Device::first()?;
+    let size = 60_000_usize;
+    device.set_stack_size(size)?;
+    let module = device.load(image)?;
+    let record = image.kernel("recurse").expect("the image has it");
+    let most = record.resources.iter().filter_map(|used| Some((used.stack, used.recursion?)));
+    let (stack, Recursion { level, reserve }) = most.max_by_key(|(_, recursion)| recursion.level).unwrap_or_default();
+    // `level` is that of the shape with the largest frames.
+    let turns = (size as u32 - stack - reserve) / level;
+    let mut all = true;
+    for shape in 0..SHAPES.len() as u32 - 2 {
+        all &= equal(&device, &module, shape, turns)?;
+    }
+    Ok(json!({ "equal": all && turns > 10 }))
+}
+
+fn sorts(image: &Image) -> ptx::Result<Value> {
+    let device = Device::first()?;
+    let module = device.load(image)?;
+    let arrays: Vec<[u32; 96]> =
+        (0..512_u32).map(|seed| std::array::from_fn(|at| (at as u32 ^ seed).wrapping_mul(0x9E37_79B9))).collect();
+    let mut numbers = device.upload(&arrays)?;
+    sort(&mut numbers).launch(&module, Grid::cover(512, 64))?;
+    let found = device.download(&numbers)?;
+    let expected = arrays.into_iter().map(|mut array| {
+        array.sort_by_key(|number| number.reverse_bits());
+        array
+    });
+    Ok(json!({ "sorted": found.into_iter().eq(expected) }))
+}

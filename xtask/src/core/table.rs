@@ -1,0 +1,87 @@
+//! What is changed in the sources, as data.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use toml::Value;
+
+/// `core.toml`
+#[derive(Debug)]
+pub struct Table {
+    /// Modules by group.
+    pub groups: BTreeMap<String, Vec<String>>,
+    /// Replaced text.
+    pub replace: Vec<Replace>,
+    /// Items that are taken out.
+    pub leave_out: Vec<LeaveOut>,
+}
+
+/// Text that is replaced.
+#[derive(Debug)]
+pub struct Replace {
+    /// In this file, or in all.
+    pub file: Option<String>,
+    /// What is there.
+    pub from: String,
+    /// What comes in its place.
+    pub to: String,
+}
+
+/// Items of one file.
+#[derive(Debug)]
+pub struct LeaveOut {
+    /// Below the folder of the tests.
+    pub file: String,
+    /// As in `fn name` and `mod name`.
+    pub items: Vec<String>,
+}
+
+impl Table {
+    /// Reads it.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let table: toml::Table = text.parse()?;
+        let list = |key: &str| table.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
+        let need = |value: &Value, key: &str| text(value, key).with_context(|| format!("`{key}` is missing: {value}"));
+        for entry in list("replace").iter().chain(&list("leave-out")) {
+            ensure!(text(entry, "reason").is_some_and(|reason| !reason.is_empty()), "a reason is missing: {entry}");
+        }
+        let groups = table.get("groups").and_then(Value::as_table).context("`groups` is missing")?;
+        Ok(Self {
+            groups: groups.iter().map(|(name, modules)| (name.clone(), strings(modules))).collect(),
+            replace: list("replace")
+                .iter()
+                .map(|entry| {
+                    Ok(Replace { file: text(entry, "file"), from: need(entry, "from")?, to: need(entry, "to")? })
+                })
+                .collect::<Result<_>>()?,
+            leave_out: list("leave-out")
+                .iter()
+                .map(|entry| Ok(LeaveOut { file: need(entry, "file")?, items: strings(&entry["items"]) }))
+                .collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_string)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_has_a_reason() {
+        let text = "[groups]\na = ['b']\n[[replace]]\nfrom = 'x'\nto = 'y'\n";
+        assert!(Table::parse(text).unwrap_err().to_string().contains("a reason is missing"));
+        let table = Table::parse(&format!("{text}reason = 'z'\n")).unwrap();
+        assert_eq!((table.groups["a"][0].as_str(), table.replace[0].to.as_str()), ("b", "y"));
+    }
+}
