@@ -209,7 +209,7 @@ pub enum Error {
         "kernel `{kernel}` needs {bytes} bytes of stack a thread, and {device} cannot give so much: it keeps them for \
          {threads} threads, which is {} MiB. Keep large arrays in memory that the host allocates, free some memory, or \
          compile with optimisation",
-        bytes * threads >> 20
+        (bytes * threads) >> 20
     )]
     Stack {
         /// The kernel's name.
