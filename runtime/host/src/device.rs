@@ -11,7 +11,7 @@ use ptx_device::Dim3;
 use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
 use crate::grid::Limits;
-use crate::stack;
+use crate::stack_top;
 
 /// An open CUDA device. Clones are cheap and refer to the same device.
 #[derive(Clone)]
@@ -96,7 +96,7 @@ impl Device {
         let doing = || "asking where stacks begin".to_owned();
         self.inner.context.bind_to_thread().doing(doing)?;
         // SAFETY: the context is current.
-        let top = unsafe { stack::top() }.doing(doing)?;
+        let top = unsafe { stack_top::top() }.doing(doing)?;
         Ok(*self.inner.stack_top.get_or_init(|| top))
     }
 

@@ -17,6 +17,7 @@ mod panic;
 mod param;
 mod shape;
 mod stack;
+mod stack_top;
 mod test;
 
 pub use cudarc;

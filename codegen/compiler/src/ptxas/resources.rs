@@ -20,7 +20,7 @@ pub enum Functions {
 /// What ptxas says of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Used {
-    /// The figures.
+    /// Its registers, its memory, and what it spills.
     pub resources: Resources,
     /// The frames of the kernel and of what it may call, in bytes.
     pub frames: Frames,

@@ -22,8 +22,8 @@ use std::mem::offset_of;
 use ptx_abi::panic::Operand;
 use ptx_abi::stack::{Bounds, SYMBOL};
 
-use super::MOST_BYTES;
 use super::calls::Calls;
+use super::limits::MOST_BYTES;
 use crate::arch::{Needs, PtxVersion};
 use crate::callers;
 use crate::codes::Code;

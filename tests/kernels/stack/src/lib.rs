@@ -9,9 +9,6 @@ use ptx::prelude::*;
 
 pub use shapes::{SHAPES, run};
 
-/// Words that every shape keeps on the stack a turn, at least.
-pub const WORDS: usize = 8;
-
 /// Every thread goes `depth` deep, from numbers of its own.
 #[kernel]
 pub fn recurse(shape: u32, depth: u32, mut out: DisjointSlice<u32>) {
