@@ -30,7 +30,6 @@ macro_rules! rows {
                 [(W x 1 Relaxed) (Add y Release)] [(Add y Acquire) (R x Relaxed)] => [0 1 0] {};
             mp_chain "MP, an addition between": Forbidden,
                 [(W x 1 Relaxed) (W y 1 Release)] [(Add y Relaxed)] [(R y Acquire) (R x Relaxed)] => [1 2 0] {};
-            mp_barrier "MP, barrier": Forbidden, [(W x 1 Relaxed) (Barrier)] [(Barrier) (R x Relaxed)] => [0] {};
 
             sb_relaxed "SB": Allowed, [(W x 1 Relaxed) (R y Relaxed)] [(W y 1 Relaxed) (R x Relaxed)] => [0 0] {};
             sb_rel_acq "SB, release and acquire": Allowed,
