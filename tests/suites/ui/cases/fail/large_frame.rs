@@ -3,7 +3,7 @@
 use ptx::prelude::*;
 
 #[inline(never)]
-fn table(seed: u32, at: usize) -> u32 { //~ ERROR: 800000 bytes
+fn table(seed: u32, at: usize) -> u32 { //~ ERROR: bytes of stack a thread
     let mut table = [seed; 200_000];
     for (number, value) in table.iter_mut().zip(seed..) {
         *number = value.wrapping_mul(*number);

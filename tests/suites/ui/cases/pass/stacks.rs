@@ -18,9 +18,6 @@ fn down(depth: u32, seed: u32) -> u32 {
     here.iter().fold(below, |sum, number| sum ^ number)
 }
 
-// CHECK-LABEL: .func{{.*}}leaf
-// CHECK-NOT: stacksave
-// CHECK: ret;
 #[inline(never)]
 fn leaf(seed: u32) -> u32 {
     black_box([seed; 8]).iter().sum()
