@@ -284,8 +284,9 @@ fn zero_bits(input: &DeriveInput) -> TokenStream {
     let mut generics = input.generics.clone();
     let clause = generics.make_where_clause();
     for ty in types {
-        // With a lifetime of its own, the condition may be false; without one that would be an error here.
-        clause.predicates.push(parse_quote!(for<'__ptx> #ty: ::ptx::__private::ValidAsZeroBits));
+        // With a lifetime of its own, the condition may be false; without one that would be an error here. In an array,
+        // because Rust's grammar has no condition on a plain type of functions.
+        clause.predicates.push(parse_quote!(for<'__ptx> [#ty; 1]: ::ptx::__private::ValidAsZeroBits));
     }
     let (generics, arguments, clause) = generics.split_for_impl();
     quote! {

@@ -97,7 +97,7 @@ struct Scaled(u32);
 impl Step for Plain {
     fn step(&self, depth: u32, seed: u32) -> u32 {
         let here = numbers::<WORDS>(depth, seed);
-        let next: &dyn Step = if seed % 3 == 0 { &Self } else { &Scaled(seed) };
+        let next: &dyn Step = if seed.is_multiple_of(3) { &Self } else { &Scaled(seed) };
         let below = if depth == 0 { seed } else { black_box(next).step(depth - 1, seed.wrapping_add(1)) };
         sum(&here, below)
     }
@@ -106,7 +106,7 @@ impl Step for Plain {
 impl Step for Scaled {
     fn step(&self, depth: u32, seed: u32) -> u32 {
         let here = numbers::<WORDS>(depth, seed.wrapping_mul(self.0));
-        let next: &dyn Step = if seed % 2 == 0 { &Plain } else { &Self(seed) };
+        let next: &dyn Step = if seed.is_multiple_of(2) { &Plain } else { &Self(seed) };
         let below = if depth == 0 { seed } else { black_box(next).step(depth - 1, seed.wrapping_add(1)) };
         sum(&here, below)
     }
@@ -166,7 +166,7 @@ fn list(length: u32, seed: u32) -> Option<Box<Node>> {
 
 /// A list goes deep in one thread of a block: the heap is slow where all take from it at once.
 fn dropped(depth: u32, seed: u32) -> u32 {
-    let list = black_box(list(if seed % 32 == 0 { depth } else { 1 }, seed));
+    let list = black_box(list(if seed.is_multiple_of(32) { depth } else { 1 }, seed));
     let first = list.as_ref().map_or(seed, |node| node.value);
     drop(list);
     first
@@ -183,7 +183,7 @@ impl Write for Digest {
 }
 
 fn printed(depth: u32, seed: u32) -> u32 {
-    let mut list = black_box(list(if seed % 32 == 0 { depth } else { 1 }, seed));
+    let mut list = black_box(list(if seed.is_multiple_of(32) { depth } else { 1 }, seed));
     let mut digest = Digest(seed);
     // Writing into numbers cannot fail.
     _ = write!(digest, "{list:?}");
