@@ -72,7 +72,7 @@ pub fn run(library: Option<&Path>) -> Result<()> {
     cases::pack(&content.join("cases"))?;
     tested(&content.join("tested"))?;
     match core::sources(library) {
-        Ok(sources) => core::pack(&sources, &content.join("core"))?,
+        Ok(sources) => core::pack(&sources, ARCH, &content.join("core"))?,
         Err(reason) => eprintln!("the bundle lacks {reason}"),
     }
     pack("device-bundle", content, RUN)

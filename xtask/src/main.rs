@@ -18,6 +18,7 @@ mod debugger;
 mod examples;
 mod messages;
 mod ptx_diff;
+mod random;
 mod reference;
 mod sanitizer;
 mod setup;
@@ -45,6 +46,12 @@ enum Verb {
         /// How many signatures.
         #[arg(long, default_value_t = 400)]
         count: u32,
+    },
+    /// Random programs: shows, checks, shrinks and packs them; `cargo xtask random help` lists the verbs.
+    Random {
+        /// What to do.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
     },
     /// Writes the messages that the user-interface tests expect.
     Bless {
@@ -95,6 +102,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Setup { .. } => setup::run().map(|()| ExitCode::SUCCESS),
         Verb::Test(request) => test::run(&request),
         Verb::AbiFuzz { seed, count } => abi::fuzz(seed, count),
+        Verb::Random { arguments } => random::run(&arguments),
         Verb::Bless { filter } => bless::run(filter.as_deref()),
         Verb::DeviceBundle { library } => bundle::run(library.as_deref()).map(|()| ExitCode::SUCCESS),
         Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),

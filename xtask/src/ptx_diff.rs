@@ -174,7 +174,7 @@ fn comparable(args: &[String]) -> Result<Vec<String>> {
 enum Change {
     None,
     BlankLines,
-    /// Only in instructions for 16 bits, which `workarounds.rs` does with 32.
+    /// Only in instructions that `workarounds.rs` writes otherwise.
     Widened,
     Text,
 }
@@ -189,7 +189,18 @@ impl Change {
             let (operation, rest) = old.trim_start().split_once('.').unwrap_or_default();
             let narrow = ["neg", "abs", "sub", "min", "max"].contains(&operation)
                 && rest.get(1..).is_some_and(|width| width.starts_with("16"));
-            old == new || narrow && new.starts_with("\t{ .reg .b32 %wide")
+            let absolute = operation == "abs" && new.starts_with("\t{ .reg .b") && new.contains(" %negative;");
+            let equality = |text: &str| {
+                ["b32", "u32", "b64", "u64"].iter().fold(text.to_string(), |text, ty| {
+                    let signed = ty.replace(['b', 'u'], "s");
+                    text.replace(&format!("setp.eq.{ty}"), &format!("setp.eq.{signed}"))
+                        .replace(&format!("setp.ne.{ty}"), &format!("setp.ne.{signed}"))
+                })
+            };
+            old == new
+                || narrow && new.starts_with("\t{ .reg .b32 %wide")
+                || absolute
+                || operation == "setp" && equality(old) == **new
         };
         match () {
             () if old == new => Self::BlankLines,
@@ -306,6 +317,10 @@ mod tests {
         assert_eq!(Change::between("a;\n", ""), Change::Text);
         let wide = "\t{ .reg .b32 %wide<3>; cvt.s32.s16 %wide1, %rs1; }";
         assert_eq!(Change::between("\n\tsub.s16 %rs0, %rs1, %rs2;\nret;", &format!("{wide}\nret;")), Change::Widened);
+        let [unsigned, signed] = ["b32", "s32"].map(|ty| format!("\tsetp.ne.{ty} %p1, %r1, 0;"));
+        assert_eq!(Change::between(&unsigned, &signed), Change::Widened);
+        let maximum = "\t{ .reg .b32 %negative; neg.s32 %negative, %r1; max.s32 %r2, %r1, %negative; }";
+        assert_eq!(Change::between("\tabs.s32 %r2, %r1;", maximum), Change::Widened);
         assert_eq!(Change::between("\tsub.s32 %r0, %r1, %r2;", wide), Change::Text);
         assert_eq!(Change::between("\tsub.s16 %rs0, %rs1, %rs2;\nret;", wide), Change::Text);
     }

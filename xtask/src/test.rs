@@ -10,6 +10,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use crate::bundle::ARCH;
 use crate::counts::Counts;
 use crate::{abi, cases, core, examples, reference, sanitizer, setup, shell};
 
@@ -42,6 +43,8 @@ pub enum Suite {
     Examples,
     /// What the device tests compare floating point with, itself; builds MPFR.
     Reference,
+    /// Random programs: that they have one meaning and compile, and that failures are made small.
+    Random,
     /// The runtime's unsafe code on the host, under AddressSanitizer and Miri.
     Sanitizer,
     /// The tests of Rust's own `core`, compiled for GPUs.
@@ -52,12 +55,12 @@ pub enum Suite {
 
 /// Suites that take minutes before their first test. They run by name, with `--all`, and in their turn in CI; `core` needs
 /// sources that few machines have, and has no turn.
-const LONG: [Suite; 3] = [Suite::Reference, Suite::Sanitizer, Suite::Core];
+const LONG: [Suite; 4] = [Suite::Reference, Suite::Random, Suite::Sanitizer, Suite::Core];
 
 /// Groups of suites that take about as long as each other with `--all`; `cargo xtask ci` runs one of them.
 pub const PARTS: [&[Suite]; 5] = [
     &[Suite::Pipeline],
-    &[Suite::DebugInfo, Suite::BadInput],
+    &[Suite::DebugInfo, Suite::BadInput, Suite::Random],
     &[Suite::Float, Suite::Reference, Suite::Layout],
     &[Suite::Abi, Suite::Link, Suite::Sanitizer],
     &[Suite::Ui, Suite::Project, Suite::Unit, Suite::Guard],
@@ -67,8 +70,8 @@ pub const PARTS: [&[Suite]; 5] = [
 const SAMPLE: &str = "PTX_TEST_SAMPLE";
 
 /// The runners of suites; other integration tests are in `unit`.
-const RUNNERS: [&str; 10] =
-    ["abi", "bad_input", "debug_info", "float", "guard", "layout", "link", "pipeline", "project", "ui"];
+const RUNNERS: [&str; 11] =
+    ["abi", "bad_input", "debug_info", "float", "guard", "layout", "link", "pipeline", "project", "random", "ui"];
 
 /// What to run.
 #[derive(Args, Clone, Debug, Default)]
@@ -137,8 +140,9 @@ impl Suite {
                     None => runner(request, &mut command),
                 }
             }
+            Self::Random => test("random"),
             Self::Sanitizer => sanitizer::run(),
-            Self::Core => core::run(request.library.as_deref(), &request.filter),
+            Self::Core => core::run(request.library.as_deref(), ARCH, &request.filter),
             Self::Device => device(request),
         }
     }

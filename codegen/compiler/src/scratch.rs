@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, Once};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use tempfile::{NamedTempFile, TempDir};
@@ -43,12 +43,9 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes one; the first one of a process removes what killed processes left.
+    /// Makes one.
     pub fn new() -> io::Result<Self> {
-        static SWEPT: Once = Once::new();
-        let parent = std::env::temp_dir();
-        SWEPT.call_once(|| sweep(&parent));
-        Self::within(&parent)
+        Self::within(&std::env::temp_dir())
     }
 
     fn within(parent: &Path) -> io::Result<Self> {
@@ -71,11 +68,14 @@ impl Folder {
         #[cfg(target_os = "linux")]
         {
             use std::os::unix::process::CommandExt;
-            // SAFETY: between fork and exec only this system call runs, which touches no memory.
+            let us = std::process::id();
+            // SAFETY: between fork and exec only these system calls run, which touch no memory.
             unsafe {
-                command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
-                    0 => Ok(()),
-                    _ => Err(io::Error::last_os_error()),
+                command.pre_exec(move || {
+                    let asked = libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0;
+                    // We may have ended before.
+                    let lives = libc::getppid().cast_unsigned() == us;
+                    if asked && lives { Ok(()) } else { Err(io::Error::last_os_error()) }
                 });
             }
         }

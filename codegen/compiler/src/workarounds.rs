@@ -1,18 +1,23 @@
-//! What NVIDIA's assembler gets wrong, kept from it: some arithmetic of 16 bits is computed in 32.
+//! What NVIDIA's assembler gets wrong, kept from it: some arithmetic of 16 bits is computed in 32, absolute values become
+//! maxima, and tests for equality are of signed numbers.
 //!
 //! ```text
 //! neg.s16 %rs2, %rs1;
+//! abs.s32 %r2, %r1;
+//! setp.ne.b32 %p1, %r1, %r2;
 //! ```
 //!
 //! becomes
 //!
 //! ```text
 //! { .reg .b32 %wide<3>; cvt.s32.s16 %wide1, %rs1; neg.s32 %wide0, %wide1; cvt.u16.u32 %rs2, %wide0; }
+//! { .reg .b32 %negative; neg.s32 %negative, %r1; max.s32 %r2, %r1, %negative; }
+//! setp.ne.s32 %p1, %r1, %r2;
 //! ```
 //!
-//! It is done in the text, because no LLVM module keeps the narrow instructions away: instruction selection narrows
-//! what is truncated, makes `mul x, -4` a negation, and finds absolute values in shifts. The text also has what `asm!`
-//! says. A line stays one line, so that line numbers hold.
+//! It is done in the text, because no LLVM module keeps the instructions away: instruction selection narrows what is
+//! truncated, makes `mul x, -4` a negation, and finds absolute values in shifts. The text also has what `asm!` says. A line
+//! stays one line, so that line numbers hold.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -55,6 +60,27 @@ const EXTREMES: [Wrong; 8] = [
     Wrong::new("max.u16x2", "cvt.u32.u16", "max.u32", 90),
 ];
 
+/// ptxas 13.0.88 believes that no absolute value is negative, but that of the least number is: after
+/// `i64::wrapping_abs` it left out the comparison with 0 in `saturating_add`, and `i32::abs_diff` of `unsigned_abs` went
+/// wrong on an H200. Optimised machine code of every arch is wrong. Each with the instructions that it becomes.
+const ABSOLUTES: [(&str, &str, &str, &str); 2] =
+    [("abs.s32", ".b32", "neg.s32", "max.s32"), ("abs.s64", ".b64", "neg.s64", "max.s64")];
+
+/// ptxas 13.0.88 unrolls a loop that counts until two numbers are equal. If they are compared as `.b32` or `.u32`, it asks
+/// without signs whether there is anything to count, and with signs whether another four rounds are left. A loop that ended
+/// at 0x8000_0001 did not end on an H200. With `.s32` both questions are asked with signs, which is right for all numbers.
+/// Before LLVM 22, LLVM wrote that.
+const EQUALITIES: [(&str, &str); 8] = [
+    ("setp.eq.b32", "setp.eq.s32"),
+    ("setp.ne.b32", "setp.ne.s32"),
+    ("setp.eq.u32", "setp.eq.s32"),
+    ("setp.ne.u32", "setp.ne.s32"),
+    ("setp.eq.b64", "setp.eq.s64"),
+    ("setp.ne.b64", "setp.ne.s64"),
+    ("setp.eq.u64", "setp.eq.s64"),
+    ("setp.ne.u64", "setp.ne.s64"),
+];
+
 impl Wrong {
     const fn new(narrow: &'static str, extend: &'static str, wide: &'static str, since: u32) -> Self {
         Self { narrow, extend, wide, since }
@@ -71,22 +97,35 @@ impl Wrong {
     }
 }
 
-/// Writes in 32 bits what the arch's machine code would have wrong.
-pub fn widen(ptx: &str, arch: Arch) -> String {
-    let lines = ptx_text::lines(ptx).map(|line| match widened(line.code(), arch) {
-        Some(wide) => Cow::Owned(format!("\t{wide}\n")),
+/// Writes otherwise what the arch's machine code would have wrong.
+pub fn rewrite(ptx: &str, arch: Arch) -> String {
+    let lines = ptx_text::lines(ptx).map(|line| match rewritten(line.code(), arch) {
+        Some(right) => Cow::Owned(format!("\t{right}\n")),
         None => Cow::Borrowed(&ptx[line.range]),
     });
     lines.collect()
 }
 
-/// What computes the same in 32 bits, if that is needed.
-fn widened(statement: &str, arch: Arch) -> Option<String> {
+/// What computes the same and is compiled rightly, if that is needed.
+fn rewritten(statement: &str, arch: Arch) -> Option<String> {
     let (name, operands) = statement.strip_suffix(';')?.split_once(char::is_whitespace)?;
-    let wrong = NEGATIONS.iter().chain(&EXTREMES).find(|wrong| wrong.narrow == name && arch.number() >= wrong.since)?;
     if operands.contains(';') {
         return None;
     }
+    if let Some((_, signed)) = EQUALITIES.iter().find(|(equality, _)| *equality == name) {
+        return Some(format!("{signed} \t{};", operands.trim_start()));
+    }
+    if let Some((_, ty, negation, maximum)) = ABSOLUTES.iter().find(|(absolute, ..)| *absolute == name) {
+        let (result, operand) = operands.trim().split_once(", ")?;
+        let negated = format!("{negation} %negative, {operand};");
+        return Some(format!("{{ .reg {ty} %negative; {negated} {maximum} {result}, {operand}, %negative; }}"));
+    }
+    widened(name, operands, arch)
+}
+
+/// What computes the same in 32 bits.
+fn widened(name: &str, operands: &str, arch: Arch) -> Option<String> {
+    let wrong = NEGATIONS.iter().chain(&EXTREMES).find(|wrong| wrong.narrow == name && arch.number() >= wrong.since)?;
     let operands: Vec<&str> = operands.split(',').map(str::trim).collect();
     let (result, operands) = operands.split_first()?;
     let body = if wrong.narrow.ends_with("x2") {
@@ -108,7 +147,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str, arch: &str) -> String {
-        widen(text, arch.parse().expect("an arch"))
+        rewrite(text, arch.parse().expect("an arch"))
     }
 
     #[test]
@@ -139,6 +178,19 @@ mod tests {
     }
 
     #[test]
+    fn absolute_values_are_maxima() {
+        let maximum = "\t{ .reg .b32 %negative; neg.s32 %negative, %r1; max.s32 %r2, %r1, %negative; }\n";
+        assert_eq!(of("\tabs.s32 \t%r2, %r1;\n", "sm_75"), maximum);
+        assert!(of("\tabs.s64 \t%rd2, %rd2;\n", "sm_90").contains("max.s64 %rd2, %rd2, %negative;"));
+    }
+
+    #[test]
+    fn equality_is_of_signed_numbers() {
+        assert_eq!(of("\tsetp.ne.b32 \t%p1, %r1, %r2;\n", "sm_90"), "\tsetp.ne.s32 \t%p1, %r1, %r2;\n");
+        assert_eq!(of("\tsetp.eq.b64 \t%p1, %rd1, 0;\n", "sm_70"), "\tsetp.eq.s64 \t%p1, %rd1, 0;\n");
+    }
+
+    #[test]
     fn all_else_stays() {
         for text in [
             "",
@@ -147,6 +199,9 @@ mod tests {
             "neg.s16",
             "neg.s16;",
             "neg.s16 %rs2, %rs1; ret;",
+            "\tsetp.lt.u32 \t%p1, %r1, %r2;\n\tsetp.eq.s32 \t%p1, %r1, %r2;\n\tsetp.eq.b16 \t%p1, %rs1, %rs2;\n",
+            "\tsetp.eq.b32 \t%p1, %r1, 0; ret;\n",
+            "\tabs.f32 \t%r1, %r2;\n",
             "\t.file 1 \"/neg.s16 a, b;\"\n",
         ] {
             assert_eq!(of(text, "sm_90"), text);

@@ -45,6 +45,7 @@ mod unix {
         let deadly = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
         let Ok(mut signals) = Signals::new(deadly.chain([SIGUSR1])) else { return };
         let wait = move || {
+            block_crashes();
             for signal in signals.forever() {
                 scratch::clean();
                 // LLVM has crashed, whose handler ends the process, or somebody sent it.
@@ -55,6 +56,19 @@ mod unix {
         };
         if std::thread::Builder::new().name("signals".into()).spawn(wait).is_ok() {
             scratch::watched();
+        }
+    }
+
+    /// The handler of a crash waits for the thread that calls this, so another one must run it.
+    fn block_crashes() {
+        // SAFETY: the set is whole; only what this thread gets is changed.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut set);
+            for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT] {
+                libc::sigaddset(&mut set, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &set, null_mut());
         }
     }
 

@@ -102,6 +102,7 @@ mod tests {
             llvm: "22.1.4".into(),
             debug: ptx_codegen::request::DebugLevel::None,
             ptxas: None,
+            tests: vec![],
             kernels: vec![Kernel {
                 name: "saxpy".into(),
                 path: "saxpy::kernels".into(),

@@ -273,20 +273,23 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
     }
 }
 
-/// The impl by which memory of zeros may be a struct's: where zeros are a value of every field.
+/// The impl by which memory of zeros may be a struct's or a union's: where zeros are a value of every field.
 fn zero_bits(input: &DeriveInput) -> TokenStream {
-    let Data::Struct(data) = &input.data else { return TokenStream::new() };
+    let types: Vec<&Type> = match &input.data {
+        Data::Struct(data) => data.fields.iter().map(|field| &field.ty).collect(),
+        Data::Union(data) => data.fields.named.iter().map(|field| &field.ty).collect(),
+        Data::Enum(_) => return TokenStream::new(),
+    };
     let name = &input.ident;
     let mut generics = input.generics.clone();
     let clause = generics.make_where_clause();
-    for field in &data.fields {
-        let ty = &field.ty;
+    for ty in types {
         // With a lifetime of its own, the condition may be false; without one that would be an error here.
         clause.predicates.push(parse_quote!(for<'__ptx> #ty: ::ptx::__private::ValidAsZeroBits));
     }
     let (generics, arguments, clause) = generics.split_for_impl();
     quote! {
-        // SAFETY: zeros are a value of every field, and nothing lies in a struct but its fields and padding.
+        // SAFETY: zeros are a value of every field, and nothing lies there but fields and padding.
         #[cfg(not(target_arch = "nvptx64"))]
         #[automatically_derived]
         unsafe impl #generics ::ptx::__private::ValidAsZeroBits for #name #arguments #clause {}

@@ -400,11 +400,6 @@ fn traits(input: &DeriveInput, members: &[Member<'_>]) -> TokenStream {
         // SAFETY: bytes that are all members', or always there.
         #[automatically_derived]
         unsafe impl ::ptx::Plain for #ident {}
-
-        // SAFETY: any bytes are a value.
-        #[cfg(not(target_arch = "nvptx64"))]
-        #[automatically_derived]
-        unsafe impl ::ptx::__private::ValidAsZeroBits for #ident {}
     }
 }
 

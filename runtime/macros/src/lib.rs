@@ -110,7 +110,7 @@ pub fn float(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Gives a `#[repr(C)]` or `#[repr(transparent)]` struct or union, or an enum without fields and with an integer
 /// `repr`, a defined device layout, so that it can be passed to kernels by value and be in device memory.
 ///
-/// On the host the type is cudarc's `DeviceRepr`; a struct of whose fields zeros are a value is `ValidAsZeroBits`, too, so
+/// On the host the type is cudarc's `DeviceRepr`; a struct or union for all of whose fields zeros are a value is `ValidAsZeroBits`, so
 /// that `Device::zeroed` makes memory of it.
 ///
 /// Every field must have one too. Alignments go up to 128, the most that a parameter may have (PTX Writer's Guide to

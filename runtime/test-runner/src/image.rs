@@ -50,7 +50,7 @@ pub enum ShouldPanic {
 /// The tests of one crate.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Tests {
-    /// The crate.
+    /// Of the crate that they are in.
     pub name: String,
     /// In the order by which the kernel numbers them.
     pub tests: Vec<Test>,

@@ -24,9 +24,9 @@ pub enum Message {
 pub enum Ended {
     /// The test returned.
     Returned,
-    /// It panicked.
+    /// Its thread ended in a panic.
     Panicked {
-        /// The text.
+        /// What it says, as on the CPU.
         message: String,
         /// `src/lib.rs:3:5`; empty where it is not known.
         place: String,

@@ -13,7 +13,7 @@ use crate::worker::{ARGUMENT, Setup};
 /// How long things may take, and what the tests get.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// A test.
+    /// One test, from its launch on.
     pub deadline: Duration,
     /// Loading the code, which the driver may have to compile.
     pub load: Duration,
@@ -54,7 +54,7 @@ impl Runner {
         Self { tests, options, process: None }
     }
 
-    /// The tests.
+    /// What it runs.
     pub fn tests(&self) -> &Tests {
         &self.tests
     }

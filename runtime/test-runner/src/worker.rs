@@ -18,7 +18,7 @@ pub(crate) const ARGUMENT: &str = "--ptx-test-worker";
 pub fn become_worker_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let asked = args.next().is_some_and(|first| first == ARGUMENT);
-    asked.then(|| run(&args.next().unwrap_or_else(OsString::new), &Setup::of(args)))
+    asked.then(|| run(&args.next().unwrap_or_default(), &Setup::of(args)))
 }
 
 fn run(folder: &OsStr, setup: &Setup) -> ExitCode {

@@ -17,12 +17,11 @@ mod float;
 pub mod hash;
 mod macros;
 pub mod prelude;
+#[doc(hidden)]
+pub mod printing;
 pub mod sync;
 pub mod task;
 pub mod thread;
 
 pub use alloc_crate::{borrow, boxed, fmt, format, rc, slice, str, string, vec};
 pub use core::*;
-
-#[doc(hidden)]
-pub use macros::__print;

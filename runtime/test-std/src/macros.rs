@@ -1,11 +1,9 @@
 //! `print!` and its kin, which write to the host's standard output: the runner shows it with the test.
 
-use core::fmt::Arguments;
-
 /// `std::print!`
 #[macro_export]
 macro_rules! print {
-    ($($arguments:tt)*) => { $crate::__print($crate::format_args!($($arguments)*)) };
+    ($($arguments:tt)*) => { $crate::printing::print($crate::format_args!($($arguments)*)) };
 }
 
 /// `std::println!`
@@ -44,19 +42,4 @@ macro_rules! dbg {
         }
     };
     ($($value:expr),+ $(,)?) => { ($($crate::dbg!($value)),+,) };
-}
-
-/// Bytes that one call prints; `ptx::print!` takes at most 1,024.
-const PIECE: usize = 1000;
-
-/// Prints a text of any length.
-#[doc(hidden)]
-pub fn __print(arguments: Arguments<'_>) {
-    let text = crate::fmt::format(arguments);
-    let mut rest = text.as_str();
-    while !rest.is_empty() {
-        let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));
-        ptx::print!("{piece}");
-        rest = more;
-    }
 }

@@ -28,7 +28,7 @@ const _: () = {
 pub struct TestDescAndFn {
     /// What its attributes say.
     pub desc: TestDesc,
-    /// Its function.
+    /// What it does.
     pub testfn: TestFn,
 }
 
@@ -42,7 +42,7 @@ pub struct TestDesc {
     pub ignore: bool,
     /// `#[ignore = "…"]`
     pub ignore_message: Option<&'static str>,
-    /// The file.
+    /// As in `file!()`.
     pub source_file: &'static str,
     /// Of its name, from 1.
     pub start_line: usize,

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use ptx_bench_table::rows;
 use ptx_bench_table::sass::{Listing, loops};
 use ptx_codegen::ptx_text::{self, Definition, Kind};
-use ptx_codegen::ptxas::{self, Calls};
+use ptx_codegen::ptxas::{self, Functions};
 use ptx_codegen::report::{self, Report, Resources};
 use ptx_codegen::request::Emit;
 use ptx_codegen::tool::Tool;
@@ -98,10 +98,11 @@ fn theirs(arch: &str, folder: &Path, nvcc: &Tool, nvdisasm: &Tool) -> Result<Com
         Ok((output, log))
     };
     let (cubin, log) = compile("cubin")?;
+    let used = ptxas::resources(&log, Functions::OfKernels);
     Ok(Compiled {
         ptx: fs::read_to_string(compile("ptx")?.0)?,
         sass: disassemble(nvdisasm, &cubin)?,
-        resources: ptxas::resources(&log, Calls::OfKernels),
+        resources: used.into_iter().map(|(kernel, used)| (kernel, used.resources)).collect(),
     })
 }
 

@@ -8,10 +8,11 @@ mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bundle::ARCH;
 use crate::counts::Counts;
 use crate::shell;
 
@@ -25,7 +26,7 @@ const LEVELS: [(&str, &str); 2] = [("dev", "O0"), ("release", "O3")];
 pub fn sources(library: Option<&Path>) -> Result<PathBuf, String> {
     let given = library.map(Path::to_path_buf);
     let library = given.unwrap_or_else(|| {
-        let sysroot = shell::output(std::process::Command::new("rustc").args(["--print", "sysroot"]));
+        let sysroot = shell::output(Command::new("rustc").args(["--print", "sysroot"]));
         Path::new(sysroot.unwrap_or_default().trim()).join("lib/rustlib/src/rust/library")
     });
     let tests = library.join("coretests/tests");
@@ -40,13 +41,13 @@ pub fn sources(library: Option<&Path>) -> Result<PathBuf, String> {
 }
 
 /// Compiles every group whose name contains the filter, at both levels, to PTX; prints a line each.
-pub fn run(library: Option<&Path>, filter: &[String]) -> Result<Counts> {
+pub fn run(library: Option<&Path>, arch: &str, filter: &[String]) -> Result<Counts> {
     let sources = match sources(library) {
         Ok(sources) => sources,
         Err(reason) => return Ok(Counts::skip(reason)),
     };
     let mut counts = Counts::default();
-    build(&sources, filter, |image, tests| {
+    build(&sources, arch, filter, |image, tests| {
         match tests {
             Ok(tests) => {
                 println!("test {image} ... ok: {tests} tests compiled");
@@ -64,8 +65,8 @@ pub fn run(library: Option<&Path>, filter: &[String]) -> Result<Counts> {
 }
 
 /// Compiles every group at both levels into the folder, a folder each: what `device-tests --core` runs.
-pub fn pack(sources: &Path, folder: &Path) -> Result<()> {
-    build(sources, &[], |image, tests| {
+pub fn pack(sources: &Path, arch: &str, folder: &Path) -> Result<()> {
+    build(sources, arch, &[], |image, tests| {
         println!("{image}: {} tests", tests?);
         let target = folder.join(image.replace(' ', "-"));
         fs::create_dir_all(&target)?;
@@ -85,35 +86,57 @@ fn output(image: &str) -> Result<PathBuf> {
     Ok(shell::target_dir()?.join("core-tests/out").join(image.replace(' ', "-")))
 }
 
-/// Compiles, and calls back with the image's name and its number of tests, or what went wrong.
-fn build(sources: &Path, filter: &[String], mut each: impl FnMut(&str, Result<usize>) -> Result<()>) -> Result<()> {
+/// Compiles, both levels beside each other, and calls back with each image's name and its number of tests, or what went
+/// wrong.
+fn build(
+    sources: &Path,
+    arch: &str,
+    filter: &[String],
+    mut each: impl FnMut(&str, Result<usize>) -> Result<()>,
+) -> Result<()> {
     let table = Table::read(Path::new("tests/suites/core/core.toml"))?;
     let target = shell::target_dir()?.join("core-tests");
     let package = Package::write(&table, sources, &target.join("package"))?;
     // Optimised, as users install it: much of the compiling is ours.
     shell::run(shell::cargo().args(["build", "--quiet", "--release", "--package", "cargo-ptx"]))?;
     let program = shell::target_dir()?.join("release/cargo-ptx");
-    for (profile, level) in LEVELS {
-        for (group, features) in package.groups(&table) {
-            let image = format!("{level} {group}");
-            if !filter.is_empty() && !filter.iter().any(|part| image.contains(part)) {
-                continue;
-            }
-            let out = output(&image)?;
-            let mut command = std::process::Command::new(&program);
-            command.args(["ptx", "test", "--no-run", "--quiet", "--message-format=json", "--profile", profile]);
-            // The driver assembles where the tests run: that machine has more cores, and PTX is smaller.
-            command.args(["--arch", ARCH, "--ptxas=off", "--debug-level=none", "--features", &features.join(",")]);
-            command.arg("--manifest-path").arg(package.manifest()).arg("--out").arg(&out);
-            command.arg("--target-dir").arg(target.join("cargo"));
-            // Lines are for panics, which rustc puts into constants.
-            command.env("CARGO_PROFILE_DEV_DEBUG", "false");
-            let ran = command.output().with_context(|| format!("cannot run {command:?}"))?;
-            let result = if ran.status.success() { tests(&out) } else { Err(failure(&ran.stdout, &ran.stderr)) };
-            each(&image, result)?;
+    let (sender, results) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for (profile, level) in LEVELS {
+            let (sender, groups, manifest) =
+                (sender.clone(), package.groups(&table, profile == "release"), package.manifest());
+            // A folder each: cargo locks it.
+            let (program, target) = (&program, target.join(level));
+            scope.spawn(move || {
+                for (group, features) in groups {
+                    let image = format!("{level} {group}");
+                    if !filter.is_empty() && !filter.iter().any(|part| image.contains(part)) {
+                        continue;
+                    }
+                    let mut command = Command::new(program);
+                    command.args(["ptx", "test", "--no-run", "--quiet", "--message-format=json"]);
+                    // The driver assembles where the tests run: that machine has more cores, and PTX is smaller.
+                    command.args(["--ptxas=off", "--debug-level=none", "--arch", arch, "--profile", profile]);
+                    command.args(["--features", &features.join(",")]);
+                    command.arg("--manifest-path").arg(&manifest).arg("--target-dir").arg(&target);
+                    let result = compile(&image, &mut command);
+                    // Nobody listens any more after an error.
+                    if sender.send((image, result)).is_err() {
+                        break;
+                    }
+                }
+            });
         }
-    }
-    Ok(())
+        drop(sender);
+        results.iter().try_for_each(|(image, result)| each(&image, result))
+    })
+}
+
+/// Runs the command with the image's folder as its output; how many tests there are.
+fn compile(image: &str, command: &mut Command) -> Result<usize> {
+    let out = output(image)?;
+    let ran = command.arg("--out").arg(&out).output().with_context(|| format!("cannot run {command:?}"))?;
+    if ran.status.success() { tests(&out) } else { Err(failure(&ran.stdout, &ran.stderr)) }
 }
 
 /// How many tests an image has.

@@ -58,18 +58,22 @@ impl Package {
         Ok(package)
     }
 
-    /// Its manifest.
+    /// Where its manifest is.
     pub fn manifest(&self) -> PathBuf {
         self.folder.join("Cargo.toml")
     }
 
-    /// Names of groups with their features.
-    pub fn groups(&self, table: &Table) -> Vec<(String, Vec<String>)> {
+    /// Names of groups with their features, at one level; those of which nothing is left are none.
+    pub fn groups(&self, table: &Table, optimised: bool) -> Vec<(String, Vec<String>)> {
         let named: BTreeSet<&String> = table.groups.values().flatten().collect();
         let rest = self.modules.iter().filter(|module| !named.contains(*module) && *module != "num");
         let groups = table.groups.iter().map(|(name, modules)| (name.clone(), modules.iter().collect::<Vec<_>>()));
         let groups = groups.chain([(REST.to_string(), rest.collect())]);
-        groups.map(|(name, modules)| (name, modules.into_iter().map(|module| feature(module)).collect())).collect()
+        let is_built = |module: &&String| !(optimised && table.not_optimised.contains(*module));
+        let groups = groups.map(|(name, modules)| {
+            (name, modules.into_iter().filter(is_built).map(|module| feature(module)).collect::<Vec<_>>())
+        });
+        groups.filter(|(_, features)| !features.is_empty()).collect()
     }
 
     fn text(&self) -> String {
@@ -82,8 +86,8 @@ impl Package {
             let needs = module.split_once("::").map_or(String::new(), |(outer, _)| format!("{outer:?}"));
             text += &format!("{} = [{needs}]\n", feature(module));
         }
-        // As in coretests' own manifest.
-        text + "\n[lints.rust]\nunexpected_cfgs = { level = \"allow\" }\n"
+        // Lints as in coretests' own manifest; the place of a panic is no debug information.
+        text + "\n[lints.rust]\nunexpected_cfgs = { level = \"allow\" }\n\n[profile.dev]\ndebug = false\n"
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Table {
     pub groups: BTreeMap<String, Vec<String>>,
     /// Replaced text.
     pub replace: Vec<Replace>,
+    /// Modules that are compiled at level 0 alone.
+    pub not_optimised: Vec<String>,
     /// Items that are taken out.
     pub leave_out: Vec<LeaveOut>,
 }
@@ -31,7 +33,7 @@ pub struct Replace {
 /// Items of one file.
 #[derive(Debug)]
 pub struct LeaveOut {
-    /// The file.
+    /// Below the folder of the tests.
     pub file: String,
     /// As in `fn name` and `mod name`.
     pub items: Vec<String>,
@@ -49,7 +51,7 @@ impl Table {
         let list = |key: &str| table.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
         let need = |value: &Value, key: &str| text(value, key).with_context(|| format!("`{key}` is missing: {value}"));
-        for entry in list("replace").iter().chain(&list("leave-out")) {
+        for entry in list("replace").iter().chain(&list("leave-out")).chain(&list("not-optimised")) {
             ensure!(text(entry, "reason").is_some_and(|reason| !reason.is_empty()), "a reason is missing: {entry}");
         }
         let groups = table.get("groups").and_then(Value::as_table).context("`groups` is missing")?;
@@ -61,6 +63,7 @@ impl Table {
                     Ok(Replace { file: text(entry, "file"), from: need(entry, "from")?, to: need(entry, "to")? })
                 })
                 .collect::<Result<_>>()?,
+            not_optimised: list("not-optimised").iter().flat_map(|entry| strings(&entry["modules"])).collect(),
             leave_out: list("leave-out")
                 .iter()
                 .map(|entry| Ok(LeaveOut { file: need(entry, "file")?, items: strings(&entry["items"]) }))

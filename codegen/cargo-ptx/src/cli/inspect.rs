@@ -241,6 +241,7 @@ mod tests {
             debug: Default::default(),
             kernels: vec![kernel()],
             functions: vec![],
+            tests: vec![],
             outputs: vec![],
             diagnostics: vec![],
             linking: Default::default(),

@@ -105,7 +105,7 @@ mod tests {
             declare void @f()
         ";
         let context = Context::create();
-        let module = parse_ir(&context, "test", text).unwrap();
+        let module = parse_ir(&context, text, "test").unwrap();
         let memory = constant_memory(module.get_global("list").unwrap()).unwrap();
         assert_eq!((memory.bytes.len(), memory.number(0, 4)), (32, Some(0x201)));
         assert_eq!(memory.pointer(8).and_then(global_of), module.get_global("text"));

@@ -25,7 +25,9 @@ pub fn write(options: &Options, mut artifacts: Vec<Artifact>, report: &mut Repor
 }
 
 fn publish(options: &Options, artifacts: &[Artifact], report: &mut Report) -> Result<()> {
-    let folders = [options.output.parent(), options.out_dir.as_deref()];
+    // What killed links have left, here and where ptxas works.
+    let temporary = std::env::temp_dir();
+    let folders = [options.output.parent(), options.out_dir.as_deref(), Some(&*temporary)];
     folders.into_iter().flatten().for_each(scratch::sweep);
     let mut pending = Vec::new();
     let first = artifacts.iter().find(|artifact| artifact.kind == Emit::Ptx);

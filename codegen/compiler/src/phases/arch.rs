@@ -128,7 +128,7 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let prepared = time!(debuginfo::prepare(module, *debug))?;
     let text = time!(emit::emit(module, machine, *arch))?;
     let text = prepared.rewrite(text, table, *version)?;
-    let ptx = time!(workarounds::widen(&text, *arch));
+    let ptx = time!(workarounds::rewrite(&text, *arch));
     let source = copy.map(|module| Traceable { module, machine: Rc::clone(machine), arch: *arch });
     Ok(Emitted { ptx, source, imports, calls, artifacts })
 }

@@ -38,6 +38,7 @@ const CRATES: [Support; 2] = [
             ("hash.rs", include_str!("../../../../runtime/test-std/src/hash.rs")),
             ("macros.rs", include_str!("../../../../runtime/test-std/src/macros.rs")),
             ("prelude.rs", include_str!("../../../../runtime/test-std/src/prelude.rs")),
+            ("printing.rs", include_str!("../../../../runtime/test-std/src/printing.rs")),
             ("sync.rs", include_str!("../../../../runtime/test-std/src/sync.rs")),
             ("task.rs", include_str!("../../../../runtime/test-std/src/task.rs")),
             ("thread.rs", include_str!("../../../../runtime/test-std/src/thread.rs")),

@@ -89,7 +89,9 @@ mod tests {
     #[test]
     fn never_ends() {
         static STOP: AtomicU32 = AtomicU32::new(0);
-        while STOP.load(Ordering::Relaxed) == 0 {}
+        while STOP.load(Ordering::Relaxed) == 0 {
+            core::hint::spin_loop();
+        }
     }
 
     #[test]

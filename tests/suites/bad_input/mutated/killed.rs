@@ -38,7 +38,10 @@ pub fn trials() -> Vec<Trial> {
     let case = |((name, number), moment)| {
         test(format!("ended by SIG{name}: {moment}"), move || ended_by(name, number, moment))
     };
-    Sample::asked().of("links that a signal ends", cases, PART).into_iter().map(case).collect()
+    let mut trials: Vec<Trial> =
+        Sample::asked().of("links that a signal ends", cases, PART).into_iter().map(case).collect();
+    trials.push(test("ended by a crash while ptxas works", crash));
+    trials
 }
 
 /// A link for several archs, with machine code and a report.
@@ -102,11 +105,12 @@ fn ended_by(name: &str, number: i32, moment: u64) {
         assert!(left.is_empty(), "left behind: {left:?}");
         return;
     }
-    // The next link removes it, when it is certain that nobody makes it just now.
+    // ptxas ends with it, but perhaps not before it.
+    std::thread::sleep(Duration::from_millis(100));
+    // The next link removes what is left, when it is certain that nobody makes it just now.
     let tmp = scratch.path().join("tmp");
     for path in files_in(&tmp).into_iter().chain(hidden(&scratch)) {
         let long_ago = SystemTime::now() - Duration::from_secs(3600);
-        // Folders are made last.
         if let Ok(file) = File::open(&path) {
             file.set_modified(long_ago).expect("our own file");
         }
@@ -114,6 +118,26 @@ fn ended_by(name: &str, number: i32, moment: u64) {
     assert!(linker(&scratch).status().expect("the linker starts").success());
     let left = [files_in(&tmp), hidden(&scratch)].concat();
     assert!(left.is_empty() && outputs(&scratch) == *expected, "left behind: {left:?}");
+}
+
+/// LLVM may crash over an arch while ptxas works on one before; a signal of the same kind stands for that.
+fn crash() {
+    let scratch = scratch();
+    // At work for long: the crash must not meet the linker as it writes its outputs.
+    scratch.write_program("ptxas", &SLOW_PTXAS.replace("0.03", "0.5"));
+    let mut child = linker(&scratch).spawn().expect("the linker starts");
+    let tmp = scratch.path().join("tmp");
+    let works = |file: &String| file.ends_with(".cubin") && fs::read(file).is_ok_and(|text| text.len() > 3);
+    let begun = Instant::now();
+    while !files_in(&tmp).iter().any(works) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "ptxas was not started");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Command::new("kill").arg("-SEGV").arg(child.id().to_string()).status().expect("kill starts");
+    let status = child.wait().expect("our own child");
+    assert_eq!(status.code(), Some(1), "{status}");
+    let left = [files_in(&tmp), files_in(&scratch.path().join("out"))].concat();
+    assert!(left.is_empty(), "left behind: {left:?}");
 }
 
 /// Files under temporary names beside the outputs.

@@ -35,7 +35,7 @@ pub fn build(ptxas: Option<&Path>) {
             let ptx = out_dir.join(format!("halfwords{number}.ptx"));
             let cubin = ptx.with_extension("cubin");
             let arch: Arch = ARCH.parse().expect("an arch");
-            std::fs::write(&ptx, workarounds::widen(&module(chains), arch)).expect("our own folder");
+            std::fs::write(&ptx, workarounds::rewrite(&module(chains), arch)).expect("our own folder");
             _ = write!(modules, "(include_str!({:?}), ", ptx.display().to_string());
             _ = match ptxas {
                 Some(_) => write!(modules, "Some(include_bytes!({:?}) as &[u8])), ", cubin.display().to_string()),

@@ -7,7 +7,7 @@ use ptx::prelude::*;
 // CHECK: min.s32
 // CHECK: max.s32 {{.*}}, 0;
 // CHECK: min.u32 {{.*}}, 9;
-// CHECK: abs.s32
+// CHECK: neg.s32 %negative, {{.*}}; max.s32
 // CHECK: min.f32
 // CHECK: max.f32
 // CHECK: abs.f32

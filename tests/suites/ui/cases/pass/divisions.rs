@@ -22,7 +22,7 @@ pub unsafe fn a_by_constants(x: u32, y: i32, z: u64, out: *mut u32) {
 }
 
 // CHECK-LABEL: .visible .entry b_by_a_number(
-// CHECK: setp.ne.b32
+// CHECK: setp.ne.s32
 // CHECK: div.u32
 // CHECK: ret;
 // CHECK: ld.volatile.global.u64 {{.*}}, [__ptx_panic];

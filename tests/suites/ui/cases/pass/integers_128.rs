@@ -42,7 +42,7 @@ pub unsafe fn d_shift(a: *const u128, out: *mut u128) {
 
 // CHECK-LABEL: .visible .entry e_order(
 // CHECK: setp.lt.u64
-// CHECK: setp.eq.b64
+// CHECK: setp.eq.s64
 // CHECK-NOT: bra
 // CHECK: ret;
 #[kernel]
