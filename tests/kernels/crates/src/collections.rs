@@ -30,7 +30,7 @@ pub fn bitvec(random: &mut Random, digest: &mut Digest) {
     use bitvec::prelude::{BitArray, BitVec, Lsb0, Msb0, bitvec};
 
     let mut bits: BitVec<u8, Msb0> = BitVec::from_vec(random.bytes(12));
-    bits[3..40].store_be::<u32>(random.word() as u32);
+    bits[3..33].store_be::<u32>(random.word() as u32);
     digest.add(bits[9..50].load_le::<u64>());
     bits.rotate_left(13);
     digest.add(bits.iter_ones().map(|at| at as u64).fold(0, |sum: u64, at| sum * 3 ^ at));

@@ -15,6 +15,15 @@ struct Record {
     weight: f64,
 }
 
+/// The same without enums: ptxas takes a minute for code that reads them from JSON.
+#[derive(PartialEq, serde::Serialize, serde::Deserialize)]
+struct Flat {
+    id: u64,
+    name: String,
+    parts: Vec<u32>,
+    weight: f64,
+}
+
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Part {
@@ -45,7 +54,7 @@ pub fn chrono(random: &mut Random, digest: &mut Digest) {
     digest.add(zone.map(|zone| later.with_timezone(&zone).to_rfc3339()));
     digest.add(time.format("%a %e %b %Y %H:%M:%S").to_string());
     digest.add(DateTime::parse_from_rfc3339(&later.to_rfc3339()).is_ok_and(|read| read == later));
-    let date = NaiveDate::parse_from_str("2024-02-28", "%Y-%m-%d").ok();
+    let date = NaiveDate::from_ymd_opt(2024, 2, 28);
     digest.add(date.and_then(|date| date.checked_add_days(Days::new(random.below(900) as u64))));
 }
 
@@ -100,15 +109,21 @@ pub fn serde(random: &mut Random, digest: &mut Digest) {
 pub fn serde_json(random: &mut Random, digest: &mut Digest) {
     use serde_json::{Value, json};
 
-    let record = record(random);
-    let Ok(text) = serde_json::to_string(&record) else { return };
+    let flat = Flat { id: random.word(), name: random.text(3), parts: random.numbers(4, 300), weight: random.float() };
+    let Ok(text) = serde_json::to_string(&flat) else { return };
     digest.add(&text);
-    digest.add(serde_json::from_str::<Record>(&text).is_ok_and(|read| read == record));
-    digest.add(serde_json::from_str::<Record>(&text[..text.len() - 1]).map_err(|error| error.to_string()).err());
-    let mut value = json!({ "list": [1, -2.5, null, "\u{1}é"], "record": text, "of": { "a": random.float() } });
+    for len in [text.len(), text.len() - 1] {
+        match serde_json::from_str::<Flat>(&text[..len]) {
+            Ok(read) => digest.add(read == flat),
+            Err(error) => digest.add(error.to_string()),
+        }
+    }
+    let mut value = json!({ "list": [1, -2.5, null, "\u{1}é"], "text": text, "of": { "a": random.float() } });
     value["list"][1] = json!(random.word());
-    digest.add(serde_json::to_string_pretty(&value).ok());
-    digest.add(value.pointer("/of/a").and_then(Value::as_f64).map(f64::to_bits));
+    let text = value.to_string();
+    digest.add(&text);
+    let read: Result<Value, _> = serde_json::from_str(&text);
+    digest.add(read.ok().and_then(|read| Some(read.pointer("/of/a")?.as_f64()?.to_bits())));
 }
 
 #[inline(never)]

@@ -123,15 +123,7 @@ pub fn sha2(random: &mut Random, digest: &mut Digest) {
 
 #[inline(never)]
 pub fn sha3(random: &mut Random, digest: &mut Digest) {
-    use sha3::digest::{ExtendableOutput, Update, XofReader};
-
     with_digest::<sha3::Sha3_256>(random, digest);
-    with_digest::<sha3::Keccak512>(random, digest);
-    let mut shake = sha3::Shake128::default();
-    shake.update(&random.bytes(50));
-    let mut output = [0; 200];
-    shake.finalize_xof().read(&mut output);
-    digest.add(output);
 }
 
 #[inline(never)]

@@ -18,6 +18,8 @@ mod compression;
 mod curves;
 #[cfg(feature = "encodings")]
 mod encodings;
+#[cfg(feature = "exact")]
+mod exact;
 #[cfg(feature = "formats")]
 mod formats;
 #[cfg(feature = "hashes")]

@@ -53,12 +53,19 @@ macro_rules! for_each_crate {
                 uuid "uuid" "versions 4 and 5, text both ways" "";
                 zerocopy "zerocopy" "references and reads of bytes" "";
             }
+            exact "exact" {
+                num_bigint "num-bigint" "products, division, powers modulo, roots, text" "";
+                num_integer "num-integer" "divisors, roots, binomials" "";
+                num_rational "num-rational" "arithmetic, rounding, text" "";
+                primitive_types "primitive-types" "`U256`, `U512`: products, division, powers, text" "";
+                rust_decimal "rust_decimal" "arithmetic, rounding, text" "";
+            }
             formats "formats" {
-                chrono "chrono" "dates, zones, RFC 3339, `strftime`" "";
+                chrono "chrono" "dates, zones, `strftime`, RFC 3339 both ways" "";
                 httparse "httparse" "requests whole and in parts, responses" "SSE4.2 on the CPU";
                 postcard "postcard" "a struct with enums, both ways" "";
                 serde "serde" "deserialisers of values" "";
-                serde_json "serde_json" "a struct with enums both ways, `Value`, messages of errors" "";
+                serde_json "serde_json" "a struct both ways, `Value`, messages of errors" "";
                 time "time" "dates, durations, offsets" "";
             }
             hashes "hashes" {
@@ -74,7 +81,7 @@ macro_rules! for_each_crate {
                 rustc_hash "rustc-hash" "values of several types" "";
                 sha1 "sha1" "parts of random lengths" "software; the CPU uses its SHA instructions";
                 sha2 "sha2" "SHA-224, SHA-256, SHA-512" "software; the CPU uses its SHA instructions";
-                sha3 "sha3" "SHA3-256, Keccak-512, SHAKE128" "";
+                sha3 "sha3" "SHA3-256" "";
                 siphasher "siphasher" "SipHash 1-3, 2-4 and of 128 bits" "";
                 twox_hash "twox-hash" "XXH32, XXH64, XXH3" "";
                 xxhash_rust "xxhash-rust" "XXH32, XXH64, XXH3 of 64 and 128 bits" "scalar; the CPU uses SSE2";
@@ -88,14 +95,9 @@ macro_rules! for_each_crate {
                     "differs by design: sines, powers and the like are libdevice's, equal to 30 bits; roots, `fma` and rounding are equal";
                 micromath "micromath" "approximations of sines, logarithms and powers" "";
                 nalgebra "nalgebra" "LU, QR, Cholesky, eigenvalues" "";
-                num_bigint "num-bigint" "products, division, powers modulo, roots, text" "";
                 num_complex "num-complex" "arithmetic, powers, text" "";
-                num_integer "num-integer" "divisors, roots, binomials" "";
-                num_rational "num-rational" "arithmetic, rounding, text" "";
                 num_traits "num-traits" "generic arithmetic, conversions, text" "";
                 ordered_float "ordered-float" "sorting, sums, NaN" "";
-                primitive_types "primitive-types" "`U256`, `U512`: products, division, powers, text" "";
-                rust_decimal "rust_decimal" "arithmetic, rounding, text" "";
             }
             random "random" {
                 fastrand "fastrand" "ranges, shuffles, choices" "";
@@ -119,10 +121,9 @@ macro_rules! for_each_crate {
             text "text" {
                 aho_corasick "aho-corasick" "all three automata: search, replacement" "";
                 bstr "bstr" "search, replacement, words, graphemes" "";
-                heck "heck" "six cases" "";
+                heck "heck" "three cases" "";
                 memchr "memchr" "bytes and substrings, from both ends" "scalar; the CPU uses SSE2 or AVX2";
                 nom "nom" "expressions and lists" "";
-                regex_automata "regex-automata" "searches and captures" "";
                 unicode_normalization "unicode-normalization" "NFC, NFD, NFKD" "";
                 unicode_segmentation "unicode-segmentation" "graphemes, words, sentences" "";
                 unicode_width "unicode-width" "widths of characters and texts" "";
