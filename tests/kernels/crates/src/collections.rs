@@ -33,7 +33,7 @@ pub fn bitvec(random: &mut Random, digest: &mut Digest) {
     bits[3..33].store_be::<u32>(random.word() as u32);
     digest.add(bits[9..50].load_le::<u64>());
     bits.rotate_left(13);
-    digest.add(bits.iter_ones().map(|at| at as u64).fold(0, |sum: u64, at| sum * 3 ^ at));
+    digest.add(bits.iter_ones().map(|at| at as u64).fold(0, |sum: u64, at| (sum * 3) ^ at));
     bits.truncate(77);
     bits.push(true);
     digest.add(bits.count_zeros());

@@ -35,9 +35,6 @@ mod text;
 
 macro_rules! groups {
     ($($group:ident $feature:literal { $($function:ident $name:literal $what:literal $note:literal;)* })*) => {
-        /// The groups, each with the names of its crates.
-        pub const GROUPS: &[(&str, &[&str])] = &[$(($feature, &[$($name),*])),*];
-
         /// What each group makes of the crate of that number and of a seed.
         pub mod run {
             $(

@@ -1,4 +1,5 @@
-//! The crates, in groups, for the kernels, the device tests, and the book's page, which `cargo xtask tidy` compares with it.
+//! The crates, in groups, for the kernels, the device tests, and the book's page, which `cargo xtask tidy` compares with
+//! it.
 //!
 //! A group is a module, a cargo feature, an image and a kernel. A row is: function, crate, what runs, and what is to be said.
 
