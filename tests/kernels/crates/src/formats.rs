@@ -15,8 +15,8 @@ struct Record {
     weight: f64,
 }
 
-/// The same without enums: ptxas takes a minute for code that reads them from JSON.
-#[derive(PartialEq, serde::Serialize, serde::Deserialize)]
+/// What is only written: ptxas takes a minute for the code that reads structs and enums from JSON.
+#[derive(serde::Serialize)]
 struct Flat {
     id: u64,
     name: String,
@@ -112,16 +112,11 @@ pub fn serde_json(random: &mut Random, digest: &mut Digest) {
     let flat = Flat { id: random.word(), name: random.text(3), parts: random.numbers(4, 300), weight: random.float() };
     let Ok(text) = serde_json::to_string(&flat) else { return };
     digest.add(&text);
-    for len in [text.len(), text.len() - 1] {
-        match serde_json::from_str::<Flat>(&text[..len]) {
-            Ok(read) => digest.add(read == flat),
-            Err(error) => digest.add(error.to_string()),
-        }
-    }
     let mut value = json!({ "list": [1, -2.5, null, "\u{1}é"], "text": text, "of": { "a": random.float() } });
     value["list"][1] = json!(random.word());
     let text = value.to_string();
     digest.add(&text);
+    digest.add(serde_json::from_str::<Value>(&text[..text.len() - 1]).map_err(|error| error.to_string()).err());
     let read: Result<Value, _> = serde_json::from_str(&text);
     digest.add(read.ok().and_then(|read| Some(read.pointer("/of/a")?.as_f64()?.to_bits())));
 }

@@ -55,7 +55,7 @@ macro_rules! for_each_crate {
                 zerocopy "zerocopy" "references and reads of bytes" "";
             }
             exact "exact" {
-                num_bigint "num-bigint" "products, division, powers modulo, roots, text" "";
+                num_bigint "num-bigint" "sums, products, shifts, bytes" "";
                 num_integer "num-integer" "divisors, roots, binomials" "";
                 num_rational "num-rational" "arithmetic, rounding, text" "";
                 primitive_types "primitive-types" "`U256`, `U512`: products, division, powers, text" "";
@@ -66,7 +66,7 @@ macro_rules! for_each_crate {
                 httparse "httparse" "requests whole and in parts, responses" "SSE4.2 on the CPU";
                 postcard "postcard" "a struct with enums, both ways" "";
                 serde "serde" "deserialisers of values" "";
-                serde_json "serde_json" "a struct both ways, `Value`, messages of errors" "";
+                serde_json "serde_json" "a struct written, `Value` both ways, messages of errors" "";
                 time "time" "dates, durations, offsets" "";
             }
             hashes "hashes" {
@@ -120,7 +120,7 @@ macro_rules! for_each_crate {
                 typed_arena "typed-arena" "values that refer to each other" "";
             }
             text "text" {
-                aho_corasick "aho-corasick" "all three automata: search, replacement" "";
+                aho_corasick "aho-corasick" "the contiguous automaton: search, letters of either case" "";
                 bstr "bstr" "search, replacement, words, graphemes" "";
                 heck "heck" "three cases" "";
                 memchr "memchr" "bytes and substrings, from both ends" "scalar; the CPU uses SSE2 or AVX2";

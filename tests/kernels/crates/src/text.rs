@@ -6,17 +6,19 @@ use crate::data::{Digest, Random};
 
 #[inline(never)]
 pub fn aho_corasick(random: &mut Random, digest: &mut Digest) {
-    use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+    use aho_corasick::automaton::Automaton;
+    use aho_corasick::nfa::contiguous::NFA;
+    use aho_corasick::{Input, MatchKind};
 
     let text = random.text(30);
-    for kind in [AhoCorasickKind::NoncontiguousNFA, AhoCorasickKind::ContiguousNFA, AhoCorasickKind::DFA] {
-        let mut builder = AhoCorasick::builder();
-        builder.kind(Some(kind)).match_kind(MatchKind::LeftmostLongest).ascii_case_insensitive(true);
+    for kind in [MatchKind::LeftmostLongest, MatchKind::LeftmostFirst] {
+        let mut builder = NFA::builder();
+        builder.match_kind(kind).ascii_case_insensitive(true);
         let Ok(automaton) = builder.build(["warp", "warp-wide", "grid", "ker", "x"]) else { continue };
-        for found in automaton.find_iter(&text) {
+        let Ok(matches) = automaton.try_find_iter(Input::new(&text)) else { continue };
+        for found in matches {
             digest.add((found.pattern().as_usize(), found.start(), found.end()));
         }
-        digest.add(automaton.replace_all(&text, &["1", "2", "3", "4", "5"]));
     }
 }
 
