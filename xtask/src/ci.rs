@@ -13,8 +13,8 @@ use crate::{reference, setup, shell, test, tidy};
 const DEVICE: &str = "ptx-device-tests";
 const REFERENCE: &str = "ptx-float-reference";
 
-/// Packages whose build scripts compile kernels, which takes minutes: clippy sees them in their turn.
-const WITH_KERNELS: [&str; 6] = [DEVICE, "ptx-bench", "call", "crates", "float-paper", "saxpy"];
+/// Packages whose build scripts compile kernels, or that have 80 dependencies, which takes minutes: clippy sees them in their turn.
+const WITH_KERNELS: [&str; 7] = [DEVICE, "ptx-bench", "ptx-crate-kernels", "call", "crates", "float-paper", "saxpy"];
 
 /// What is quick first: formatting, tidy, clippy and the book, each of which counts as tests; then the README's test
 /// command; then every case of some suites, in turn.

@@ -8,6 +8,8 @@ use ptx_build::Builder;
 use ptx_codegen::tool::Name;
 use ptx_project::tools;
 
+#[path = "build/crates.rs"]
+mod crates;
 #[path = "build/float.rs"]
 mod float;
 #[path = "build/halfwords.rs"]
@@ -23,6 +25,7 @@ fn main() {
     for folder in ["../../kernels/basics", "../../kernels/litmus", "../../kernels/syscalls"] {
         Builder::new().kernels(folder).profile("release").build();
     }
+    crates::build();
     panics::build();
     for (profile, name) in [("dev", "stack_debug"), ("release", "stack_release")] {
         Builder::new().kernels("../../kernels/stack").profile(profile).name(name).build();

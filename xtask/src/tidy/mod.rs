@@ -13,6 +13,7 @@ use crate::messages;
 
 mod arrows;
 mod comments;
+mod crates;
 mod environment;
 mod floors;
 mod loops;
@@ -55,6 +56,7 @@ const RULES: &[Rule] = &[
     Rule("folders", "no imports of a folder's entries make a loop", Check::Whole(loops::of_folders)),
     Rule("packages", "no dependencies make a loop, those of tests included", Check::Whole(loops::of_packages)),
     Rule("floors", "the compiler's modules take nothing from floors above", Check::Whole(floors::check)),
+    Rule("crates", "the book's page of crates is as their kernels' list and Cargo.lock", Check::Whole(crates::check)),
     Rule("stages", "the page of the architecture lists the stages as they are called", Check::Whole(stages::check)),
 ];
 

@@ -24,6 +24,9 @@ pub const COMPILER: &str = "codegen/compiler/src";
 /// Where the book's pages are.
 pub const BOOK: &str = "docs/src";
 
+/// Where the kernels are that use crates of crates.io.
+pub const CRATE_KERNELS: &str = "tests/kernels/crates";
+
 /// The page that lists the pipeline's phases.
 pub const ARCHITECTURE: &str = "docs/src/architecture.md";
 

@@ -17,6 +17,7 @@ mod abi;
 mod atomics;
 mod cases;
 mod core_tests;
+mod crates;
 mod debugger;
 mod examples;
 mod failures;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     if let Some(name) = &options.child {
         let child = panics::child(name)
             .or_else(|| stacks::child(name))
+            .or_else(|| crates::child(name))
             .or_else(|| print::child(name))
             .or_else(|| heap::child(name));
         return child.unwrap_or_else(|| failures::child(name));
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         failures::tests(),
         panics::tests(),
         stacks::tests(),
+        crates::tests(),
         linking::tests(),
         print::tests(),
         heap::tests(),
