@@ -125,7 +125,7 @@ pub fn trials() -> Vec<Trial> {
                 assert!(is_counted, "{profile}:\n{}", run.stdout);
                 assert!(profile != "--profile=release" || needed("calls") >= 40_000, "{}", run.stdout);
                 assert!(stack("recurses").ends_with('+'), "{profile}:\n{}", run.stdout);
-                assert!(run.stdout.contains("\n+: what called functions need"), "{profile}:\n{}", run.stdout);
+                assert!(run.stdout.contains("\n+: more with each turn of recursion"), "{profile}:\n{}", run.stdout);
                 assert!(!run.stderr.contains("statically determined"), "{profile}:\n{}", run.stderr);
             }
             None

@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use ptx_tests::folders::root;
-use ptx_tests::trial;
+use ptx_tests::test;
 
 use crate::demo::{Demo, Run, demo};
 
@@ -35,7 +35,7 @@ fn on_tested(demo: &Demo, args: &[&str]) -> Run {
 
 pub fn trials() -> Vec<Trial> {
     vec![
-        trial("test compiles and lists", || {
+        test("test compiles and lists", || {
             let demo = demo();
             let built = on_tested(&demo, &["--no-run"]).expect_success();
             assert!(built.stdout.contains("13 tests, none of them run (--no-run)"), "{}", built.stdout);
@@ -50,7 +50,7 @@ pub fn trials() -> Vec<Trial> {
             let ran = on_tested(&demo, &["passes", "--", "--exact"]);
             assert!(ran.success || ran.stderr.contains("13 tests of `ptx_tested` were compiled, and none was run"));
         }),
-        trial("test takes a crate that knows nothing of ptx", || {
+        test("test takes a crate that knows nothing of ptx", || {
             let demo = demo();
             let folder = demo.path().join("half");
             std::fs::create_dir_all(folder.join("src")).expect("a fresh folder");
