@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use libtest_mimic::Trial;
+use ptx_tests::folders::target_dir;
 use ptx_tests::test;
 
 use crate::demo::Demo;
@@ -15,17 +16,19 @@ pub fn trials() -> Vec<Trial> {
         // The workspace's root stood in the flags for all crates, and cargo compiled all anew at every change of package.
         test("packages in one target folder leave each other's dependencies alone", || {
             let packages = [Demo::new("first"), Demo::new("second")];
+            // Theirs alone: other tests run at the same time.
+            let folder = target_dir().join("project/shared");
+            let folder = folder.to_str().expect("the repository's path is UTF-8");
             let build = |package: &Demo, change: &str| {
                 package.edit("lib.rs", |text| format!("{text}\n// {change}\n"));
-                package.cargo(&["build"]).expect_success();
-                libraries(&package.target_dir().join("ptx"))
+                package.ptx(&["build", "--target-dir", folder]).expect_success();
+                libraries(Path::new(folder))
             };
             build(&packages[0], "A change.");
             let before = build(&packages[1], "A change.");
             assert!(before.keys().any(|path| name(path).starts_with("libptx_device-")), "{before:?}");
             for package in &packages {
                 let after = build(package, "Another change.");
-                // Other tests may add some of their own meanwhile.
                 let anew: Vec<_> = before.iter().filter(|(path, time)| after.get(*path) != Some(time)).collect();
                 assert!(anew.is_empty(), "compiled anew: {anew:?}");
             }
