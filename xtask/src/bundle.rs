@@ -6,14 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, ensure};
+pub use xtask::ARCH;
 
 use crate::{abi, cases, core, debugger, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
-
-/// What the kernels are compiled for: machine code for this GPU, and PTX for those that came later.
-pub const ARCH: &str = "sm_90";
 
 /// The most that a bundle may weigh, in MiB.
 const MAX_MIB: f64 = 60.0;

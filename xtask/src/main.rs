@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use xtask::shell;
 
 mod abi;
 mod accuracy;
@@ -22,7 +23,6 @@ mod random;
 mod reference;
 mod sanitizer;
 mod setup;
-mod shell;
 mod test;
 mod tidy;
 

@@ -19,6 +19,9 @@ use crate::shell;
 const WRAPPER: &str = "RUST_PTX_CAPTURE_WRAPPER";
 const LINKER: &str = "RUST_PTX_CAPTURE_LINKER";
 
+/// What kernels are compiled for.
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
 /// The file with the captured arguments, as JSON.
 const LINK: &str = "link.json";
 
@@ -129,7 +132,7 @@ fn with_linker(args: &[String], linker: &str) -> Option<Vec<String>> {
     let at = args.windows(2).position(|pair| pair[0] == "-C" && pair[1].starts_with("linker="))? + 1;
     let mut args = args.to_vec();
     args[at] = linker.to_string();
-    args.iter().any(|arg| arg == ptx_codegen::request::TARGET).then_some(args)
+    args.iter().any(|arg| arg == TARGET).then_some(args)
 }
 
 /// Keeps the linker's inputs, and fails: cargo then links again the next time.

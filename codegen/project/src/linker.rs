@@ -18,13 +18,12 @@ pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
 
 /// Lets `cargo ptx` and build scripts pass themselves to rustc as the linker, and to cargo as rustc's wrapper: if
 /// [`LINKER_VARIABLE`] names this program, does that and ends the process. Other programs inherit the variable, and may
-/// have this code in them. It may be called before `main`.
+/// have this code in them.
 pub fn become_linker_if_asked() {
     let asked = std::env::var_os(LINKER_VARIABLE).map(PathBuf::from);
     if asked.is_none() || asked != std::env::current_exe().ok() {
         return;
     }
-    signals::as_in_main();
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     wrapper::become_rustc_if_asked(&args);
     std::process::exit(run_linker(args).into());

@@ -1,12 +1,7 @@
-//! Signals: what std does about them as `main` begins, for the linker that a build script becomes before that; and what a
-//! linker does before one ends it.
+//! What a linker does before a signal ends it.
 
 #[cfg(unix)]
-pub use unix::{as_in_main, clean_up};
-
-/// Only Unix has signals.
-#[cfg(not(unix))]
-pub fn as_in_main() {}
+pub use unix::clean_up;
 
 /// Only Unix has signals.
 #[cfg(not(unix))]
@@ -20,23 +15,6 @@ mod unix {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
-
-    /// Enough for a handler and what the kernel saves of wide vector registers.
-    const STACK_SIZE: usize = 64 << 10;
-
-    /// A closed output is an error of `write`, and a handler has a stack when the thread's own is at its end.
-    pub fn as_in_main() {
-        // SAFETY: ignoring a signal runs no code of ours. `stack` is whole both times, and what it names is never freed.
-        unsafe {
-            libc::signal(libc::SIGPIPE, libc::SIG_IGN);
-            let mut stack: libc::stack_t = std::mem::zeroed();
-            if libc::sigaltstack(null_mut(), &mut stack) == 0 && stack.ss_flags & libc::SS_DISABLE != 0 {
-                let memory = Box::leak(vec![0_u8; STACK_SIZE].into_boxed_slice());
-                let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK_SIZE };
-                libc::sigaltstack(&stack, null_mut());
-            }
-        }
-    }
 
     /// Lets a signal that ends the process end it without its temporary files, on a thread that waits for one. The process
     /// then ends by that signal, as whoever sent it expects.

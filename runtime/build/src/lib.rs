@@ -12,8 +12,14 @@
 //!
 //! The host program then says `ptx::image!()`, or `ptx::image!("kernels")` for another crate's kernels.
 //!
-//! The script may do anything else before and after. It is also what rustc calls as the linker, but is that before its `main`
-//! begins, so that nothing is done twice.
+//! The script may do anything else before and after. What compiles is another program, `cargo-ptx` of the same version: the one
+//! that `RUST_PTX_COMPILER` names, else the one that `cargo install cargo-ptx` installed, else one that is built into the
+//! user's cache the first time, which takes about a minute, and serves all packages from then on. The program and the rustc
+//! in force must be of one toolchain, or the next one is tried.
+//!
+//! Under `cargo check`, `clippy` and `doc`, and so in an editor, nothing is compiled for the GPU, and the image is empty: no
+//! program is made that could use it. (Linux only, where cargo's command line can be read; `RUST_PTX_CHECK_ONLY=1` says so
+//! anywhere, and `=0` the opposite.) `cargo ptx check` shows what rustc says of device code.
 //!
 //! The script runs again when a source file, a manifest or the lock file of the kernels changes, or one of the variables
 //! below, and not otherwise. Errors are shown as cargo shows a build script's; warnings as warnings of the package.
@@ -24,28 +30,25 @@
 //! | `RUST_PTX_FLOAT` | floating-point modes, as in `fmad=false,ftz=true`; wins likewise, mode by mode |
 //! | `RUST_PTX_PANIC` | what panics leave behind, as in `location,sha2=full`; wins likewise, crate by crate |
 //! | `RUST_PTX_SYSROOT` | a ready device sysroot, or the `library` folder of Rust's sources |
-//! | `RUST_PTX_CACHE` | where the device sysroot and NVIDIA's tools are kept |
+//! | `RUST_PTX_CACHE` | where the compiler, the device sysroot and NVIDIA's tools are kept |
+//! | `RUST_PTX_COMPILER` | the `cargo-ptx` that compiles |
+//! | `RUST_PTX_CHECK_ONLY` | whether to compile nothing for the GPU: `1` or `0` |
 //! | `CUDA_HOME`, `CUDA_PATH` | where NVIDIA's tools are looked for first |
 
-mod environment;
-mod hook;
-mod image;
+mod check;
+#[doc(hidden)]
+pub mod compiler;
+mod values;
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
 
-use ptx_codegen::request::Emit;
-use ptx_codegen::{Diagnostic, Failure};
-use ptx_project::build::{self, Built, DeviceBuild, Features, Show};
-use ptx_project::options::Settings;
-use ptx_project::options::float::FloatSettings;
-use ptx_project::options::panics::{PanicFor, PanicSettings};
-use ptx_project::progress::Progress;
-use ptx_project::tools;
+pub use values::{DebugLevel, Output, PanicStrategy};
 
-pub use ptx_codegen::request::PanicStrategy;
-pub use ptx_codegen::request::{DebugLevel, Emit as Output};
-
-use environment::Environment;
+/// The target that kernels are compiled for.
+const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Compiles this package's library for the GPU, with the settings in `[package.metadata.ptx]`.
 pub fn build() {
@@ -53,33 +56,30 @@ pub fn build() {
 }
 
 /// How the kernels are compiled. What is not said here comes from `[package.metadata.ptx]` of the kernels' package.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Builder {
     kernels: Option<PathBuf>,
-    settings: Settings,
-    features: Option<Features>,
-    profile: Option<String>,
+    archs: Vec<String>,
+    emit: Vec<Output>,
+    /// By the option's name.
+    strings: BTreeMap<&'static str, String>,
+    /// By the option's name.
+    flags: BTreeMap<&'static str, bool>,
+    panic_for: Vec<(String, PanicStrategy)>,
+    link: Vec<PathBuf>,
+    link_at_load: bool,
+    nvcc_flags: Vec<String>,
+    host_only: Vec<String>,
+    features: Option<Vec<String>>,
+    no_default_features: bool,
     name: Option<String>,
     install_tools: bool,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Builder {
     /// Kernels in this package's own library.
     pub fn new() -> Self {
-        Self {
-            kernels: None,
-            settings: Settings::default(),
-            features: None,
-            profile: None,
-            name: None,
-            install_tools: false,
-        }
+        Self::default()
     }
 
     /// Kernels in another package: its folder, relative to this package's.
@@ -92,70 +92,70 @@ impl Builder {
     /// One more GPU architecture, as in `sm_90a`.
     #[must_use]
     pub fn arch(mut self, arch: impl Into<String>) -> Self {
-        self.settings.arch.push(arch.into());
+        self.archs.push(arch.into());
         self
     }
 
     /// One more kind of output. Cubins are made anyway where ptxas is found.
     #[must_use]
     pub fn emit(mut self, output: Output) -> Self {
-        self.settings.emit.push(output);
+        self.emit.push(output);
         self
     }
 
     /// How much debug information the device code has; the profile's `debug` otherwise.
     #[must_use]
     pub fn debug_level(mut self, level: DebugLevel) -> Self {
-        self.settings.debug_level = Some(level);
+        self.strings.insert("debug-level", level.name().into());
         self
     }
 
     /// Which maths library: `auto`, `off` (the crate libm) or the path of a libdevice.10.bc.
     #[must_use]
     pub fn libdevice(mut self, libdevice: impl Into<String>) -> Self {
-        self.settings.libdevice = Some(libdevice.into());
+        self.strings.insert("libdevice", libdevice.into());
         self
     }
 
     /// Which ptxas: `auto`, `off` or a path.
     #[must_use]
     pub fn ptxas(mut self, ptxas: impl Into<String>) -> Self {
-        self.settings.ptxas = Some(ptxas.into());
+        self.strings.insert("ptxas", ptxas.into());
         self
     }
 
     /// A PTX ISA version, as in `8.0`, instead of the lowest that suffices.
     #[must_use]
     pub fn ptx_version(mut self, version: impl Into<String>) -> Self {
-        self.settings.ptx_version = Some(version.into());
+        self.strings.insert("ptx-version", version.into());
         self
     }
 
     /// Whether multiplications and additions may be fused: `nvcc --fmad`, on by default.
     #[must_use]
     pub fn fmad(mut self, fused: bool) -> Self {
-        self.settings.float.fmad = Some(fused);
+        self.flags.insert("fmad", fused);
         self
     }
 
     /// Whether subnormal numbers of single precision are zero: `nvcc --ftz`, off by default.
     #[must_use]
     pub fn ftz(mut self, flushed: bool) -> Self {
-        self.settings.float.ftz = Some(flushed);
+        self.flags.insert("ftz", flushed);
         self
     }
 
     /// Whether divisions and reciprocals of single precision are correctly rounded: `nvcc --prec-div`, on by default.
     #[must_use]
     pub fn prec_div(mut self, rounded: bool) -> Self {
-        self.settings.float.prec_div = Some(rounded);
+        self.flags.insert("prec-div", rounded);
         self
     }
 
     /// Whether square roots of single precision are correctly rounded: `nvcc --prec-sqrt`, on by default.
     #[must_use]
     pub fn prec_sqrt(mut self, rounded: bool) -> Self {
-        self.settings.float.prec_sqrt = Some(rounded);
+        self.flags.insert("prec-sqrt", rounded);
         self
     }
 
@@ -163,21 +163,21 @@ impl Builder {
     /// precision. Off by default.
     #[must_use]
     pub fn use_fast_math(mut self, fast: bool) -> Self {
-        self.settings.float.use_fast_math = Some(fast);
+        self.flags.insert("use-fast-math", fast);
         self
     }
 
     /// What a panic leaves behind: message and place, the place alone, or nothing. [`PanicStrategy::Full`] by default.
     #[must_use]
     pub fn panic(mut self, strategy: PanicStrategy) -> Self {
-        self.settings.panic.panic = Some(strategy);
+        self.strings.insert("panic", strategy.name().into());
         self
     }
 
     /// The same for the panics of one crate, named as in Rust code: the one that calls what panics.
     #[must_use]
     pub fn panic_for(mut self, name: impl Into<String>, strategy: PanicStrategy) -> Self {
-        self.settings.panic.panic_for.push(PanicFor { name: name.into().replace('-', "_"), strategy });
+        self.panic_for.push((name.into(), strategy));
         self
     }
 
@@ -186,28 +186,28 @@ impl Builder {
     /// GPUs of the architectures' major versions; PTX cannot be linked, so there is nothing for later ones.
     #[must_use]
     pub fn link(mut self, file: impl Into<PathBuf>) -> Self {
-        self.settings.link.push(file.into());
+        self.link.push(file.into());
         self
     }
 
     /// Leaves undefined symbols to `Device::linker`, which links when the program runs.
     #[must_use]
     pub fn link_at_load(mut self) -> Self {
-        self.settings.link_at_load = true;
+        self.link_at_load = true;
         self
     }
 
     /// One more option for nvcc, where it compiles `.cu` files, as in `-std=c++20`.
     #[must_use]
     pub fn nvcc_flag(mut self, flag: impl Into<String>) -> Self {
-        self.settings.nvcc_flags.push(flag.into());
+        self.nvcc_flags.push(flag.into());
         self
     }
 
     /// One more dependency that only the host uses.
     #[must_use]
     pub fn host_only(mut self, dependency: impl Into<String>) -> Self {
-        self.settings.host_only.push(dependency.into());
+        self.host_only.push(dependency.into());
         self
     }
 
@@ -215,22 +215,22 @@ impl Builder {
     /// it is being built with.
     #[must_use]
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
-        let all = self.features.get_or_insert_default();
-        all.names.extend(features.into_iter().map(Into::into));
+        self.features.get_or_insert_default().extend(features.into_iter().map(Into::into));
         self
     }
 
     /// Leaves the feature `default` of the kernels' package off.
     #[must_use]
     pub fn no_default_features(mut self) -> Self {
-        self.features.get_or_insert_default().default = false;
+        self.features.get_or_insert_default();
+        self.no_default_features = true;
         self
     }
 
     /// A cargo profile for the device code instead of the host's: `release` makes kernels fast in a debug build.
     #[must_use]
     pub fn profile(mut self, profile: impl Into<String>) -> Self {
-        self.profile = Some(profile.into());
+        self.strings.insert("profile", profile.into());
         self
     }
 
@@ -252,129 +252,114 @@ impl Builder {
 
     /// Compiles, and writes what `ptx::image!()` includes. Ends the build script with a message if that fails.
     pub fn build(self) {
-        let environment = match Environment::read() {
-            Ok(environment) => environment,
-            Err(message) => {
-                eprintln!("error: {message}");
-                std::process::exit(1);
-            }
-        };
-        if environment.target == ptx_codegen::request::TARGET {
-            // `cargo build --target nvptx64-nvidia-cuda`: this *is* the device build.
-            println!("cargo::rerun-if-changed=build.rs");
-            return;
-        }
-        if let Err(failure) = self.run(&environment) {
-            for diagnostic in &failure.diagnostics {
-                eprintln!("{}\n", diagnostic.render(&failure.source_base, false));
-            }
+        if let Err(message) = self.run() {
+            eprintln!("{message}");
             std::process::exit(1);
         }
     }
 
-    fn run(self, environment: &Environment) -> Result<(), Failure> {
-        if self.install_tools
-            && tools::find().ptxas().is_none()
-            && let Err(failure) = tools::install(&Progress::quiet())
-        {
-            failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));
-        }
-        let mut build = self.device_build(environment);
-        build.settings.float = FloatSettings::of_variable()?.or(build.settings.float);
-        build.settings.panic = PanicSettings::of_variable()?.or(std::mem::take(&mut build.settings.panic));
-        let built = build::run(&build, &Progress::quiet())?;
-        let image = environment.out_dir.join(format!("{}.image.rs", built.report.name));
-        ptx_codegen::files::write_if_changed(&image, &image::expression(&built.report))?;
-        announce(&built, &environment.out_dir);
-        Ok(())
-    }
-
-    fn device_build(mut self, environment: &Environment) -> DeviceBuild {
-        if let Some(archs) = &environment.archs {
-            self.settings.arch = archs.clone();
-        }
-        let own = self.kernels.is_none();
-        let manifest = environment.manifest_dir.join(self.kernels.unwrap_or_default()).join("Cargo.toml");
-        let features = match self.features {
-            Some(features) => features,
-            None if own => environment.features(&manifest),
-            None => Features::default(),
+    fn run(self) -> Result<(), String> {
+        let get = |name: &str| {
+            std::env::var_os(name)
+                .ok_or_else(|| format!("error: `{name}` is not set: ptx_build runs in a build script, called by cargo"))
         };
-        let metadata = Settings::of_manifest(&manifest).unwrap_or_default();
-        let settings = self.settings.linking_below(&environment.manifest_dir);
-        let emit = if settings.emit.is_empty() { metadata.emit.clone() } else { settings.emit.clone() };
-        let effective = settings.clone().or(metadata);
-        DeviceBuild {
-            settings: Settings { emit: with_cubins(emit, &effective), ..settings },
-            profile: self.profile.unwrap_or_else(|| environment.profile.clone()),
-            features,
-            tests: false,
-            // Below the script's own folder: two packages, or two profiles, do not meet there.
-            out_dir: environment.out_dir.join(self.name.as_ref().map_or("ptx".into(), |name| format!("ptx-{name}"))),
-            name: self.name,
-            target_dir: environment.target_dir.join("ptx"),
-            cargo: environment.cargo.clone(),
-            rustc: environment.rustc.clone(),
-            sysroot: environment.sysroot.clone(),
-            dump_dir: None,
-            show: Show::BuildScript,
-            color: false,
-            manifest,
+        if get("TARGET")? == TARGET {
+            // `cargo build --target nvptx64-nvidia-cuda`: this *is* the device build.
+            println!("cargo::rerun-if-changed=build.rs");
+            return Ok(());
+        }
+        for variable in [compiler::VARIABLE, check::VARIABLE] {
+            println!("cargo::rerun-if-env-changed={variable}");
+        }
+        if check::is_only_a_check() {
+            let package = PathBuf::from(get("CARGO_MANIFEST_DIR")?).join(self.kernels.unwrap_or_default());
+            return check::stand_in(&package, self.name, get("OUT_DIR")?.as_ref()).map_err(|e| format!("error: {e}"));
+        }
+        let compiler = compiler::find().map_err(|reason| format!("error: {reason}"))?;
+        for path in &compiler.watched {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+        // It writes for cargo and for the user by itself.
+        let status = Command::new(&compiler.program)
+            .args(self.arguments())
+            .status()
+            .map_err(|e| format!("error: cannot run `{}`: {e}", compiler.program.display()))?;
+        match status.code() {
+            Some(0) => Ok(()),
+            Some(code) => std::process::exit(code),
+            None => Err(format!("error: `{}` ended with {status}", compiler.program.display())),
         }
     }
-}
 
-/// Adds cubins where ptxas is there and knows every architecture: they load faster than PTX.
-fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
-    let can = match settings.ptxas.as_deref() {
-        Some("off") => false,
-        None | Some("auto") => tools::find().ptxas().is_some_and(|ptxas| {
-            ptxas.archs().is_ok_and(|known| settings.arch.iter().all(|arch| known.contains(arch)))
-        }),
-        Some(_) => true,
-    };
-    if can && !emit.contains(&Emit::Cubin) {
-        emit.push(Emit::Cubin);
+    /// The compiler's command line; the rest it takes from the environment that cargo gives a build script.
+    #[doc(hidden)]
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut args: Vec<OsString> = vec!["build-script".into()];
+        let mut add = |option: &str, value: OsString| {
+            let mut arg = OsString::from(format!("--{option}="));
+            arg.push(value);
+            args.push(arg);
+        };
+        for arch in &self.archs {
+            add("arch", arch.into());
+        }
+        for output in &self.emit {
+            add("emit", output.name().into());
+        }
+        for (option, value) in &self.strings {
+            add(option, value.into());
+        }
+        for (option, value) in &self.flags {
+            add(option, value.to_string().into());
+        }
+        for (name, strategy) in &self.panic_for {
+            add("panic-for", format!("{name}={}", strategy.name()).into());
+        }
+        for file in &self.link {
+            add("link", file.into());
+        }
+        for flag in &self.nvcc_flags {
+            add("nvcc-flag", flag.into());
+        }
+        for dependency in &self.host_only {
+            add("host-only", dependency.into());
+        }
+        if let Some(folder) = &self.kernels {
+            add("kernels", folder.into());
+        }
+        if let Some(name) = &self.name {
+            add("name", name.into());
+        }
+        for feature in self.features.iter().flatten() {
+            add("feature", feature.into());
+        }
+        let flags = [
+            ("--link-at-load", self.link_at_load),
+            ("--only-these-features", self.features.is_some()),
+            ("--no-default-features", self.no_default_features),
+            ("--install-tools", self.install_tools),
+        ];
+        args.extend(flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.into()));
+        args
     }
-    emit
-}
-
-/// Tells cargo when to run the script again, and passes the linker's warnings on. What the script itself makes in `out_dir`
-/// is always newer than the script's last run.
-fn announce(built: &Built, out_dir: &Path) {
-    for variable in environment::variables() {
-        println!("cargo::rerun-if-env-changed={variable}");
-    }
-    for source in built.sources.iter().filter(|source| !source.starts_with(out_dir)) {
-        println!("cargo::rerun-if-changed={}", source.display());
-    }
-    for diagnostic in &built.report.diagnostics {
-        println!("cargo::warning={}", one_line(diagnostic));
-    }
-}
-
-fn one_line(diagnostic: &Diagnostic) -> String {
-    let place = diagnostic.spans.first().map_or_else(String::new, |(span, _)| format!("{span}: "));
-    let notes = diagnostic.notes.iter().map(|note| format!("; {}", note.replace('\n', " ")));
-    format!("{place}{} [{}]{}", diagnostic.message, diagnostic.code, notes.collect::<String>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx_codegen::codes::Code;
 
     #[test]
-    fn warnings_take_one_line() {
-        let diagnostic = Diagnostic::warning(Code::Spill, "kernel `k` spills").note("8 bytes\nof stores");
-        assert_eq!(one_line(&diagnostic), "kernel `k` spills [PTX0014]; 8 bytes of stores");
+    fn what_is_said_twice_counts_once() {
+        let args = Builder::new().fmad(true).ptxas("off").fmad(false).ptxas("auto").link("a b.cu").arguments();
+        assert_eq!(args, ["build-script", "--ptxas=auto", "--fmad=false", "--link=a b.cu"]);
     }
 
     #[test]
-    fn no_cubins_where_ptxas_is_off() {
-        let settings = Settings { ptxas: Some("off".into()), ..Settings::default() };
-        assert_eq!(with_cubins(vec![Emit::LlvmIr], &settings), [Emit::LlvmIr]);
-        let settings = Settings { ptxas: Some("/some/ptxas".into()), ..Settings::default() };
-        assert_eq!(with_cubins(vec![Emit::Cubin], &settings), [Emit::Cubin]);
+    fn features_are_the_packages_own_unless_named() {
+        assert_eq!(Builder::new().arguments(), ["build-script"]);
+        let none: [&str; 0] = [];
+        assert_eq!(Builder::new().features(none).arguments(), ["build-script", "--only-these-features"]);
+        let args = Builder::new().features(["a", "b"]).no_default_features().arguments();
+        assert_eq!(args[1..], ["--feature=a", "--feature=b", "--only-these-features", "--no-default-features"]);
     }
 }

@@ -15,7 +15,6 @@ const ARCHS: &str = "sm_75,sm_80,sm_90,sm_120";
 const CUDA: &str = "../../kernels/bench/cuda";
 
 fn main() {
-    // First: this program is also rustc's linker.
     let kernels = || Builder::new().kernels("../../kernels/bench").profile("release");
     kernels().build();
     kernels().panic(PanicStrategy::Trap).name("trap").build();

@@ -21,7 +21,6 @@ mod panics;
 const FORMS: [&str; 6] = ["ptx", "cubin", "fatbin", "o", "a", "ltoir"];
 
 fn main() {
-    // First: this program is also rustc's linker.
     for folder in ["../../kernels/basics", "../../kernels/litmus", "../../kernels/syscalls"] {
         Builder::new().kernels(folder).profile("release").build();
     }

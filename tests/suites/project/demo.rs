@@ -8,6 +8,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use ptx_tests::folders::{root, target_dir};
 
+/// The variable that names the program which build scripts compile with.
+pub const COMPILER: &str = "RUST_PTX_COMPILER";
+
 /// A made project.
 pub struct Demo {
     scratch: tempfile::TempDir,
@@ -63,6 +66,11 @@ impl Demo {
         self.scratch.path().join(self.name)
     }
 
+    /// Where cargo builds it: not the folder in which the cargo above us builds. It stays between runs.
+    pub fn target_dir(&self) -> PathBuf {
+        target_dir().join("project")
+    }
+
     /// Changes a source file.
     pub fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
         let path = self.path().join("src").join(name);
@@ -83,9 +91,19 @@ impl Demo {
         outcome.unwrap_or_else(|panic| resume_unwind(panic));
     }
 
+    /// The package's name.
+    pub fn name(&self) -> &str {
+        self.name
+    }
+
     /// Runs cargo in the project.
     pub fn cargo(&self, args: &[&str]) -> Run {
-        self.run(cargo().args(args).current_dir(self.path()))
+        self.cargo_with(&[], args)
+    }
+
+    /// Runs cargo in the project, with these environment variables.
+    pub fn cargo_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Run {
+        self.run(cargo().envs(variables.iter().copied()).args(args).current_dir(self.path()))
     }
 
     /// Runs `cargo ptx` in the project.
@@ -108,9 +126,11 @@ impl Demo {
     }
 
     fn run(&self, command: &mut Command) -> Run {
-        // Not the folder in which the cargo above us builds. It stays between runs: the compiler is in it.
-        let target = target_dir();
-        command.env("CARGO_TARGET_DIR", target.join("project"));
+        command.env("CARGO_TARGET_DIR", self.target_dir());
+        if command.get_envs().all(|(name, _)| name != COMPILER) {
+            // The one that `cargo ptx` above is.
+            command.env(COMPILER, target_dir().join("debug/cargo-ptx"));
+        }
         let Output { status, stdout, stderr } = command.output().expect("cargo starts");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Run { success: status.success(), stdout: text(stdout), stderr: text(stderr) }

@@ -4,10 +4,13 @@ use std::process::ExitCode;
 
 mod build_script;
 mod cargo_ptx;
+mod check;
+mod compiler;
 mod debug;
 mod demo;
 mod messages;
 mod rebuild;
+mod shared;
 mod tests;
 mod timings;
 
@@ -16,7 +19,10 @@ fn main() -> ExitCode {
         let trials = [
             rebuild::trials(),
             build_script::trials(),
+            shared::trials(),
             cargo_ptx::trials(),
+            check::trials(),
+            compiler::trials(),
             messages::trials(),
             debug::trials(),
             tests::trials(),

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-mod build;
+use crate::setup;
+
 mod chart;
 mod code;
-mod compile;
 mod guard;
 mod kernels;
 mod page;
+mod program;
 
 /// What can be measured, and what is made of it.
 #[derive(clap::Subcommand)]
@@ -38,10 +39,15 @@ pub enum Benchmark {
 /// Measures or writes.
 pub fn run(what: &Benchmark) -> Result<ExitCode> {
     match what {
-        Benchmark::Build => build::run(),
-        Benchmark::Compile => compile::run(),
+        Benchmark::Build => measured("build"),
+        Benchmark::Compile => measured("compile"),
         Benchmark::Kernels(request) => kernels::run(request),
         Benchmark::Guard { accept } => guard::run(accept.as_deref()),
         Benchmark::Page { record } => page::run(record).map(|()| ExitCode::SUCCESS),
     }
+}
+
+fn measured(what: &str) -> Result<ExitCode> {
+    setup::run()?;
+    Ok(if program::program().arg(what).status()?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -112,6 +112,7 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("codegen/cargo-ptx/src/cli/environment.rs", "cargo says which cargo and rustc it is"),
     ("codegen/cargo-ptx/src/cli/output.rs", "whether colours are wanted"),
     ("codegen/cargo-ptx/src/cli/doctor.rs", "it reports what others read"),
+    ("codegen/cargo-ptx/src/cli/script/environment.rs", "a build script is told by cargo's variables what to build"),
     ("codegen/cargo-ptx/src/debugger", "where cuda-gdb lies"),
     ("codegen/project/src/build/cargo.rs", "the device build's cargo must not see the outer one's variables"),
     ("codegen/project/src/build/profile.rs", "cargo's profiles can be set by variables"),
@@ -121,7 +122,10 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("codegen/project/src/timings.rs", "whether the linker's measurements are wanted"),
     ("codegen/project/src/tools", "where NVIDIA's tools lie"),
     ("codegen/project/src/wrapper.rs", "whether this program is to be rustc's wrapper"),
-    ("runtime/build/src", "a build script is told by cargo's variables what to build"),
+    (
+        "runtime/build/src",
+        "a build script is told by cargo's variables where its compiler is, and where its output goes",
+    ),
     ("runtime/macros/src", "a macro learns from cargo's variables which package it is in"),
     ("runtime/host/src/linker/nvjitlink.rs", "where NVIDIA's library lies"),
 ];

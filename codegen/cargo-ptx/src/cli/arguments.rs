@@ -11,6 +11,8 @@ use ptx_project::options::Settings;
 use ptx_project::options::float::FloatSettings;
 use ptx_project::options::panics::PanicSettings;
 
+use super::script::ScriptArgs;
+
 /// `cargo ptx …`
 #[derive(Parser, Debug)]
 #[command(name = "cargo ptx", bin_name = "cargo ptx", version, about = "Compiles Rust kernels for NVIDIA GPUs")]
@@ -35,9 +37,12 @@ pub enum Verb {
     New(NewArgs),
     /// Compile a package's kernels; print the files and what every kernel uses.
     Build(TimedBuildArgs),
+    /// Have rustc check a package's kernels for the GPU, without compiling them; an editor can show what it says.
+    Check(BuildArgs),
     /// Build and run the host program, as `cargo run` does.
     Run(RunArgs),
     /// Run a package's `#[test]`s on the GPU, one launch of one thread each.
+    #[cfg(feature = "test")]
     Test(TestArgs),
     /// Build the host program without optimisation and start it in cuda-gdb, with pretty printers and sources.
     Debug(DebugArgs),
@@ -63,6 +68,9 @@ pub enum Verb {
         /// The code; all are listed without one.
         code: Option<String>,
     },
+    /// What `ptx_build` runs in a build script.
+    #[command(hide = true)]
+    BuildScript(Box<ScriptArgs>),
 }
 
 impl Verb {
@@ -70,8 +78,9 @@ impl Verb {
     pub fn message_format(&self) -> MessageFormat {
         match self {
             Self::Build(args) => args.build.message_format,
+            #[cfg(feature = "test")]
             Self::Test(args) => args.build.message_format,
-            Self::Header(args) => args.message_format,
+            Self::Check(args) | Self::Header(args) => args.message_format,
             Self::Inspect(args) => args.build.message_format,
             Self::Doctor { message_format } => *message_format,
             _ => MessageFormat::Human,
@@ -183,6 +192,7 @@ pub struct RunArgs {
 #[command(after_help = "\
 What stands after `--` is for the tests: --list, --exact, --skip NAME, --ignored, --include-ignored, --nocapture,
 --format pretty|terse|json, --deadline SECONDS. `cargo ptx test -- --help` lists them.")]
+#[cfg(feature = "test")]
 pub struct TestArgs {
     /// Only tests whose names contain this.
     pub filter: Option<String>,

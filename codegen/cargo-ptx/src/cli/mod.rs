@@ -1,7 +1,8 @@
-//! `cargo ptx`: new, build, run, test, debug, header, inspect, doctor, setup, explain.
+//! `cargo ptx`: new, build, check, run, test, debug, header, inspect, doctor, setup, explain.
 
 mod arguments;
 mod build;
+mod check;
 mod debug;
 pub mod doctor;
 mod environment;
@@ -12,8 +13,10 @@ mod inspect;
 mod new;
 mod output;
 mod run;
+mod script;
 mod select;
 pub mod setup;
+#[cfg(feature = "test")]
 mod test;
 mod timings;
 
@@ -73,8 +76,10 @@ fn dispatch(line: CommandLine) -> Result<u8> {
     match verb {
         Verb::New(args) => new::run(&args)?,
         Verb::Build(args) => build::run(&args, &progress)?,
+        Verb::Check(args) => check::run(&args, &progress)?,
         Verb::Header(args) => header::run(args, &progress)?,
         Verb::Run(args) => return run::run(&args),
+        #[cfg(feature = "test")]
         Verb::Test(args) => return test::run(&args, &progress),
         Verb::Debug(args) => return debug::run(&args, &progress),
         Verb::Inspect(args) => inspect::run(&args, &progress)?,
@@ -84,6 +89,7 @@ fn dispatch(line: CommandLine) -> Result<u8> {
         }
         Verb::Setup { no_tools } => setup::run(&rustc(), &progress, !no_tools)?,
         Verb::Explain { code } => explain::run(code.as_deref())?,
+        Verb::BuildScript(args) => script::run(*args)?,
     }
     Ok(0)
 }

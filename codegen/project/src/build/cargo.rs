@@ -12,6 +12,7 @@ use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::request::TARGET;
 
+use super::manifest::OnDisk;
 use super::messages::Messages;
 use super::package::Package;
 use super::request::DeviceBuild;
@@ -30,15 +31,16 @@ pub struct Outcome {
     pub dependencies: Option<Instant>,
 }
 
-/// The command line that builds the device manifest's library; also what tells one build from another.
+/// The command line that builds the device manifest's library, or only checks it if there are no arguments for the linker;
+/// also what tells one build from another.
 pub fn arguments(
     build: &DeviceBuild,
     package: &Package,
-    manifest: &Path,
+    OnDisk { manifest, shares_root, .. }: &OnDisk,
     sysroot: &Path,
     rustc: &Rustc,
     features: &[String],
-    link_args: &[String],
+    link_args: Option<&[String]>,
 ) -> Result<Vec<String>> {
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_string()),
@@ -48,8 +50,8 @@ pub fn arguments(
         .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot find the running program's file: {e}")))?;
     let mut args: Vec<String> = Vec::new();
     let mut add = |items: &[&str]| args.extend(items.iter().map(ToString::to_string));
-    add(&["rustc", "--lib", "--target", TARGET, "--color", "never"]);
-    if !build.tests {
+    add(&[if link_args.is_some() { "rustc" } else { "check" }, "--lib", "--target", TARGET, "--color", "never"]);
+    if link_args.is_some() && !build.tests {
         // rustc makes a program of tests, whatever the crate is.
         add(&["--crate-type", "cdylib"]);
     }
@@ -68,12 +70,21 @@ pub fn arguments(
     // absolute, because a debugger does not know the workspace.
     let remap = format!("--remap-path-prefix={}/=", text(package.root())?);
     let sysroot = text(sysroot)?;
-    let mut flags = vec!["--sysroot", &sysroot, &remap, "--remap-path-scope=macro,diagnostics", FOR_THE_LINKER];
+    let remap = [&*remap, "--remap-path-scope=macro,diagnostics"];
+    let mut flags = vec!["--sysroot", &sysroot, FOR_THE_LINKER];
     flags.extend(rustc.is_nightly().then_some(NO_COPIES));
+    if *shares_root {
+        flags.extend(remap);
+    }
     let flags = toml::Value::Array(flags.iter().map(|flag| toml::Value::from(*flag)).collect());
     add(&["--config", &format!("target.{TARGET}.rustflags={flags}")]);
+    let Some(link_args) = link_args else { return Ok(args) };
     // The linker only here, not in cargo's configuration: dependencies must not depend on which program links.
     add(&["--", "-C", &format!("linker={}", text(&linker)?)]);
+    // Nor on the folder of the package that uses them, where none of them is in it: others use them, too.
+    if !*shares_root {
+        add(&remap);
+    }
     for arg in link_args {
         add(&["-C", &format!("link-arg={arg}")]);
     }

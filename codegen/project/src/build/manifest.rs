@@ -18,7 +18,7 @@
 //! ```
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cargo_platform::{Cfg, CfgExpr, Platform};
 use toml::{Table, Value};
@@ -54,9 +54,20 @@ pub struct DeviceManifest {
     pub dropped: BTreeSet<String>,
 }
 
+/// A device manifest on disk.
+#[derive(Clone, Debug)]
+pub struct OnDisk {
+    /// Where it was written.
+    pub manifest: PathBuf,
+    /// As in [`DeviceManifest`].
+    pub dropped: BTreeSet<String>,
+    /// Whether others of the workspace's crates are compiled for the device.
+    pub shares_root: bool,
+}
+
 /// Fields of `[package]` that the library's code can see, or that decide how it is compiled.
-const PACKAGE_FIELDS: [&str; 9] =
-    ["version", "edition", "rust-version", "authors", "description", "homepage", "repository", "license", "resolver"];
+const PACKAGE_FIELDS: [&str; 8] =
+    ["version", "edition", "rust-version", "authors", "description", "homepage", "repository", "license"];
 
 /// What `rustc --print cfg` says of the target: those that hold, by key. It has no other value of these keys.
 const DEVICE_CFGS: [(&str, &str); 8] = [
@@ -107,8 +118,20 @@ impl DeviceManifest {
             profiles.insert("test".into(), Value::Table(profile::of_tests(&profiles, name)));
         }
         table.insert("profile".into(), Value::Table(profiles));
-        table.insert("workspace".into(), Value::Table(workspace(source)));
+        let edition = table["package"].get("edition").and_then(Value::as_str);
+        table.insert("workspace".into(), Value::Table(workspace(source, edition)));
         Ok(Self { table, dropped })
+    }
+
+    /// Whether crates besides the package's own lie below a folder. What one asks for itself there is there, too.
+    pub fn has_crates_below(&self, folder: &Path) -> bool {
+        fn is_below(value: &Value, folder: &Path) -> bool {
+            let path = value.get("path").and_then(Value::as_str);
+            path.is_some_and(|path| Path::new(path).starts_with(folder))
+                || value.as_table().is_some_and(|table| table.values().any(|value| is_below(value, folder)))
+        }
+        let tables = ["dependencies", "target", "patch", "replace"];
+        tables.iter().filter_map(|name| self.table.get(*name)).any(|table| is_below(table, folder))
     }
 }
 
@@ -139,12 +162,14 @@ fn library(source: &Source<'_>) -> Result<Table, String> {
 }
 
 /// Its own, so that cargo looks for no other further up.
-fn workspace(source: &Source<'_>) -> Table {
-    let mut workspace = Table::new();
-    if let Some(given) = source.root.get("workspace").and_then(Value::as_table) {
-        copy(given, &mut workspace, &["resolver"]);
-    }
-    workspace
+///
+/// Never with cargo's first resolver, which old editions have by themselves: the device would get the features that the
+/// host's dependencies ask for, such as `std`.
+fn workspace(source: &Source<'_>, edition: Option<&str>) -> Table {
+    let given = |table: &str| source.root.get(table)?.get("resolver")?.as_str().filter(|resolver| *resolver != "1");
+    let by_edition = if edition.is_some_and(|edition| edition >= "2024") { "3" } else { "2" };
+    let resolver = given("workspace").or(given("package")).unwrap_or(by_edition);
+    Table::from_iter([("resolver".to_string(), Value::from(resolver))])
 }
 
 impl Source<'_> {

@@ -74,6 +74,7 @@ fn nothing_but_the_library_is_left() {
         lto = "off"
         debug = "line-tables-only"
         [workspace]
+        resolver = "3"
     "#
     .parse()
     .unwrap();
@@ -303,6 +304,39 @@ fn a_name_that_is_no_dependency_is_refused() {
     );
     assert!(generate("[package]\nname = 'app'\n", "", &["nobody"]).unwrap_err().ends_with("it has none"));
     assert!(generate(package, "", &["clap", "rand_core"]).is_ok());
+}
+
+#[test]
+fn the_resolver_is_never_the_first() {
+    for (package, root, resolver) in [
+        ("edition = '2015'", "", "2"),
+        ("", "", "2"),
+        ("edition = '2018'", "[workspace]\nresolver = '1'", "2"),
+        ("edition = '2021'", "[workspace]", "2"),
+        ("edition = '2024'", "[workspace]", "3"),
+        ("edition = '2018'", "[workspace]\nresolver = '3'", "3"),
+        ("edition = '2024'\nresolver = '2'", "[package]\nresolver = '2'", "2"),
+    ] {
+        check(package, root, &[], &format!("[workspace]\nresolver = '{resolver}'"));
+        let package = format!("[package]\nname = 'app'\n{package}");
+        assert!(generate(&package, root, &[]).unwrap().table["package"].get("resolver").is_none());
+    }
+}
+
+#[test]
+fn crates_of_the_workspace_are_found() {
+    for (package, root, expected) in [
+        ("[dependencies]\nx = '1'", "", false),
+        ("[dependencies]\nx = { path = '/wsx/x' }", "", false),
+        ("[dependencies]\nx = { path = '../x' }", "", true),
+        ("[dependencies]\nx.workspace = true", "[workspace.dependencies]\nx = { path = 'x' }", true),
+        ("[target.'cfg(a)'.dependencies]\nx = { path = 'x' }", "", true),
+        ("[dependencies]\nx = '1'", "[patch.crates-io]\nx = { path = 'x' }", true),
+        ("[build-dependencies]\nx = { path = 'x' }", "", false),
+    ] {
+        let device = generate(&format!("[package]\nname = 'app'\n{package}"), root, &[]).unwrap();
+        assert_eq!(device.has_crates_below(Path::new("/ws")), expected, "{package}\n{root}");
+    }
 }
 
 #[test]

@@ -14,7 +14,6 @@ mod profile;
 mod request;
 mod sources;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -28,6 +27,8 @@ use ptx_codegen::files::{absolute, normalized, write_if_changed};
 use ptx_codegen::hash;
 use ptx_codegen::report::{self, LinkedFile, Report};
 use ptx_codegen::timings::{self, Timings};
+
+use manifest::{DeviceManifest, OnDisk};
 
 pub use harness::checkout;
 pub use package::Package;
@@ -53,17 +54,36 @@ pub fn report(build: &DeviceBuild, progress: &Progress) -> Result<Report> {
 
 /// Builds. rustc's messages have been shown when this returns; the linker's stand in the report or in the failure.
 pub fn run(build: &DeviceBuild, progress: &Progress) -> Result<Built> {
-    build_for(build, false, progress)
+    prepared(build, Aim::Build, progress, |run| run.run())
 }
 
 /// The same, and how long what took. Stages of the compiler are there if it ran, not if all was there already.
 pub fn timed(build: &DeviceBuild, progress: &Progress) -> Result<(Built, Timings)> {
     timings::take();
-    let built = build_for(build, true, progress)?;
+    let built = prepared(build, Aim::TimedBuild, progress, |run| run.run())?;
     Ok((built, timings::take()))
 }
 
-fn build_for(build: &DeviceBuild, timed: bool, progress: &Progress) -> Result<Built> {
+/// Has rustc check the library for the device, without compiling it; its messages have been shown when this returns.
+pub fn check(build: &DeviceBuild, progress: &Progress) -> Result<()> {
+    prepared(build, Aim::Check, progress, |run| run.check())
+}
+
+/// What cargo is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aim {
+    Build,
+    TimedBuild,
+    Check,
+}
+
+/// Decides everything, and lets `run` do it.
+fn prepared<T>(
+    build: &DeviceBuild,
+    aim: Aim,
+    progress: &Progress,
+    run: impl FnOnce(&Run<'_>) -> Result<T>,
+) -> Result<T> {
     let build = &DeviceBuild {
         out_dir: normalized(&absolute(&build.out_dir)?),
         target_dir: normalized(&absolute(&build.target_dir)?),
@@ -87,26 +107,36 @@ fn build_for(build: &DeviceBuild, timed: bool, progress: &Progress) -> Result<Bu
         sysroot::ensure(&rustc, build.sysroot.as_deref(), progress)?
     };
 
+    let device = device_manifest(build, &package, &settings.host_only)?;
+    // cargo has no flags for the last crate of a check alone.
+    let shares_root = aim == Aim::Check || device.has_crates_below(package.root());
+    let build = &DeviceBuild { target_dir: target_dir(build, &package, shares_root), ..build.clone() };
+
     // Always in this order, so that two builds cannot wait for each other.
     let _target_lock = lock::lock(&build.target_dir, progress)?;
     let _out_lock = lock::lock(&build.out_dir, progress)?;
-    let device = write_manifest(build, &package, &settings.host_only)?;
+    let dropped = device.dropped.clone();
+    let device = OnDisk { manifest: write_manifest(build, &package, device)?, dropped, shares_root };
     let features = build.features.names.iter().filter(|name| !device.dropped.contains(*name)).cloned();
-    let link_args = link_args(build, &package, &settings);
+    let link_args = (aim != Aim::Check).then(|| link_args(build, &package, &settings));
     let features: Vec<_> = features.collect();
-    let args = cargo::arguments(build, &package, &device.manifest, &sysroot.path, &rustc, &features, &link_args)?;
+    let args = cargo::arguments(build, &package, &device, &sysroot.path, &rustc, &features, link_args.as_deref())?;
     // Nobody else is at work in the folder.
-    let measured = timed.then(|| build.target_dir.join(".ptx-timings"));
-    Run { build, package: &package, manifest: &device.manifest, args: &args, measured, progress }.run()
+    let measured = (aim == Aim::TimedBuild).then(|| build.target_dir.join(".ptx-timings"));
+    run(&Run { build, package: &package, manifest: &device.manifest, args: &args, aim, measured, progress })
 }
 
-/// The device manifest on disk.
-struct OnDisk {
-    manifest: PathBuf,
-    dropped: BTreeSet<String>,
+/// Where cargo compiles for the device: what is compiled with one workspace's root in its flags stands apart, or cargo would
+/// compile it anew at every change of workspace in one target folder. It gives both the same name.
+fn target_dir(build: &DeviceBuild, package: &Package, shares_root: bool) -> PathBuf {
+    if !shares_root {
+        return build.target_dir.clone();
+    }
+    let key = hash::stable([package.root().as_os_str().as_encoded_bytes()]);
+    build.target_dir.join("workspaces").join(format!("{key:016x}"))
 }
 
-fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) -> Result<OnDisk> {
+fn device_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) -> Result<DeviceManifest> {
     let library = package.library()?;
     let source = manifest::Source {
         package: &package.table,
@@ -117,8 +147,11 @@ fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) 
         host_only,
         tests: build.tests.then_some(&*build.profile),
     };
-    let mut device = manifest::DeviceManifest::generate(&source)
-        .map_err(|reason| Diagnostic::error(Code::Usage, format!("`{}`: {reason}", package.manifest.display())))?;
+    Ok(DeviceManifest::generate(&source)
+        .map_err(|reason| Diagnostic::error(Code::Usage, format!("`{}`: {reason}", package.manifest.display())))?)
+}
+
+fn write_manifest(build: &DeviceBuild, package: &Package, mut device: DeviceManifest) -> Result<PathBuf> {
     if build.tests {
         let dependencies = device.table.entry("dependencies").or_insert_with(|| toml::Table::new().into());
         harness::add(dependencies.as_table_mut().expect("it was made as a table"), &build.target_dir)?;
@@ -141,7 +174,7 @@ fn write_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) 
             write_if_changed(&dir.join("Cargo.lock"), &content)?;
         }
     }
-    Ok(OnDisk { manifest, dropped: device.dropped })
+    Ok(manifest)
 }
 
 fn link_args(build: &DeviceBuild, package: &Package, settings: &Settings) -> Vec<String> {
@@ -162,12 +195,19 @@ struct Run<'a> {
     package: &'a Package,
     manifest: &'a Path,
     args: &'a [String],
+    aim: Aim,
     /// Where the linker's measurements go, if they are wanted.
     measured: Option<PathBuf>,
     progress: &'a Progress,
 }
 
 impl Run<'_> {
+    fn check(&self) -> Result<()> {
+        let outcome = self.cargo()?;
+        self.show(&outcome);
+        if outcome.success { Ok(()) } else { Err(self.failure(outcome)) }
+    }
+
     fn run(&self) -> Result<Built> {
         let mut outcome = self.cargo()?;
         let is_fresh = |outcome: &cargo::Outcome| outcome.messages.artifact(self.manifest).is_some_and(|a| a.fresh);
@@ -201,7 +241,8 @@ impl Run<'_> {
     }
 
     fn cargo(&self) -> Result<cargo::Outcome> {
-        let step = self.progress.step(format!("Compiling {} for the GPU", self.package.name));
+        let verb = if self.aim == Aim::Check { "Checking" } else { "Compiling" };
+        let step = self.progress.step(format!("{verb} {} for the GPU", self.package.name));
         let _span = timings::begin("cargo");
         let begun = Instant::now();
         let outcome = cargo::run(self.build, self.package, self.args, self.measured.as_deref(), &step)?;

@@ -1,9 +1,11 @@
-//! The only reader of the environment that cargo gives a build script.
+//! The environment that cargo gives a build script.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use ptx_codegen::codes::Code;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_project::build::{Features, Package};
 
 /// What the build script knows from cargo and from the user's variables.
@@ -12,7 +14,6 @@ pub struct Environment {
     pub manifest_dir: PathBuf,
     pub out_dir: PathBuf,
     pub target_dir: PathBuf,
-    pub target: String,
     pub profile: String,
     pub cargo: PathBuf,
     pub rustc: PathBuf,
@@ -41,26 +42,26 @@ pub fn variables() -> Vec<String> {
 }
 
 impl Environment {
-    pub fn read() -> Result<Self, String> {
-        let get = |name: &str| {
-            env::var_os(name)
-                .ok_or_else(|| format!("`{name}` is not set: ptx_build runs in a build script, called by cargo"))
+    pub fn read() -> Result<Self> {
+        let wrong = |reason: String| {
+            Diagnostic::error(Code::Usage, format!("{reason}: `build-script` is what ptx_build runs in a build script"))
+                .help("see the pages of the crate ptx-build, or use `cargo ptx build`")
         };
+        let get = |name: &str| env::var_os(name).ok_or_else(|| wrong(format!("`{name}` is not set")));
         let out_dir = PathBuf::from(get("OUT_DIR")?);
-        let target = get("TARGET")?.into_string().map_err(|_| "`TARGET` is not UTF-8")?;
+        let target = get("TARGET")?.into_string().map_err(|_| wrong("`TARGET` is not UTF-8".into()))?;
         let (target_dir, profile) = layout(&out_dir, &target);
         let profile = match get("PROFILE")?.to_str() {
             // cargo says only which of the two the profile comes from; the folder has its own name.
             Some("debug") if profile.as_deref().is_none_or(|name| name == "debug") => "dev".into(),
             Some(base) => profile.unwrap_or_else(|| base.to_string()),
-            None => return Err("`PROFILE` is not UTF-8".into()),
+            None => return Err(wrong("`PROFILE` is not UTF-8".into()).into()),
         };
         let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         Ok(Self {
             manifest_dir: get("CARGO_MANIFEST_DIR")?.into(),
             target_dir: target_dir.unwrap_or_else(|| out_dir.clone()),
             out_dir,
-            target,
             profile,
             cargo: get("CARGO")?.into(),
             rustc: get("RUSTC")?.into(),

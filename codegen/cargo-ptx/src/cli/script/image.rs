@@ -9,7 +9,7 @@ use ptx_codegen::stacks::Recursion;
 
 /// Rust text; the files are included by their paths, so rustc tracks them.
 pub fn expression(report: &Report) -> String {
-    let mut text = String::from("// Written by ptx-build.\n::ptx::Image::new(\n");
+    let mut text = String::from("// Written by cargo-ptx for ptx-build.\n::ptx::Image::new(\n");
     let mut line = |indent: usize, content: &str| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{:1$}{content}", "", indent * 4);

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use ptx_project::sysroot::{self, Rustc};
 use ptx_project::tools;
-
-use crate::{setup, shell};
+use xtask::shell;
 
 /// The least of so many runs counts.
 const RUNS: usize = 7;
@@ -24,7 +23,6 @@ struct Row {
 
 /// Measures and prints a table; fails if a target is missed.
 pub fn run() -> Result<ExitCode> {
-    setup::run()?;
     shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "cargo-ptx", "--bins"]))?;
     let bench = Compile::prepare()?;
     let mut rows = bench.against_nvcc()?;

@@ -10,10 +10,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use ptx_project::{cache, tools};
+use xtask::{ARCH, shell};
 
-use super::code::TWINS;
-use crate::bundle::ARCH;
-use crate::{setup, shell};
+use crate::code::TWINS;
 
 /// How often each is measured, in turn; the least counts.
 const ROUNDS: usize = 5;
@@ -39,7 +38,6 @@ impl Time {
 
 /// Measures and prints a table, then where the time after a change goes; fails if a target is missed.
 pub fn run() -> Result<ExitCode> {
-    setup::run()?;
     shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "cargo-ptx", "--bins"]))?;
     let bench = Build::prepare()?;
     let (mut twins, mut cold) = (bench.nvcc()?, bench.cold()?);

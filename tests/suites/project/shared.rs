@@ -1,0 +1,64 @@
+//! Packages that share one target folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use libtest_mimic::Trial;
+use ptx_tests::folders::target_dir;
+use ptx_tests::test;
+
+use crate::demo::Demo;
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        // The workspace's root stood in the flags for all crates, and cargo compiled all anew at every change of package.
+        test("packages in one target folder leave each other's dependencies alone", || {
+            let packages = [Demo::new("first"), Demo::new("second")];
+            // Theirs alone: other tests run at the same time.
+            let folder = target_dir().join("project/shared");
+            let folder = folder.to_str().expect("the repository's path is UTF-8");
+            let build = |package: &Demo, change: &str| {
+                package.edit("lib.rs", |text| format!("{text}\n// {change}\n"));
+                package.ptx(&["build", "--target-dir", folder]).expect_success();
+                libraries(Path::new(folder))
+            };
+            build(&packages[0], "A change.");
+            let before = build(&packages[1], "A change.");
+            assert!(before.keys().any(|path| name(path).starts_with("libptx_device-")), "{before:?}");
+            for package in &packages {
+                let after = build(package, "Another change.");
+                let anew: Vec<_> = before.iter().filter(|(path, time)| after.get(*path) != Some(time)).collect();
+                assert!(anew.is_empty(), "compiled anew: {anew:?}");
+            }
+        }),
+        // cargo's resolver of old editions gives the device the features that the host's dependencies ask for, such as `std`.
+        test("a package of an old edition compiles for the device", || {
+            let package = Demo::new("aged");
+            let manifest = package.path().join("Cargo.toml");
+            let text = fs::read_to_string(&manifest).expect("the project has a manifest");
+            fs::write(&manifest, text.replace("edition = \"2024\"", "edition = \"2018\"")).expect("our own file");
+            package.cargo(&["build"]).expect_success();
+        }),
+    ]
+}
+
+/// What was compiled of the packages that others depend on, and when.
+fn libraries(folder: &Path) -> BTreeMap<PathBuf, SystemTime> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(libraries(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rlib" || extension == "so") {
+            let time = entry.metadata().and_then(|data| data.modified()).expect("a file has a time");
+            found.insert(path, time);
+        }
+    }
+    found
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
