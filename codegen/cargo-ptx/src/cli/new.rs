@@ -61,18 +61,27 @@ fn check_name(name: &str) -> Result<()> {
 /// How the package names `ptx` and `ptx-build`.
 struct Dependencies {
     ptx: String,
+    /// With the feature for tests.
+    ptx_cpu: String,
     ptx_build: String,
 }
 
 fn dependencies(checkout: Option<&Path>) -> Dependencies {
-    let at = |folder: &str| match checkout {
-        Some(root) => {
-            let path = toml::Value::String(root.join(folder).display().to_string());
-            format!("{{ path = {path} }}")
-        }
-        None => format!("\"{}\"", env!("CARGO_PKG_VERSION")),
+    let source = |folder: &str| match checkout {
+        Some(root) => format!("path = {}", toml::Value::String(root.join(folder).display().to_string())),
+        None => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
     };
-    Dependencies { ptx: at("runtime/ptx"), ptx_build: at("runtime/build") }
+    // A version alone stands by itself.
+    let short = |source: &str| match source.strip_prefix("version = ") {
+        Some(version) => version.to_string(),
+        None => format!("{{ {source} }}"),
+    };
+    let (ptx, ptx_build) = (source("runtime/ptx"), source("runtime/build"));
+    Dependencies {
+        ptx_cpu: format!("{{ {ptx}, features = [\"cpu\"] }}"),
+        ptx: short(&ptx),
+        ptx_build: short(&ptx_build),
+    }
 }
 
 fn create(dir: &Path, name: &str, dependencies: &Dependencies) -> Result<()> {
@@ -86,6 +95,7 @@ fn create(dir: &Path, name: &str, dependencies: &Dependencies) -> Result<()> {
             .replace("{name}", name)
             .replace("{crate}", &name.replace('-', "_"))
             .replace("{ptx}", &dependencies.ptx)
+            .replace("{ptx-cpu}", &dependencies.ptx_cpu)
             .replace("{ptx-build}", &dependencies.ptx_build);
         if path == "Cargo.toml" && is_in_workspace(dir) {
             text += "\n# The folder is inside another workspace, which this package is no member of.\n[workspace]\n";
@@ -130,7 +140,7 @@ mod tests {
         create(&package, "my-demo", &dependencies(Some(Path::new("/src of/ptx")))).unwrap();
         for (path, _) in FILES {
             let text = fs::read_to_string(package.join(path)).unwrap();
-            for placeholder in ["{name}", "{crate}", "{ptx}", "{ptx-build}"] {
+            for placeholder in ["{name}", "{crate}", "{ptx}", "{ptx-cpu}", "{ptx-build}"] {
                 assert!(!text.contains(placeholder), "{placeholder} in {path}");
             }
         }
