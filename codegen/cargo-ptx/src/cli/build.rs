@@ -63,7 +63,6 @@ pub fn device_build(args: &BuildArgs, also: &[Emit]) -> Result<DeviceBuild> {
         let given = settings.or(Settings::of_manifest(&selected.manifest)?);
         settings = Settings { emit: given.emit.iter().chain(also).copied().collect(), ..given };
     }
-    let ptx_dir = selected.target_dir.join("ptx");
     Ok(DeviceBuild {
         settings,
         profile: args.cargo.profile().to_string(),
@@ -73,8 +72,8 @@ pub fn device_build(args: &BuildArgs, also: &[Emit]) -> Result<DeviceBuild> {
         out_dir: args
             .out
             .clone()
-            .unwrap_or_else(|| ptx_dir.join("out").join(args.cargo.profile()).join(&selected.name)),
-        target_dir: ptx_dir,
+            .unwrap_or_else(|| selected.target_dir.join("ptx/out").join(args.cargo.profile()).join(&selected.name)),
+        target_dir: selected.build_dir.join("ptx"),
         manifest: selected.manifest,
         cargo: super::environment::cargo(),
         rustc: super::environment::rustc(),

@@ -14,7 +14,8 @@ use super::arguments::NewArgs;
 use super::output;
 
 /// (path in the package, text)
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
+    (".cargo/config.toml", include_str!("template/config.toml")),
     ("Cargo.toml", include_str!("template/Cargo.toml")),
     ("build.rs", include_str!("template/build.rs")),
     ("src/lib.rs", include_str!("template/src/lib.rs")),

@@ -20,12 +20,15 @@ pub struct Selected {
     pub name: String,
     /// The workspace's target folder.
     pub target_dir: PathBuf,
+    /// The folder for what is compiled on the way: cargo's `build.build-dir`, which is the target folder by default.
+    pub build_dir: PathBuf,
 }
 
 #[derive(Debug, Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
     target_directory: PathBuf,
+    build_directory: PathBuf,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,7 +61,12 @@ pub fn select(args: &BuildArgs) -> Result<Selected> {
     Ok(Selected {
         manifest: package.manifest_path.clone(),
         name: package.name.clone(),
-        target_dir: args.cargo.target_dir.clone().unwrap_or(metadata.target_directory),
+        target_dir: args.cargo.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone()),
+        build_dir: match &args.cargo.target_dir {
+            // It is cargo's default for the other.
+            Some(dir) if metadata.build_directory == metadata.target_directory => dir.clone(),
+            _ => metadata.build_directory,
+        },
     })
 }
 

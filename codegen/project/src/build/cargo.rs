@@ -179,6 +179,8 @@ fn command(build: &DeviceBuild, package: &Package) -> Command {
         }
     }
     command.env_remove(timings::VARIABLE);
+    // As the target folder, which this cargo is given: the package's configuration may put the other cargo's elsewhere.
+    command.env("CARGO_BUILD_BUILD_DIR", &build.target_dir);
     command.env("RUSTC", &build.rustc).env(wrapper::VARIABLE, package.dir());
     if let Ok(program) = std::env::current_exe() {
         command.env(LINKER_VARIABLE, &program).env("RUSTC_WORKSPACE_WRAPPER", program);
