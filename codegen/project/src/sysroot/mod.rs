@@ -14,6 +14,7 @@ use crate::cache;
 use crate::progress::Progress;
 use ptx_codegen::diagnostic::Result;
 
+pub use build::library_folder;
 pub use rustc::Rustc;
 pub use source::{Library, Source};
 
@@ -114,7 +115,7 @@ fn read_record(place: &Path) -> Option<Record> {
 
 /// Whether a folder has a `core` for the device.
 fn is_sysroot(path: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(build::library_folder(path)) else { return false };
+    let Ok(entries) = std::fs::read_dir(library_folder(path)) else { return false };
     entries.flatten().any(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();

@@ -68,8 +68,13 @@ impl Rustc {
 
     /// The compiler itself, not rustup's proxy, which would choose anew by the current folder.
     pub(super) fn compiler(&self) -> PathBuf {
-        let own = self.sysroot.join("bin").join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
-        if own.is_file() { own } else { self.path.clone() }
+        self.beside("rustc").unwrap_or_else(|| self.path.clone())
+    }
+
+    /// Another program of its toolchain, if that has it.
+    pub fn beside(&self, name: &str) -> Option<PathBuf> {
+        let program = self.sysroot.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        program.is_file().then_some(program)
     }
 
     /// rustup's name of the toolchain, if rustup manages it.
