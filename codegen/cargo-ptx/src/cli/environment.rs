@@ -20,14 +20,20 @@ pub fn current_dir() -> PathBuf {
     std::env::current_dir().unwrap_or_default()
 }
 
+/// The first program of that name that PATH leads to.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
 /// When text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// Where it goes to a terminal.
     Auto,
-    /// Always.
+    /// Wherever it goes.
     Always,
-    /// Never.
+    /// Nowhere.
     Never,
 }
 

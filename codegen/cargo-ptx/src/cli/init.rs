@@ -54,9 +54,10 @@ fn linker(args: &InitArgs, dir: &Path, progress: &Progress) -> Result<()> {
     let sysroot = sysroot::ensure(&rustc, None, progress)?;
     let file = dir.join(".cargo/config.toml");
     let before = fs::read_to_string(&file).unwrap_or_default();
-    let mut folders = vec![sysroot::library_folder(&sysroot.path)];
-    folders.extend(earlier(&before, &rustc.release));
-    let lines = lines(&program, &folders, arch);
+    let mut libraries =
+        vec![Library { folder: sysroot::library_folder(&sysroot.path), is_nightly: rustc.is_nightly() }];
+    libraries.extend(earlier(&before, &rustc.release));
+    let lines = lines(&program, &libraries, arch);
     let after = with(&before, &lines).map_err(|reason| {
         Diagnostic::error(Code::Usage, format!("`{}` {reason}", file.display()))
             .note(format!("these lines are needed there:\n{lines}"))
@@ -82,30 +83,42 @@ fn program() -> Result<String> {
             .help("install it by `cargo install`, with cargo-ptx; in a clone, `cargo build -p cargo-ptx` makes both")
             .into());
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let first = std::env::split_paths(&path).map(|folder| folder.join(&name)).find(|file| file.is_file());
     let is_same =
         |found: PathBuf| found.canonicalize().ok().zip(linker.canonicalize().ok()).is_some_and(|(a, b)| a == b);
-    if first.is_some_and(is_same) { Ok("ptx-linker".into()) } else { Ok(linker.to_string_lossy().into_owned()) }
+    if environment::on_path(&name).is_some_and(is_same) {
+        Ok("ptx-linker".into())
+    } else {
+        Ok(linker.to_string_lossy().into_owned())
+    }
 }
 
-/// Folders that stand there for other rustcs.
-fn earlier(before: &str, release: &str) -> Vec<PathBuf> {
+/// `core` and `alloc` of one rustc.
+struct Library {
+    folder: PathBuf,
+    is_nightly: bool,
+}
+
+/// Those that stand there for other rustcs.
+fn earlier(before: &str, release: &str) -> Vec<Library> {
     let ours = ours(before).and_then(|(begin, end)| before[begin..end].parse::<Table>().ok());
     let flags = ours.and_then(|table| Some(table["target"].get(TARGET)?.get("rustflags")?.as_array()?.clone()));
     let known = sysroot::list().unwrap_or_default();
-    let of_another = |folder: &PathBuf| {
-        known.iter().any(|(path, record)| folder.starts_with(path) && record.release != release) && folder.is_dir()
+    let of_another = |flag: &Value| {
+        let folder = PathBuf::from(flag.as_str()?);
+        let (_, record) = known.iter().find(|(path, _)| folder.starts_with(path))?;
+        let is_nightly = Rustc::is_nightly_release(&record.release);
+        (record.release != release && folder.is_dir()).then_some(Library { folder, is_nightly })
     };
-    let flags = flags.unwrap_or_default();
-    let folders = flags.iter().filter_map(|flag| Some(PathBuf::from(flag.as_str()?)));
-    folders.filter(|folder| folder.is_absolute()).filter(of_another).collect()
+    flags.unwrap_or_default().iter().filter_map(of_another).collect()
 }
 
-fn lines(program: &str, folders: &[PathBuf], arch: Arch) -> String {
-    let folders = folders.iter().flat_map(|folder| ["-L".to_string(), folder.to_string_lossy().into_owned()]);
+fn lines(program: &str, libraries: &[Library], arch: Arch) -> String {
+    let folders =
+        libraries.iter().flat_map(|library| ["-L".to_string(), library.folder.to_string_lossy().into_owned()]);
     let others = ["-C".to_string(), format!("target-cpu={arch}"), "-C".into(), "linker-plugin-lto".into()];
-    let flags = Value::Array(folders.chain(others).map(Value::from).collect());
+    // As in builds of `cargo ptx`; stable rustc does not know it.
+    let unstable = libraries.iter().all(|library| library.is_nightly).then(|| sysroot::NO_COPIES.to_string());
+    let flags = Value::Array(folders.chain(others).chain(unstable).map(Value::from).collect());
     format!("{BEGIN}\n[target.{TARGET}]\nlinker = {}\nrustflags = {flags}\n{END}\n", Value::from(program))
 }
 
@@ -139,7 +152,12 @@ mod tests {
     use super::*;
 
     fn written(arch: &str) -> String {
-        lines("ptx-linker", &["/the cache/lib".into()], arch.parse().unwrap())
+        of(arch, true)
+    }
+
+    fn of(arch: &str, is_nightly: bool) -> String {
+        let library = |is_nightly| Library { folder: "/the cache/lib".into(), is_nightly };
+        lines("ptx-linker", &[library(true), library(is_nightly)], arch.parse().unwrap())
     }
 
     #[test]
@@ -150,6 +168,7 @@ mod tests {
         let flags: Vec<_> = target["rustflags"].as_array().unwrap().iter().map(|flag| flag.as_str().unwrap()).collect();
         assert_eq!(flags[..2], ["-L", "/the cache/lib"]);
         assert!(flags.contains(&"target-cpu=sm_80") && !flags.contains(&"--sysroot"), "{flags:?}");
+        assert!(flags.contains(&sysroot::NO_COPIES) && !of("sm_80", false).contains("-Z"), "{flags:?}");
     }
 
     #[test]

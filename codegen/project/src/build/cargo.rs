@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::linker::LINKER_VARIABLE;
 use crate::progress::Step;
-use crate::sysroot::Rustc;
+use crate::sysroot::{NO_COPIES, Rustc};
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::request::TARGET;
@@ -120,11 +120,6 @@ fn format(build: &DeviceBuild) -> &'static str {
 fn profile(build: &DeviceBuild) -> &str {
     if build.tests { "test" } else { &build.profile }
 }
-
-/// rustc compiles short functions that call no others into their callers in other crates. What it made of `libm::logf` so
-/// could not be replaced by libdevice's; and the linker, which sees all crates, inlines by itself. Stable rustc has no such
-/// option.
-const NO_COPIES: &str = "-Zcross-crate-inline-threshold=never";
 
 /// rustc leaves to the linker what is done best when everything is known: it would unroll loops as for a CPU.
 const FOR_THE_LINKER: &str = "-Clinker-plugin-lto";

@@ -21,6 +21,11 @@ pub use source::{Library, Source};
 /// Says in a sysroot what it was made of; written last but before the folder gets its name.
 const RECORD: &str = "rust-ptx.json";
 
+/// rustc compiles short functions that call no others into their callers in other crates. What it made of `libm::logf` so
+/// could not be replaced by libdevice's; and the linker, which sees all crates, inlines by itself. Stable rustc has no such
+/// option.
+pub const NO_COPIES: &str = "-Zcross-crate-inline-threshold=never";
+
 /// A folder for `rustc --sysroot`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sysroot {

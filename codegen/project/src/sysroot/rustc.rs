@@ -58,7 +58,12 @@ impl Rustc {
 
     /// Whether it takes unstable options by itself.
     pub fn is_nightly(&self) -> bool {
-        self.release.contains("-nightly") || self.release.contains("-dev")
+        Self::is_nightly_release(&self.release)
+    }
+
+    /// The same of a release: `1.97.0-nightly`.
+    pub fn is_nightly_release(release: &str) -> bool {
+        release.contains("-nightly") || release.contains("-dev")
     }
 
     /// What the files of `core` and `alloc` are called in debug information: no folder of this machine.

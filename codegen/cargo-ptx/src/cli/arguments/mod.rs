@@ -101,7 +101,7 @@ pub enum Verb {
     /// Print what has a shell complete the command line.
     #[cfg(feature = "manual")]
     Completions {
-        /// The shell.
+        /// Whose command line is completed.
         shell: clap_complete::Shell,
     },
     /// Write the pages for `man`.
@@ -158,7 +158,7 @@ pub struct MadeArgs {
 pub enum Vcs {
     /// A new repository of git's.
     Git,
-    /// None.
+    /// Files alone.
     None,
 }
 
@@ -182,7 +182,7 @@ pub struct InitArgs {
 /// Which package, how, and where to.
 #[derive(Args, Debug)]
 pub struct BuildArgs {
-    /// Which packages.
+    /// What is compiled.
     #[command(flatten)]
     pub packages: PackageArgs,
     /// Where the files go; a folder in the target folder by default.
