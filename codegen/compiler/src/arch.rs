@@ -123,21 +123,50 @@ impl fmt::Debug for Arch {
     }
 }
 
+/// nvcc's forms of the name, too: `compute_80`, `80`; and NVIDIA's number of the GPU, `8.0`.
 impl FromStr for Arch {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(arch) = Self::all().find(|arch| arch.name() == text) {
+        let number = number_of(text);
+        if let Some(arch) = Self::all().find(|arch| arch.name()[3..] == number) {
             return Ok(arch);
         }
-        let number = text.strip_prefix("sm_").and_then(|rest| rest.trim_end_matches(['a', 'f']).parse::<u32>().ok());
-        Err(match number {
-            Some(number) if number < 70 => format!("arch `{text}` is older than sm_70, the oldest that LLVM supports"),
-            _ => format!(
-                "unknown arch `{text}`; known are {}",
-                Self::all().map(Self::name).collect::<Vec<_>>().join(", ")
-            ),
+        Err(match number.trim_end_matches(['a', 'f']).parse::<u32>() {
+            Ok(number) if number < 70 => format!("arch `{text}` is older than sm_70, the oldest that LLVM supports"),
+            _ => format!("unknown arch `{text}`"),
         })
+    }
+}
+
+/// `90a` of any form of the name.
+fn number_of(text: &str) -> String {
+    let text = text.to_ascii_lowercase();
+    let number = ["sm_", "sm", "compute_"].iter().find_map(|prefix| text.strip_prefix(prefix));
+    number.unwrap_or(&text).replacen('.', "", 1)
+}
+
+impl Arch {
+    /// The one that was meant by a name that is not known: the same without a variant, or the next lower number.
+    pub fn near(text: &str) -> Option<Self> {
+        let number: u32 = number_of(text).trim_end_matches(char::is_alphabetic).parse().ok()?;
+        let plain = Self::all().filter(|arch| arch.name().ends_with(|c: char| c.is_ascii_digit()));
+        plain.filter(|arch| (number.saturating_sub(9)..=number).contains(&arch.number())).last()
+    }
+
+    /// All names, shortened.
+    pub fn list() -> String {
+        let has = |arch: Self, variant: &str| Self::all().any(|other| *other.name() == format!("{arch}{variant}"));
+        let is_plain = |arch: &Self| arch.name().ends_with(|c: char| c.is_ascii_digit());
+        let (with, without): (Vec<Self>, Vec<Self>) = Self::all().filter(is_plain).partition(|arch| has(*arch, "f"));
+        let variants = Self::all()
+            .filter(|arch| arch.name().ends_with('a'))
+            .filter(|arch| without.iter().any(|plain| plain.number() == arch.number()));
+        let number = |arch: Self| arch.name()[3..].to_string();
+        let list = |archs: Vec<Self>| archs.into_iter().map(number).collect::<Vec<_>>().join(", ");
+        let mut alone: Vec<Self> = without.iter().copied().chain(variants).collect();
+        alone.sort();
+        format!("sm_{}, and {} with `a`, `f` or neither", list(alone), list(with))
     }
 }
 
@@ -156,8 +185,33 @@ mod tests {
     #[test]
     fn old_and_unknown_archs_say_so() {
         assert!("sm_61".parse::<Arch>().unwrap_err().contains("older than sm_70"));
-        assert!("sm_999".parse::<Arch>().unwrap_err().contains("known are sm_70"));
+        assert!("sm_999".parse::<Arch>().unwrap_err().contains("unknown arch `sm_999`"));
         assert!("gfx90a".parse::<Arch>().unwrap_err().contains("unknown arch"));
+    }
+
+    #[test]
+    fn other_forms_of_a_name_are_known() {
+        for (text, expected) in [("80", "sm_80"), ("compute_90a", "sm_90a"), ("8.6", "sm_86"), ("SM_120F", "sm_120f")] {
+            assert_eq!(text.parse::<Arch>().unwrap().name(), expected, "{text}");
+        }
+        for text in ["", "sm_", "8.0.0", "sm_80f", "sm_sm_80", "a80"] {
+            assert!(text.parse::<Arch>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_meant_is_near() {
+        for (text, expected) in [
+            ("sm_81", Some("sm_80")),
+            ("sm_80a", Some("sm_80")),
+            ("sm_91", Some("sm_90")),
+            ("sm_999", None),
+            ("gfx90a", None),
+        ] {
+            assert_eq!(Arch::near(text).map(Arch::name), expected, "{text}");
+        }
+        let list = "sm_70, 72, 75, 80, 86, 87, 88, 89, 90, 90a, and 100, 103, 110, 120, 121 with `a`, `f` or neither";
+        assert_eq!(Arch::list(), list);
     }
 
     #[test]

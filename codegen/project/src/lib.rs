@@ -5,6 +5,7 @@ pub mod bug;
 pub mod build;
 pub mod cache;
 pub mod linker;
+mod native;
 pub mod options;
 pub mod progress;
 mod signals;

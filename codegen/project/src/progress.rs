@@ -48,6 +48,17 @@ impl Progress {
         self.begin(message.into(), None)
     }
 
+    /// Begins something that may turn out to be nothing: it shows what [`Step::message`] and [`Step::announce`] say.
+    pub fn silent(&self) -> Step {
+        let bar = match &self.kind {
+            Kind::Quiet | Kind::Lines => None,
+            Kind::Terminal(bars) => {
+                Some(bars.add(ProgressBar::new_spinner().with_style(style("{msg} {spinner} {elapsed}"))))
+            }
+        };
+        Step { progress: self.clone(), bar, begun: Instant::now() }
+    }
+
     /// Begins something of `length` parts; [`Step::advance`] counts them.
     pub fn bar(&self, message: impl Into<String>, length: u64) -> Step {
         self.begin(message.into(), Some(length))
@@ -99,6 +110,25 @@ impl Step {
     pub fn message(&self, message: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(colored(message));
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+    }
+
+    /// Says it elsewhere, too: a line that stays.
+    pub fn announce(&self, message: &str) {
+        match &self.bar {
+            Some(_) => self.message(message),
+            None => self.progress.line(message),
+        }
+    }
+
+    /// Prints a line of another program's as it is, unless nothing is to be shown.
+    pub fn line(&self, line: &str) {
+        match &self.progress.kind {
+            Kind::Quiet => {}
+            Kind::Lines => eprintln!("{line}"),
+            // Failing to print to a terminal that went away is no reason to stop.
+            Kind::Terminal(bars) => drop(bars.println(line)),
         }
     }
 

@@ -11,12 +11,17 @@ use std::process::Command;
 /// The environment variable with the package's real folder.
 pub const VARIABLE: &str = "RUST_PTX_MANIFEST_DIR";
 
+/// The environment variable with Clippy's driver, where that is to check in rustc's place.
+pub const CLIPPY_VARIABLE: &str = "RUST_PTX_CLIPPY";
+
 /// If cargo calls this program as the wrapper, so with rustc as the first argument, runs rustc and ends the process.
 pub fn become_rustc_if_asked(args: &[OsString]) {
     let Some(dir) = std::env::var_os(VARIABLE) else { return };
     let Some((rustc, args)) = args.split_first().filter(|(first, _)| is_rustc(first)) else { return };
-    let mut command = Command::new(rustc);
-    command.args(args);
+    let clippy = std::env::var_os(CLIPPY_VARIABLE).filter(|_| std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some());
+    let mut command = Command::new(clippy.as_ref().unwrap_or(rustc));
+    // Clippy's driver is a wrapper of rustc itself.
+    command.args(clippy.is_some().then_some(rustc)).args(args);
     // Only where cargo describes a package: it also asks rustc for its version.
     if std::env::var_os("CARGO_MANIFEST_DIR").is_some() {
         command.env("CARGO_MANIFEST_DIR", dir);

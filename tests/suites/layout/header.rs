@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::{env, fs};
 
 use ptx_codegen::request::Emit;
-use ptx_project::build::{self, DeviceBuild, Features, Show};
+use ptx_project::build::{self, CargoFlags, DeviceBuild, Features, Show};
 use ptx_project::options::Settings;
 use ptx_project::progress::Progress;
 use ptx_project::tools;
@@ -41,6 +41,8 @@ fn built() -> &'static (PathBuf, String) {
             dump_dir: None,
             show: Show::Rendered,
             color: false,
+            short: false,
+            flags: CargoFlags::default(),
         };
         let report = build::run(&build, &Progress::quiet()).unwrap_or_else(|error| panic!("{error}")).report;
         let header = report.output(Emit::Header, None).expect("it was asked for").path.clone();

@@ -137,12 +137,12 @@ pub fn trials() -> Vec<Trial> {
             });
             let variable = ("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_RUSTFLAGS", "--cfg a_flag");
             demo.ptx_with(&[variable], &["build", "--release"]).expect_success();
-            let folder = demo.path().join(".cargo");
-            fs::create_dir(&folder).expect("our own folder");
+            let config = demo.path().join(".cargo/config.toml");
+            let text = fs::read_to_string(&config).expect("the project has one");
             let flags = "[target.nvptx64-nvidia-cuda]\nrustflags = [\"--cfg\", \"a_flag\"]\n";
-            fs::write(folder.join("config.toml"), flags).expect("our own folder");
+            fs::write(&config, format!("{text}{flags}")).expect("our own file");
             let of_device = demo.ptx(&["build", "--release"]);
-            fs::remove_dir_all(&folder).expect("our own folder");
+            fs::write(&config, text).expect("our own file");
             assert!(!of_device.success && of_device.stderr.contains("it came"), "{}", of_device.stderr);
             None
         }),

@@ -20,6 +20,7 @@ mod loops;
 mod modules;
 mod pages;
 pub mod paths;
+mod published;
 mod stages;
 mod tables;
 mod text;
@@ -55,6 +56,11 @@ const RULES: &[Rule] = &[
     Rule("loops", "no imports of files make a loop", Check::Whole(loops::of_files)),
     Rule("folders", "no imports of a folder's entries make a loop", Check::Whole(loops::of_folders)),
     Rule("packages", "no dependencies make a loop, those of tests included", Check::Whole(loops::of_packages)),
+    Rule(
+        "published",
+        "packages for a registry have their files, and versions of others",
+        Check::Whole(published::check),
+    ),
     Rule("floors", "the compiler's modules take nothing from floors above", Check::Whole(floors::check)),
     Rule("crates", "the book's page of crates is as their kernels' list and Cargo.lock", Check::Whole(crates::check)),
     Rule("stages", "the page of the architecture lists the stages as they are called", Check::Whole(stages::check)),

@@ -1,20 +1,66 @@
-//! `cargo ptx check`: what rustc says of a package's kernels when it compiles them for the GPU.
+//! `cargo ptx check`, `clippy`, `doc` and `expand`: what rustc and its companions make of a package's kernels as code for the GPU.
 //!
-//! With `--message-format json` an editor can run it in place of `cargo check`: rustc's messages are passed on as cargo prints
-//! them.
+//! With `--message-format json` an editor can run `check` or `clippy` in place of cargo's: rustc's messages are passed on as
+//! cargo prints them.
 
-use ptx_codegen::diagnostic::Result;
-use ptx_codegen::request::MessageFormat;
+use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_project::build;
 use ptx_project::progress::Progress;
 
-use super::arguments::BuildArgs;
-use super::{build, output};
+use super::arguments::{BuildArgs, ClippyArgs, DocArgs};
+use super::build::{device_build, device_builds};
+use super::output;
 
 /// Checks; messages have been printed when this returns.
-pub fn run(args: &BuildArgs, progress: &Progress) -> Result<()> {
-    ptx_project::build::check(&build::device_build(args, &[])?, progress)?;
-    if args.message_format == MessageFormat::Json {
-        output::json("build-finished", "success", &true);
+pub fn check(args: &BuildArgs, progress: &Progress) -> Result<()> {
+    for build in device_builds(args)? {
+        warn(args, &build::check(&build, progress)?);
+    }
+    finished(args);
+    Ok(())
+}
+
+/// The same by Clippy.
+pub fn clippy(ClippyArgs { build: args, clippy }: &ClippyArgs, progress: &Progress) -> Result<()> {
+    for build in device_builds(args)? {
+        warn(args, &build::clippy(&build, clippy, progress)?);
+    }
+    finished(args);
+    Ok(())
+}
+
+/// Documents, and prints which page to begin with.
+pub fn doc(args: &DocArgs, progress: &Progress) -> Result<()> {
+    let switches =
+        [("--no-deps", args.no_deps), ("--document-private-items", args.document_private_items), ("--open", args.open)];
+    let switches: Vec<String> = switches.iter().filter(|(_, set)| *set).map(|(name, _)| name.to_string()).collect();
+    for build in device_builds(&args.build)? {
+        let page = build::doc(&build, &switches, progress)?;
+        match args.build.message_format.is_json() {
+            true => output::json("ptx-doc", "page", &page),
+            false => println!("{}", output::path(&page)),
+        }
+    }
+    finished(&args.build);
+    Ok(())
+}
+
+/// Prints the expanded code.
+pub fn expand(args: &BuildArgs, progress: &Progress) -> Result<()> {
+    let text = build::expand(&device_build(args, &[])?, progress)?;
+    match args.message_format.is_json() {
+        true => output::json("ptx-text", "text", &serde_json::json!({ "kind": "expanded", "text": text })),
+        false => print!("{text}"),
     }
     Ok(())
+}
+
+fn warn(args: &BuildArgs, warnings: &[Diagnostic]) {
+    output::diagnostics(warnings, args.message_format, &super::environment::current_dir());
+}
+
+fn finished(args: &BuildArgs) {
+    if args.message_format.is_json() {
+        output::json("build-finished", "success", &true);
+    }
 }

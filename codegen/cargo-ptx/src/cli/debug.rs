@@ -9,16 +9,16 @@ use crate::debugger;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::report::{FILE_NAME, Report};
-use ptx_codegen::request::{DebugLevel, MessageFormat};
+use ptx_codegen::request::DebugLevel;
 use ptx_project::progress::Progress;
 use ptx_project::sysroot::{self, Rustc};
 
 use super::arguments::{DebugArgs, ProgramArgs};
+use super::output::Format;
 use super::{output, run, select};
 
 /// Builds and starts; the debugger takes this process's place.
 pub fn run(args: &DebugArgs, progress: &Progress) -> Result<u8> {
-    run::check(&args.build.device)?;
     if args.setup {
         println!("{}", setup(args, progress)?.display());
         return Ok(0);
@@ -38,14 +38,14 @@ pub fn run(args: &DebugArgs, progress: &Progress) -> Result<u8> {
 }
 
 fn warn(diagnostics: &[Diagnostic]) {
-    output::diagnostics(diagnostics, MessageFormat::Human, &super::environment::current_dir());
+    output::diagnostics(diagnostics, Format::Human, &super::environment::current_dir());
 }
 
 /// Writes what cuda-gdb loads into the target folder.
 fn setup(args: &DebugArgs, progress: &Progress) -> Result<PathBuf> {
     let target = match &args.build.cargo.target_dir {
         Some(path) => path.clone(),
-        None => select::target_dir(args.build.cargo.manifest_path.as_deref())?,
+        None => select::target_dir(&args.build.cargo.common)?,
     };
     let sources = library_sources(&Rustc::query(&super::environment::rustc())?, progress)?;
     let sources: Vec<_> = sources.map_err(|missing| warn(&[missing])).into_iter().collect();
@@ -102,8 +102,8 @@ impl Built {
     fn by_cargo(args: &ProgramArgs) -> Result<Self> {
         let cargo = super::environment::cargo();
         let mut command = Command::new(&cargo);
-        command.args(["build", "--message-format", "json-render-diagnostics"]).args(args.to_cargo());
-        run::set(&mut command, &args.device);
+        command.args(["build", "--message-format", "json-render-diagnostics"]);
+        run::set(&mut command, args)?;
         let failed = |what: String| Diagnostic::error(Code::CargoFailed, what);
         let output = command
             .stderr(Stdio::inherit())
@@ -134,7 +134,7 @@ impl Built {
         if let [program] = &self.programs[..] {
             return Ok(program.file.clone());
         }
-        let defaults = select::default_runs(args.cargo.manifest_path.as_deref())?;
+        let defaults = select::default_runs(&args.cargo.common)?;
         let is_default = |program: &&Program| {
             defaults.iter().any(|(package, name)| *package == program.package && *name == program.name)
         };

@@ -7,12 +7,13 @@ use std::process::Command;
 use serde::Serialize;
 
 use ptx_codegen::libdevice::Library;
-use ptx_codegen::request::MessageFormat;
 use ptx_codegen::tool::{Name, Origin, Tool, Tools};
 use ptx_codegen::{LLVM_VERSION, RUSTC_RELEASE};
 use ptx_project::cache;
 use ptx_project::sysroot::{self, Rustc};
 use ptx_project::tools;
+
+use super::output::Format;
 
 /// How something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,14 +100,12 @@ pub fn examine(rustc: &Path) -> Examination {
 }
 
 /// The verb: prints what was found; the result is whether kernels can be compiled.
-pub fn run(rustc: &Path, format: MessageFormat) -> bool {
+pub fn run(rustc: &Path, format: Format) -> bool {
     let examination = examine(rustc);
-    match format {
-        MessageFormat::Human => print!("{examination}"),
-        MessageFormat::Json => match serde_json::to_string(&examination) {
-            Ok(text) => println!("{text}"),
-            Err(e) => eprintln!("{e}"),
-        },
+    match format.is_json().then(|| serde_json::to_string(&examination)) {
+        None => print!("{examination}"),
+        Some(Ok(text)) => println!("{text}"),
+        Some(Err(e)) => eprintln!("{e}"),
     }
     examination.can_compile
 }

@@ -3,7 +3,7 @@
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::files::publish;
-use ptx_codegen::request::{Emit, MessageFormat};
+use ptx_codegen::request::Emit;
 use ptx_project::progress::Progress;
 
 use super::arguments::BuildArgs;
@@ -19,12 +19,10 @@ pub fn run(mut args: BuildArgs, progress: &Progress) -> Result<()> {
     if let Some(file) = &file {
         publish(file, text.as_bytes())?;
     }
-    match (args.message_format, file) {
-        (MessageFormat::Json, _) => {
-            output::json("ptx-text", "text", &serde_json::json!({ "kind": Emit::Header, "text": text }))
-        }
-        (MessageFormat::Human, Some(file)) => println!("{}", output::path(&file)),
-        (MessageFormat::Human, None) => print!("{text}"),
+    match (args.message_format.is_json(), file) {
+        (true, _) => output::json("ptx-text", "text", &serde_json::json!({ "kind": Emit::Header, "text": text })),
+        (false, Some(file)) => println!("{}", output::path(&file)),
+        (false, None) => print!("{text}"),
     }
     Ok(())
 }

@@ -7,7 +7,8 @@ use ptx_codegen::abi::rows;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::report::{DeviceFunction, FloatModes, Kernel, Param, Report};
-use ptx_codegen::request::{Emit, MessageFormat};
+use ptx_codegen::request::Emit;
+use ptx_project::options::suggest;
 use ptx_project::progress::Progress;
 use ptx_project::tools;
 
@@ -28,13 +29,13 @@ pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
     let report = build::build(&args.build, emit, progress)?.report;
     let kernels = select(&report, args.kernel.as_deref())?;
     let functions = if args.kernel.is_none() { report.functions.as_slice() } else { &[] };
-    let format = args.build.message_format;
+    let is_json = args.build.message_format.is_json();
     match args.what {
-        What::Abi if format == MessageFormat::Json => {
+        What::Abi if is_json => {
             kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k));
             functions.iter().for_each(|f| output::json("ptx-function", "function", f));
         }
-        What::Float | What::Resources if format == MessageFormat::Json => {
+        What::Float | What::Resources if is_json => {
             kernels.iter().for_each(|k| output::json("ptx-kernel", "kernel", k));
         }
         What::Abi => {
@@ -62,10 +63,9 @@ fn select<'a>(report: &'a Report, name: Option<&str>) -> Result<Vec<&'a Kernel>>
     if let Some(kernel) = report.kernel(name) {
         return Ok(vec![kernel]);
     }
-    let names: Vec<String> = report.kernels.iter().map(|kernel| format!("`{}`", kernel.name)).collect();
-    Err(Diagnostic::error(Code::Usage, format!("package `{}` has no kernel `{name}`", report.name))
-        .note(if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) })
-        .into())
+    let names: Vec<&str> = report.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    let error = Diagnostic::error(Code::Usage, format!("package `{}` has no kernel `{name}`", report.name));
+    Err(suggest::among(error, name, &names).into())
 }
 
 /// A kernel's parameters.
@@ -126,20 +126,16 @@ fn texts(
             let name = args.kernel.as_deref().unwrap_or_default();
             Diagnostic::error(Code::ToolFailed, format!("kernel `{name}` does not stand in `{}`", file.path.display()))
         })?;
-        match args.build.message_format {
-            MessageFormat::Json => output::json(
-                "ptx-text",
-                "text",
-                &serde_json::json!({ "kind": kind, "arch": arch, "kernel": args.kernel, "text": part }),
-            ),
-            MessageFormat::Human => {
-                if files.len() > 1 {
-                    let comment = if kind == Emit::LlvmIr { ";" } else { "//" };
-                    println!("{comment} {arch}");
-                }
-                println!("{part}\n");
-            }
+        if args.build.message_format.is_json() {
+            let text = serde_json::json!({ "kind": kind, "arch": arch, "kernel": args.kernel, "text": part });
+            output::json("ptx-text", "text", &text);
+            continue;
         }
+        if files.len() > 1 {
+            let comment = if kind == Emit::LlvmIr { ";" } else { "//" };
+            println!("{comment} {arch}");
+        }
+        println!("{part}\n");
     }
     Ok(())
 }

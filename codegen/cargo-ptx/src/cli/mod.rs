@@ -1,15 +1,19 @@
-//! `cargo ptx`: new, build, check, run, test, debug, header, inspect, doctor, setup, explain.
+//! `cargo ptx`: new, init, build, check, clippy, doc, expand, run, test, debug, header, inspect, clean, doctor, setup, explain.
 
 mod arguments;
 mod build;
 mod check;
+mod clean;
 mod debug;
 pub mod doctor;
 mod environment;
 mod explain;
 mod extract;
 mod header;
+mod init;
 mod inspect;
+#[cfg(feature = "manual")]
+mod manual;
 mod new;
 mod output;
 mod run;
@@ -27,13 +31,13 @@ use clap::{CommandFactory, Parser};
 
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
-use ptx_codegen::request::MessageFormat;
 use ptx_project::bug;
 use ptx_project::options::float;
 use ptx_project::progress::Progress;
 
 use arguments::{CommandLine, Verb};
 use environment::rustc;
+use output::Format;
 
 /// The whole of `cargo-ptx`: arguments with the program's name in, exit code out.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -45,16 +49,17 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let format = line.verb.as_ref().map_or(MessageFormat::Human, Verb::message_format);
+    line.terminal().set();
+    let format = line.verb.as_ref().map_or(Format::Human, Verb::message_format);
     let print =
         move |diagnostic: &Diagnostic| output::diagnostics(std::slice::from_ref(diagnostic), format, "".as_ref());
     let code = bug::catch(print, || match dispatch(line) {
         Ok(code) => code,
         Err(failure) => {
             output::diagnostics(&failure.diagnostics, format, &failure.source_base);
-            match format {
-                MessageFormat::Json => output::json("build-finished", "success", &false),
-                MessageFormat::Human => eprintln!("{}", output::more(&failure.diagnostics)),
+            match format.is_json() {
+                true => output::json("build-finished", "success", &false),
+                false => eprintln!("{}", output::more(&failure.diagnostics)),
             }
             // The linker's bugs are this program's.
             let is_bug = failure.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Bug);
@@ -75,8 +80,17 @@ fn dispatch(line: CommandLine) -> Result<u8> {
     };
     match verb {
         Verb::New(args) => new::run(&args)?,
+        Verb::Init(args) => init::run(&args, &progress)?,
         Verb::Build(args) => build::run(&args, &progress)?,
-        Verb::Check(args) => check::run(&args, &progress)?,
+        Verb::Check(args) => check::check(&args, &progress)?,
+        Verb::Clippy(args) => check::clippy(&args, &progress)?,
+        Verb::Doc(args) => check::doc(&args, &progress)?,
+        Verb::Expand(args) => check::expand(&args, &progress)?,
+        Verb::Clean(args) => clean::run(&args)?,
+        #[cfg(feature = "manual")]
+        Verb::Completions { shell } => manual::completions(shell),
+        #[cfg(feature = "manual")]
+        Verb::Man { dir } => manual::man(&dir)?,
         Verb::Header(args) => header::run(args, &progress)?,
         Verb::Run(args) => return run::run(&args),
         #[cfg(feature = "test")]
@@ -87,7 +101,7 @@ fn dispatch(line: CommandLine) -> Result<u8> {
             let can_compile = doctor::run(&rustc(), message_format);
             return Ok(u8::from(!can_compile));
         }
-        Verb::Setup { no_tools } => setup::run(&rustc(), &progress, !no_tools)?,
+        Verb::Setup(args) => setup::run(&rustc(), &progress, &args)?,
         Verb::Explain { code } => explain::run(code.as_deref())?,
         Verb::BuildScript(args) => script::run(*args)?,
     }

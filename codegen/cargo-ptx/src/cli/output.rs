@@ -3,15 +3,68 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use ptx_codegen::diagnostic::{Diagnostic, Level};
 use ptx_codegen::report::{Kernel, Report};
-use ptx_codegen::request::MessageFormat;
+use ptx_project::build::Show;
+
+use super::environment::terminal;
+
+/// How messages and results are printed: cargo's names, and what they mean for ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// In rustc's shape.
+    #[default]
+    Human,
+    /// A message a line.
+    Short,
+    /// One JSON object a line.
+    Json,
+    /// The same, in which rustc renders a message in one line.
+    JsonDiagnosticShort,
+    /// The same, in which rustc renders messages in colour.
+    JsonDiagnosticRenderedAnsi,
+    /// One JSON object a line, and messages in rustc's shape on standard error.
+    JsonRenderDiagnostics,
+}
+
+impl Format {
+    /// Whether results are objects.
+    pub fn is_json(self) -> bool {
+        !matches!(self, Self::Human | Self::Short)
+    }
+
+    /// Whether messages are objects.
+    fn has_json_messages(self) -> bool {
+        self.is_json() && self != Self::JsonRenderDiagnostics
+    }
+
+    /// Where rustc's messages go.
+    pub fn show(self) -> Show {
+        if self.has_json_messages() { Show::Json } else { Show::Rendered }
+    }
+
+    /// Whether rustc renders messages in one line.
+    pub fn is_short(self) -> bool {
+        matches!(self, Self::Short | Self::JsonDiagnosticShort)
+    }
+
+    /// Whether rustc renders messages in colour.
+    pub fn is_colored(self) -> bool {
+        match self {
+            Self::JsonDiagnosticRenderedAnsi => true,
+            Self::Json | Self::JsonDiagnosticShort => false,
+            Self::Human | Self::Short | Self::JsonRenderDiagnostics => color(),
+        }
+    }
+}
 
 /// Whether standard error takes colour.
 pub fn color() -> bool {
-    match std::env::var("CARGO_TERM_COLOR").as_deref() {
+    let given = terminal().color.map(|color| color.name().to_string()).filter(|color| color != "auto");
+    match given.ok_or(()).or_else(|()| std::env::var("CARGO_TERM_COLOR").map_err(drop)).as_deref() {
         Ok("always") => true,
         Ok("never") => false,
         _ => std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stderr().is_terminal(),
@@ -19,13 +72,26 @@ pub fn color() -> bool {
 }
 
 /// Prints messages; relative paths in them are below `base`.
-pub fn diagnostics(diagnostics: &[Diagnostic], format: MessageFormat, base: &Path) {
+pub fn diagnostics(diagnostics: &[Diagnostic], format: Format, base: &Path) {
     for diagnostic in diagnostics {
         match format {
-            MessageFormat::Human => eprintln!("{}\n", diagnostic.render(base, color())),
-            MessageFormat::Json => json("ptx-diagnostic", "diagnostic", diagnostic),
+            Format::Short => eprintln!("{}", short(diagnostic)),
+            _ if format.has_json_messages() => json("ptx-diagnostic", "diagnostic", diagnostic),
+            _ => eprintln!("{}\n", diagnostic.render(base, color())),
         }
     }
+}
+
+/// In one line, as rustc does: `src/lib.rs:3:1: error[PTX0006]: undefined symbol`. A note stands in for a place.
+fn short(diagnostic: &Diagnostic) -> String {
+    let place = diagnostic.spans.first().map_or_else(String::new, |(span, _)| format!("{span}: "));
+    let level = match diagnostic.level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+    };
+    let note =
+        diagnostic.notes.first().filter(|_| place.is_empty()).map_or_else(String::new, |note| format!("; {note}"));
+    format!("{place}{level}[{}]: {}{}", diagnostic.code, diagnostic.message, note.replace('\n', " "))
 }
 
 /// Where more is said of these errors, as rustc ends its messages.
@@ -131,6 +197,21 @@ mod tests {
         let one = more(&[usage.clone(), warning, usage.clone()]);
         assert_eq!(one, "For more information about this error, try `cargo ptx explain PTX0001`.");
         assert!(more(&[spill, usage]).ends_with("The codes: PTX0001, PTX0014."));
+    }
+
+    #[test]
+    fn formats_are_cargos() {
+        for (format, is_json, show, is_short) in [
+            (Format::Human, false, Show::Rendered, false),
+            (Format::Short, false, Show::Rendered, true),
+            (Format::Json, true, Show::Json, false),
+            (Format::JsonDiagnosticShort, true, Show::Json, true),
+            (Format::JsonDiagnosticRenderedAnsi, true, Show::Json, false),
+            (Format::JsonRenderDiagnostics, true, Show::Rendered, false),
+        ] {
+            assert_eq!((format.is_json(), format.show(), format.is_short()), (is_json, show, is_short), "{format:?}");
+        }
+        assert_eq!(short(&Diagnostic::error(Code::Usage, "no").note("a").note("b")), "error[PTX0001]: no; a");
     }
 
     #[test]

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::files::{absolute, normalized};
+use ptx_project::options::suggest;
 
-use super::arguments::BuildArgs;
+use super::arguments::{CargoArgs, CommonArgs, PackageArgs};
 
 /// What a build is about.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,6 +39,7 @@ struct Package {
     default_run: Option<String>,
     manifest_path: PathBuf,
     dependencies: Vec<Dependency>,
+    targets: Vec<Target>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,74 +48,127 @@ struct Dependency {
     kind: Option<String>,
 }
 
-/// The package that the arguments name, the one in this folder, or the only one in the workspace that uses `ptx`.
-pub fn select(args: &BuildArgs) -> Result<Selected> {
-    let manifest = match &args.cargo.manifest_path {
+#[derive(Debug, Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+impl Package {
+    fn uses_ptx(&self) -> bool {
+        self.dependencies.iter().any(|dependency| dependency.name == "ptx" && dependency.kind.is_none())
+    }
+
+    /// Whether it has a library that can be compiled for the device.
+    fn has_library(&self) -> bool {
+        const LIBRARIES: [&str; 5] = ["lib", "rlib", "cdylib", "dylib", "staticlib"];
+        self.targets.iter().any(|target| target.kind.iter().any(|kind| LIBRARIES.contains(&kind.as_str())))
+    }
+}
+
+/// The packages that the arguments name, the one in this folder, or the only one in the workspace that uses `ptx`.
+pub fn select(packages: &PackageArgs, cargo: &CargoArgs) -> Result<Vec<Selected>> {
+    let manifest = match &cargo.common.manifest_path {
         Some(path) if path.is_dir() => Some(path.join("Cargo.toml")),
         path => path.clone(),
     };
-    let metadata: Metadata = ask(manifest.as_deref())?;
+    let metadata: Metadata = ask(manifest.as_deref(), &cargo.common)?;
     let here = match &manifest {
         Some(path) => normalized(&absolute(path)?),
         None => nearest(),
     };
-    let package = choose(&metadata.packages, args.package.as_deref(), &here)?;
-    Ok(Selected {
+    let build_dir = match &cargo.target_dir {
+        // It is cargo's default for the other.
+        Some(dir) if metadata.build_directory == metadata.target_directory => dir.clone(),
+        _ => metadata.build_directory,
+    };
+    let target_dir = cargo.target_dir.clone().unwrap_or(metadata.target_directory);
+    let selected = |package: &Package| Selected {
         manifest: package.manifest_path.clone(),
         name: package.name.clone(),
-        target_dir: args.cargo.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone()),
-        build_dir: match &args.cargo.target_dir {
-            // It is cargo's default for the other.
-            Some(dir) if metadata.build_directory == metadata.target_directory => dir.clone(),
-            _ => metadata.build_directory,
-        },
-    })
+        target_dir: target_dir.clone(),
+        build_dir: build_dir.clone(),
+    };
+    Ok(choose(&metadata.packages, packages, &here)?.into_iter().map(selected).collect())
+}
+
+/// The same where there can be only one.
+pub fn one(packages: &PackageArgs, cargo: &CargoArgs) -> Result<Selected> {
+    let mut selected = select(packages, cargo)?;
+    match selected.pop() {
+        Some(package) if selected.is_empty() => Ok(package),
+        _ => Err(Diagnostic::error(Code::Usage, "this takes one package, and several were named")
+            .help("name one by `-p`")
+            .into()),
+    }
 }
 
 /// The workspace's target folder.
-pub fn target_dir(manifest: Option<&Path>) -> Result<PathBuf> {
-    Ok(ask(manifest)?.target_directory)
+pub fn target_dir(args: &CommonArgs) -> Result<PathBuf> {
+    Ok(ask(args.manifest_path.as_deref(), args)?.target_directory)
+}
+
+/// That and the folder for what is compiled on the way; the same one by default.
+pub fn folders(args: &CommonArgs) -> Result<Vec<PathBuf>> {
+    let metadata = ask(args.manifest_path.as_deref(), args)?;
+    let mut folders = vec![metadata.target_directory, metadata.build_directory];
+    folders.dedup();
+    Ok(folders)
 }
 
 /// Ids of packages with the programs that `default-run` names.
-pub fn default_runs(manifest: Option<&Path>) -> Result<Vec<(String, String)>> {
-    Ok(ask(manifest)?.packages.into_iter().filter_map(|package| Some((package.id, package.default_run?))).collect())
+pub fn default_runs(args: &CommonArgs) -> Result<Vec<(String, String)>> {
+    let packages = ask(args.manifest_path.as_deref(), args)?.packages;
+    Ok(packages.into_iter().filter_map(|package| Some((package.id, package.default_run?))).collect())
 }
 
-fn choose<'a>(packages: &'a [Package], name: Option<&str>, here: &Path) -> Result<&'a Package> {
-    let names = |packages: &[&Package]| {
-        packages.iter().map(|package| format!("`{}`", package.name)).collect::<Vec<_>>().join(", ")
+fn choose<'a>(packages: &'a [Package], args: &PackageArgs, here: &Path) -> Result<Vec<&'a Package>> {
+    let named = |name: &String| {
+        packages.iter().find(|package| package.name == *name).ok_or_else(|| {
+            let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+            let error = Diagnostic::error(Code::Usage, format!("the workspace has no package `{name}`"));
+            suggest::among(error, name, &names)
+        })
     };
-    if let Some(name) = name {
-        return packages.iter().find(|package| package.name == name).ok_or_else(|| {
-            Diagnostic::error(Code::Usage, format!("the workspace has no package `{name}`"))
-                .note(format!("it has {}", names(&packages.iter().collect::<Vec<_>>())))
-                .into()
-        });
+    if !args.package.is_empty() {
+        return Ok(args.package.iter().map(named).collect::<Result<_, _>>()?);
     }
-    if let Some(package) = packages.iter().find(|package| package.manifest_path == here) {
-        return Ok(package);
+    let excluded: Vec<&Package> = args.exclude.iter().map(named).collect::<Result<_, _>>()?;
+    if !args.workspace
+        && let Some(package) = packages.iter().find(|package| package.manifest_path == here)
+    {
+        return Ok(vec![package]);
     }
-    let uses_ptx = |package: &&Package| {
-        package.dependencies.iter().any(|dependency| dependency.name == "ptx" && dependency.kind.is_none())
-    };
-    let candidates: Vec<&Package> = packages.iter().filter(uses_ptx).collect();
+    let is_left = |package: &&Package| !excluded.iter().any(|excluded| excluded.id == package.id);
+    let candidates: Vec<&Package> = packages.iter().filter(|package| package.uses_ptx()).filter(is_left).collect();
+    if args.workspace {
+        let with_kernels: Vec<&Package> = candidates.into_iter().filter(|package| package.has_library()).collect();
+        if with_kernels.is_empty() {
+            return Err(Diagnostic::error(Code::NoKernels, "no package is left with a library that depends on `ptx`")
+                .help("run `cargo ptx new NAME` for a package with a kernel, or exclude less")
+                .into());
+        }
+        return Ok(with_kernels);
+    }
     match candidates[..] {
-        [package] => Ok(package),
+        [package] => Ok(vec![package]),
         [] => Err(Diagnostic::error(Code::NoKernels, "no package of the workspace depends on `ptx`")
             .help("run `cargo ptx new NAME` for a package with a kernel, or name a package by `-p`")
             .into()),
-        _ => Err(Diagnostic::error(Code::Usage, "several packages of the workspace depend on `ptx`")
-            .help(format!("name one by `-p`: {}", names(&candidates)))
-            .into()),
+        _ => {
+            let names: Vec<&str> = candidates.iter().map(|package| package.name.as_str()).collect();
+            Err(Diagnostic::error(Code::Usage, "several packages of the workspace depend on `ptx`")
+                .help(format!("name one by `-p`: {}; or all by `--workspace`", suggest::list(&names)))
+                .into())
+        }
     }
 }
 
-fn ask(manifest: Option<&Path>) -> Result<Metadata> {
-    let mut args = vec!["metadata", "--no-deps", "--format-version", "1", "--color", "never"];
-    let manifest = manifest.map(|path| path.display().to_string());
-    args.extend(manifest.iter().flat_map(|path| ["--manifest-path", path]));
-    let text = cargo(&args)?;
+fn ask(manifest: Option<&Path>, args: &CommonArgs) -> Result<Metadata> {
+    let mut line: Vec<String> =
+        ["metadata", "--no-deps", "--format-version", "1", "--color", "never"].map(Into::into).to_vec();
+    line.extend(manifest.iter().flat_map(|path| ["--manifest-path".into(), path.display().to_string()]));
+    line.extend(args.shared());
+    let text = cargo(&line)?;
     Ok(serde_json::from_str(&text)
         .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot read what `cargo metadata` printed: {e}")))?)
 }
@@ -124,7 +179,7 @@ fn nearest() -> PathBuf {
     here.ancestors().map(|folder| folder.join("Cargo.toml")).find(|manifest| manifest.exists()).unwrap_or(here)
 }
 
-fn cargo(args: &[&str]) -> Result<String> {
+fn cargo(args: &[String]) -> Result<String> {
     let cargo = super::environment::cargo();
     let failed = |why: String| Diagnostic::error(Code::CargoFailed, format!("`cargo {}` failed", args[0])).note(why);
     let output = Command::new(&cargo)
@@ -154,8 +209,20 @@ mod tests {
                 .map(|(name, kind)| Dependency { name: name.into(), kind: kind.map(Into::into) })
                 .into_iter()
                 .collect(),
+            targets: vec![Target { kind: vec![if name == "program" { "bin" } else { "lib" }.into()] }],
         }
     }
+
+    fn names(packages: &[Package], args: &PackageArgs, here: &str) -> std::result::Result<Vec<String>, String> {
+        let chosen = choose(packages, args, Path::new(here)).map_err(|failure| failure.to_string())?;
+        Ok(chosen.into_iter().map(|package| package.name.clone()).collect())
+    }
+
+    fn named(name: &str) -> PackageArgs {
+        PackageArgs { package: vec![name.into()], ..PackageArgs::default() }
+    }
+
+    const ROOT: &str = "/ws/Cargo.toml";
 
     #[test]
     fn the_package_is_found_or_asked_for() {
@@ -164,17 +231,33 @@ mod tests {
             package("kernels", Some(("ptx", None))),
             package("util", None),
         ];
-        let root = Path::new("/ws/Cargo.toml");
-        let name = |result: Result<&Package>| result.map(|package| package.name.clone());
-        assert_eq!(name(choose(&one, None, root)).unwrap(), "kernels");
-        assert_eq!(name(choose(&one, None, Path::new("/ws/util/Cargo.toml"))).unwrap(), "util");
-        assert_eq!(name(choose(&one, Some("host"), root)).unwrap(), "host");
-        let error = choose(&one, Some("no"), root).unwrap_err().to_string();
-        assert!(error.contains("no package `no`") && error.contains("`host`, `kernels`, `util`"), "{error}");
-        let error = choose(&one[2..], None, root).unwrap_err().to_string();
+        let nothing = PackageArgs::default();
+        assert_eq!(names(&one, &nothing, ROOT).unwrap(), ["kernels"]);
+        assert_eq!(names(&one, &nothing, "/ws/util/Cargo.toml").unwrap(), ["util"]);
+        assert_eq!(names(&one, &named("host"), ROOT).unwrap(), ["host"]);
+        let error = names(&one, &named("kernel"), ROOT).unwrap_err();
+        assert!(error.contains("no package `kernel`") && error.contains("did you mean `kernels`"), "{error}");
+        let error = names(&one, &named("no"), ROOT).unwrap_err();
+        assert!(error.contains("`host`, `kernels`, `util`"), "{error}");
+        let error = names(&one[2..], &nothing, ROOT).unwrap_err();
         assert!(error.contains("depends on `ptx`") && error.contains("cargo ptx new"), "{error}");
         let two = [package("a", Some(("ptx", None))), package("b", Some(("ptx", None)))];
-        let error = choose(&two, None, root).unwrap_err().to_string();
-        assert!(error.contains("several packages") && error.contains("`a`, `b`"), "{error}");
+        let error = names(&two, &nothing, ROOT).unwrap_err();
+        assert!(error.contains("several packages") && error.contains("`a`, `b`; or all by `--workspace`"), "{error}");
+    }
+
+    #[test]
+    fn a_workspace_is_what_has_kernels_but_for_what_is_excluded() {
+        let uses = Some(("ptx", None));
+        let all = [package("a", uses), package("b", uses), package("program", uses), package("util", None)];
+        let workspace = |exclude: &[&str]| PackageArgs {
+            workspace: true,
+            exclude: exclude.iter().map(ToString::to_string).collect(),
+            ..PackageArgs::default()
+        };
+        assert_eq!(names(&all, &workspace(&[]), "/ws/a/Cargo.toml").unwrap(), ["a", "b"]);
+        assert_eq!(names(&all, &workspace(&["a"]), ROOT).unwrap(), ["b"]);
+        assert!(names(&all, &workspace(&["a", "b"]), ROOT).unwrap_err().contains("exclude less"));
+        assert!(names(&all, &workspace(&["x"]), ROOT).unwrap_err().contains("no package `x`"));
     }
 }

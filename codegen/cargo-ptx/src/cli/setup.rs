@@ -8,6 +8,8 @@ use ptx_project::progress::Progress;
 use ptx_project::sysroot::{self, Rustc, Sysroot};
 use ptx_project::tools;
 
+use super::arguments::SetupArgs;
+
 /// What is there after [`setup`].
 #[derive(Clone, Debug)]
 pub struct Ready {
@@ -28,15 +30,41 @@ pub fn setup(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<Read
     let sysroot = sysroot::ensure(&rustc, None, progress)?;
     let mut tools = tools::find();
     let mut installed = None;
-    if with_tools && Name::ALL.into_iter().any(|name| tools.get(name).is_none()) {
+    if with_tools && !is_complete(&tools) {
         installed = Some(tools::install(progress)?);
         tools = tools::find();
     }
     Ok(Ready { rustc, sysroot, installed, tools })
 }
 
+/// Says what [`setup`] would do.
+fn plan(rustc: &Path, with_tools: bool) -> Result<()> {
+    let rustc = Rustc::query(rustc)?;
+    let place = sysroot::place(&rustc, None)?;
+    if place.is_dir() {
+        println!("The device sysroot is there: {}", place.display());
+    } else {
+        let source = sysroot::find_source(&rustc, None)?.source;
+        println!("Would build the device sysroot from {source}, which is here, into {}", place.display());
+    }
+    match () {
+        () if is_complete(&tools::find()) => println!("NVIDIA's tools are there"),
+        () if with_tools => println!("Would download {}", tools::download()?),
+        () => println!("Would download nothing: NVIDIA's tools are left out"),
+    }
+    Ok(())
+}
+
+fn is_complete(tools: &Tools) -> bool {
+    Name::ALL.into_iter().all(|name| tools.get(name).is_some())
+}
+
 /// The verb: sets up and prints what is there.
-pub fn run(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<()> {
+pub fn run(rustc: &Path, progress: &Progress, args: &SetupArgs) -> Result<()> {
+    let with_tools = !args.no_tools;
+    if args.dry_run {
+        return plan(rustc, with_tools);
+    }
     let ready = setup(rustc, progress, with_tools)?;
     println!("rustc     {} ({})", ready.rustc.release, ready.rustc.sysroot.display());
     println!("sysroot   {} (from {})", ready.sysroot.path.display(), ready.sysroot.source);

@@ -8,15 +8,16 @@ use clap::Parser;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::report::Report;
-use ptx_codegen::request::{Emit, MessageFormat};
+use ptx_codegen::request::Emit;
 use ptx_host::Device;
 use ptx_project::build::DeviceBuild;
-use ptx_project::options::parse_archs;
+use ptx_project::options::arch;
 use ptx_project::progress::Progress;
 use ptx_project::tools;
 use ptx_test_runner::{Tests, cli};
 
 use super::arguments::TestArgs;
+use super::output::Format;
 use super::{build, output};
 
 /// Builds, and runs what was built unless only that was asked for.
@@ -48,7 +49,7 @@ fn device_build(args: &TestArgs) -> Result<DeviceBuild> {
     let settings = &mut build.settings;
     if settings.arch.is_empty()
         && let Ok(device) = Device::first()
-        && parse_archs(&[device.arch()]).is_ok()
+        && arch::is_known(&device.arch())
     {
         settings.arch = vec![device.arch()];
     }
@@ -65,20 +66,17 @@ fn device_build(args: &TestArgs) -> Result<DeviceBuild> {
     Ok(build)
 }
 
-fn say(report: &Report, format: MessageFormat) {
-    match format {
-        MessageFormat::Json => {
-            output::json("ptx-report", "report", report);
-            output::json("build-finished", "success", &true);
-        }
-        MessageFormat::Human => {
-            for file in &report.outputs {
-                println!("{}", output::path(&file.path));
-            }
-            let number = report.tests.len();
-            println!("{number} test{}, none of them run (--no-run)", if number == 1 { "" } else { "s" });
-        }
+fn say(report: &Report, format: Format) {
+    if format.is_json() {
+        output::json("ptx-report", "report", report);
+        output::json("build-finished", "success", &true);
+        return;
     }
+    for file in &report.outputs {
+        println!("{}", output::path(&file.path));
+    }
+    let number = report.tests.len();
+    println!("{number} test{}, none of them run (--no-run)", if number == 1 { "" } else { "s" });
 }
 
 /// A program's exit code as a number; the standard library does not tell it.

@@ -1,6 +1,6 @@
 //! cuda-gdb: where it is, the script that makes it ready for Rust kernels, and its command line.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use ptx_codegen::codes::Code;
@@ -105,20 +105,14 @@ pub fn arguments(
 
 /// A command line as a shell takes it.
 pub fn shell(program: &Path, args: &[OsString]) -> String {
-    let word = |text: &OsStr| {
-        let text = text.to_string_lossy();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-        if !text.is_empty() && text.chars().all(plain) {
-            text.into_owned()
-        } else {
-            format!("'{}'", text.replace('\'', "'\\''"))
-        }
-    };
-    std::iter::once(program.as_os_str())
-        .chain(args.iter().map(OsString::as_os_str))
-        .map(word)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words = std::iter::once(program.as_os_str()).chain(args.iter().map(OsString::as_os_str));
+    words.map(|word| for_shell(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
+}
+
+/// One word of it.
+pub fn for_shell(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use crate::linker::LINKER_VARIABLE;
 use crate::progress::Step;
-use crate::sysroot::Rustc;
+use crate::sysroot::{NO_COPIES, Rustc};
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::request::TARGET;
 
+use super::aim::Aim;
 use super::manifest::OnDisk;
 use super::messages::Messages;
 use super::package::Package;
@@ -31,16 +32,15 @@ pub struct Outcome {
     pub dependencies: Option<Instant>,
 }
 
-/// The command line that builds the device manifest's library, or only checks it if there are no arguments for the linker;
-/// also what tells one build from another.
+/// The command line for the device manifest's library; also what tells one build from another. `link_args` are for a build.
 pub fn arguments(
     build: &DeviceBuild,
+    aim: &Aim,
     package: &Package,
-    OnDisk { manifest, shares_root, .. }: &OnDisk,
+    OnDisk { manifest, shares_root, dropped }: &OnDisk,
     sysroot: &Path,
     rustc: &Rustc,
-    features: &[String],
-    link_args: Option<&[String]>,
+    link_args: &[String],
 ) -> Result<Vec<String>> {
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_string()),
@@ -50,19 +50,25 @@ pub fn arguments(
         .map_err(|e| Diagnostic::error(Code::CargoFailed, format!("cannot find the running program's file: {e}")))?;
     let mut args: Vec<String> = Vec::new();
     let mut add = |items: &[&str]| args.extend(items.iter().map(ToString::to_string));
-    add(&[if link_args.is_some() { "rustc" } else { "check" }, "--lib", "--target", TARGET, "--color", "never"]);
-    if link_args.is_some() && !build.tests {
+    add(&[aim.verb(), "--lib", "--target", TARGET, "--color", "never"]);
+    if aim.links() && !build.tests {
         // rustc makes a program of tests, whatever the crate is.
         add(&["--crate-type", "cdylib"]);
     }
-    add(&["--manifest-path", &text(manifest)?, "--target-dir", &text(&build.target_dir)?, "--profile", profile(build)]);
-    add(&["--message-format", if build.color { "json-diagnostic-rendered-ansi" } else { "json" }]);
+    if let Aim::Doc { args, .. } = aim {
+        args.iter().for_each(|arg| add(&[arg]));
+    }
+    add(&["--manifest-path", &text(manifest)?, "--target-dir", &text(&build.target_dir)?]);
+    // The old name of a check's rustc, as for `cargo check`.
+    add(&["--profile", if matches!(aim, Aim::Expand { .. }) { "check" } else { profile(build) }]);
+    add(&["--message-format", format(build)]);
     if !build.features.default {
         add(&["--no-default-features"]);
     }
     if build.features.all {
         add(&["--all-features"]);
     }
+    let features: Vec<String> = build.features.names.iter().filter(|name| !dropped.contains(*name)).cloned().collect();
     if !features.is_empty() {
         add(&["--features", &features.join(",")]);
     }
@@ -76,9 +82,17 @@ pub fn arguments(
     if *shares_root {
         flags.extend(remap);
     }
-    let flags = toml::Value::Array(flags.iter().map(|flag| toml::Value::from(*flag)).collect());
-    add(&["--config", &format!("target.{TARGET}.rustflags={flags}")]);
-    let Some(link_args) = link_args else { return Ok(args) };
+    let list = |flags: &[&str]| toml::Value::Array(flags.iter().map(|flag| toml::Value::from(*flag)).collect());
+    add(&["--config", &format!("target.{TARGET}.rustflags={}", list(&flags))]);
+    if let Aim::Doc { .. } = aim {
+        add(&["--config", &format!("target.{TARGET}.rustdocflags={}", list(&["--sysroot", &sysroot]))]);
+    }
+    if let Aim::Expand { to } = aim {
+        add(&["--", "-Zunpretty=expanded", "-o", &text(to)?]);
+    }
+    if !aim.links() {
+        return Ok(args);
+    }
     // The linker only here, not in cargo's configuration: dependencies must not depend on which program links.
     add(&["--", "-C", &format!("linker={}", text(&linker)?)]);
     // Nor on the folder of the package that uses them, where none of them is in it: others use them, too.
@@ -91,16 +105,21 @@ pub fn arguments(
     Ok(args)
 }
 
+/// How cargo hands on rustc's messages.
+fn format(build: &DeviceBuild) -> &'static str {
+    match (build.short, build.color) {
+        (false, false) => "json",
+        (false, true) => "json-diagnostic-rendered-ansi",
+        (true, false) => "json-diagnostic-short",
+        (true, true) => "json-diagnostic-short,json-diagnostic-rendered-ansi",
+    }
+}
+
 /// cargo builds tests where it is asked for this profile; the device manifest gives it the settings of the one that was
 /// asked for.
 fn profile(build: &DeviceBuild) -> &str {
     if build.tests { "test" } else { &build.profile }
 }
-
-/// rustc compiles short functions that call no others into their callers in other crates. What it made of `libm::logf` so
-/// could not be replaced by libdevice's; and the linker, which sees all crates, inlines by itself. Stable rustc has no such
-/// option.
-const NO_COPIES: &str = "-Zcross-crate-inline-threshold=never";
 
 /// rustc leaves to the linker what is done best when everything is known: it would unroll loops as for a CPU.
 const FOR_THE_LINKER: &str = "-Clinker-plugin-lto";
@@ -116,6 +135,7 @@ pub fn linker_id() -> String {
 /// Runs cargo with those arguments, in the package's folder, so that its configuration files count.
 pub fn run(
     build: &DeviceBuild,
+    aim: &Aim,
     package: &Package,
     args: &[String],
     measured: Option<&Path>,
@@ -127,13 +147,21 @@ pub fn run(
     };
     let mut command = command(build, package);
     command.envs(measured.map(|file| (timings::VARIABLE, file)));
-    let mut child = command.args(args).spawn().map_err(failed)?;
+    if let Aim::Clippy { driver, args } = aim {
+        // As `cargo clippy` hands them to its driver.
+        let args: String = args.iter().map(|arg| format!("{arg}__CLIPPY_HACKERY__")).collect();
+        command.env(wrapper::CLIPPY_VARIABLE, driver).env("CLIPPY_ARGS", args);
+    }
+    let (verb, rest) = args.split_at(1);
+    command.args(verb).args(&build.flags.args).args(build.flags.locked.then_some("--locked")).args(rest);
+    let mut child = command.spawn().map_err(failed)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let mut messages = Messages::default();
     // When each crate was there; the package's own comes last.
     let mut times = Vec::new();
     let stderr = std::thread::scope(|scope| {
-        let stderr = scope.spawn(|| stderr.map(|stderr| follow(stderr, step)).unwrap_or_default());
+        let follow = |stderr| follow(stderr, &package.name, build.flags.verbose, step);
+        let stderr = scope.spawn(move || stderr.map(follow).unwrap_or_default());
         if let Some(stdout) = stdout {
             BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| {
                 messages.add(&line);
@@ -158,7 +186,8 @@ pub fn forget(build: &DeviceBuild, package: &Package, manifest: &Path) -> Result
         std::fs::write(&tag, CACHE_TAG).map_err(|e| super::lock::failure(&tag, "write", &e))?;
     }
     let mut command = command(build, package);
-    command.args(["clean", "--package", &package.name, "--target", TARGET, "--profile", profile(build)]);
+    command.arg("clean").args(&build.flags.args_of_all());
+    command.args(["--package", &package.name, "--target", TARGET, "--profile", profile(build)]);
     command.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&build.target_dir);
     let output = command
         .output()
@@ -170,7 +199,8 @@ pub fn forget(build: &DeviceBuild, package: &Package, manifest: &Path) -> Result
     Ok(())
 }
 
-fn command(build: &DeviceBuild, package: &Package) -> Command {
+/// cargo in the package's folder, without what a cargo above us set.
+pub fn command(build: &DeviceBuild, package: &Package) -> Command {
     let mut command = Command::new(&build.cargo);
     command.current_dir(package.dir()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for (name, _) in std::env::vars_os() {
@@ -178,7 +208,7 @@ fn command(build: &DeviceBuild, package: &Package) -> Command {
             command.env_remove(name);
         }
     }
-    command.env_remove(timings::VARIABLE);
+    command.env_remove(timings::VARIABLE).env_remove(wrapper::CLIPPY_VARIABLE);
     // As the target folder, which this cargo is given: the package's configuration may put the other cargo's elsewhere.
     command.env("CARGO_BUILD_BUILD_DIR", &build.target_dir);
     command.env("RUSTC", &build.rustc).env(wrapper::VARIABLE, package.dir());
@@ -188,14 +218,21 @@ fn command(build: &DeviceBuild, package: &Package) -> Command {
     command
 }
 
-/// Collects cargo's own lines and shows which crate it compiles.
-fn follow(stderr: impl Read, step: &Step) -> String {
+/// Collects cargo's own lines and shows what it does.
+fn follow(stderr: impl Read, package: &str, verbose: bool, step: &Step) -> String {
+    const VERBS: [&str; 5] = ["Compiling", "Checking", "Documenting", "Downloading", "Blocking"];
     let mut text = String::new();
     for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-        if let Some((verb @ ("Compiling" | "Downloading" | "Blocking"), what)) = line.trim_start().split_once(' ') {
+        if verbose {
+            step.line(&line);
+        } else if let Some((verb, what)) = line.trim_start().split_once(' ').filter(|(verb, _)| VERBS.contains(verb)) {
             // `Compiling glam v0.30.1 (/path)`: the path is noise here.
             let what = what.split(" (").next().unwrap_or(what);
-            step.message(&format!("{verb} {what} for the GPU"));
+            // Every crate on a terminal; elsewhere one line for the package.
+            match what.split_once(' ').filter(|(name, _)| *name == package) {
+                Some((name, _)) => step.announce(&format!("{verb} {name} for the GPU")),
+                None => step.message(&format!("{verb} {what} for the GPU")),
+            }
         }
         text.push_str(&line);
         text.push('\n');

@@ -1,4 +1,4 @@
-//! The crates `test` and `std` that a package's tests are compiled with (`runtime/test`, `runtime/test-std`).
+//! The crates `test` and `std` that a package's tests are compiled with (`src/device`).
 //!
 //! They are carried along, so that an installed program has them, and written into the target folder as packages. They use
 //! the same `ptx` as the package, because a program has one panic handler.
@@ -19,29 +19,29 @@ const CRATES: [Support; 2] = [
     (
         "test",
         &[
-            ("lib.rs", include_str!("../../../../runtime/test/src/lib.rs")),
-            ("bench.rs", include_str!("../../../../runtime/test/src/bench.rs")),
-            ("entry.rs", include_str!("../../../../runtime/test/src/entry.rs")),
-            ("result.rs", include_str!("../../../../runtime/test/src/result.rs")),
-            ("types.rs", include_str!("../../../../runtime/test/src/types.rs")),
+            ("lib.rs", include_str!("../device/test/lib.rs")),
+            ("bench.rs", include_str!("../device/test/bench.rs")),
+            ("entry.rs", include_str!("../device/test/entry.rs")),
+            ("result.rs", include_str!("../device/test/result.rs")),
+            ("types.rs", include_str!("../device/test/types.rs")),
         ],
     ),
     (
         "std",
         &[
-            ("lib.rs", include_str!("../../../../runtime/test-std/src/lib.rs")),
-            ("alloc.rs", include_str!("../../../../runtime/test-std/src/alloc.rs")),
-            ("collections.rs", include_str!("../../../../runtime/test-std/src/collections.rs")),
-            ("error.rs", include_str!("../../../../runtime/test-std/src/error.rs")),
-            ("ffi.rs", include_str!("../../../../runtime/test-std/src/ffi.rs")),
-            ("float.rs", include_str!("../../../../runtime/test-std/src/float.rs")),
-            ("hash.rs", include_str!("../../../../runtime/test-std/src/hash.rs")),
-            ("macros.rs", include_str!("../../../../runtime/test-std/src/macros.rs")),
-            ("prelude.rs", include_str!("../../../../runtime/test-std/src/prelude.rs")),
-            ("printing.rs", include_str!("../../../../runtime/test-std/src/printing.rs")),
-            ("sync.rs", include_str!("../../../../runtime/test-std/src/sync.rs")),
-            ("task.rs", include_str!("../../../../runtime/test-std/src/task.rs")),
-            ("thread.rs", include_str!("../../../../runtime/test-std/src/thread.rs")),
+            ("lib.rs", include_str!("../device/std/lib.rs")),
+            ("alloc.rs", include_str!("../device/std/alloc.rs")),
+            ("collections.rs", include_str!("../device/std/collections.rs")),
+            ("error.rs", include_str!("../device/std/error.rs")),
+            ("ffi.rs", include_str!("../device/std/ffi.rs")),
+            ("float.rs", include_str!("../device/std/float.rs")),
+            ("hash.rs", include_str!("../device/std/hash.rs")),
+            ("macros.rs", include_str!("../device/std/macros.rs")),
+            ("prelude.rs", include_str!("../device/std/prelude.rs")),
+            ("printing.rs", include_str!("../device/std/printing.rs")),
+            ("sync.rs", include_str!("../device/std/sync.rs")),
+            ("task.rs", include_str!("../device/std/task.rs")),
+            ("thread.rs", include_str!("../device/std/thread.rs")),
         ],
     ),
 ];
@@ -123,15 +123,15 @@ mod tests {
     #[test]
     fn every_source_file_is_carried_along() {
         for (name, files) in CRATES {
-            let folder = if name == "test" { "runtime/test/src" } else { "runtime/test-std/src" };
-            let mut found: Vec<_> = std::fs::read_dir(checkout().unwrap().join(folder))
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/device").join(name);
+            let mut found: Vec<_> = std::fs::read_dir(&folder)
                 .unwrap()
                 .map(|entry| entry.unwrap().file_name().into_string().unwrap())
                 .collect();
             found.sort();
             let mut carried: Vec<_> = files.iter().map(|(file, _)| file.to_string()).collect();
             carried.sort();
-            assert_eq!(carried, found, "{folder}");
+            assert_eq!(carried, found, "{}", folder.display());
         }
     }
 

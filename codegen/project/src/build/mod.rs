@@ -3,9 +3,11 @@
 //! One package may hold the kernels and the host program. cargo would build everything in it for the device, so it
 //! gets a manifest of our own ([`manifest`]) in the target folder, with the workspace's lock file beside it.
 
+mod aim;
 mod cargo;
 mod harness;
 mod lock;
+mod locked;
 pub mod manifest;
 mod messages;
 mod needs_std;
@@ -17,7 +19,7 @@ mod sources;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::options::Settings;
+use crate::options::{Settings, arch, near_misses};
 use crate::progress::Progress;
 use crate::sysroot::{self, Rustc};
 use ptx_codegen::arch::{Arch, PtxVersion};
@@ -26,13 +28,15 @@ use ptx_codegen::diagnostic::{Diagnostic, Failure, Level, Result};
 use ptx_codegen::files::{absolute, normalized, write_if_changed};
 use ptx_codegen::hash;
 use ptx_codegen::report::{self, LinkedFile, Report};
+use ptx_codegen::request::TARGET;
 use ptx_codegen::timings::{self, Timings};
 
+use aim::Aim;
 use manifest::{DeviceManifest, OnDisk};
 
 pub use harness::checkout;
 pub use package::Package;
-pub use request::{DeviceBuild, Features, Show};
+pub use request::{CargoFlags, DeviceBuild, Features, Show};
 
 /// What a device build made.
 #[derive(Clone, Debug)]
@@ -65,16 +69,44 @@ pub fn timed(build: &DeviceBuild, progress: &Progress) -> Result<(Built, Timings
 }
 
 /// Has rustc check the library for the device, without compiling it; its messages have been shown when this returns.
-pub fn check(build: &DeviceBuild, progress: &Progress) -> Result<()> {
+/// The result is our own warnings.
+pub fn check(build: &DeviceBuild, progress: &Progress) -> Result<Vec<Diagnostic>> {
     prepared(build, Aim::Check, progress, |run| run.check())
 }
 
-/// What cargo is run for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Aim {
-    Build,
-    TimedBuild,
-    Check,
+/// Has Clippy check it, with these arguments.
+pub fn clippy(build: &DeviceBuild, args: &[String], progress: &Progress) -> Result<Vec<Diagnostic>> {
+    let driver = Rustc::query(&build.rustc)?.beside("clippy-driver").ok_or_else(|| {
+        Diagnostic::error(Code::CargoFailed, "the toolchain has no Clippy").help("run `rustup component add clippy`")
+    })?;
+    prepared(build, Aim::Clippy { driver, args: args.to_vec() }, progress, |run| run.check())
+}
+
+/// Documents the library as code for the device, with these options of `cargo doc`; the result is the page to begin with.
+pub fn doc(build: &DeviceBuild, args: &[String], progress: &Progress) -> Result<PathBuf> {
+    prepared(build, Aim::Doc { args: args.to_vec() }, progress, |run| {
+        run.check()?;
+        let library = run.package.library_name();
+        Ok(run.build.target_dir.join(TARGET).join("doc").join(library).join("index.html"))
+    })
+}
+
+/// The library's source for the device with macros expanded, as rustfmt writes it where that is there.
+pub fn expand(build: &DeviceBuild, progress: &Progress) -> Result<String> {
+    let rustc = Rustc::query(&build.rustc)?;
+    if !rustc.is_nightly() {
+        return Err(Diagnostic::error(Code::Usage, format!("rustc {} shows no expanded code", rustc.release))
+            .help("use a nightly rustc, as in `cargo +nightly ptx expand`")
+            .into());
+    }
+    let folder = tempfile::tempdir().map_err(|e| lock::failure(&std::env::temp_dir(), "write", &e))?;
+    let to = folder.path().join("expanded.rs");
+    prepared(build, Aim::Expand { to: to.clone() }, progress, |run| run.check())?;
+    if let Some(rustfmt) = rustc.beside("rustfmt") {
+        // Where it cannot, the text stands as rustc wrote it.
+        let _ = std::process::Command::new(rustfmt).args(["--edition", "2024", "--quiet"]).arg(&to).output();
+    }
+    Ok(std::fs::read_to_string(&to).map_err(|e| lock::failure(&to, "read", &e))?)
 }
 
 /// Decides everything, and lets `run` do it.
@@ -97,9 +129,13 @@ fn prepared<T>(
         settings.arch = vec![Arch::portable().name().into()];
     }
     // Before cargo runs: a wrong name should not cost a build.
-    crate::options::parse_archs(&settings.arch)?;
+    settings.arch = arch::archs(&settings.arch)?.into_iter().map(|arch| arch.name().into()).collect();
     if let Some(version) = &settings.ptx_version {
         version.parse::<PtxVersion>().map_err(|reason| Diagnostic::error(Code::Usage, reason))?;
+    }
+    let mut warnings = near_misses(&package.manifest);
+    if package.root_manifest != package.manifest {
+        warnings.extend(near_misses(&package.root_manifest));
     }
     let rustc = Rustc::query(&build.rustc)?;
     let sysroot = {
@@ -109,31 +145,41 @@ fn prepared<T>(
 
     let device = device_manifest(build, &package, &settings.host_only)?;
     // cargo has no flags for the last crate of a check alone.
-    let shares_root = aim == Aim::Check || device.has_crates_below(package.root());
-    let build = &DeviceBuild { target_dir: target_dir(build, &package, shares_root), ..build.clone() };
+    let shares_root = !aim.links() || device.has_crates_below(package.root());
+    let build = &DeviceBuild { target_dir: target_dir(build, &aim, &package, shares_root), ..build.clone() };
 
     // Always in this order, so that two builds cannot wait for each other.
     let _target_lock = lock::lock(&build.target_dir, progress)?;
     let _out_lock = lock::lock(&build.out_dir, progress)?;
     let dropped = device.dropped.clone();
     let device = OnDisk { manifest: write_manifest(build, &package, device)?, dropped, shares_root };
-    let features = build.features.names.iter().filter(|name| !device.dropped.contains(*name)).cloned();
-    let link_args = (aim != Aim::Check).then(|| link_args(build, &package, &settings));
-    let features: Vec<_> = features.collect();
-    let args = cargo::arguments(build, &package, &device, &sysroot.path, &rustc, &features, link_args.as_deref())?;
+    if build.flags.locked {
+        locked::check(build, &package, &device.manifest)?;
+    }
+    let link_args = link_args(build, &package, &settings);
+    let args = cargo::arguments(build, &aim, &package, &device, &sysroot.path, &rustc, &link_args)?;
     // Nobody else is at work in the folder.
     let measured = (aim == Aim::TimedBuild).then(|| build.target_dir.join(".ptx-timings"));
-    run(&Run { build, package: &package, manifest: &device.manifest, args: &args, aim, measured, progress })
+    run(&Run {
+        build,
+        package: &package,
+        manifest: &device.manifest,
+        args: &args,
+        aim: &aim,
+        warnings,
+        measured,
+        progress,
+    })
 }
 
 /// Where cargo compiles for the device: what is compiled with one workspace's root in its flags stands apart, or cargo would
 /// compile it anew at every change of workspace in one target folder. It gives both the same name.
-fn target_dir(build: &DeviceBuild, package: &Package, shares_root: bool) -> PathBuf {
+fn target_dir(build: &DeviceBuild, aim: &Aim, package: &Package, shares_root: bool) -> PathBuf {
     if !shares_root {
         return build.target_dir.clone();
     }
     let key = hash::stable([package.root().as_os_str().as_encoded_bytes()]);
-    build.target_dir.join("workspaces").join(format!("{key:016x}"))
+    build.target_dir.join("workspaces").join(format!("{key:016x}{}", aim.folder()))
 }
 
 fn device_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) -> Result<DeviceManifest> {
@@ -195,17 +241,19 @@ struct Run<'a> {
     package: &'a Package,
     manifest: &'a Path,
     args: &'a [String],
-    aim: Aim,
+    aim: &'a Aim,
+    /// Of our own, about the manifest.
+    warnings: Vec<Diagnostic>,
     /// Where the linker's measurements go, if they are wanted.
     measured: Option<PathBuf>,
     progress: &'a Progress,
 }
 
 impl Run<'_> {
-    fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<Vec<Diagnostic>> {
         let outcome = self.cargo()?;
         self.show(&outcome);
-        if outcome.success { Ok(()) } else { Err(self.failure(outcome)) }
+        if outcome.success { Ok(self.warnings.clone()) } else { Err(self.failure(outcome)) }
     }
 
     fn run(&self) -> Result<Built> {
@@ -230,6 +278,7 @@ impl Run<'_> {
                 .help("see that no `linker` is set for nvptx64-nvidia-cuda by `[target]` in cargo's configuration or RUSTFLAGS")
         })?;
         write_if_changed(&self.stamp(), &self.args.join("\n"))?;
+        report.diagnostics.extend(self.warnings.iter().cloned());
         self.shorten_paths(&mut report.diagnostics);
         let sources = sources::of(self.package, self.manifest, &self.build.target_dir, &outcome.messages.artifacts);
         Ok(Built {
@@ -241,16 +290,32 @@ impl Run<'_> {
     }
 
     fn cargo(&self) -> Result<cargo::Outcome> {
-        let verb = if self.aim == Aim::Check { "Checking" } else { "Compiling" };
-        let step = self.progress.step(format!("{verb} {} for the GPU", self.package.name));
+        // cargo says whether there is anything to do.
+        let step = self.progress.silent();
         let _span = timings::begin("cargo");
         let begun = Instant::now();
-        let outcome = cargo::run(self.build, self.package, self.args, self.measured.as_deref(), &step)?;
+        let mut outcome = cargo::run(self.build, self.aim, self.package, self.args, self.measured.as_deref(), &step)?;
+        self.name_the_package(&mut outcome);
         drop(step);
         if let Some(file) = &self.measured {
             crate::timings::of_cargo(begun, outcome.dependencies, file);
         }
         Ok(outcome)
+    }
+
+    /// Users know their manifest, not the one that cargo was given.
+    fn name_the_package(&self, outcome: &mut cargo::Outcome) {
+        let folder = |manifest: &Path| manifest.parent().unwrap_or(manifest).display().to_string();
+        let (generated, own) = (folder(self.manifest), folder(&self.package.manifest));
+        let rename = |text: &mut String| {
+            if text.contains(&generated) {
+                *text = text.replace(&generated, &own);
+            }
+        };
+        rename(&mut outcome.stderr);
+        for message in &mut outcome.messages.rustc {
+            [&mut message.rendered, &mut message.short, &mut message.json].into_iter().for_each(rename);
+        }
     }
 
     /// Says which arguments the files in the output folder came from.
@@ -273,7 +338,9 @@ impl Run<'_> {
     fn show(&self, outcome: &cargo::Outcome) {
         let messages = &outcome.messages;
         for message in &messages.rustc {
-            let is_noise = messages.without_std.contains(&message.of);
+            // rustc warns of the file that expanded code goes to.
+            let is_of_expand = matches!(self.aim, Aim::Expand { .. }) && message.level != Some(Level::Error);
+            let is_noise = messages.without_std.contains(&message.of) || is_of_expand;
             match (self.build.show, message.level) {
                 (Show::Json, _) => println!("{}", message.json),
                 _ if is_noise => {}
@@ -328,6 +395,7 @@ impl Run<'_> {
                 _ => diagnostic.note(format!("rustc's {errors} errors stand above")),
             });
         }
+        diagnostics.extend(self.warnings.iter().cloned());
         self.shorten_paths(&mut diagnostics);
         Failure { diagnostics, source_base: self.package.root().to_path_buf() }
     }

@@ -64,6 +64,12 @@ impl Package {
         features.chain(optional).cloned().collect()
     }
 
+    /// The library's name, as code names it.
+    pub fn library_name(&self) -> String {
+        let given = self.table.get("lib").and_then(|lib| lib.get("name")).and_then(Value::as_str);
+        given.unwrap_or(&self.name).replace('-', "_")
+    }
+
     /// The library's first source file.
     pub fn library(&self) -> Result<PathBuf> {
         let given = self.table.get("lib").and_then(|lib| lib.get("path")).and_then(Value::as_str);

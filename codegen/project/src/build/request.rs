@@ -33,6 +33,33 @@ pub enum Show {
     Json,
 }
 
+/// cargo's own options that say how it works, not what it builds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CargoFlags {
+    /// As cargo takes them: `--offline`, `--jobs 4`.
+    pub args: Vec<String>,
+    /// Whether the workspace's lock file must do as it is.
+    pub locked: bool,
+    /// Whether all that cargo says is shown.
+    pub verbose: bool,
+}
+
+impl CargoFlags {
+    /// Those that commands take which compile nothing.
+    pub fn args_of_all(&self) -> Vec<String> {
+        let mut of_all = Vec::new();
+        let mut args = self.args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--jobs" => drop(args.next()),
+                "--keep-going" | "--ignore-rust-version" => {}
+                _ => of_all.push(arg.clone()),
+            }
+        }
+        of_all
+    }
+}
+
 /// What to build, and where.
 #[derive(Clone, Debug)]
 pub struct DeviceBuild {
@@ -65,4 +92,8 @@ pub struct DeviceBuild {
     pub show: Show,
     /// Whether rustc renders in colour.
     pub color: bool,
+    /// Whether rustc renders a message in one line.
+    pub short: bool,
+    /// How cargo works.
+    pub flags: CargoFlags,
 }

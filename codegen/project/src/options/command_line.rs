@@ -13,8 +13,8 @@ use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::request::{DebugLevel, Libdevice, MessageFormat, OptLevel, Options, Ptxas, TARGET};
 
-use super::float;
 use super::settings::Settings;
+use super::{arch, float};
 use crate::{cache, timings, tools};
 
 /// The command line that rustc gives an `llbc` linker.
@@ -124,7 +124,9 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
         None => Settings::default(),
     };
     let current = std::env::current_dir().unwrap_or_default();
-    let given = line.settings.or(line.of_build.unwrap_or_default());
+    let mut own = line.settings;
+    arch::check(&mut own.arch, arch::From::LinkArgument)?;
+    let given = own.or(line.of_build.unwrap_or_default());
     let mut settings = given.linking_below(&current).or(manifest.linking_below(&current));
     if settings.link_at_load && !settings.link.is_empty() {
         return Err(usage("files to link with and `link-at-load` exclude each other")
@@ -133,6 +135,7 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
     }
     if settings.arch.is_empty() {
         settings.arch = vec![line.target_cpu.unwrap_or_else(|| Arch::portable().name().into())];
+        arch::check(&mut settings.arch, arch::From::TargetCpu)?;
     }
     let name = match line.name {
         Some(name) => name,
@@ -143,7 +146,7 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
         output,
         out_dir: line.out_dir,
         name,
-        archs: parse_archs(&settings.arch)?,
+        archs: arch::archs(&settings.arch)?,
         emit: settings.emit,
         opt_level: line.opt_level,
         debug: match settings.debug_level.unwrap_or(if line.debug { DebugLevel::Full } else { DebugLevel::None }) {
@@ -177,21 +180,6 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
         ptxas_cache: cache::root().ok().map(|root| root.join(cache::PTXAS)),
         timings: timings::are_wanted(),
     })))
-}
-
-/// The archs of those names, lowest first, each once.
-pub fn parse_archs(names: &[String]) -> Result<Vec<Arch>> {
-    let mut archs = names
-        .iter()
-        .map(|name| {
-            name.parse::<Arch>().map_err(|reason| {
-                Diagnostic::error(Code::UnknownArch, reason).help("name an arch as in `--arch sm_80,sm_90a`")
-            })
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    archs.sort();
-    archs.dedup();
-    Ok(archs)
 }
 
 /// clap's message without its usage line, and its tip as our help.
@@ -358,10 +346,7 @@ mod tests {
         assert_eq!(both.float.modes().unwrap(), Modes { prec_div: false, ..Modes::DEFAULT });
         for (text, expected) in [
             ("ftz = \"on\"", "expected a boolean"),
-            (
-                "fmda = true",
-                "expected one of `fmad`, `ftz`, `prec-div`, `prec-sqrt`, `use-fast-math`, `panic`, `panic-for`, `arch`",
-            ),
+            ("fmda = true", "there is no option `fmda`"),
             ("panic = \"silent\"", "unknown variant `silent`, expected one of `full`, `location`, `trap`"),
             ("panic = 3", "toml: `panic`: expected a string"),
             ("panic-for = { sha2 = \"silent\" }", "toml: `panic-for.sha2`: unknown variant `silent`"),

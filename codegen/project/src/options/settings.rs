@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ptx_codegen::codes::Code;
-use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::files::normalized;
 use ptx_codegen::request::{DebugLevel, Emit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::float::{self, FloatSettings};
+use super::float::FloatSettings;
 use super::panics::PanicSettings;
 
 /// The hidden option that hands all settings from a device build to the linker.
@@ -23,7 +21,7 @@ const LINK: &str = "link";
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
-    /// GPU architectures, such as sm_80,sm_90a.
+    /// GPU architectures, such as sm_80,sm_90a, or `native` for those of this machine.
     #[arg(long = "arch", value_delimiter = ',')]
     pub arch: Vec<String>,
     /// What to write besides PTX.
@@ -97,30 +95,27 @@ impl Settings {
         self
     }
 
-    /// `[package.metadata.ptx]` of a manifest; empty where there is none. Paths in it are relative to the manifest.
-    pub fn of_manifest(manifest: &Path) -> Result<Self> {
-        let bad = |reason: String| {
-            Diagnostic::error(Code::Usage, format!("`[package.metadata.ptx]` of {}: {reason}", manifest.display()))
-        };
-        let text = std::fs::read_to_string(manifest).map_err(|e| bad(e.to_string()))?;
-        let table: toml::Table = toml::from_str(&text).map_err(|e| bad(e.to_string()))?;
-        match table.get("package").and_then(|p| p.get("metadata")).and_then(|m| m.get("ptx")) {
-            None => Ok(Self::default()),
-            Some(value) => {
-                let mut rest = value.clone();
-                let reason = |error: toml::de::Error| bad(manifest_error(&error));
-                let float: FloatSettings = take(&mut rest, &FloatSettings::NAMES).try_into().map_err(reason)?;
-                // Before an option can win over one side.
-                float.modes().map_err(|mut failure| {
-                    let place = format!("`[package.metadata.ptx]` of {} names both", manifest.display());
-                    failure.diagnostics = failure.diagnostics.into_iter().map(|d| d.note(place.clone())).collect();
-                    failure
-                })?;
-                let panic = take(&mut rest, &PanicSettings::NAMES).try_into().map_err(reason)?;
-                let settings = Self { float, panic, ..rest.try_into().map_err(reason)? };
-                Ok(settings.linking_below(manifest.parent().unwrap_or(Path::new(""))))
-            }
-        }
+    /// The options' names, as in the manifest.
+    pub fn names() -> [&'static str; 17] {
+        [
+            "arch",
+            "emit",
+            "debug-level",
+            "ptxas",
+            "libdevice",
+            "ptx-version",
+            "link",
+            "link-at-load",
+            "nvcc-flags",
+            "host-only",
+            "panic",
+            "panic-for",
+            "fmad",
+            "ftz",
+            "prec-div",
+            "prec-sqrt",
+            "use-fast-math",
+        ]
     }
 
     /// All of them as one argument for the linker.
@@ -157,33 +152,17 @@ fn union(list: &mut Value, more: Value) {
     }
 }
 
-/// Moves some keys out of `[package.metadata.ptx]`: serde's flattening would let unknown ones pass.
-fn take(metadata: &mut toml::Value, names: &[&str]) -> toml::Table {
-    let mut taken = toml::Table::new();
-    if let Some(table) = metadata.as_table_mut() {
-        for name in names {
-            for name in [name.to_string(), name.replace('-', "_")] {
-                taken.extend(table.remove(&name).map(|value| (name, value)));
-            }
-        }
-    }
-    taken
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What is wrong with a key of `[package.metadata.ptx]`, in the words of TOML.
-fn manifest_error(error: &toml::de::Error) -> String {
-    let message = (error.message().trim())
-        .replace("invalid type: unit variant, expected string only", "expected a string")
-        .replace("expected a sequence", "expected a list, as in `[\"…\"]`")
-        .replace("expected a map", "expected a table, as in `{ … = \"…\" }`");
-    if message.starts_with("unknown field") {
-        // Those that `take` took are not known to serde here.
-        let names = float::names(", `panic`, `panic-for`, ");
-        return message.replacen("expected one of ", &format!("expected one of {names}"), 1);
-    }
-    // toml says the key in a second line.
-    match error.to_string().trim_end().rsplit_once("\nin `") {
-        Some((_, key)) => format!("`{key}: {message}"),
-        None => message,
+    #[test]
+    fn every_option_has_its_name_in_the_list() {
+        let mut fields: Vec<String> = Settings::default().fields().keys().cloned().collect();
+        fields.extend([&FloatSettings::NAMES[..], &PanicSettings::NAMES].concat().iter().map(ToString::to_string));
+        fields.sort();
+        let mut names = Settings::names();
+        names.sort_unstable();
+        assert_eq!(fields, names);
     }
 }

@@ -18,10 +18,10 @@ const FORMAT: u32 = 1;
 
 /// The crate that stands for `compiler_builtins`, carried along so that an installed program has it.
 const BUILTINS: &[(&str, &str)] = &[
-    ("lib.rs", include_str!("../../../../runtime/builtins/src/lib.rs")),
-    ("float.rs", include_str!("../../../../runtime/builtins/src/float.rs")),
-    ("int.rs", include_str!("../../../../runtime/builtins/src/int.rs")),
-    ("mem.rs", include_str!("../../../../runtime/builtins/src/mem.rs")),
+    ("lib.rs", include_str!("../device/builtins/lib.rs")),
+    ("float.rs", include_str!("../device/builtins/float.rs")),
+    ("int.rs", include_str!("../device/builtins/int.rs")),
+    ("mem.rs", include_str!("../device/builtins/mem.rs")),
 ];
 
 /// How the crates are compiled. Several codegen units: on two cores `core` takes two thirds of the time of one. No

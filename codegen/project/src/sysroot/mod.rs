@@ -14,11 +14,17 @@ use crate::cache;
 use crate::progress::Progress;
 use ptx_codegen::diagnostic::Result;
 
+pub use build::library_folder;
 pub use rustc::Rustc;
 pub use source::{Library, Source};
 
 /// Says in a sysroot what it was made of; written last but before the folder gets its name.
 const RECORD: &str = "rust-ptx.json";
+
+/// rustc compiles short functions that call no others into their callers in other crates. What it made of `libm::logf` so
+/// could not be replaced by libdevice's; and the linker, which sees all crates, inlines by itself. Stable rustc has no such
+/// option.
+pub const NO_COPIES: &str = "-Zcross-crate-inline-threshold=never";
 
 /// A folder for `rustc --sysroot`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +120,7 @@ fn read_record(place: &Path) -> Option<Record> {
 
 /// Whether a folder has a `core` for the device.
 fn is_sysroot(path: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(build::library_folder(path)) else { return false };
+    let Ok(entries) = std::fs::read_dir(library_folder(path)) else { return false };
     entries.flatten().any(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();

@@ -58,7 +58,12 @@ impl Rustc {
 
     /// Whether it takes unstable options by itself.
     pub fn is_nightly(&self) -> bool {
-        self.release.contains("-nightly") || self.release.contains("-dev")
+        Self::is_nightly_release(&self.release)
+    }
+
+    /// The same of a release: `1.97.0-nightly`.
+    pub fn is_nightly_release(release: &str) -> bool {
+        release.contains("-nightly") || release.contains("-dev")
     }
 
     /// What the files of `core` and `alloc` are called in debug information: no folder of this machine.
@@ -68,8 +73,13 @@ impl Rustc {
 
     /// The compiler itself, not rustup's proxy, which would choose anew by the current folder.
     pub(super) fn compiler(&self) -> PathBuf {
-        let own = self.sysroot.join("bin").join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
-        if own.is_file() { own } else { self.path.clone() }
+        self.beside("rustc").unwrap_or_else(|| self.path.clone())
+    }
+
+    /// Another program of its toolchain, if that has it.
+    pub fn beside(&self, name: &str) -> Option<PathBuf> {
+        let program = self.sysroot.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        program.is_file().then_some(program)
     }
 
     /// rustup's name of the toolchain, if rustup manages it.

@@ -22,6 +22,12 @@ pub const PACKAGES: [(&str, &str); 7] = [
     ("nvidia-cuda-nvdisasm", "13.2.51"),
 ];
 
+/// What the packages take, in MB: as wheels for Linux on x86-64, and unpacked.
+const SIZE: [u32; 2] = [110, 280];
+
+/// The terms for all of them; each wheel has them in a file, too.
+pub const LICENCE: &str = "https://docs.nvidia.com/cuda/eula/";
+
 /// Where every package puts its files.
 const ROOT: &str = "nvidia/cu13";
 
@@ -35,11 +41,47 @@ fn folder() -> Result<PathBuf> {
     Ok(cache::root()?.join("tools").join(format!("cuda-{}-{key:08x}", PACKAGES[0].1)))
 }
 
-/// Installs the tools unless they are installed; the result is [`place`].
+/// Says what [`install`] fetches: what, how much, from where, to where, and under which terms.
+pub fn download() -> Result<String> {
+    let names: Vec<String> = PACKAGES.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let [packed, unpacked] = SIZE;
+    Ok(format!(
+        "NVIDIA's CUDA tools, about {packed} MB ({unpacked} MB unpacked), by pip from {}\n  \
+         packages: {}\n  \
+         to:       {}\n  \
+         licence:  NVIDIA's, not this project's: {LICENCE}\n  \
+         `cargo ptx setup --no-tools` leaves them out; a CUDA toolkit that CUDA_HOME names does as well",
+        index(),
+        names.join(", "),
+        folder()?.display(),
+    ))
+}
+
+/// The package index that pip asks, without a password.
+fn index() -> String {
+    let configured = || {
+        let python = Python::find().ok()?;
+        let output =
+            Command::new(python.program).args(["-m", "pip", "config", "get", "global.index-url"]).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let url = std::env::var("PIP_INDEX_URL").ok().or_else(configured).filter(|url| !url.is_empty());
+    url.map_or_else(|| "https://pypi.org/simple".into(), |url| without_user(&url))
+}
+
+/// `https://host/path` of `https://user:password@host/path`.
+fn without_user(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.into() };
+    let (host, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    format!("{scheme}://{}{path}", host.rsplit('@').next().unwrap_or(host))
+}
+
+/// Installs the tools unless they are installed, and says what it fetches; the result is [`place`].
 pub fn install(progress: &Progress) -> Result<PathBuf> {
     let waiting = || progress.line("Waiting for another installation of NVIDIA's tools");
     cache::make_once(&folder()?, waiting, |partial| {
         let python = Python::find()?;
+        progress.line(&format!("Downloading {}", download()?));
         let wheels = partial.join("wheels");
         let step = progress.bar("Downloading NVIDIA's tools", 2 * PACKAGES.len() as u64);
         for (name, version) in PACKAGES {
@@ -173,6 +215,16 @@ mod tests {
         let text = explain("cannot download a 1", &full).to_string();
         assert!(text.contains("PTX0015") && text.contains(cache::CACHE_VARIABLE), "{text}");
         assert!(text.matches("Traceback").count() < 10, "{text}");
+    }
+
+    #[test]
+    fn what_is_fetched_is_said() {
+        let text = download().unwrap();
+        for part in ["about 110 MB", "280 MB unpacked", "nvidia-nvvm 13.0.88", "cuda/eula", "--no-tools", "CUDA_HOME"] {
+            assert!(text.contains(part), "`{part}` is not in:\n{text}");
+        }
+        assert_eq!(without_user("https://me:secret@host.org/simple"), "https://host.org/simple");
+        assert_eq!(without_user("https://host.org"), "https://host.org");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ptx_codegen::tool::{Libdevice, Name, Origin, Tool, Tools};
 
-pub use install::{PACKAGES, install, place, python_with_pip};
+pub use install::{LICENCE, PACKAGES, download, install, place, python_with_pip};
 
 /// The environment variable that names libdevice's file.
 pub const LIBDEVICE_VARIABLE: &str = "RUST_PTX_LIBDEVICE";

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ptx_codegen::report::Report;
-use ptx_project::build::{self, DeviceBuild, Features, Show};
+use ptx_project::build::{self, CargoFlags, DeviceBuild, Features, Show};
 use ptx_project::options::Settings;
 use ptx_project::progress::Progress;
 
@@ -26,6 +26,8 @@ pub fn device_build(manifest: PathBuf, settings: Settings, out_dir: PathBuf, tar
         dump_dir: None,
         show: Show::Rendered,
         color: false,
+        short: false,
+        flags: CargoFlags::default(),
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Environment {
 /// Variables of the user's that decide what is built.
 pub fn variables() -> Vec<String> {
     let names = [
-        "RUST_PTX_ARCH",
+        ptx_project::options::arch::VARIABLE,
         ptx_project::options::float::VARIABLE,
         ptx_project::options::panics::VARIABLE,
         "RUST_PTX_SYSROOT",
@@ -65,7 +65,7 @@ impl Environment {
             profile,
             cargo: get("CARGO")?.into(),
             rustc: get("RUSTC")?.into(),
-            archs: given("RUST_PTX_ARCH").map(|archs| split(&archs.to_string_lossy())),
+            archs: ptx_project::options::arch::of_variable()?,
             sysroot: given("RUST_PTX_SYSROOT").map(PathBuf::from),
             features: env::vars_os().filter_map(|(name, _)| feature(name)).collect(),
         })
@@ -77,10 +77,6 @@ impl Environment {
         let names: Vec<String> = names.filter(|name| name != "default").collect();
         Features { names, default: self.features.iter().any(|name| name == "DEFAULT"), all: false }
     }
-}
-
-fn split(archs: &str) -> Vec<String> {
-    archs.split(',').map(str::trim).filter(|arch| !arch.is_empty()).map(str::to_string).collect()
 }
 
 fn feature(variable: OsString) -> Option<String> {
@@ -122,8 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn archs_are_split_and_features_spelled_as_cargo_does() {
-        assert_eq!(split("sm_80, sm_90a,"), ["sm_80", "sm_90a"]);
+    fn features_are_spelled_as_cargo_does() {
         assert_eq!(variable("new-math"), "NEW_MATH");
         assert_eq!(feature("CARGO_FEATURE_NEW_MATH".into()).as_deref(), Some("NEW_MATH"));
         assert_eq!(feature("CARGO_CFG_UNIX".into()), None);

@@ -11,10 +11,10 @@ use clap::Args;
 
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::request::Emit;
-use ptx_project::build::{self, Built, DeviceBuild, Features, Show};
-use ptx_project::options::Settings;
+use ptx_project::build::{self, Built, CargoFlags, DeviceBuild, Features, Show};
 use ptx_project::options::float::FloatSettings;
 use ptx_project::options::panics::PanicSettings;
+use ptx_project::options::{Settings, arch};
 use ptx_project::progress::Progress;
 use ptx_project::tools;
 
@@ -68,6 +68,8 @@ pub fn run(args: ScriptArgs) -> Result<()> {
     {
         failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));
     }
+    let mut args = args;
+    arch::check(&mut args.settings.arch, arch::From::BuildScript)?;
     let mut build = device_build(args, &environment);
     build.settings.float = FloatSettings::of_variable()?.or(build.settings.float);
     build.settings.panic = PanicSettings::of_variable()?.or(std::mem::take(&mut build.settings.panic));
@@ -118,6 +120,8 @@ fn device_build(args: ScriptArgs, environment: &Environment) -> DeviceBuild {
         dump_dir: None,
         show: Show::BuildScript,
         color: false,
+        short: false,
+        flags: CargoFlags::default(),
         manifest,
     }
 }
@@ -127,7 +131,8 @@ fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
     let can = match settings.ptxas.as_deref() {
         Some("off") => false,
         None | Some("auto") => tools::find().ptxas().is_some_and(|ptxas| {
-            ptxas.archs().is_ok_and(|known| settings.arch.iter().all(|arch| known.contains(arch)))
+            let archs = arch::archs(&settings.arch).unwrap_or_default();
+            ptxas.archs().is_ok_and(|known| archs.iter().all(|arch| known.iter().any(|known| known == arch.name())))
         }),
         Some(_) => true,
     };

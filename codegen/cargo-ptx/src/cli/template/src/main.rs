@@ -1,7 +1,8 @@
 //! Launches the kernel and checks its result.
 
-use {crate}::saxpy;
 use ptx::prelude::*;
+
+use {crate}::saxpy;
 
 const LEN: usize = 1 << 20;
 
@@ -25,7 +26,9 @@ fn main() -> ptx::Result<()> {
     saxpy(3.0, &x, &mut y).launch(&module, Grid::cover(LEN, 256))?;
 
     let result = device.download(&y)?;
-    assert!(result.iter().all(|&y| y == 5.0), "the GPU's result is wrong");
-    println!("{LEN} elements on {}: all are 3 * 1 + 2 = {}", device.name(), result[0]);
+    let is_right = result.iter().all(|&y| y == 5.0);
+    assert!(is_right, "the GPU's result is wrong");
+    let (name, first) = (device.name(), result[0]);
+    println!("{LEN} elements on {name}: all are 3 * 1 + 2 = {first}");
     Ok(())
 }
