@@ -14,6 +14,15 @@ pub const VARIABLE: &str = "RUST_PTX_MANIFEST_DIR";
 /// The environment variable with Clippy's driver, where that is to check in rustc's place.
 pub const CLIPPY_VARIABLE: &str = "RUST_PTX_CLIPPY";
 
+/// The environment variable with the workspace's root, where rustc is to show paths from there: in a check, whose rustc cargo
+/// gives no flags of its own.
+pub const ROOT_VARIABLE: &str = "RUST_PTX_ROOT";
+
+/// Has rustc show paths below a folder as seen from there, in messages and in `file!()`.
+pub fn remap(root: &str) -> [String; 2] {
+    [format!("--remap-path-prefix={root}/="), "--remap-path-scope=macro,diagnostics".into()]
+}
+
 /// If cargo calls this program as the wrapper, so with rustc as the first argument, runs rustc and ends the process.
 pub fn become_rustc_if_asked(args: &[OsString]) {
     let Some(dir) = std::env::var_os(VARIABLE) else { return };
@@ -25,6 +34,8 @@ pub fn become_rustc_if_asked(args: &[OsString]) {
     // Only where cargo describes a package: it also asks rustc for its version.
     if std::env::var_os("CARGO_MANIFEST_DIR").is_some() {
         command.env("CARGO_MANIFEST_DIR", dir);
+        let root = std::env::var(ROOT_VARIABLE);
+        command.args(root.iter().flat_map(|root| remap(root)));
     }
     let code = match command.status() {
         Ok(status) => status.code().unwrap_or(101),

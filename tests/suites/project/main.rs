@@ -5,10 +5,12 @@ use std::process::ExitCode;
 mod build_script;
 mod cargo_ptx;
 mod check;
+mod command;
 mod compiler;
 mod debug;
 mod demo;
 mod messages;
+mod plain_cargo;
 mod rebuild;
 mod shared;
 mod tests;
@@ -22,6 +24,8 @@ fn main() -> ExitCode {
             shared::trials(),
             cargo_ptx::trials(),
             check::trials(),
+            command::trials(),
+            plain_cargo::trials(),
             compiler::trials(),
             messages::trials(),
             debug::trials(),

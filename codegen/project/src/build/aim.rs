@@ -44,9 +44,4 @@ impl Aim {
             Self::Doc { .. } => "doc",
         }
     }
-
-    /// What tells cargo's folder from others': cargo does not see that Clippy's messages are not rustc's.
-    pub fn folder(&self) -> &'static str {
-        if matches!(self, Self::Clippy { .. }) { "-clippy" } else { "" }
-    }
 }

@@ -74,9 +74,9 @@ pub fn arguments(
     }
     // Paths of the workspace as cargo shows them: in rustc's messages and in `file!()`. Debug information keeps them
     // absolute, because a debugger does not know the workspace.
-    let remap = format!("--remap-path-prefix={}/=", text(package.root())?);
+    let [prefix, scope] = wrapper::remap(&text(package.root())?);
     let sysroot = text(sysroot)?;
-    let remap = [&*remap, "--remap-path-scope=macro,diagnostics"];
+    let remap = [&*prefix, &*scope];
     let mut flags = vec!["--sysroot", &sysroot, FOR_THE_LINKER];
     flags.extend(rustc.is_nightly().then_some(NO_COPIES));
     if *shares_root {
@@ -147,6 +147,10 @@ pub fn run(
     };
     let mut command = command(build, package);
     command.envs(measured.map(|file| (timings::VARIABLE, file)));
+    if !aim.links() {
+        // cargo has no flags for the last crate of a check alone.
+        command.env(wrapper::ROOT_VARIABLE, package.root());
+    }
     if let Aim::Clippy { driver, args } = aim {
         // As `cargo clippy` hands them to its driver.
         let args: String = args.iter().map(|arg| format!("{arg}__CLIPPY_HACKERY__")).collect();
@@ -209,6 +213,7 @@ pub fn command(build: &DeviceBuild, package: &Package) -> Command {
         }
     }
     command.env_remove(timings::VARIABLE).env_remove(wrapper::CLIPPY_VARIABLE);
+    command.env_remove(wrapper::ROOT_VARIABLE);
     // As the target folder, which this cargo is given: the package's configuration may put the other cargo's elsewhere.
     command.env("CARGO_BUILD_BUILD_DIR", &build.target_dir);
     command.env("RUSTC", &build.rustc).env(wrapper::VARIABLE, package.dir());

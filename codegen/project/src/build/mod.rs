@@ -144,8 +144,7 @@ fn prepared<T>(
     };
 
     let device = device_manifest(build, &package, &settings.host_only)?;
-    // cargo has no flags for the last crate of a check alone.
-    let shares_root = !aim.links() || device.has_crates_below(package.root());
+    let shares_root = device.has_crates_below(package.root());
     let build = &DeviceBuild { target_dir: target_dir(build, &aim, &package, shares_root), ..build.clone() };
 
     // Always in this order, so that two builds cannot wait for each other.
@@ -175,11 +174,13 @@ fn prepared<T>(
 /// Where cargo compiles for the device: what is compiled with one workspace's root in its flags stands apart, or cargo would
 /// compile it anew at every change of workspace in one target folder. It gives both the same name.
 fn target_dir(build: &DeviceBuild, aim: &Aim, package: &Package, shares_root: bool) -> PathBuf {
-    if !shares_root {
-        return build.target_dir.clone();
-    }
     let key = hash::stable([package.root().as_os_str().as_encoded_bytes()]);
-    build.target_dir.join("workspaces").join(format!("{key:016x}{}", aim.folder()))
+    let folder = match shares_root {
+        true => build.target_dir.join("workspaces").join(format!("{key:016x}")),
+        false => build.target_dir.clone(),
+    };
+    // cargo does not see that Clippy's messages are not rustc's.
+    if matches!(aim, Aim::Clippy { .. }) { folder.join("clippy") } else { folder }
 }
 
 fn device_manifest(build: &DeviceBuild, package: &Package, host_only: &[String]) -> Result<DeviceManifest> {

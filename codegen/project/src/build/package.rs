@@ -101,6 +101,10 @@ fn read(manifest: &Path) -> Result<Table> {
 
 /// The manifest of the workspace that a package is in; cargo knows the rules.
 fn workspace_of(manifest: &Path, cargo: &Path) -> Result<PathBuf> {
+    // What `cargo package` tries out stands alone, wherever it lies: in the target folder of the workspace that it is from.
+    if manifest.with_file_name("Cargo.toml.orig").is_file() {
+        return Ok(manifest.to_path_buf());
+    }
     let failed = |why: &str| {
         Diagnostic::error(Code::CargoFailed, format!("cargo finds no workspace for `{}`", manifest.display()))
             .note(why.trim().to_string())
@@ -135,6 +139,12 @@ mod tests {
         assert!(package.library().unwrap_err().to_string().contains("package `app` has no library"));
         std::fs::write(root.join("app/src/lib.rs"), "").unwrap();
         assert_eq!(package.library().unwrap(), root.join("app/src/lib.rs"));
+
+        let packed = root.join("target/package/app-0.1.0");
+        std::fs::create_dir_all(&packed).unwrap();
+        std::fs::write(packed.join("Cargo.toml"), "[package]\nname = \"app\"\n").unwrap();
+        std::fs::write(packed.join("Cargo.toml.orig"), "").unwrap();
+        assert_eq!(Package::load(&packed.join("Cargo.toml"), &cargo).unwrap().root(), packed);
 
         let error = Package::load(&root.join("Cargo.toml"), &cargo).unwrap_err().to_string();
         assert!(error.contains("describes no package"), "{error}");
