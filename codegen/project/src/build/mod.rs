@@ -9,6 +9,7 @@ mod lock;
 pub mod manifest;
 mod messages;
 mod needs_std;
+mod notes;
 mod package;
 mod profile;
 mod request;
