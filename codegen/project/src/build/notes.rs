@@ -61,7 +61,8 @@ const SHARED: &str = "shared memory is a static in Rust: `#[ptx::shared] static 
 const LAUNCH: &str = "`<<<…>>>` is CUDA C++: on the host, `saxpy(a, &x, &mut y).launch(&module, Grid::new(blocks, threads))?` launches a \
     kernel; kernels cannot launch others";
 
-const MATH: &str = "such methods are in `std`, which GPUs do not have: `use ptx::prelude::*;` brings those of `ptx::math::Math`";
+const MATH: &str =
+    "such methods are in `std`, which GPUs do not have: `use ptx::prelude::*;` brings those of `ptx::math::Math`";
 
 /// Items of `alloc` that are in std's prelude, and methods by which they are made.
 const OF_ALLOC: [&str; 7] = ["Vec", "Box", "String", "ToString", "ToOwned", "vec", "format"];
@@ -83,7 +84,9 @@ pub fn of(subject: Subject<'_>) -> Option<&'static str> {
         Some("E0432" | "E0433") if name == "std" => Some(of_std(line.get(column..).unwrap_or_default())),
         Some("E0133") if message.starts_with("use of mutable static") => Some(STATIC_MUT),
         Some("static_mut_refs") => Some(STATIC_MUT),
-        Some("E0608" | "E0599" | "E0277") if message.contains("`DisjointSlice<") || message.contains("&DisjointSlice<") => {
+        Some("E0608" | "E0599" | "E0277")
+            if message.contains("`DisjointSlice<") || message.contains("&DisjointSlice<") =>
+        {
             // Not where a `DisjointSlice` of something is no parameter: that message is our own.
             (code != Some("E0277") || message.ends_with("is not an iterator")).then_some(DISJOINT)
         }
