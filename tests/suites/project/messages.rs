@@ -29,6 +29,27 @@ pub fn trials() -> Vec<Trial> {
             let stderr = refused(&demo, &[], &["error[E0369]", "src/lib.rs:", "error[PTX0020]", "stands above"]);
             assert_eq!(stderr.matches("error[E0").count(), 1, "{stderr}");
         }),
+        test("rustc's errors about what a GPU does not have say what it has", || {
+            let demo = demo();
+            demo.edit("lib.rs", |text| text + &format!("\n#[cfg(target_arch = \"nvptx64\")]\nmod wrong {{{WRONG}}}\n"));
+            let stderr = refused(&demo, &[], &["error[PTX0020]"]);
+            for (error, note) in [
+                ("unlinked crate `std`", "GPUs have no `std`"),
+                ("macro `vec`", "extern crate alloc;"),
+                ("type `Box`", "extern crate alloc;"),
+                ("macro `thread_local`", "GPUs have no thread-local statics"),
+                ("value `threadIdx`", "thread::thread_idx_x()"),
+                ("cannot index into a value of type", "y.get_mut(thread::index_1d())"),
+                ("use of mutable static", "#[ptx::shared] static"),
+            ] {
+                let message = stderr.split("\n\n").find(|message| message.contains(error));
+                let message = message.unwrap_or_else(|| panic!("no `{error}` in:\n{stderr}"));
+                assert!(message.contains("src/lib.rs:") && message.contains("= help: "), "{message}");
+                assert!(message.contains(note), "`{note}` is not in:\n{message}");
+            }
+            demo.edit("lib.rs", |text| text.replace(WRONG, "fn f() { super::saxpy<<<1, 256>>>(2.0); }"));
+            refused(&demo, &[], &["src/lib.rs:", "= help: `<<<…>>>` is CUDA C++", "Grid::new(blocks, threads)"]);
+        }),
         test("an error that rustc repeats is shown and counted once", || {
             let demo = demo();
             demo.edit("lib.rs", |text| text.replace("a: f32", "a: (f32, f32)").replace("a * x", "a.0 * x"));
@@ -58,6 +79,18 @@ pub fn trials() -> Vec<Trial> {
         }),
     ]
 }
+
+/// What users of CUDA C++ and of std write.
+const WRONG: &str = "
+static mut COUNT: u32 = 0;
+thread_local! { static OWN: u32 = 0; }
+fn f(mut y: super::DisjointSlice<f32>) {
+    let sizes = vec![std::mem::size_of::<f32>()];
+    let boxed = Box::new(sizes);
+    y[0] = threadIdx.x;
+    COUNT += 1;
+}
+";
 
 /// `cargo ptx build` with these variables fails, with these parts in its message; what it said.
 #[track_caller]

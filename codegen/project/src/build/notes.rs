@@ -84,9 +84,7 @@ pub fn of(subject: Subject<'_>) -> Option<&'static str> {
         Some("E0432" | "E0433") if name == "std" => Some(of_std(line.get(column..).unwrap_or_default())),
         Some("E0133") if message.starts_with("use of mutable static") => Some(STATIC_MUT),
         Some("static_mut_refs") => Some(STATIC_MUT),
-        Some("E0608" | "E0599" | "E0277")
-            if message.contains("`DisjointSlice<") || message.contains("&DisjointSlice<") =>
-        {
+        Some("E0608" | "E0599" | "E0277") if message.contains("DisjointSlice<") => {
             // Not where a `DisjointSlice` of something is no parameter: that message is our own.
             (code != Some("E0277") || message.ends_with("is not an iterator")).then_some(DISJOINT)
         }
@@ -145,7 +143,9 @@ pub fn add(rendered: &str, note: &str) -> String {
     let indent = arrow.map_or(0, |line| line.len() - line.trim_start().len()) + 1;
     let text = rendered.trim_end_matches('\n');
     // rustc ends a message that has no remarks yet with the source, and sets remarks off by a bar.
-    let is_first = !text.lines().map(without_colour).any(|line| line.trim_start().starts_with("= "));
+    let lines: Vec<String> = text.lines().map(without_colour).collect();
+    let ends_with_bar = lines.last().is_some_and(|line| line.trim() == "|");
+    let is_first = !ends_with_bar && !lines.iter().any(|line| line.trim_start().starts_with("= "));
     let bar = match (is_first, is_coloured) {
         (false, _) => String::new(),
         (true, false) => format!("\n{:indent$}|", ""),
@@ -197,7 +197,7 @@ mod tests {
             ("E0425", "cannot find value `threadIdx` in this scope", "", "`thread::index_1d()`"),
             ("E0425", "cannot find function `__syncthreads` in this scope", "", "`ptx::sync_threads()`"),
             ("E0425", "cannot find function `atomicAdd` in this scope", "", "`ptx::atomic`"),
-            ("E0608", "cannot index into a value of type `DisjointSlice<'_, f32>`", "y[0] = 1.0;", "y.get_mut("),
+            ("E0608", "cannot index into a value of type `ptx::DisjointSlice<'_, f32>`", "y[0] = 1.0;", "y.get_mut("),
             ("E0277", "`DisjointSlice<'_, f32>` is not an iterator", "for y in y {", "y.grid_stride()"),
             ("", "expected type, found `1`", "    saxpy<<<1, 256>>>(2.0);", "kernels cannot launch others"),
             ("", "expected one of `!`, `(` or `as`, found `,`", "saxpy::<<<a, b>>>();", "Grid::new("),
@@ -230,6 +230,8 @@ mod tests {
         assert_eq!(add(rendered, "do"), "error: no\n  --> a.rs:10:1\n   |\n10 | x\n   | ^\n   |\n   = help: do\n\n");
         let rendered = "error: no\n --> a.rs:3:1\n  |\n3 | x\n  | ^\n  |\n  = note: so\n\n";
         assert!(add(rendered, "do").ends_with("  = note: so\n  = help: do\n\n"));
+        let rendered = "error: no\n --> a.rs:3:1\n  |\nhelp: import it\n  |\n2 + use a;\n  |\n\n";
+        assert!(add(rendered, "do").ends_with("2 + use a;\n  |\n  = help: do\n\n"));
         let coloured = "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: no\n \u{1b}[1m\u{1b}[94m--> \u{1b}[0ma.rs:3:1\n";
         let text: Vec<String> = add(coloured, "do").lines().map(without_colour).collect();
         assert_eq!(text, ["error: no", " --> a.rs:3:1", "  |", "  = help: do", ""]);
