@@ -146,7 +146,7 @@ fn is_root(function: FunctionValue<'_>) -> bool {
 }
 
 /// Whether it makes text of values.
-fn is_text(path: &str) -> bool {
+pub fn is_text(path: &str) -> bool {
     const MODULES: [&str; 6] = [
         "core::fmt::",
         "alloc::fmt::",

@@ -223,7 +223,8 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
     }
     let (generics, arguments, where_clause) = input.generics.split_for_impl();
     let zero = zero_bits(&input);
-    let bytes = cfg!(feature = "bytemuck").then(|| bytes::impls(&input));
+    let repr = Repr::of(&input).ok().filter(|_| cfg!(feature = "bytemuck"));
+    let bytes = repr.map(|repr| bytes::impls(&input, repr.transparent, repr.integer.as_ref()));
     let Layout { ty, cxx, definition, pointed } = layout;
     let pointed = pointed
         .as_ref()

@@ -2,22 +2,19 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Generics, Type, WherePredicate, parse_quote};
+use syn::{Data, DeriveInput, Generics, Ident, Type, WherePredicate, parse_quote};
 
-use super::Repr;
-
-/// For a type whose `repr` and fields were checked.
-pub fn impls(input: &DeriveInput) -> TokenStream {
-    let Ok(repr) = Repr::of(input) else { return TokenStream::new() };
+/// For a type whose fields were checked, and of which is known whether it is `transparent` and an enum's `integer`.
+pub fn impls(input: &DeriveInput, transparent: bool, integer: Option<&Ident>) -> TokenStream {
     match &input.data {
         Data::Struct(data) => {
             let types: Vec<&Type> = data.fields.iter().map(|field| &field.ty).collect();
-            [zeroable(input, &types), pod(input, &types, &repr)].into_iter().collect()
+            [zeroable(input, &types), pod(input, &types, transparent)].into_iter().collect()
         }
         // Where its fields overlap, it may have padding.
         Data::Union(data) => zeroable(input, &data.fields.named.iter().map(|field| &field.ty).collect::<Vec<_>>()),
         Data::Enum(data) => {
-            let (name, Some(integer)) = (&input.ident, &repr.integer) else { return TokenStream::new() };
+            let (name, Some(integer)) = (&input.ident, integer) else { return TokenStream::new() };
             let variants = data.variants.iter().map(|variant| &variant.ident);
             quote! {
                 // SAFETY: an integer.
@@ -48,10 +45,10 @@ fn zeroable(input: &DeriveInput, types: &[&Type]) -> TokenStream {
     }
 }
 
-fn pod(input: &DeriveInput, types: &[&Type], repr: &Repr) -> TokenStream {
+fn pod(input: &DeriveInput, types: &[&Type], transparent: bool) -> TokenStream {
     let name = &input.ident;
     let mut conditions: Vec<WherePredicate> = types.iter().map(|ty| of_field(ty, &quote!(Pod))).collect();
-    if !repr.transparent {
+    if !transparent {
         if !input.generics.params.is_empty() {
             // Rust has no condition on the size of a type that has parameters.
             return TokenStream::new();
