@@ -9,7 +9,6 @@ use ptx_codegen::request::TARGET;
 use ptx_project::linker::LINKER_VARIABLE;
 use ptx_project::progress::Progress;
 use ptx_project::sysroot::{self, Rustc};
-use ptx_tests::folders::target_dir;
 use ptx_tests::test;
 
 use crate::demo::{Demo, demo};
@@ -74,7 +73,7 @@ pub fn trials() -> Vec<Trial> {
             fs::write(path.join("src/lib.rs"), BARE).expect("a fresh file");
             let rustc = Rustc::query(Path::new("rustc")).unwrap_or_else(|e| panic!("{e}"));
             let sysroot = sysroot::ensure(&rustc, None, &Progress::quiet()).unwrap_or_else(|e| panic!("{e}")).path;
-            let linker = target_dir().join("debug/cargo-ptx");
+            let linker = std::env::current_exe().expect("a running program has a path");
             let build = |args: &[&str]| {
                 let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
                 cargo.args(["build", "--target", TARGET]).args(args).current_dir(path);
