@@ -303,7 +303,7 @@ pub unsafe trait Referent {
     unsafe fn from_raw<'a>(raw: Self::Raw) -> &'a Self;
 
     /// What the callee gets.
-    fn into_raw(&self) -> Self::Raw;
+    fn as_raw(&self) -> Self::Raw;
 }
 
 // SAFETY: a pointer.
@@ -317,7 +317,7 @@ unsafe impl<T> Referent for T {
         unsafe { &*raw }
     }
     #[inline(always)]
-    fn into_raw(&self) -> Self::Raw {
+    fn as_raw(&self) -> Self::Raw {
         self
     }
 }
@@ -335,7 +335,7 @@ unsafe impl<T> Referent for [T] {
         unsafe { core::slice::from_raw_parts(raw.ptr, raw.len) }
     }
     #[inline(always)]
-    fn into_raw(&self) -> Self::Raw {
+    fn as_raw(&self) -> Self::Raw {
         RawSlice { ptr: self.as_ptr(), len: self.len() }
     }
 }
@@ -361,7 +361,7 @@ unsafe impl<T: ?Sized + Referent<Element: AbiType>> DeviceParam for &T {
     }
     #[inline(always)]
     fn into_raw(self) -> Self::Raw {
-        T::into_raw(self)
+        T::as_raw(self)
     }
 }
 // SAFETY: as above, to a value that nobody else reaches. No kernel takes it: all threads would have it.

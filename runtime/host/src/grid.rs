@@ -23,7 +23,7 @@ pub struct Grid {
             `Grid::cover(len, 256)` has a thread for each of `len` elements"
 )]
 pub trait LaunchGrid {
-    /// The grid.
+    /// What the driver is told.
     fn grid(self) -> Grid;
 }
 

@@ -145,8 +145,9 @@ fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<With
         return Ok(None);
     }
     let module = time!(panics::without(context, module, machine))?;
-    let text = emit::emit(&module, machine, *arch)?;
-    Ok(Some(WithoutPanics { ptx: workarounds::rewrite(&text, *arch), calls: stacks::read(&module) }))
+    let calls = time!(stacks::read(&module));
+    let text = time!(emit::emit(&module, machine, *arch))?;
+    Ok(Some(WithoutPanics { ptx: time!(workarounds::rewrite(&text, *arch)), calls }))
 }
 
 /// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.

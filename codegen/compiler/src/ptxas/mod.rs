@@ -92,7 +92,7 @@ impl Job<'_> {
 /// A program without its panics: [`crate::panics::without`].
 #[derive(Debug)]
 pub struct WithoutPanics {
-    /// Its text.
+    /// As ptxas reads it, without debug information.
     pub ptx: String,
     /// The calls in it.
     pub calls: stacks::Calls,
