@@ -62,7 +62,7 @@ codes! {
     PtxasFailed = 13, "ptxas rejected the PTX",
         "NVIDIA's assembler did not accept the PTX. Its message is shown with the kernel and the Rust source line that the PTX line came from.";
     Spill = 14, "a kernel spills registers",
-        "The kernel needs more registers than it may use, so some values are in local memory, which is much slower. Loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once.";
+        "The kernel needs more registers than it may use, so some values are in local memory, which is much slower. Loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once.\n\nMaking text of values takes many registers (`core::fmt`). The message says if it is the cause: if the kernel would spill none without the panics whose messages the device makes. Show in them what the host can format (numbers, texts, structs of them), or build with `--panic=location`.";
     OutputFailed = 15, "an output could not be written",
         "A file could not be written: the folder is missing or not writable, or the disk is full. Nothing was left half-written: outputs appear under their names only when they are whole.";
     ParamTooAligned = 16, "parameter that PTX cannot pass",
