@@ -2,19 +2,18 @@
 //! a block, a cluster.
 //!
 //! ```
-//! use ptx::cooperative::{self, Group as _};
+//! use ptx::cooperative::{self, WarpGroup as _};
 //! use ptx::prelude::*;
 //!
 //! /// Leaves in every element the sum of its eight.
 //! #[kernel]
-//! pub fn sums_of_8(mut data: DisjointSlice<f32>) {
+//! pub fn sums_of_8(x: &[f32], mut sums: DisjointSlice<f32>) {
 //!     let i = thread::index_1d();
-//!     let tile = cooperative::tile::<8>();
 //!     // Threads past the end take part, too.
-//!     let own = data.get_mut(i).map_or(0.0, |x| *x);
-//!     let sum = tile.reduce(own, |a, b| a + b);
-//!     if let Some(x) = data.get_mut(i) {
-//!         *x = sum;
+//!     let own = x.get(i.get()).copied().unwrap_or(0.0);
+//!     let sum = cooperative::tile::<8>().reduce(own, |a, b| a + b);
+//!     if let Some(all) = sums.get_mut(i) {
+//!         *all = sum;
 //!     }
 //! }
 //! ```

@@ -6,17 +6,20 @@
 //!
 //! ```
 //! use ptx::prelude::*;
-//! use ptx::warp;
+//! use ptx::{PerWarp, warp};
 //!
 //! /// The sum of every 32 numbers.
 //! #[kernel]
-//! pub fn sums(x: &[f32], mut out: ptx::DisjointParts<f32, ptx::PerWarp>) {
+//! pub fn sums(x: &[f32], mut sums: PerWarp<f32>) {
 //!     // Threads past the end take part, too, with a number that changes nothing.
 //!     let mut sum = x.get(thread::index_1d().get()).copied().unwrap_or(0.0);
 //!     for lanes in [16, 8, 4, 2, 1] {
 //!         sum += warp::ALL.shuffle_xor(sum, lanes);
 //!     }
-//!     # _ = (sum, out);
+//!     // `None` for all threads but the warp's first.
+//!     if let Some(first) = sums.part().get_mut() {
+//!         *first = sum;
+//!     }
 //! }
 //! ```
 //!
