@@ -88,6 +88,15 @@ pub(crate) fn barrier() {
     pause(Pause::Barrier);
 }
 
+/// Lets the block's other threads run.
+#[track_caller]
+pub(crate) fn turn() {
+    if !is_in_kernel() {
+        only_on_the_gpu();
+    }
+    pause(Pause::Turn);
+}
+
 /// Called before an atomic operation.
 #[inline]
 pub(crate) fn before_atomic() {
