@@ -97,7 +97,7 @@ fn of_sass(listing: &str) -> BTreeMap<String, Vec<String>> {
 /// A machine instruction without the letter for the uniform unit; nothing for what loads parameters, moves, or fills up.
 fn computing(opcode: &str) -> Option<String> {
     let opcode = opcode.strip_prefix('U').filter(|rest| !rest.starts_with("BREV")).unwrap_or(opcode);
-    let moves = ["LDC", "MOV", "IMAD.MOV", "IMAD.U32", "HFMA2", "R2UR", "CS2R", "NOP", "BRA", "EXIT"];
+    let moves = ["LDC", "LDCU", "MOV", "IMAD.MOV", "IMAD.U32", "HFMA2", "R2UR", "CS2R", "NOP", "BRA", "EXIT"];
     if opcode.is_empty()
         || moves.iter().any(|beginning| opcode == *beginning || opcode.starts_with(&format!("{beginning}.")))
     {

@@ -29,11 +29,11 @@ pub fn rows() -> Vec<Row> {
 fn rule(name: &str, lanes: u32) -> Rule {
     match (name, lanes) {
         ("vmaxs" | "vmaxu" | "vmins" | "vminu", 2) => Rule::Others(
-            5,
+            7,
             "from sm_90 on nvcc has an instruction of 16 bits, which ptxas may confuse (`workarounds.rs`)",
         ),
-        ("vabsdiffs" | "vsads", 2) => Rule::Others(6, "ours moves the range to that of numbers without a sign"),
-        ("vsub" | "vsubss" | "vsubus", 2) => Rule::Others(5, "from sm_90 on nvcc adds two negatives of 16 bits"),
+        ("vabsdiffs" | "vsads", 2) => Rule::Others(8, "ours moves the range to that of numbers without a sign"),
+        ("vsub" | "vsubss" | "vsubus", 2) => Rule::Others(7, "from sm_90 on nvcc adds two negatives of 16 bits"),
         ("vsubus" | "vabsss", _) => Rule::Others(3, "ours compares first"),
         _ => Rule::Others(2, "neither has an instruction for it; ours is computed from the lanes' carries"),
     }
