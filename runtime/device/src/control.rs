@@ -73,7 +73,7 @@ triggers! {
 #[cfg(not(target_arch = "nvptx64"))]
 #[track_caller]
 fn trigger<const EVENT: u32>() {
-    crate::cpu::only_on_the_gpu()
+    crate::cpu::thread();
 }
 
 /// The multiprocessor that runs the thread: PTX `%smid`. A preempted thread may go on elsewhere, so this can change.

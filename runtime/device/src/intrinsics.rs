@@ -82,68 +82,101 @@ intrinsics! {
     /// `barrier.sync.aligned 0`
     barrier_sync_aligned = __ptx_barrier_sync_aligned() -> () => cpu::barrier();
     /// `barrier.red.popc 0`
-    barrier_count = __ptx_barrier_count(condition: bool) -> u32;
+    barrier_count = __ptx_barrier_count(condition: bool) -> u32 => cpu::count(condition).1;
     /// `barrier.red.and 0`
-    barrier_and = __ptx_barrier_and(condition: bool) -> bool;
+    barrier_and = __ptx_barrier_and(condition: bool) -> bool => {
+        let (all, held) = cpu::count(condition);
+        all == held
+    };
     /// `barrier.red.or 0`
-    barrier_or = __ptx_barrier_or(condition: bool) -> bool;
+    barrier_or = __ptx_barrier_or(condition: bool) -> bool => cpu::count(condition).1 > 0;
     /// `barrier.sync`
     barrier_named = __ptx_barrier_named(number: u32, threads: u32) -> ();
     /// `barrier.arrive`
     barrier_named_arrive = __ptx_barrier_named_arrive(number: u32, threads: u32) -> ();
     /// `bar.warp.sync`
-    warp_sync = __ptx_warp_sync(mask: u32) -> ();
+    warp_sync = __ptx_warp_sync(mask: u32) -> () => _ = cpu::exchange(mask, 0);
     /// `%clusterid.x`
-    clusterid_x = __ptx_clusterid_x() -> u32;
+    clusterid_x = __ptx_clusterid_x() -> u32 => cpu::thread().block.x;
     /// `%clusterid.y`
-    clusterid_y = __ptx_clusterid_y() -> u32;
+    clusterid_y = __ptx_clusterid_y() -> u32 => cpu::thread().block.y;
     /// `%clusterid.z`
-    clusterid_z = __ptx_clusterid_z() -> u32;
+    clusterid_z = __ptx_clusterid_z() -> u32 => cpu::thread().block.z;
     /// `%nclusterid.x`
-    nclusterid_x = __ptx_nclusterid_x() -> u32;
+    nclusterid_x = __ptx_nclusterid_x() -> u32 => cpu::thread().blocks.x;
     /// `%nclusterid.y`
-    nclusterid_y = __ptx_nclusterid_y() -> u32;
+    nclusterid_y = __ptx_nclusterid_y() -> u32 => cpu::thread().blocks.y;
     /// `%nclusterid.z`
-    nclusterid_z = __ptx_nclusterid_z() -> u32;
+    nclusterid_z = __ptx_nclusterid_z() -> u32 => cpu::thread().blocks.z;
     /// `%cluster_ctaid.x`
-    cluster_ctaid_x = __ptx_cluster_ctaid_x() -> u32;
+    cluster_ctaid_x = __ptx_cluster_ctaid_x() -> u32 => {
+        cpu::thread();
+        0
+    };
     /// `%cluster_ctaid.y`
-    cluster_ctaid_y = __ptx_cluster_ctaid_y() -> u32;
+    cluster_ctaid_y = __ptx_cluster_ctaid_y() -> u32 => {
+        cpu::thread();
+        0
+    };
     /// `%cluster_ctaid.z`
-    cluster_ctaid_z = __ptx_cluster_ctaid_z() -> u32;
+    cluster_ctaid_z = __ptx_cluster_ctaid_z() -> u32 => {
+        cpu::thread();
+        0
+    };
     /// `%cluster_nctaid.x`
-    cluster_nctaid_x = __ptx_cluster_nctaid_x() -> u32;
+    cluster_nctaid_x = __ptx_cluster_nctaid_x() -> u32 => {
+        cpu::thread();
+        1
+    };
     /// `%cluster_nctaid.y`
-    cluster_nctaid_y = __ptx_cluster_nctaid_y() -> u32;
+    cluster_nctaid_y = __ptx_cluster_nctaid_y() -> u32 => {
+        cpu::thread();
+        1
+    };
     /// `%cluster_nctaid.z`
-    cluster_nctaid_z = __ptx_cluster_nctaid_z() -> u32;
+    cluster_nctaid_z = __ptx_cluster_nctaid_z() -> u32 => {
+        cpu::thread();
+        1
+    };
     /// `%cluster_ctarank`
-    cluster_ctarank = __ptx_cluster_ctarank() -> u32;
+    cluster_ctarank = __ptx_cluster_ctarank() -> u32 => {
+        cpu::thread();
+        0
+    };
     /// `%cluster_nctarank`
-    cluster_nctarank = __ptx_cluster_nctarank() -> u32;
+    cluster_nctarank = __ptx_cluster_nctarank() -> u32 => {
+        cpu::thread();
+        1
+    };
     /// `barrier.cluster.arrive`
-    cluster_arrive = __ptx_cluster_arrive() -> ();
+    cluster_arrive = __ptx_cluster_arrive() -> () => _ = cpu::thread();
     /// `barrier.cluster.arrive.relaxed`
-    cluster_arrive_relaxed = __ptx_cluster_arrive_relaxed() -> ();
+    cluster_arrive_relaxed = __ptx_cluster_arrive_relaxed() -> () => _ = cpu::thread();
     /// `barrier.cluster.wait`
-    cluster_wait = __ptx_cluster_wait() -> ();
+    cluster_wait = __ptx_cluster_wait() -> () => cpu::barrier();
     /// `%smid`
-    smid = __ptx_smid() -> u32;
+    smid = __ptx_smid() -> u32 => {
+        cpu::thread();
+        0
+    };
     /// `%nsmid`
-    nsmid = __ptx_nsmid() -> u32;
+    nsmid = __ptx_nsmid() -> u32 => {
+        cpu::thread();
+        1
+    };
     /// `%warpid`
-    warpid = __ptx_warpid() -> u32;
+    warpid = __ptx_warpid() -> u32 => cpu::warp_number();
     /// `nanosleep`
     nanosleep = __ptx_nanosleep(nanoseconds: u32) -> () => {
         _ = nanoseconds;
         cpu::turn();
     };
     /// `brkpt`
-    brkpt = __ptx_brkpt() -> ();
+    brkpt = __ptx_brkpt() -> () => _ = cpu::thread();
     /// `griddepcontrol.wait`
-    griddepcontrol_wait = __ptx_griddepcontrol_wait() -> ();
+    griddepcontrol_wait = __ptx_griddepcontrol_wait() -> () => _ = cpu::thread();
     /// `griddepcontrol.launch_dependents`
-    griddepcontrol_launch_dependents = __ptx_griddepcontrol_launch_dependents() -> ();
+    griddepcontrol_launch_dependents = __ptx_griddepcontrol_launch_dependents() -> () => _ = cpu::thread();
 }
 
 /// The high half of a product.
@@ -176,7 +209,7 @@ pub(crate) fn exit() -> ! {
         loop {}
     }
     #[cfg(not(target_arch = "nvptx64"))]
-    cpu::only_on_the_gpu()
+    cpu::exit()
 }
 
 /// `trap`: ends the launch, and does not return.
