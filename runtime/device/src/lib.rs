@@ -2,7 +2,7 @@
 //! the panic handler.
 //!
 //! On `nvptx64` these are the real functions. On the host the same items exist, so that a crate that is compiled for
-//! both sides type-checks; functions that only make sense in a kernel panic there.
+//! both sides type-checks. They work where the CPU runs a kernel; elsewhere those that need a kernel panic.
 #![no_std]
 
 #[cfg(any(test, not(target_arch = "nvptx64")))]
@@ -12,6 +12,9 @@ extern crate std;
 mod allocator;
 mod arch;
 pub mod atomic;
+#[cfg(not(target_arch = "nvptx64"))]
+#[doc(hidden)]
+pub mod cpu;
 mod dim;
 pub mod disjoint;
 pub mod ffi;

@@ -169,6 +169,26 @@ pub enum Error {
         /// The number of the device that it should be on.
         expected: usize,
     },
+    /// Memory of the CPU was given to a GPU, or the other way round.
+    #[error("parameter `{param}` of kernel `{kernel}` was given {found}: {remedy}")]
+    OtherPlace {
+        /// The parameter's name.
+        param: String,
+        /// The kernel's name.
+        kernel: String,
+        /// Whose memory it is.
+        found: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A kernel cannot run on the CPU.
+    #[error("kernel `{kernel}` cannot run on the CPU: {reason}")]
+    Cpu {
+        /// The kernel's name.
+        kernel: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A `&T` parameter was given no element.
     #[error("parameter `{param}` of kernel `{kernel}` is a reference, and was given memory without elements")]
     NoElement {

@@ -71,6 +71,18 @@ pub enum GridError {
         /// The registers that each thread of the kernel uses.
         registers: u32,
     },
+    /// A block has more threads than the kernel's `launch_bounds`.
+    #[error(
+        "a block of {0} threads is over the {limit} of this kernel's `launch_bounds`: launch smaller blocks, or give \
+         `launch_bounds({0})`",
+        block.volume()
+    )]
+    LaunchBounds {
+        /// The threads of the block in each dimension.
+        block: Dim3,
+        /// The most threads of a block of this kernel.
+        limit: u32,
+    },
     /// The kernel was compiled for launches of fewer dimensions, by `#[kernel(dimensions = N)]`.
     #[error(
         "this kernel is compiled for launches of at most {0} dimension(s): launch with extents of 1 beyond, or change its \

@@ -19,12 +19,18 @@ use crate::shape::Shape;
 /// The host's function for a kernel, which `#[kernel]` makes, returns this.
 #[must_use = "nothing runs until `.launch(&module, grid)` is called"]
 pub struct Launch<'a> {
-    kernel: &'static Descriptor<'static>,
-    arguments: Vec<Argument<'a>>,
+    pub(crate) kernel: &'static Descriptor<'static>,
+    pub(crate) arguments: Vec<Argument<'a>>,
+    #[cfg(feature = "cpu")]
+    pub(crate) body: Option<Body>,
 }
 
+/// A kernel's body for the CPU, which reads its parameters at these places.
+#[cfg(feature = "cpu")]
+pub type Body = unsafe fn(&[*const ()]);
+
 /// One argument, by the parameter's class.
-enum Argument<'a> {
+pub(crate) enum Argument<'a> {
     Value(Box<dyn Value>),
     Reference(&'a dyn DeviceMemory),
     Slice(&'a dyn DeviceMemory),
@@ -32,8 +38,19 @@ enum Argument<'a> {
     Shaped(&'a mut dyn DeviceMemoryMut, Shape),
 }
 
+impl Argument<'_> {
+    /// None for a value.
+    pub(crate) fn memory(&self) -> Option<&dyn DeviceMemory> {
+        match self {
+            Self::Value(_) => None,
+            Self::Reference(memory) | Self::Slice(memory) => Some(*memory),
+            Self::SliceMut(memory) | Self::Shaped(memory, _) => Some(&**memory),
+        }
+    }
+}
+
 /// A value of any type, in a box that has its size and alignment.
-trait Value {
+pub(crate) trait Value {
     fn address(&self) -> *const c_void;
 }
 
@@ -53,7 +70,12 @@ impl<'a> Launch<'a> {
     /// One argument must be pushed for every parameter of `kernel`, in order and of its type.
     #[doc(hidden)]
     pub unsafe fn new(kernel: &'static Descriptor<'static>) -> Self {
-        Self { kernel, arguments: Vec::with_capacity(kernel.params.len()) }
+        Self {
+            kernel,
+            arguments: Vec::with_capacity(kernel.params.len()),
+            #[cfg(feature = "cpu")]
+            body: None,
+        }
     }
 
     #[doc(hidden)]
@@ -161,7 +183,7 @@ impl<'a> Launch<'a> {
     }
 
     /// Checks that the memory has the elements that its shape names.
-    fn check_shapes(&self) -> Result<()> {
+    pub(crate) fn check_shapes(&self) -> Result<()> {
         for (argument, param) in self.arguments.iter().zip(self.kernel.params) {
             if let Argument::Shaped(memory, shape) = argument {
                 shape.check(memory.len()).map_err(|reason| Error::Shape {
@@ -186,28 +208,39 @@ impl<'a> Launch<'a> {
         if **stream.context() != **context {
             return Err(other("the stream".to_owned(), stream.context()));
         }
-        for (argument, param) in self.arguments.iter().zip(self.kernel.params) {
-            let memory: &dyn DeviceMemory = match argument {
-                Argument::Value(_) => continue,
-                Argument::Reference(memory) if memory.is_empty() => {
-                    return Err(Error::NoElement { param: param.name.to_owned(), kernel: self.kernel.name.to_owned() });
-                }
-                Argument::Reference(memory) | Argument::Slice(memory) => *memory,
-                Argument::SliceMut(memory) | Argument::Shaped(memory, _) => &**memory,
+        for (index, argument) in self.arguments.iter().enumerate() {
+            let Some(memory) = argument.memory() else { continue };
+            if matches!(argument, Argument::Reference(memory) if memory.is_empty()) {
+                return Err(self.no_element(index));
+            }
+            let Some(found) = memory.context() else {
+                return Err(self.other_place(index, "memory of the CPU", "`upload` it, or `launch_on_cpu`"));
             };
-            if **memory.context() != **context {
+            if **found != **context {
+                let param = self.kernel.params[index].name;
                 return Err(other(
-                    format!("the memory for parameter `{}` of kernel `{}`", param.name, self.kernel.name),
-                    memory.context(),
+                    format!("the memory for parameter `{param}` of kernel `{}`", self.kernel.name),
+                    found,
                 ));
             }
         }
         Ok(())
     }
+
+    /// The argument of that number has no element.
+    pub(crate) fn no_element(&self, index: usize) -> Error {
+        Error::NoElement { param: self.kernel.params[index].name.to_owned(), kernel: self.kernel.name.to_owned() }
+    }
+
+    /// The argument of that number is no memory of where the kernel is to run.
+    pub(crate) fn other_place(&self, index: usize, found: &'static str, remedy: &'static str) -> Error {
+        let (param, kernel) = (self.kernel.params[index].name.to_owned(), self.kernel.name.to_owned());
+        Error::OtherPlace { param, kernel, found, remedy }
+    }
 }
 
 /// An empty allocation may have no address, but no Rust slice begins at null.
-fn some_address(address: u64, len: usize) -> u64 {
+pub(crate) fn some_address(address: u64, len: usize) -> u64 {
     if len == 0 { NO_ELEMENTS } else { address }
 }
 

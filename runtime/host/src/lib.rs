@@ -4,6 +4,8 @@
 //! types at compile time, and the grid, the kernel's ABI and the memory's device at run time.
 
 pub mod compare;
+#[cfg(feature = "cpu")]
+mod cpu;
 mod device;
 mod driver;
 mod error;
@@ -20,6 +22,8 @@ mod stack;
 mod stack_top;
 mod test;
 
+#[cfg(feature = "cpu")]
+pub use cpu::CpuMemory;
 pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 pub use device::Device;

@@ -23,8 +23,13 @@ pub unsafe trait DeviceMemory {
         self.len() == 0
     }
 
-    /// The context that the memory belongs to.
-    fn context(&self) -> &Arc<CudaContext>;
+    /// The context that the memory belongs to; none of memory of the CPU.
+    fn context(&self) -> Option<&Arc<CudaContext>>;
+
+    /// The address, if it is memory of the CPU.
+    fn cpu_address(&self) -> Option<u64> {
+        None
+    }
 
     /// The address, for reading on `stream`, which waits for work on other streams that writes the memory. Drop the
     /// guard once the reading has been put on the stream.
@@ -69,8 +74,8 @@ macro_rules! readable {
             fn len(&self) -> usize {
                 DeviceSlice::len(self)
             }
-            fn context(&self) -> &Arc<CudaContext> {
-                DeviceSlice::stream(self).context()
+            fn context(&self) -> Option<&Arc<CudaContext>> {
+                Some(DeviceSlice::stream(self).context())
             }
             fn read_on<'s>(&'s self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>) {
                 self.device_ptr(stream)

@@ -114,8 +114,30 @@ impl Kernel {
         }
     }
 
-    /// The launcher. The body is kept inside it, never called, so that it is checked and so that what it uses is
-    /// not called unused.
+    /// The body for the CPU, as `launch_on_cpu` calls it.
+    fn body(&self) -> TokenStream {
+        let Self { function, params, private, .. } = self;
+        let name = &function.sig.ident;
+        let (lifetimes, _, where_clause) = function.sig.generics.split_for_impl();
+        let values = params.iter().enumerate().map(|(index, Param { ty, .. })| {
+            quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::read(__ptx_places[#index]))
+        });
+        let allow = function::allow(&quote!(unused_unsafe, unused_variables));
+        quote! {
+            #private::__on_cpu! {
+                #allow
+                unsafe fn __ptx_body #lifetimes (__ptx_places: &[*const ()]) #where_clause {
+                    // SAFETY: `launch_on_cpu` gives the places of the parameters, in order.
+                    unsafe { #name(#(#values),*) }
+                }
+                // SAFETY: the body of the launch's kernel.
+                unsafe { __ptx_launch.set_body(__ptx_body) };
+            }
+        }
+    }
+
+    /// The launcher. The body is kept inside it, called by the CPU alone, so that it is checked and so that what it
+    /// uses is not called unused.
     fn host(&self) -> TokenStream {
         let Self { function, params, private, .. } = self;
         let descriptor = self.descriptor(true);
@@ -133,6 +155,7 @@ impl Kernel {
             let span = static_ty.span().resolved_at(Span::call_site());
             quote_spanned!(span=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
         });
+        let body = self.body();
         let allow_unused = function::allow(&quote!(dead_code, unused_mut));
         // The launcher does no arithmetic: modes are the function's that it contains.
         let outer_attrs = attrs.iter().filter(|a| !is_float(a));
@@ -157,6 +180,7 @@ impl Kernel {
                     #allow_unused
                     #(#inner_attrs)*
                     #inner
+                    #body
                 }
                 __ptx_launch
             }

@@ -74,6 +74,22 @@ macro_rules! print {
 #[cfg(not(target_arch = "nvptx64"))]
 pub use std::{print, println};
 
+/// What a kernel's launcher has only where the CPU can run the kernel.
+#[cfg(all(feature = "cpu", not(target_arch = "nvptx64")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __on_cpu {
+    ($($code:tt)*) => { $($code)* };
+}
+
+/// What a kernel's launcher has only where the CPU can run the kernel.
+#[cfg(not(all(feature = "cpu", not(target_arch = "nvptx64"))))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __on_cpu {
+    ($($code:tt)*) => {};
+}
+
 /// The names that most kernels and host programs need: `use ptx::prelude::*;`.
 pub mod prelude {
     pub use crate::math::Math as _;
@@ -85,6 +101,7 @@ pub mod prelude {
 /// What the macros' expansions use. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::__on_cpu;
     pub use ptx_abi::harness;
     pub use ptx_abi::{
         AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,

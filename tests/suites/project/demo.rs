@@ -42,6 +42,13 @@ impl Demo {
     pub fn new(name: &'static str) -> Self {
         let demo = Self { scratch: tempfile::tempdir().expect("a temporary folder"), name };
         demo.cargo_ptx(demo.scratch.path(), &[], &["new", name]).expect_success();
+        // Not the folder of all packages of whoever runs the tests.
+        let config = demo.path().join(".cargo/config.toml");
+        let text = fs::read_to_string(&config).expect("the project has a configuration");
+        let here = demo.target_dir().display().to_string();
+        let changed = text.replace("{cargo-cache-home}/rust-ptx-build", &here);
+        assert_ne!(text, changed, "the project shares no build folder");
+        fs::write(config, changed).expect("our own file");
         // What the tests change, they put back from here.
         fs::create_dir(demo.scratch.path().join("sources")).expect("a fresh folder");
         for name in ["lib.rs", "main.rs"] {
@@ -126,10 +133,12 @@ impl Demo {
     }
 
     fn run(&self, command: &mut Command) -> Run {
-        command.env("CARGO_TARGET_DIR", self.target_dir());
-        if command.get_envs().all(|(name, _)| name != COMPILER) {
-            // The one that `cargo ptx` above is.
-            command.env(COMPILER, target_dir().join("debug/cargo-ptx"));
+        // The compiler is the one that `cargo ptx` above is.
+        for (name, path) in [("CARGO_TARGET_DIR", self.target_dir()), (COMPILER, target_dir().join("debug/cargo-ptx"))]
+        {
+            if command.get_envs().all(|(given, _)| given != name) {
+                command.env(name, path);
+            }
         }
         let Output { status, stdout, stderr } = command.output().expect("cargo starts");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

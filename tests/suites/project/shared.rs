@@ -9,7 +9,7 @@ use libtest_mimic::Trial;
 use ptx_tests::folders::target_dir;
 use ptx_tests::test;
 
-use crate::demo::Demo;
+use crate::demo::{Demo, demo};
 
 pub fn trials() -> Vec<Trial> {
     vec![
@@ -32,6 +32,17 @@ pub fn trials() -> Vec<Trial> {
                 let anew: Vec<_> = before.iter().filter(|(path, time)| after.get(*path) != Some(time)).collect();
                 assert!(anew.is_empty(), "compiled anew: {anew:?}");
             }
+        }),
+        test("a second package compiles only itself", || {
+            demo().cargo(&["build"]).expect_success();
+            let package = Demo::new("another");
+            let target = package.path().join("target");
+            let target = target.to_str().expect("a temporary folder's name is UTF-8");
+            let built = package.cargo_with(&[("CARGO_TARGET_DIR", target)], &["build"]).expect_success();
+            let compiled: Vec<_> =
+                built.stderr.lines().filter_map(|line| line.trim().strip_prefix("Compiling ")).collect();
+            assert!(matches!(compiled[..], [package] if package.starts_with("another ")), "{}", built.stderr);
+            assert!(package.path().join("target/debug/another").is_file(), "{}", built.stderr);
         }),
         // cargo's resolver of old editions gives the device the features that the host's dependencies ask for, such as `std`.
         test("a package of an old edition compiles for the device", || {

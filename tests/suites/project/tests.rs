@@ -1,4 +1,4 @@
-//! `cargo ptx test`: what is compiled and listed, and what it says where there is no GPU.
+//! `cargo test` on the CPU, and `cargo ptx test`: what is compiled and listed, and what it says where there is no GPU.
 
 use libtest_mimic::Trial;
 use ptx_tests::folders::root;
@@ -49,6 +49,16 @@ pub fn trials() -> Vec<Trial> {
             // Where there is a GPU, this one passes.
             let ran = on_tested(&demo, &["passes", "--", "--exact"]);
             assert!(ran.success || ran.stderr.contains("13 tests of `ptx_tested` were compiled, and none was run"));
+        }),
+        test("cargo test runs a kernel on the CPU", || {
+            let demo = demo();
+            let ran = demo.cargo(&["test", "--lib"]).expect_success();
+            assert!(ran.stdout.contains("test tests::saxpy_adds ... ok"), "{}", ran.stdout);
+            demo.edit("lib.rs", |text| text.replace("x[i.get()]", "x[i.get() + 1]"));
+            let ran = demo.cargo(&["test", "--lib"]);
+            assert!(!ran.success && ran.stdout.contains("the len is 3 but the index is 3"), "{}", ran.stdout);
+            let thread = "kernel `saxpy` panicked on the CPU, block [0,0,0], thread [2,0,0]";
+            assert!(ran.stdout.contains(thread), "{}", ran.stdout);
         }),
         test("test takes a crate that knows nothing of ptx", || {
             let demo = demo();

@@ -1,7 +1,7 @@
-//! `cargo xtask test core`: the tests of Rust's own `core`, compiled by `cargo ptx test`.
+//! `cargo xtask test core`: the tests of Rust's own `core` and `alloc`, compiled by `cargo ptx test`.
 //!
-//! Their sources are Rust's, not ours: `library/coretests` of the component rust-src or of a folder that is named. They are
-//! copied into the target folder and changed there as `tests/suites/core/core.toml` says.
+//! Their sources are Rust's, not ours: `coretests` and `alloctests` in `library` of the component rust-src or of a folder that
+//! is named. They are copied into the target folder and changed there as the tables in `tests/suites/core` say.
 
 mod package;
 mod table;
@@ -19,35 +19,36 @@ use crate::shell;
 use package::Package;
 use table::Table;
 
+/// What is changed, a package each.
+const TABLES: [&str; 2] = ["tests/suites/core/core.toml", "tests/suites/core/alloc.toml"];
+
 /// The profiles, with the optimisation level that each stands for.
 const LEVELS: [(&str, &str); 2] = [("dev", "O0"), ("release", "O3")];
 
-/// The tests in Rust's `library` folder: the one that was named, or the one of rust-src; an error says how to get it.
+/// Rust's `library` folder with the tests: the one that was named, or the one of rust-src; an error says how to get it.
 pub fn sources(library: Option<&Path>) -> Result<PathBuf, String> {
     let given = library.map(Path::to_path_buf);
     let library = given.unwrap_or_else(|| {
         let sysroot = shell::output(Command::new("rustc").args(["--print", "sysroot"]));
         Path::new(sysroot.unwrap_or_default().trim()).join("lib/rustlib/src/rust/library")
     });
-    let tests = library.join("coretests/tests");
-    if tests.join("lib.rs").is_file() {
-        return Ok(tests);
-    }
+    let mut tests = ["coretests", "alloctests"].map(|package| library.join(package).join("tests/lib.rs")).into_iter();
+    let Some(missing) = tests.find(|tests| !tests.is_file()) else { return Ok(library) };
     Err(format!(
         "core's tests: `{}` is not there; install them by `rustup component add rust-src`, or name Rust's `library` \
          folder by `--library`",
-        tests.display()
+        missing.display()
     ))
 }
 
 /// Compiles every group whose name contains the filter, at both levels, to PTX; prints a line each.
 pub fn run(library: Option<&Path>, arch: &str, filter: &[String]) -> Result<Counts> {
-    let sources = match sources(library) {
-        Ok(sources) => sources,
+    let library = match sources(library) {
+        Ok(library) => library,
         Err(reason) => return Ok(Counts::skip(reason)),
     };
     let mut counts = Counts::default();
-    build(&sources, arch, filter, |image, tests| {
+    build(&library, arch, filter, |image, tests| {
         match tests {
             Ok(tests) => {
                 println!("test {image} ... ok: {tests} tests compiled");
@@ -65,8 +66,8 @@ pub fn run(library: Option<&Path>, arch: &str, filter: &[String]) -> Result<Coun
 }
 
 /// Compiles every group at both levels into the folder, a folder each: what `device-tests --core` runs.
-pub fn pack(sources: &Path, arch: &str, folder: &Path) -> Result<()> {
-    build(sources, arch, &[], |image, tests| {
+pub fn pack(library: &Path, arch: &str, folder: &Path) -> Result<()> {
+    build(library, arch, &[], |image, tests| {
         println!("{image}: {} tests", tests?);
         let target = folder.join(image.replace(' ', "-"));
         fs::create_dir_all(&target)?;
@@ -89,26 +90,36 @@ fn output(image: &str) -> Result<PathBuf> {
 /// Compiles, both levels beside each other, and calls back with each image's name and its number of tests, or what went
 /// wrong.
 fn build(
-    sources: &Path,
+    library: &Path,
     arch: &str,
     filter: &[String],
     mut each: impl FnMut(&str, Result<usize>) -> Result<()>,
 ) -> Result<()> {
-    let table = Table::read(Path::new("tests/suites/core/core.toml"))?;
     let target = shell::target_dir()?.join("core-tests");
-    let package = Package::write(&table, sources, &target.join("package"))?;
+    let packages = TABLES
+        .iter()
+        .map(|path| {
+            let table = Table::read(Path::new(path))?;
+            let package =
+                Package::write(&table, library, &target.join(&table.package)).with_context(|| path.to_string())?;
+            Ok((table, package))
+        })
+        .collect::<Result<Vec<_>>>()?;
     // Optimised, as users install it: much of the compiling is ours.
     shell::run(shell::cargo().args(["build", "--quiet", "--release", "--package", "cargo-ptx"]))?;
     let program = shell::target_dir()?.join("release/cargo-ptx");
     let (sender, results) = mpsc::channel();
     std::thread::scope(|scope| {
         for (profile, level) in LEVELS {
-            let (sender, groups, manifest) =
-                (sender.clone(), package.groups(&table, profile == "release"), package.manifest());
+            let groups = packages.iter().flat_map(|(table, package)| {
+                let groups = package.groups(table, profile == "release").into_iter();
+                groups.map(|(name, features)| (name, features, package.manifest()))
+            });
+            let (sender, groups) = (sender.clone(), groups.collect::<Vec<_>>());
             // A folder each: cargo locks it.
             let (program, target) = (&program, target.join(level));
             scope.spawn(move || {
-                for (group, features) in groups {
+                for (group, features, manifest) in groups {
                     let image = format!("{level} {group}");
                     if !filter.is_empty() && !filter.iter().any(|part| image.contains(part)) {
                         continue;

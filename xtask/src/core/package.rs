@@ -1,4 +1,4 @@
-//! The package that core's tests are compiled in: a changed copy of their sources, with a feature a module.
+//! A package that core's or alloc's tests are compiled in: a changed copy of their sources, with a feature a module.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,9 +11,6 @@ use super::table::Table;
 /// The files whose modules are compiled by group, and what begins their names there.
 const ROOTS: [(&str, &str); 2] = [("lib.rs", ""), ("num/mod.rs", "num::")];
 
-/// The group of modules that none names.
-const REST: &str = "rest";
-
 /// A package on disk.
 pub struct Package {
     folder: PathBuf,
@@ -22,14 +19,19 @@ pub struct Package {
 }
 
 impl Package {
-    /// Writes the package; an entry of the table that changes nothing is an error.
-    pub fn write(table: &Table, sources: &Path, folder: &Path) -> Result<Self> {
+    /// Writes the package from Rust's `library` folder; an entry of the table that changes nothing is an error.
+    pub fn write(table: &Table, library: &Path, folder: &Path) -> Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
         }
         let tests = folder.join("src");
         let mut files = Vec::new();
-        copy(sources, &tests, Path::new(""), &mut files)?;
+        let sources = library.join(&table.package);
+        copy(&sources.join("tests"), &tests, Path::new(""), &mut files)?;
+        // Beside the tests, and named by them.
+        if sources.join("testing").is_dir() {
+            copy(&sources.join("testing"), &folder.join("testing"), Path::new(""), &mut Vec::new())?;
+        }
         for change in &table.replace {
             let mut found = false;
             for file in files.iter().filter(|file| change.file.as_ref().is_none_or(|own| Path::new(own) == *file)) {
@@ -40,21 +42,22 @@ impl Package {
                     fs::write(&path, text.replace(&change.from, &change.to))?;
                 }
             }
-            ensure!(found, "core.toml replaces {:?}, which is not there", change.from);
+            ensure!(found, "the table replaces {:?}, which is not there", change.from);
         }
         for entry in &table.leave_out {
             edit(&tests.join(&entry.file), |text| {
+                let text = entry.containing.iter().try_fold(text, |text, part| without_containing(&text, part))?;
                 entry.items.iter().try_fold(text, |text, item| without(&text, item))
             })?;
         }
         let mut modules = BTreeSet::new();
-        for (file, prefix) in ROOTS {
+        for (file, prefix) in ROOTS.into_iter().filter(|(file, _)| tests.join(file).is_file()) {
             edit(&tests.join(file), |text| Ok(gated(&text, prefix, &mut modules)))?;
         }
         let package = Self { folder: folder.to_path_buf(), modules };
-        fs::write(package.manifest(), package.text())?;
+        fs::write(package.manifest(), package.text(table)?)?;
         let unknown = table.groups.values().flatten().find(|module| !package.modules.contains(*module));
-        ensure!(unknown.is_none(), "core.toml names a module that is not there: {unknown:?}");
+        ensure!(unknown.is_none(), "the table names a module that is not there: {unknown:?}");
         Ok(package)
     }
 
@@ -68,7 +71,7 @@ impl Package {
         let named: BTreeSet<&String> = table.groups.values().flatten().collect();
         let rest = self.modules.iter().filter(|module| !named.contains(*module) && *module != "num");
         let groups = table.groups.iter().map(|(name, modules)| (name.clone(), modules.iter().collect::<Vec<_>>()));
-        let groups = groups.chain([(REST.to_string(), rest.collect())]);
+        let groups = groups.chain([(table.rest.clone(), rest.collect())]);
         let is_built = |module: &&String| !(optimised && table.not_optimised.contains(*module));
         let groups = groups.map(|(name, modules)| {
             (name, modules.into_iter().filter(is_built).map(|module| feature(module)).collect::<Vec<_>>())
@@ -76,18 +79,21 @@ impl Package {
         groups.filter(|(_, features)| !features.is_empty()).collect()
     }
 
-    fn text(&self) -> String {
-        let mut text = "# Written by `cargo xtask test core`.\n[package]\nname = \"coretests\"\nversion = \"0.0.0\"\n\
-                        edition = \"2024\"\n\n[workspace]\n\n[dev-dependencies]\n\
-                        rand = { version = \"0.9\", default-features = false }\n\
-                        rand_xorshift = { version = \"0.4\", default-features = false }\n\n[features]\n"
-            .to_string();
+    fn text(&self, table: &Table) -> Result<String> {
+        let mut text = format!(
+            "# Written by `cargo xtask test core`.\n[package]\nname = {:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+             [workspace]\n\n",
+            table.package
+        );
+        let dependencies = toml::Table::from_iter([("dev-dependencies".into(), table.dependencies.clone().into())]);
+        text += &toml::to_string(&dependencies)?;
+        text += "\n[features]\n";
         for module in &self.modules {
             let needs = module.split_once("::").map_or(String::new(), |(outer, _)| format!("{outer:?}"));
             text += &format!("{} = [{needs}]\n", feature(module));
         }
         // Lints as in coretests' own manifest; the place of a panic is no debug information.
-        text + "\n[lints.rust]\nunexpected_cfgs = { level = \"allow\" }\n\n[profile.dev]\ndebug = false\n"
+        Ok(text + "\n[lints.rust]\nunexpected_cfgs = { level = \"allow\" }\n\n[profile.dev]\ndebug = false\n")
     }
 }
 
@@ -130,8 +136,32 @@ fn without(text: &str, item: &str) -> Result<String> {
         format!("#[cfg(any())]\n{line}\n")
     });
     let text = lines.collect();
-    ensure!(found, "core.toml leaves out `{item}`, which is not there");
+    ensure!(found, "the table leaves out `{item}`, which is not there");
     Ok(text)
+}
+
+/// The text with such a `cfg` before every function of the file's own level that contains `part`.
+fn without_containing(text: &str, part: &str) -> Result<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let (mut result, mut found, mut at) = (String::new(), false, 0);
+    while at < lines.len() {
+        // rustfmt puts the end of such a function at the line's beginning.
+        let is_function = lines[at].starts_with("fn ") || lines[at].starts_with("pub fn ");
+        let len = if is_function && !lines[at].ends_with('}') {
+            lines[at..].iter().position(|line| line.starts_with('}')).map_or(1, |end| end + 1)
+        } else {
+            1
+        };
+        let item = &lines[at..at + len];
+        if is_function && item.iter().any(|line| line.contains(part)) {
+            found = true;
+            result += "#[cfg(any())]\n";
+        }
+        result.extend(item.iter().flat_map(|line| [line, "\n"]));
+        at += len;
+    }
+    ensure!(found, "the table leaves out what contains {part:?}, which is nowhere");
+    Ok(result)
 }
 
 /// The text with every module that has no attributes below a feature.
@@ -162,6 +192,14 @@ mod tests {
         let text = "#[test]\nfn a() {}\n#[test]\nfn ab() {}\n";
         assert_eq!(without(text, "fn a").unwrap(), "#[test]\n#[cfg(any())]\nfn a() {}\n#[test]\nfn ab() {}\n");
         assert!(without(text, "fn b").unwrap_err().to_string().contains("fn b"));
+    }
+
+    #[test]
+    fn functions_are_taken_out_by_what_they_contain() {
+        let text = "use x::y;\n#[test]\nfn a() {\n    if y() {\n    }\n}\nfn b() {}\nmod c {\n    fn d() { y() }\n}\n";
+        let expected = text.replace("fn a()", "#[cfg(any())]\nfn a()");
+        assert_eq!(without_containing(text, "y()").unwrap(), expected);
+        assert!(without_containing(text, "z()").unwrap_err().to_string().contains("z()"));
     }
 
     #[test]

@@ -6,9 +6,15 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use toml::Value;
 
-/// `core.toml`
+/// `core.toml` or `alloc.toml`
 #[derive(Debug)]
 pub struct Table {
+    /// The package's name, which is the folder's in Rust's `library`.
+    pub package: String,
+    /// The group of modules that none names.
+    pub rest: String,
+    /// Its dependencies, as a manifest has them.
+    pub dependencies: toml::Table,
     /// Modules by group.
     pub groups: BTreeMap<String, Vec<String>>,
     /// Replaced text.
@@ -37,6 +43,8 @@ pub struct LeaveOut {
     pub file: String,
     /// As in `fn name` and `mod name`.
     pub items: Vec<String>,
+    /// Of the file's own functions those that contain one of these, too.
+    pub containing: Vec<String>,
 }
 
 impl Table {
@@ -55,7 +63,12 @@ impl Table {
             ensure!(text(entry, "reason").is_some_and(|reason| !reason.is_empty()), "a reason is missing: {entry}");
         }
         let groups = table.get("groups").and_then(Value::as_table).context("`groups` is missing")?;
+        let package = table.get("package").and_then(Value::as_str).context("`package` is missing")?;
+        let rest = table.get("rest").and_then(Value::as_str).context("`rest` is missing")?;
         Ok(Self {
+            package: package.to_string(),
+            rest: rest.to_string(),
+            dependencies: table.get("dependencies").and_then(Value::as_table).cloned().unwrap_or_default(),
             groups: groups.iter().map(|(name, modules)| (name.clone(), strings(modules))).collect(),
             replace: list("replace")
                 .iter()
@@ -66,7 +79,10 @@ impl Table {
             not_optimised: list("not-optimised").iter().flat_map(|entry| strings(&entry["modules"])).collect(),
             leave_out: list("leave-out")
                 .iter()
-                .map(|entry| Ok(LeaveOut { file: need(entry, "file")?, items: strings(&entry["items"]) }))
+                .map(|entry| {
+                    let list = |key: &str| entry.get(key).map(strings).unwrap_or_default();
+                    Ok(LeaveOut { file: need(entry, "file")?, items: list("items"), containing: list("containing") })
+                })
                 .collect::<Result<_>>()?,
         })
     }
@@ -82,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_entry_has_a_reason() {
-        let text = "[groups]\na = ['b']\n[[replace]]\nfrom = 'x'\nto = 'y'\n";
+        let text = "package = 'p'\nrest = 'r'\n[groups]\na = ['b']\n[[replace]]\nfrom = 'x'\nto = 'y'\n";
         assert!(Table::parse(text).unwrap_err().to_string().contains("a reason is missing"));
         let table = Table::parse(&format!("{text}reason = 'z'\n")).unwrap();
         assert_eq!((table.groups["a"][0].as_str(), table.replace[0].to.as_str()), ("b", "y"));

@@ -81,7 +81,6 @@ fn of_package(args: &BuildArgs, selected: Selected, also: &[Emit], several: bool
         let given = settings.or(Settings::of_manifest(&selected.manifest)?);
         settings = Settings { emit: given.emit.iter().chain(also).copied().collect(), ..given };
     }
-    let ptx_dir = selected.target_dir.join("ptx");
     Ok(DeviceBuild {
         settings,
         profile: args.cargo.profile().to_string(),
@@ -91,9 +90,9 @@ fn of_package(args: &BuildArgs, selected: Selected, also: &[Emit], several: bool
         out_dir: match &args.out {
             Some(out) if several => out.join(&selected.name),
             Some(out) => out.clone(),
-            None => ptx_dir.join("out").join(args.cargo.profile()).join(&selected.name),
+            None => selected.target_dir.join("ptx/out").join(args.cargo.profile()).join(&selected.name),
         },
-        target_dir: ptx_dir,
+        target_dir: selected.build_dir.join("ptx"),
         manifest: selected.manifest,
         cargo: super::environment::cargo(),
         rustc: super::environment::rustc(),

@@ -9,21 +9,22 @@ use ptx_codegen::files;
 use super::arguments::CleanArgs;
 use super::{output, select};
 
-/// Removes it and says how much it was.
+/// Removes it and says how much it was. As with `cargo clean`, a build folder that packages share is emptied for all.
 pub fn run(args: &CleanArgs) -> Result<()> {
-    let target = match &args.target_dir {
-        Some(path) => path.clone(),
-        None => select::target_dir(&args.common)?,
+    let targets = match &args.target_dir {
+        Some(path) => vec![path.clone()],
+        None => select::target_dirs(&args.common)?,
     };
-    let folder = target.join("ptx");
-    let (number, bytes) = count(&folder);
     let verb = if args.dry_run { "Would remove" } else { "Removed" };
-    if !args.dry_run && folder.exists() {
-        let help = "see that nothing uses the folder, and that it may be written";
-        fs::remove_dir_all(&folder).map_err(|e| files::failed("remove", &folder, &e, help))?;
+    for folder in targets.iter().map(|target| target.join("ptx")) {
+        let (number, bytes) = count(&folder);
+        if !args.dry_run && folder.exists() {
+            let help = "see that nothing uses the folder, and that it may be written";
+            fs::remove_dir_all(&folder).map_err(|e| files::failed("remove", &folder, &e, help))?;
+        }
+        let megabytes = bytes as f64 / 1e6;
+        println!("{verb} {number} files, {megabytes:.1} MB, in {}", output::path(&folder));
     }
-    let megabytes = bytes as f64 / 1e6;
-    println!("{verb} {number} files, {megabytes:.1} MB, in {}", output::path(&folder));
     Ok(())
 }
 

@@ -16,7 +16,8 @@ use super::output;
 use crate::debugger;
 
 /// (path in the package, text)
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
+    (".cargo/config.toml", include_str!("template/config.toml")),
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("build.rs", include_str!("template/build.rs")),
     ("src/lib.rs", include_str!("template/src/lib.rs")),
@@ -24,6 +25,9 @@ const FILES: [(&str, &str); 6] = [
     ("rust-toolchain.toml", include_str!("template/toolchain.toml")),
     (".gitignore", "/target\n"),
 ];
+
+/// Files that a folder for the package may have already, and that stay as they are.
+const KEPT: [&str; 3] = [".cargo/config.toml", ".gitignore", "rust-toolchain.toml"];
 
 /// Names of crates that a package with kernels uses.
 const TAKEN: [&str; 7] = ["alloc", "core", "proc_macro", "ptx", "ptx_build", "std", "test"];
@@ -49,8 +53,8 @@ pub fn run(args: &NewArgs) -> Result<()> {
 
 /// Makes the package in a folder that is there.
 pub fn here(dir: &Path, args: &MadeArgs) -> Result<()> {
-    // A folder for the package may have these.
-    let in_the_way = FILES.iter().map(|(path, _)| *path).find(|path| *path != ".gitignore" && dir.join(path).exists());
+    let paths = FILES.iter().map(|(path, _)| *path);
+    let in_the_way = paths.filter(|path| !KEPT.contains(path)).find(|path| dir.join(path).exists());
     if let Some(path) = in_the_way {
         return Err(Diagnostic::error(Code::Usage, format!("`{}` is there already", dir.join(path).display()))
             .help("for a package that is there, `cargo ptx init --linker` has plain cargo compile its kernels")
@@ -119,19 +123,31 @@ fn check_name(name: &str) -> Result<()> {
 /// How the package names `ptx` and `ptx-build`.
 struct Dependencies {
     ptx: String,
+    /// With the feature for tests.
+    ptx_cpu: String,
     ptx_build: String,
 }
 
 fn dependencies(checkout: Option<&Path>) -> Dependencies {
-    let at = |folder: &str| match checkout {
+    let source = |folder: &str| match checkout {
         Some(root) => {
             let path = toml::Value::String(root.join(folder).display().to_string());
             // cargo packages what has a version as well.
-            format!("{{ version = \"{}\", path = {path} }}", env!("CARGO_PKG_VERSION"))
+            format!("version = \"{}\", path = {path}", env!("CARGO_PKG_VERSION"))
         }
-        None => format!("\"{}\"", env!("CARGO_PKG_VERSION")),
+        None => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
     };
-    Dependencies { ptx: at("runtime/ptx"), ptx_build: at("runtime/build") }
+    // A version alone stands by itself.
+    let short = |source: &str| match source.strip_prefix("version = ") {
+        Some(version) if checkout.is_none() => version.to_string(),
+        _ => format!("{{ {source} }}"),
+    };
+    let (ptx, ptx_build) = (source("runtime/ptx"), source("runtime/build"));
+    Dependencies {
+        ptx_cpu: format!("{{ {ptx}, features = [\"cpu\"] }}"),
+        ptx: short(&ptx),
+        ptx_build: short(&ptx_build),
+    }
 }
 
 fn create(dir: &Path, name: &str, dependencies: &Dependencies) -> Result<()> {
@@ -140,12 +156,13 @@ fn create(dir: &Path, name: &str, dependencies: &Dependencies) -> Result<()> {
             .replace("{name}", name)
             .replace("{crate}", &name.replace('-', "_"))
             .replace("{ptx}", &dependencies.ptx)
+            .replace("{ptx-cpu}", &dependencies.ptx_cpu)
             .replace("{ptx-build}", &dependencies.ptx_build);
         if path == "Cargo.toml" && is_in_workspace(dir) {
             text += "\n# The folder is inside another workspace, which this package is no member of.\n[workspace]\n";
         }
         let file = dir.join(path);
-        if path == ".gitignore" && file.exists() {
+        if KEPT.contains(&path) && file.exists() {
             continue;
         }
         let folder = file.parent().unwrap_or(dir);
@@ -197,7 +214,7 @@ mod tests {
         create(&package, "my-demo", &dependencies(Some(Path::new("/src of/ptx")))).unwrap();
         for (path, _) in FILES {
             let text = fs::read_to_string(package.join(path)).unwrap();
-            for placeholder in ["{name}", "{crate}", "{ptx}", "{ptx-build}"] {
+            for placeholder in ["{name}", "{crate}", "{ptx}", "{ptx-cpu}", "{ptx-build}"] {
                 assert!(!text.contains(placeholder), "{placeholder} in {path}");
             }
         }

@@ -21,12 +21,15 @@ pub struct Selected {
     pub name: String,
     /// The workspace's target folder.
     pub target_dir: PathBuf,
+    /// The folder for what is compiled on the way: cargo's `build.build-dir`, which is the target folder by default.
+    pub build_dir: PathBuf,
 }
 
 #[derive(Debug, Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
     target_directory: PathBuf,
+    build_directory: PathBuf,
 }
 
 #[derive(Debug, Deserialize)]
@@ -73,11 +76,16 @@ pub fn select(packages: &PackageArgs, cargo: &CargoArgs) -> Result<Vec<Selected>
         Some(path) => normalized(&absolute(path)?),
         None => nearest(),
     };
-    let target_dir = cargo.target_dir.clone().unwrap_or(metadata.target_directory);
+    let target_dir = cargo.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone());
     let selected = |package: &Package| Selected {
         manifest: package.manifest_path.clone(),
         name: package.name.clone(),
         target_dir: target_dir.clone(),
+        build_dir: match &cargo.target_dir {
+            // It is cargo's default for the other.
+            Some(dir) if metadata.build_directory == metadata.target_directory => dir.clone(),
+            _ => metadata.build_directory.clone(),
+        },
     };
     Ok(choose(&metadata.packages, packages, &here)?.into_iter().map(selected).collect())
 }
@@ -96,6 +104,13 @@ pub fn one(packages: &PackageArgs, cargo: &CargoArgs) -> Result<Selected> {
 /// The workspace's target folder.
 pub fn target_dir(args: &CommonArgs) -> Result<PathBuf> {
     Ok(ask(args.manifest_path.as_deref(), args)?.target_directory)
+}
+
+/// The same, and where cargo compiles what goes there, if that is another folder.
+pub fn target_dirs(args: &CommonArgs) -> Result<Vec<PathBuf>> {
+    let Metadata { target_directory, build_directory, .. } = ask(args.manifest_path.as_deref(), args)?;
+    let other = (build_directory != target_directory).then_some(build_directory);
+    Ok(std::iter::once(target_directory).chain(other).collect())
 }
 
 /// Ids of packages with the programs that `default-run` names.

@@ -212,8 +212,11 @@ pub fn command(build: &DeviceBuild, package: &Package) -> Command {
             command.env_remove(name);
         }
     }
-    command.env_remove(timings::VARIABLE).env_remove(wrapper::CLIPPY_VARIABLE);
-    command.env_remove(wrapper::ROOT_VARIABLE);
+    for variable in [timings::VARIABLE, wrapper::CLIPPY_VARIABLE, wrapper::ROOT_VARIABLE] {
+        command.env_remove(variable);
+    }
+    // As the target folder, which this cargo is given: the package's configuration may put the other cargo's elsewhere.
+    command.env("CARGO_BUILD_BUILD_DIR", &build.target_dir);
     command.env("RUSTC", &build.rustc).env(wrapper::VARIABLE, package.dir());
     if let Ok(program) = std::env::current_exe() {
         command.env(LINKER_VARIABLE, &program).env("RUSTC_WORKSPACE_WRAPPER", program);

@@ -6,6 +6,7 @@ use ptx_abi::atomic::Op;
 
 use super::order::{Order, Scope};
 use super::word::{Operation, Word};
+use crate::cpu::before_atomic;
 
 /// The new value of a read-modify-write operation.
 macro_rules! apply {
@@ -40,7 +41,7 @@ macro_rules! apply {
             }
             Op::FAdd => $add($old, $value, 1.0),
             Op::FSub => $add($old, $value, -1.0),
-            Op::AddF16x2 | Op::AddBf16x2 => crate::intrinsics::only_on_the_gpu(),
+            Op::AddF16x2 | Op::AddBf16x2 => crate::cpu::only_on_the_gpu(),
         }
     }};
 }
@@ -49,14 +50,17 @@ macro_rules! words {
     ($($word:ident as $atomic:ident, $add:ident;)*) => {$(
         impl Word for $word {
             unsafe fn load<O: Order, S: Scope>(ptr: *mut Self) -> Self {
+                before_atomic();
                 // SAFETY: the caller's promise.
                 unsafe { $atomic::from_ptr(ptr) }.load(SeqCst)
             }
             unsafe fn store<O: Order, S: Scope>(ptr: *mut Self, value: Self) {
+                before_atomic();
                 // SAFETY: the caller's promise.
                 unsafe { $atomic::from_ptr(ptr) }.store(value, SeqCst);
             }
             unsafe fn rmw<P: Operation, O: Order, S: Scope>(ptr: *mut Self, value: Self) -> Self {
+                before_atomic();
                 // SAFETY: the caller's promise.
                 let atomic = unsafe { $atomic::from_ptr(ptr) };
                 let mut old = atomic.load(SeqCst);
@@ -69,6 +73,7 @@ macro_rules! words {
                 }
             }
             unsafe fn cas<O: Order, S: Scope>(ptr: *mut Self, expected: Self, new: Self) -> Self {
+                before_atomic();
                 // SAFETY: the caller's promise.
                 let atomic = unsafe { $atomic::from_ptr(ptr) };
                 atomic.compare_exchange(expected, new, SeqCst, SeqCst).unwrap_or_else(|found| found)
@@ -86,7 +91,7 @@ words! {
 
 /// For sizes of which no float can be added.
 fn no_float<T>(_: T, _: T, _: f32) -> T {
-    crate::intrinsics::only_on_the_gpu()
+    crate::cpu::only_on_the_gpu()
 }
 
 fn add_f32(old: u32, value: u32, sign: f32) -> u32 {
@@ -105,6 +110,7 @@ static LOCK: AtomicBool = AtomicBool::new(false);
 /// # Safety
 /// As [`Word`] says.
 unsafe fn locked(ptr: *mut u128, new: impl FnOnce(u128) -> u128) -> u128 {
+    before_atomic();
     while LOCK.swap(true, SeqCst) {
         core::hint::spin_loop();
     }

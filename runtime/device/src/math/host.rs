@@ -3,7 +3,7 @@
 extern crate std;
 
 use super::{Math, portable};
-use crate::intrinsics::only_on_the_gpu;
+use crate::cpu::only_on_the_gpu;
 
 macro_rules! implement {
     (

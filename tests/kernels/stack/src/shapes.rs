@@ -182,6 +182,12 @@ impl Write for Digest {
     }
 }
 
+/// Panics with a list of this length.
+pub fn show(length: u32) {
+    let list = black_box(list(length, 1));
+    assert!(list.is_none(), "{list:?}");
+}
+
 fn printed(depth: u32, seed: u32) -> u32 {
     let mut list = black_box(list(if seed.is_multiple_of(32) { depth } else { 1 }, seed));
     let mut digest = Digest(seed);

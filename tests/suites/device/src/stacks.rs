@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ptx::prelude::*;
 use ptx::{Error, Image, Recursion};
-use ptx_stack_kernels::{SHAPES, recurse, run, sort};
+use ptx_stack_kernels::{SHAPES, flat, huge, panics, queue, queues, recurse, run, sort, text, texts};
 use serde_json::{Value, json};
 
 use crate::record::{Test, test};
@@ -53,13 +53,34 @@ pub fn tests() -> Vec<Test> {
             let found = start(profile, 0, SHAPES.len());
             assert_eq!(found, json!({ "equal": true }), "{found}");
         }));
-        tests.push(test(&format!("stack: sorting by default, {name}"), move |_| {
-            let found = start(profile, 0, SHAPES.len() + 1);
-            assert_eq!(found, json!({ "sorted": true }), "{found}");
+        for (number, (what, _)) in BY_DEFAULT.iter().enumerate() {
+            tests.push(test(&format!("stack: {what} by default, {name}"), move |_| {
+                let found = start(profile, 0, SHAPES.len() + 1 + number);
+                assert_eq!(found, json!({ "equal": true }), "{found}");
+            }));
+        }
+        tests.push(test(&format!("stack: more than there is memory for, {name}"), move |_| {
+            let found = start(profile, 0, SHAPES.len() + 1 + BY_DEFAULT.len());
+            let error = found["error"].as_str().unwrap_or_else(|| panic!("no error: {found}"));
+            assert!(error.starts_with("kernel `huge` needs ") && error.contains(" bytes of stack a thread"), "{found}");
+            assert_eq!(found["after"], json!(true), "{found}");
+        }));
+        tests.push(test(&format!("stack: within the text of a panic, {name}"), move |_| {
+            let found = start(profile, 0, SHAPES.len() + 2 + BY_DEFAULT.len());
+            assert_eq!(found["short"]["message"], json!("Some(Node { value: 1, next: None })"), "{found}");
+            let message = found["long"]["message"].as_str().unwrap_or_else(|| panic!("no panic: {found}"));
+            // It takes the place of what was written of the list.
+            assert!(message.starts_with("stack overflow in `") && message.contains("fmt"), "{found}");
         }));
     }
     tests
 }
+
+/// A launch that must give the CPU's results.
+type Run = fn(&Image) -> ptx::Result<bool>;
+
+/// Kinds of programs that overflowed the stack that the driver gives (issue 14), with what a launch gives by itself.
+const BY_DEFAULT: [(&str, Run); 3] = [("sorting", sorts), ("a queue", queues_equal), ("writing text", texts_equal)];
 
 /// A shallow launch must succeed, a deep one must panic with the name, the place and the size.
 fn check(found: &Value, function: &str, bytes: usize) {
@@ -129,7 +150,11 @@ pub fn child(name: &str) -> Option<ExitCode> {
     let found = match shape.checked_sub(SHAPES.len()) {
         None => overflow(image, SIZES[size], shape as u32),
         Some(0) => deepest(image),
-        Some(_) => sorts(image),
+        Some(number) => match BY_DEFAULT.get(number - 1) {
+            Some((_, run)) => run(image).map(|equal| json!({ "equal": equal })),
+            None if number == 1 + BY_DEFAULT.len() => too_large(image),
+            None => within_a_panic(image),
+        },
     };
     println!("{}", found.unwrap_or_else(|error| json!({ "failed": error.to_string() })));
     Some(ExitCode::SUCCESS)
@@ -182,7 +207,7 @@ fn deepest(image: &Image) -> ptx::Result<Value> {
     Ok(json!({ "equal": all && turns > 10 }))
 }
 
-fn sorts(image: &Image) -> ptx::Result<Value> {
+fn sorts(image: &Image) -> ptx::Result<bool> {
     let device = Device::first()?;
     let module = device.load(image)?;
     let arrays: Vec<[u32; 96]> =
@@ -194,5 +219,67 @@ fn sorts(image: &Image) -> ptx::Result<Value> {
         array.sort_by_key(|number| number.reverse_bits());
         array
     });
-    Ok(json!({ "sorted": found.into_iter().eq(expected) }))
+    Ok(found.into_iter().eq(expected))
 }
+
+/// Threads of programs that take what a launch gives.
+const MANY: u32 = 512;
+
+fn queues_equal(image: &Image) -> ptx::Result<bool> {
+    let device = Device::first()?;
+    let mut out = device.zeroed::<u32>(MANY as usize)?;
+    queues(&mut out).launch(&device.load(image)?, Grid::cover(MANY as usize, 64))?;
+    Ok(device.download(&out)?.into_iter().eq((0..MANY).map(queue)))
+}
+
+fn texts_equal(image: &Image) -> ptx::Result<bool> {
+    let device = Device::first()?;
+    let mut out = device.zeroed::<u32>(MANY as usize)?;
+    texts(&mut out).launch(&device.load(image)?, Grid::cover(MANY as usize, 64))?;
+    Ok(device.download(&out)?.into_iter().eq((0..MANY).map(text)))
+}
+
+/// Launches a kernel whose stacks do not fit into what memory is left, and then one that needs none.
+fn too_large(image: &Image) -> ptx::Result<Value> {
+    let device = Device::first()?;
+    let module = device.load(image)?;
+    let (free, _) = device.context().mem_get_info().expect("the driver knows its memory");
+    let left = 4 << 30;
+    // SAFETY: nobody reads it.
+    let _taken = unsafe { device.stream().alloc::<u8>(free.saturating_sub(left)) }.expect("it is free");
+    let mut out = device.zeroed::<u32>(64)?;
+    let error = huge(&mut out).launch(&module, Grid::new(1, 64)).err();
+    flat(&device.upload(&[5_u32; 64])?, &mut out).launch(&module, Grid::new(1, 64))?;
+    let after = device.download(&out)? == [15; 64];
+    Ok(json!({ "error": error.map(|error| error.to_string()), "after": after }))
+}
+
+/// What a panic says that shows a short list, and one that shows a list too long for the stack.
+fn within_a_panic(image: &Image) -> ptx::Result<Value> {
+    let show = |length| {
+        let device = Device::first()?;
+        device.set_heap_size(1 << 30)?;
+        panics(length).launch(&device.load(image)?, Grid::new(1, 1))?;
+        Ok(match device.synchronize() {
+            Err(Error::Panic(panic)) => json!({ "message": panic.message }),
+            other => json!({ "other": format!("{other:?}") }),
+        })
+    };
+    // The context is lost after a panic: the short list is shown by a process of its own.
+    match std::env::var_os(SHORT) {
+        Some(_) => show(1),
+        None => {
+            let program = std::env::current_exe().expect("a running program has a path");
+            let mut child = Command::new(program);
+            let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+            let short = child.args(arguments).env(SHORT, "1").output().expect("it starts");
+            let short: Option<Value> =
+                String::from_utf8_lossy(&short.stdout).lines().last().and_then(|line| serde_json::from_str(line).ok());
+            let long: ptx::Result<Value> = show(TOO_DEEP);
+            Ok(json!({ "short": short, "long": long? }))
+        }
+    }
+}
+
+/// Asks a child for the short list.
+const SHORT: &str = "PTX_STACKS_SHORT";

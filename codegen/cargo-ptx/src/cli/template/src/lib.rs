@@ -12,3 +12,19 @@ pub fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
         *y += a * x[i.get()];
     }
 }
+
+// `cargo test` runs the kernel on the CPU.
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+    use ptx::CpuMemory;
+
+    #[test]
+    fn saxpy_adds() {
+        let x = CpuMemory::from([1.0, 2.0, 3.0]);
+        let mut y = CpuMemory::from([10.0, 20.0, 30.0]);
+        let launch = saxpy(2.0, &x, &mut y);
+        launch.launch_on_cpu(Grid::cover(3, 256)).unwrap();
+        assert_eq!(y[..], [12.0, 24.0, 36.0]);
+    }
+}

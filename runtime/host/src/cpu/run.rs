@@ -1,0 +1,145 @@
+//! Runs every thread of a grid as a coroutine of this thread of the system.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use ptx_device::Dim3;
+use ptx_device::cpu::{self, Pause, Thread};
+
+use crate::error::{Error, Result};
+use crate::grid::Grid;
+
+/// The stack of a thread, in bytes: twice what a GPU gives at most, since debug builds have larger frames. Only what is
+/// used takes memory.
+const STACK: usize = 1 << 20;
+
+/// Runs `body` in every thread of the grid.
+///
+/// # Panics
+/// As `body` does.
+pub fn run(kernel: &str, grid: Grid, body: &dyn Fn()) -> Result<()> {
+    // Shared memory is a static: blocks of two launches must not have it at the same time.
+    static ONE_LAUNCH: Mutex<()> = Mutex::new(());
+    let _one = ONE_LAUNCH.lock().unwrap_or_else(PoisonError::into_inner);
+    let _outside = Outside;
+    let mut stacks = Vec::new();
+    for block in positions(grid.blocks) {
+        run_block(kernel, grid, block, body, &mut stacks)?;
+    }
+    Ok(())
+}
+
+/// Dropped when the launch ends, by a panic too.
+struct Outside;
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        // SAFETY: there is nothing to call.
+        unsafe { cpu::set(None) };
+    }
+}
+
+/// Runs the block's threads by turns until all have ended.
+fn run_block(kernel: &str, grid: Grid, block: Dim3, body: &dyn Fn(), stacks: &mut Vec<DefaultStack>) -> Result<()> {
+    let (mut ready, mut at_barrier) = (Vec::new(), Vec::new());
+    for thread in positions(grid.threads) {
+        // Of a thread that has ended, which they all have before the next begins if there is no barrier.
+        let stack = match stacks.pop() {
+            Some(stack) => stack,
+            None => DefaultStack::new(STACK).map_err(|_| Error::Cpu {
+                kernel: kernel.to_owned(),
+                reason: "the system gives no more memory for threads' stacks",
+            })?,
+        };
+        // SAFETY: this function ends the threads before it returns.
+        ready.push(unsafe { Running::new(grid, block, thread, stack, body) });
+        turn(kernel, block, &mut ready, &mut at_barrier, stacks);
+    }
+    while !ready.is_empty() || !at_barrier.is_empty() {
+        if ready.is_empty() {
+            std::mem::swap(&mut ready, &mut at_barrier);
+        }
+        turn(kernel, block, &mut ready, &mut at_barrier, stacks);
+    }
+    Ok(())
+}
+
+/// Gives each of the threads that are ready one turn.
+fn turn(
+    kernel: &str,
+    block: Dim3,
+    ready: &mut Vec<Running>,
+    at_barrier: &mut Vec<Running>,
+    stacks: &mut Vec<DefaultStack>,
+) {
+    for mut running in std::mem::take(ready) {
+        match running.resume() {
+            Ok(None) => stacks.push(running.coroutine.into_stack()),
+            Ok(Some(Pause::Barrier)) => at_barrier.push(running),
+            Ok(Some(Pause::Turn)) => ready.push(running),
+            Err(panic) => {
+                let Dim3 { x, y, z } = running.thread;
+                eprintln!(
+                    "kernel `{kernel}` panicked on the CPU, block [{},{},{}], thread [{x},{y},{z}]",
+                    block.x, block.y, block.z
+                );
+                resume_unwind(panic);
+            }
+        }
+    }
+}
+
+/// A thread of the grid that has not ended.
+struct Running {
+    thread: Dim3,
+    coroutine: Coroutine<(), Pause, (), DefaultStack>,
+}
+
+impl Running {
+    /// A thread that begins when it is resumed.
+    ///
+    /// # Safety
+    /// It must be dropped before the borrow of `body` ends.
+    unsafe fn new(grid: Grid, block: Dim3, thread: Dim3, stack: DefaultStack, body: &dyn Fn()) -> Self {
+        let begin = move |yielder: &Yielder<(), Pause>, ()| {
+            let this = Thread {
+                thread,
+                block,
+                threads: grid.threads,
+                blocks: grid.blocks,
+                pause,
+                with: (&raw const *yielder).cast(),
+            };
+            // SAFETY: the yielder lives as long as the coroutine.
+            unsafe { cpu::set(Some(this)) };
+            body();
+        };
+        // SAFETY: the caller's promise.
+        let coroutine = unsafe { Coroutine::with_stack_unchecked(stack, begin) };
+        Self { thread, coroutine }
+    }
+
+    /// Runs it until it pauses, ends or panics.
+    fn resume(&mut self) -> std::result::Result<Option<Pause>, Box<dyn Any + Send>> {
+        match catch_unwind(AssertUnwindSafe(|| self.coroutine.resume(())))? {
+            CoroutineResult::Yield(why) => Ok(Some(why)),
+            CoroutineResult::Return(()) => Ok(None),
+        }
+    }
+}
+
+/// # Safety
+/// `with` must be a coroutine's `Yielder`, and this its stack.
+unsafe fn pause(with: *const (), why: Pause) {
+    // SAFETY: the caller's promise.
+    unsafe { &*with.cast::<Yielder<(), Pause>>() }.suspend(why);
+}
+
+/// All positions below these extents, x first.
+fn positions(extents: Dim3) -> impl Iterator<Item = Dim3> {
+    let Dim3 { x, y, z } = extents;
+    (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| Dim3::new(x, y, z))))
+}
