@@ -190,7 +190,7 @@ pub fn forget(build: &DeviceBuild, package: &Package, manifest: &Path) -> Result
         std::fs::write(&tag, CACHE_TAG).map_err(|e| super::lock::failure(&tag, "write", &e))?;
     }
     let mut command = command(build, package);
-    command.arg("clean").args(&build.flags.args_of_all());
+    command.arg("clean").args(build.flags.args_of_all());
     command.args(["--package", &package.name, "--target", TARGET, "--profile", profile(build)]);
     command.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&build.target_dir);
     let output = command
