@@ -38,7 +38,7 @@ codes! {
     Usage = 1, "bad option",
         "An option of the linker, of `cargo ptx` or in `[package.metadata.ptx]` is unknown or has a value that it cannot take.";
     UnknownArch = 2, "unknown or unsupported GPU architecture",
-        "The name after `--arch` or `-C target-cpu` is not an NVIDIA architecture, or is older than sm_70, the oldest that LLVM generates code for.\n\nptxas 13 no longer knows sm_70 and sm_72: PTX for them is written but not checked.";
+        "A name of an arch is not one of NVIDIA's, or is older than sm_70, the oldest that LLVM generates code for; or it is `native`, and this machine has no GPU. The message says where the name stands: in an argument, in a variable, in the manifest, in a build script.\n\n`sm_80` may be written `80`, `8.0` or `compute_80`, too. ptxas 13 no longer knows sm_70 and sm_72: PTX for them is written but not checked.";
     ForeignBitcode = 3, "bitcode of another LLVM",
         "An input holds LLVM bitcode that this LLVM cannot read. Bitcode is read by the LLVM of the rustc that built the linker, so every crate must be compiled by that rustc.\n\nRebuild the linker (`cargo install --path codegen/cargo-ptx --force`) or the crate with the same toolchain, and run `cargo clean` on mixed output.";
     BrokenInput = 4, "unreadable input",

@@ -41,18 +41,15 @@ fn capabilities(library: &OsStr) -> Result<Vec<(u32, u32)>, String> {
     // SAFETY: NVIDIA's driver may be loaded anywhere; a program that launches kernels does the same.
     let driver = unsafe { Library::new(library) }
         .map_err(|_| format!("NVIDIA's driver ({}) was not found", library.to_string_lossy()))?;
-    // SAFETY: the types are those of cuda.h for these names.
-    let functions: Result<(Symbol<'_, Init>, Symbol<'_, Count>, Symbol<'_, Device>, Symbol<'_, Attribute>), _> = unsafe {
-        (|| {
-            Ok::<_, libloading::Error>((
-                driver.get(b"cuInit\0")?,
-                driver.get(b"cuDeviceGetCount\0")?,
-                driver.get(b"cuDeviceGet\0")?,
-                driver.get(b"cuDeviceGetAttribute\0")?,
-            ))
-        })()
-    };
-    let (init, count, device, attribute) = functions.map_err(|e| format!("the driver lacks a function: {e}"))?;
+    let lacks = |e: libloading::Error| format!("the driver lacks a function: {e}");
+    // SAFETY: cuda.h declares it so.
+    let init: Symbol<'_, Init> = unsafe { driver.get(b"cuInit\0") }.map_err(lacks)?;
+    // SAFETY: likewise.
+    let count: Symbol<'_, Count> = unsafe { driver.get(b"cuDeviceGetCount\0") }.map_err(lacks)?;
+    // SAFETY: likewise.
+    let device: Symbol<'_, Device> = unsafe { driver.get(b"cuDeviceGet\0") }.map_err(lacks)?;
+    // SAFETY: likewise.
+    let attribute: Symbol<'_, Attribute> = unsafe { driver.get(b"cuDeviceGetAttribute\0") }.map_err(lacks)?;
     // SAFETY: no flags are defined.
     said("cuInit", unsafe { init(0) })?;
     let mut number = 0;

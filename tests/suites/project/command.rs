@@ -39,7 +39,8 @@ pub fn trials() -> Vec<Trial> {
             assert!(!run.success && run.stderr.contains("no.such..key"), "{}", run.stderr);
         }),
         test("run takes cargo's options and ours in any order", || {
-            let run = demo().ptx(&["run", "--offline", "-q", "--arch", "compute_86", "--locked", "an argument", "-r"]);
+            let run =
+                demo().ptx(&["run", "--offline", "-q", "--arch", "compute_86", "--keep-going", "an argument", "-r"]);
             let run = run.expect_success();
             assert!(run.stdout.contains("compiled for sm_86") && !run.stderr.contains("Compiling"), "{}", run.stdout);
             let run = demo().ptx(&["run", "--relase"]);
@@ -51,8 +52,8 @@ pub fn trials() -> Vec<Trial> {
             fs::create_dir_all(member.join("src")).expect("our own folder");
             let manifest = package.path().join("Cargo.toml");
             let text = fs::read_to_string(&manifest).expect("the project has a manifest");
-            let of_member =
-                text.replace("\"together\"", "\"member\"").replace("[build-dependencies]", "[dev-dependencies]");
+            let of_library = text.split("\n[dev-dependencies]").next().expect("its beginning");
+            let of_member = of_library.replace("together", "member") + "\n[package.metadata.ptx]\narch = [\"sm_75\"]\n";
             fs::write(member.join("Cargo.toml"), of_member).expect("our own folder");
             fs::copy(package.path().join("src/lib.rs"), member.join("src/lib.rs")).expect("our own folder");
             fs::write(&manifest, text + "\n[workspace]\nmembers = [\"member\"]\n").expect("our own file");

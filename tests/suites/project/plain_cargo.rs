@@ -40,6 +40,7 @@ pub fn trials() -> Vec<Trial> {
             // A second time changes nothing, and a table of the user's own stays.
             package.ptx(&["init", "--linker", "--arch", "sm_80"]).expect_success();
             assert_eq!(fs::read_to_string(&file).expect("it is there"), written);
+            assert!(written.starts_with("[build]") && written.contains("[target.nvptx64-nvidia-cuda]"), "{written}");
             let own = "[target.nvptx64-nvidia-cuda]\nlinker = \"mine\"\n";
             fs::write(&file, own).expect("our own file");
             let run = package.ptx(&["init", "--linker"]);
@@ -70,8 +71,9 @@ pub fn trials() -> Vec<Trial> {
                 |name: &str, folder: &str| format!("{name}.path = {:?}\n", root().join(folder).display().to_string());
             let patch =
                 format!("[patch.crates-io]\n{}{}", here("ptx", "runtime/ptx"), here("ptx-build", "runtime/build"));
-            fs::create_dir(package.path().join(".cargo")).expect("our own folder");
-            fs::write(package.path().join(".cargo/config.toml"), patch).expect("our own folder");
+            let file = package.path().join(".cargo/config.toml");
+            let text = fs::read_to_string(&file).expect("the project has a configuration");
+            fs::write(&file, text + &patch).expect("our own folder");
             // That the package compiles as well was tried by hand: it takes as long as a project's first build.
             package.cargo(&["package", "--no-verify", "--allow-dirty", "--quiet", "--offline"]).expect_success();
             assert!(package.target_dir().join("package/packed-0.1.0.crate").is_file());

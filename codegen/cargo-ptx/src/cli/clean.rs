@@ -10,15 +10,15 @@ use ptx_codegen::files;
 use super::arguments::CleanArgs;
 use super::{output, select};
 
-/// Removes it and says how much it was.
+/// Removes it and says how much it was. As with `cargo clean`, a build folder that packages share is emptied for all.
 pub fn run(args: &CleanArgs) -> Result<()> {
-    let folders = match &args.target_dir {
+    let targets = match &args.target_dir {
         Some(path) => vec![path.clone()],
-        None => select::folders(&args.common)?,
+        None => select::target_dirs(&args.common)?,
     };
-    for folder in folders.iter().map(|folder| folder.join("ptx")) {
+    let verb = if args.dry_run { "Would remove" } else { "Removed" };
+    for folder in targets.iter().map(|target| target.join("ptx")) {
         let (number, bytes) = count(&folder);
-        let verb = if args.dry_run { "Would remove" } else { "Removed" };
         if !args.dry_run && folder.exists() {
             let help = "see that nothing uses the folder, and that it may be written";
             fs::remove_dir_all(&folder).map_err(|e| files::failed("remove", &folder, &e, help))?;

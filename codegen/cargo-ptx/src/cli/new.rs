@@ -26,6 +26,9 @@ const FILES: [(&str, &str); 7] = [
     (".gitignore", "/target\n"),
 ];
 
+/// Files that a folder for the package may have already, and that stay as they are.
+const KEPT: [&str; 3] = [".cargo/config.toml", ".gitignore", "rust-toolchain.toml"];
+
 /// Names of crates that a package with kernels uses.
 const TAKEN: [&str; 7] = ["alloc", "core", "proc_macro", "ptx", "ptx_build", "std", "test"];
 
@@ -50,8 +53,8 @@ pub fn run(args: &NewArgs) -> Result<()> {
 
 /// Makes the package in a folder that is there.
 pub fn here(dir: &Path, args: &MadeArgs) -> Result<()> {
-    // A folder for the package may have these.
-    let in_the_way = FILES.iter().map(|(path, _)| *path).find(|path| *path != ".gitignore" && dir.join(path).exists());
+    let paths = FILES.iter().map(|(path, _)| *path);
+    let in_the_way = paths.filter(|path| !KEPT.contains(path)).find(|path| dir.join(path).exists());
     if let Some(path) = in_the_way {
         return Err(Diagnostic::error(Code::Usage, format!("`{}` is there already", dir.join(path).display()))
             .help("for a package that is there, `cargo ptx init --linker` has plain cargo compile its kernels")
@@ -126,11 +129,13 @@ struct Dependencies {
 }
 
 fn dependencies(checkout: Option<&Path>) -> Dependencies {
-    let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
     let source = |folder: &str| match checkout {
-        // cargo packages what has a version as well.
-        Some(root) => format!("{version}, path = {}", toml::Value::String(root.join(folder).display().to_string())),
-        None => version.clone(),
+        Some(root) => {
+            let path = toml::Value::String(root.join(folder).display().to_string());
+            // cargo packages what has a version as well.
+            format!("version = \"{}\", path = {path}", env!("CARGO_PKG_VERSION"))
+        }
+        None => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
     };
     // A version alone stands by itself.
     let short = |source: &str| match source.strip_prefix("version = ") {
@@ -157,7 +162,7 @@ fn create(dir: &Path, name: &str, dependencies: &Dependencies) -> Result<()> {
             text += "\n# The folder is inside another workspace, which this package is no member of.\n[workspace]\n";
         }
         let file = dir.join(path);
-        if path == ".gitignore" && file.exists() {
+        if KEPT.contains(&path) && file.exists() {
             continue;
         }
         let folder = file.parent().unwrap_or(dir);

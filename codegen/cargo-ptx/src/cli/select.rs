@@ -76,17 +76,16 @@ pub fn select(packages: &PackageArgs, cargo: &CargoArgs) -> Result<Vec<Selected>
         Some(path) => normalized(&absolute(path)?),
         None => nearest(),
     };
-    let build_dir = match &cargo.target_dir {
-        // It is cargo's default for the other.
-        Some(dir) if metadata.build_directory == metadata.target_directory => dir.clone(),
-        _ => metadata.build_directory,
-    };
-    let target_dir = cargo.target_dir.clone().unwrap_or(metadata.target_directory);
+    let target_dir = cargo.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone());
     let selected = |package: &Package| Selected {
         manifest: package.manifest_path.clone(),
         name: package.name.clone(),
         target_dir: target_dir.clone(),
-        build_dir: build_dir.clone(),
+        build_dir: match &cargo.target_dir {
+            // It is cargo's default for the other.
+            Some(dir) if metadata.build_directory == metadata.target_directory => dir.clone(),
+            _ => metadata.build_directory.clone(),
+        },
     };
     Ok(choose(&metadata.packages, packages, &here)?.into_iter().map(selected).collect())
 }
@@ -107,12 +106,11 @@ pub fn target_dir(args: &CommonArgs) -> Result<PathBuf> {
     Ok(ask(args.manifest_path.as_deref(), args)?.target_directory)
 }
 
-/// That and the folder for what is compiled on the way; the same one by default.
-pub fn folders(args: &CommonArgs) -> Result<Vec<PathBuf>> {
-    let metadata = ask(args.manifest_path.as_deref(), args)?;
-    let mut folders = vec![metadata.target_directory, metadata.build_directory];
-    folders.dedup();
-    Ok(folders)
+/// The same, and where cargo compiles what goes there, if that is another folder.
+pub fn target_dirs(args: &CommonArgs) -> Result<Vec<PathBuf>> {
+    let Metadata { target_directory, build_directory, .. } = ask(args.manifest_path.as_deref(), args)?;
+    let other = (build_directory != target_directory).then_some(build_directory);
+    Ok(std::iter::once(target_directory).chain(other).collect())
 }
 
 /// Ids of packages with the programs that `default-run` names.

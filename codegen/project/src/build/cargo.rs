@@ -190,7 +190,7 @@ pub fn forget(build: &DeviceBuild, package: &Package, manifest: &Path) -> Result
         std::fs::write(&tag, CACHE_TAG).map_err(|e| super::lock::failure(&tag, "write", &e))?;
     }
     let mut command = command(build, package);
-    command.arg("clean").args(&build.flags.args_of_all());
+    command.arg("clean").args(build.flags.args_of_all());
     command.args(["--package", &package.name, "--target", TARGET, "--profile", profile(build)]);
     command.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&build.target_dir);
     let output = command
@@ -212,8 +212,9 @@ pub fn command(build: &DeviceBuild, package: &Package) -> Command {
             command.env_remove(name);
         }
     }
-    command.env_remove(timings::VARIABLE).env_remove(wrapper::CLIPPY_VARIABLE);
-    command.env_remove(wrapper::ROOT_VARIABLE);
+    for variable in [timings::VARIABLE, wrapper::CLIPPY_VARIABLE, wrapper::ROOT_VARIABLE] {
+        command.env_remove(variable);
+    }
     // As the target folder, which this cargo is given: the package's configuration may put the other cargo's elsewhere.
     command.env("CARGO_BUILD_BUILD_DIR", &build.target_dir);
     command.env("RUSTC", &build.rustc).env(wrapper::VARIABLE, package.dir());

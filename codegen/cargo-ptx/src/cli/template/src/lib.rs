@@ -23,7 +23,8 @@ mod tests {
     fn saxpy_adds() {
         let x = CpuMemory::from([1.0, 2.0, 3.0]);
         let mut y = CpuMemory::from([10.0, 20.0, 30.0]);
-        saxpy(2.0, &x, &mut y).launch_on_cpu(Grid::cover(3, 256)).unwrap();
+        let launch = saxpy(2.0, &x, &mut y);
+        launch.launch_on_cpu(Grid::cover(3, 256)).unwrap();
         assert_eq!(y[..], [12.0, 24.0, 36.0]);
     }
 }
