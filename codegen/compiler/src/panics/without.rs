@@ -18,13 +18,21 @@ use super::assign::trap;
 /// What removes the rest of a panic, and changes little else: the module has been optimised.
 const PASSES: &str = "function(simplifycfg,sroa,dse,adce,simplifycfg),globaldce";
 
-/// A copy in which what leads to no return ends at once, as with `--panic=trap`.
-pub fn without<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<Module<'ctx>> {
+/// A copy in which what leads to no return ends at once, as with `--panic=trap`; none if it is not wanted.
+pub fn without<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    machine: &TargetMachine,
+    is_wanted: bool,
+) -> Result<Option<Module<'ctx>>> {
+    if !is_wanted {
+        return Ok(None);
+    }
     let copy = module.clone();
     llvm::strip_debug_info(&copy);
     cut(context, &copy).map_err(|error| failed(&error.to_string()))?;
     llvm::run_passes(&copy, machine, PASSES).map_err(|error| failed(&error))?;
-    Ok(copy)
+    Ok(Some(copy))
 }
 
 fn cut<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> std::result::Result<(), BuilderError> {
@@ -99,7 +107,7 @@ mod tests {
             }";
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let machine = llvm::target_machine(Arch::portable(), PtxVersion { major: 7, minor: 8 }, OptLevel::O3).unwrap();
-        let copy = without(&context, &module, &machine).unwrap();
+        let copy = without(&context, &module, &machine, true).unwrap().unwrap();
         let text = copy.print_to_string().to_string();
         assert!(text.contains("@llvm.trap()") && text.contains("@for_ever"), "{text}");
         assert!(!text.contains("@format") && !text.contains("@fails") && !text.contains("alloca"), "{text}");

@@ -141,10 +141,8 @@ fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<With
     let ForArch { program, module, arch, machine, .. } = target;
     let Program { options, context, table, .. } = program;
     let is_plain = options.opt_level != OptLevel::O0 && options.linking() == Linking::None;
-    if !is_plain || !table.kernels.iter().any(|kernel| calls.makes_text(&kernel.name)) {
-        return Ok(None);
-    }
-    let module = time!(panics::without(context, module, machine))?;
+    let is_wanted = is_plain && table.kernels.iter().any(|kernel| calls.makes_text(&kernel.name));
+    let Some(module) = time!(panics::without(context, module, machine, is_wanted))? else { return Ok(None) };
     let calls = time!(stacks::read(&module));
     let text = time!(emit::emit(&module, machine, *arch))?;
     Ok(Some(WithoutPanics { ptx: time!(workarounds::rewrite(&text, *arch)), calls }))

@@ -211,8 +211,9 @@ impl Assembler {
             Started::Process(process) => process,
         };
         let ended = process.wait().map_err(|e| self.tool.failed(format!("cannot wait for it: {e}")))?;
-        timings::beside(format!("ptxas {}", job.arch), ended.start, ended.end);
-        if !self.splits {
+        let what = if job.entries.is_empty() { "" } else { " without panics" };
+        timings::beside(format!("ptxas {}{what}", job.arch), ended.start, ended.end);
+        if !self.splits && job.entries.is_empty() {
             timings::kernels(resources::times(&ended.log, job.arch));
         }
         let cubin = std::fs::read(ended.folder.path().join("kernels.cubin"));
