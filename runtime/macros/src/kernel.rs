@@ -120,7 +120,9 @@ impl Kernel {
         let name = &function.sig.ident;
         let (lifetimes, _, where_clause) = function.sig.generics.split_for_impl();
         let values = params.iter().enumerate().map(|(index, Param { ty, .. })| {
-            quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::read(__ptx_places[#index]))
+            // Our variable's name must not be looked up where a `macro_rules` of the user's got the type from.
+            let span = ty.span().resolved_at(Span::call_site());
+            quote_spanned!(span=> <#ty as #private::DeviceParam>::read(__ptx_places[#index]))
         });
         let allow = function::allow(&quote!(unused_unsafe, unused_variables));
         quote! {

@@ -27,6 +27,26 @@ fn every_thread_has_its_element() {
     assert!(y.iter().zip(&*x).all(|(y, x)| *y == 1.0 + 2.0 * x));
 }
 
+macro_rules! doubles {
+    ($($name:ident $ty:ty;)*) => {$(
+        #[kernel]
+        fn $name(mut x: DisjointSlice<$ty>, factor: $ty) {
+            if let Some(x) = x.get_mut(thread::index_1d()) {
+                *x *= factor;
+            }
+        }
+    )*};
+}
+doubles! { doubles_u16 u16; doubles_f64 f64; }
+
+#[test]
+fn kernels_of_macros_run() {
+    let (mut words, mut numbers) = (CpuMemory::from([1, 2, 3]), CpuMemory::from([1.5, 2.5]));
+    doubles_u16(&mut words, 2).launch_on_cpu(Grid::new(1, 4)).unwrap();
+    doubles_f64(&mut numbers, 2.0).launch_on_cpu(Grid::new(1, 4)).unwrap();
+    assert_eq!((&words[..], &numbers[..]), (&[2, 4, 6][..], &[3.0, 5.0][..]));
+}
+
 /// Where a thread is, as six numbers.
 #[kernel]
 fn positions(mut out: ptx::Disjoint3d<[u32; 7]>) {
