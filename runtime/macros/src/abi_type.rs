@@ -1,6 +1,6 @@
 //! `#[derive(AbiType)]`: checks the `repr`, and that every field has a layout too.
 
-mod bytes;
+pub mod bytes;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -27,7 +27,8 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
         Data::Union(data) => record(&input, &repr, &cxx, quote!(Union), &Fields::Named(data.fields.clone()))?,
         Data::Enum(data) => enumeration(&input, &repr, &cxx, data)?,
     };
-    Ok(impls(input, &layout))
+    let bytes = cfg!(feature = "bytemuck").then(|| bytes::impls(&input, repr.transparent, repr.integer.as_ref()));
+    Ok([impls(input, &layout), bytes.unwrap_or_default()].into_iter().collect())
 }
 
 /// The impls for an `item` that was refused, so that rustc does not refuse each use of it, too.
@@ -223,8 +224,6 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
     }
     let (generics, arguments, where_clause) = input.generics.split_for_impl();
     let zero = zero_bits(&input);
-    let repr = Repr::of(&input).ok().filter(|_| cfg!(feature = "bytemuck"));
-    let bytes = repr.map(|repr| bytes::impls(&input, repr.transparent, repr.integer.as_ref()));
     let Layout { ty, cxx, definition, pointed } = layout;
     let pointed = pointed
         .as_ref()
@@ -274,7 +273,6 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
         #[automatically_derived]
         unsafe impl #generics ::ptx::__private::DeviceRepr for #name #arguments #where_clause {}
         #zero
-        #bytes
     }
 }
 

@@ -66,8 +66,9 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let align = repr.align.max(1) as usize;
     let storage = storage(&input, &members, is_union, align);
     let traits = traits(&input, &members);
+    let bytes = cfg!(feature = "bytemuck").then(|| abi_type::bytes::of_bytes(&input.ident));
     let impls = abi_type::impls(input, &layout);
-    Ok(quote!(#storage #traits #impls))
+    Ok(quote!(#storage #traits #impls #bytes))
 }
 
 fn fields(input: &DeriveInput) -> syn::Result<(bool, Vec<&Field>)> {

@@ -34,6 +34,18 @@ pub fn impls(input: &DeriveInput, transparent: bool, integer: Option<&Ident>) ->
     }
 }
 
+/// For a type that is opaque bytes.
+pub fn of_bytes(name: &Ident) -> TokenStream {
+    quote! {
+        // SAFETY: bytes.
+        #[automatically_derived]
+        unsafe impl ::ptx::__private::bytemuck::Zeroable for #name {}
+        // SAFETY: bytes, without padding.
+        #[automatically_derived]
+        unsafe impl ::ptx::__private::bytemuck::Pod for #name {}
+    }
+}
+
 fn zeroable(input: &DeriveInput, types: &[&Type]) -> TokenStream {
     let name = &input.ident;
     let generics = with(&input.generics, types.iter().map(|ty| of_field(ty, &quote!(Zeroable))));
@@ -69,6 +81,9 @@ fn pod(input: &DeriveInput, types: &[&Type], transparent: bool) -> TokenStream {
 
 fn with(generics: &Generics, conditions: impl IntoIterator<Item = WherePredicate>) -> Generics {
     let mut generics = generics.clone();
+    for parameter in generics.type_params_mut() {
+        parameter.bounds.push(parse_quote!(::ptx::__private::AbiType));
+    }
     generics.make_where_clause().predicates.extend(conditions);
     generics
 }
