@@ -14,9 +14,11 @@
 //!
 //! The rest is in the functions below. Each names its instruction, whose semantics are in the PTX ISA's chapters "Integer
 //! Arithmetic Instructions", "Logic and Shift Instructions" and "Data Movement and Conversion Instructions: prmt", and
-//! the lowest GPU where that is not the oldest, sm_70. [`simd`] has the functions on two or four numbers in a word.
+//! the lowest GPU where that is not the oldest, sm_70. [`simd`] has the functions on two or four numbers in a word, and
+//! [`dpx`] sums and extremes in one.
 
 mod arithmetic;
+pub mod dpx;
 mod field;
 mod permute;
 pub mod simd;

@@ -184,6 +184,21 @@ fn fields() {
 }
 
 #[test]
+fn sums_and_extremes() {
+    for (a, b) in pairs() {
+        let (i, j, k) = (a as i32, b as i32, a.rotate_left(9) as i32);
+        let sum = (i64::from(i) + i64::from(j)) as i32;
+        assert_eq!(dpx::viaddmax_s32(i, j, k), if sum > k { sum } else { k });
+        assert_eq!(dpx::viaddmin_s32_relu(i, j, k), if sum < 0 || k < 0 { 0 } else { sum.min(k) });
+        assert_eq!(dpx::viaddmax_u32(a, b, 5), ((u64::from(a) + u64::from(b)) as u32).max(5));
+        assert_eq!(dpx::vimax3_s32_relu(i, j, k), *[i, j, k, 0].iter().max().unwrap());
+        assert_eq!(dpx::vimin3_u32(a, b, 9), *[a, b, 9].iter().min().unwrap());
+        assert_eq!(dpx::vibmax_s32(i, j), (i.max(j), i >= j));
+        assert_eq!(dpx::vibmin_u32(a, b), (a.min(b), a <= b));
+    }
+}
+
+#[test]
 fn products_and_permutations() {
     for (a, b) in pairs() {
         let (s, t) = (a as i32, b as i32);

@@ -25,20 +25,29 @@ impl Coalesced {
     /// The lane of a rank, of those that are there.
     #[inline(always)]
     fn lane(&self, rank: u32) -> Option<u32> {
+        if rank == 0 {
+            return self.mask().lowest();
+        }
         if self.mask() == LaneMask::FULL {
             return if rank < 32 { Some(rank) } else { None };
         }
         self.mask().nth(rank)
     }
 
-    /// The value of a rank, all members asking at once, some perhaps for none.
+    /// The value of a lane, all members asking at once, some perhaps for none.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn of_rank<T: Plain + Copy>(&self, value: T, rank: Option<u32>) -> Option<T> {
-        let lane = rank.and_then(|rank| self.lane(rank));
+    fn of_lane<T: Plain + Copy>(&self, value: T, lane: Option<u32>) -> Option<T> {
         let own = crate::thread::lane_id();
         let given = self.lanes().shuffle(value, lane.unwrap_or(own));
         lane.map(|_| given)
+    }
+
+    /// The value of a rank, likewise.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn of_rank<T: Plain + Copy>(&self, value: T, rank: Option<u32>) -> Option<T> {
+        self.of_lane(value, rank.and_then(|rank| self.lane(rank)))
     }
 }
 
@@ -79,12 +88,18 @@ impl WarpGroup for Coalesced {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn shuffle_up<T: Plain + Copy>(&self, value: T, delta: u32) -> Option<T> {
+        if delta == 1 {
+            return self.of_lane(value, (self.mask() & LaneMask::below()).highest());
+        }
         self.of_rank(value, self.rank().checked_sub(delta))
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn shuffle_down<T: Plain + Copy>(&self, value: T, delta: u32) -> Option<T> {
+        if delta == 1 {
+            return self.of_lane(value, (self.mask() & LaneMask::above()).lowest());
+        }
         self.of_rank(value, self.rank().checked_add(delta))
     }
 
@@ -103,14 +118,35 @@ impl WarpGroup for Coalesced {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn reduce<T: Plain + Copy>(&self, value: T, mut combine: impl FnMut(T, T) -> T) -> T {
-        let (mut sum, mut step) = (value, 1);
+        // In each round every second member that is left takes the value of the next one above, which then drops out.
+        let (mut sum, mut number, mut above, mut step) = (value, self.rank(), self.mask() & LaneMask::above(), 1);
         while step < self.size() {
-            // After each round, a member has combined the next `2 * step` values, or those up to the end.
-            if let Some(above) = self.shuffle_down(sum, step) {
-                sum = combine(sum, above);
+            if let Some(next) = self.of_lane(sum, above.lowest()) {
+                sum = combine(sum, next);
             }
+            above &= self.lanes().ballot(number % 2 == 0);
+            number /= 2;
             step *= 2;
         }
         self.shuffle(sum, 0)
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn inclusive_scan<T: Plain + Copy>(&self, value: T, mut combine: impl FnMut(T, T) -> T) -> T {
+        // Each member knows the lane that is `step` ranks below; that lane knows the one as far below itself.
+        const NONE: u32 = 32;
+        let below = (self.mask() & LaneMask::below()).highest();
+        let (mut sum, mut from, mut step) = (value, below.unwrap_or(NONE), 1);
+        while step < self.size() {
+            let lane = if from == NONE { None } else { Some(from) };
+            let (there, further) = (self.of_lane(sum, lane), self.of_lane(from, lane));
+            if let Some(there) = there {
+                sum = combine(there, sum);
+            }
+            from = further.unwrap_or(NONE);
+            step *= 2;
+        }
+        sum
     }
 }

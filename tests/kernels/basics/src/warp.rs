@@ -95,7 +95,7 @@ fn of_group(group: Coalesced, value: u32) -> [u32; OF_GROUPS] {
         group.exclusive_scan(value, 0, u32::wrapping_add),
         group.shuffle(value, group.size() - 1 - group.rank()),
         group.shuffle_up(value, 2).unwrap_or(77),
-        group.partition(value % 3 == 0).reduce_add(1_u32),
+        group.partition(value.is_multiple_of(3)).reduce_add(1_u32),
         // Added up over the group: one.
         group.reduce_add(chosen),
     ]

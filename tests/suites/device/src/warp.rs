@@ -1,6 +1,5 @@
 //! Warps and groups against a model of them, and integers and bits against the CPU.
 
-use ptx::prelude::*;
 use ptx_test_kernels::warp::{self as kernels, OF_BITS, OF_GROUPS, OF_LANES, OF_TILES, SHUFFLES, folded, quad};
 
 use crate::gpu::{Gpu, random, same};
@@ -88,8 +87,8 @@ pub fn tests() -> Vec<Test> {
 
 /// Random words, and those at the ends of ranges.
 fn operands() -> Vec<[u32; 3]> {
-    let ends = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x8080_8080, 0x7fff_ffff, 0x8000_0000, u32::MAX];
-    let all = ends.iter().flat_map(|a| ends.iter().flat_map(move |b| ends.iter().map(move |c| [*a, *b, *c])));
+    const ENDS: [u32; 11] = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x8080_8080, 0x7fff_ffff, 0x8000_0000, u32::MAX];
+    let all = ENDS.iter().flat_map(|a| ENDS.iter().flat_map(move |b| ENDS.iter().map(move |c| [*a, *b, *c])));
     let mut numbers = random(8).map(|bits| (bits >> 16) as u32);
     let random = (0..200_000).map(move |_| std::array::from_fn(|_| numbers.next().unwrap_or(0)));
     all.chain(random).collect()
@@ -136,7 +135,7 @@ fn of_group(values: &[u32], labels: &[u32], i: usize) -> [u32; OF_GROUPS] {
         sum(&all[..rank]),
         all[all.len() - 1 - rank],
         rank.checked_sub(2).map_or(77, |rank| all[rank]),
-        is(&|value| (value % 3 == 0) == (own % 3 == 0)) as u32,
+        is(&|value| value.is_multiple_of(3) == own.is_multiple_of(3)) as u32,
         1,
     ]
 }

@@ -13,7 +13,7 @@ pub fn rows() -> Vec<Row> {
                 ("exclusive", _) => {
                     Rule::Others(13, "ours shifts by one more; nvcc takes the caller's value off, for sums")
                 }
-                ("reduce_add" | "reduce_max", _) => {
+                ("reduce_add" | "reduce_max" | "reduce_min" | "reduce_and" | "reduce_or" | "reduce_xor", _) => {
                     Rule::Others(4, "one `redux.sync` for any tile; nvcc shuffles in small ones")
                 }
                 (_, 'd' | 'q') => {
@@ -60,6 +60,16 @@ pub fn rows() -> Vec<Row> {
         add("match_all", 'u', format!("{t}.match_all(u) as u32"), format!("({{ int p; {g}.match_all(u, p); p; }})"));
         add("reduce_add", 'u', format!("{t}.reduce_add(u)"), format!("cg::reduce({g}, u, cg::plus<unsigned>())"));
         add("reduce_max", 'i', format!("{t}.reduce_max(i)"), format!("cg::reduce({g}, i, cg::greater<int>())"));
+        for (name, rust, cuda) in [
+            ("reduce_min", "reduce_min", "less"),
+            ("reduce_and", "reduce_and", "bit_and"),
+            ("reduce_or", "reduce_or", "bit_or"),
+            ("reduce_xor", "reduce_xor", "bit_xor"),
+        ] {
+            add(name, 'u', format!("{t}.{rust}(u)"), format!("cg::reduce({g}, u, cg::{cuda}<unsigned>())"));
+        }
+        add("match_any_q", 'u', format!("{t}.match_any(q).bits()"), format!("{g}.match_any(q)"));
+        add("match_all_q", 'u', format!("{t}.match_all(q) as u32"), format!("({{ int p; {g}.match_all(q, p); p; }})"));
         add(
             "reduce_f32",
             'f',
@@ -88,6 +98,24 @@ pub fn rows() -> Vec<Row> {
         format!("cg::binary_partition({g}, u > 3).size()"),
     );
     add("labelled_size", 'u', format!("{c}.partition_by(u).size()"), format!("cg::labeled_partition({g}, u).size()"));
+    for (name, rust, cuda) in [
+        ("add", "reduce_add", "plus"),
+        ("min", "reduce_min", "less"),
+        ("max", "reduce_max", "greater"),
+        ("and", "reduce_and", "bit_and"),
+        ("or", "reduce_or", "bit_or"),
+        ("xor", "reduce_xor", "bit_xor"),
+    ] {
+        add(
+            &format!("reduce_{name}"),
+            'u',
+            format!("{c}.{rust}(u)"),
+            format!("cg::reduce({g}, u, cg::{cuda}<unsigned>())"),
+        );
+    }
+    add("match_any", 'u', format!("{c}.members().match_any(u).bits()"), "__match_any_sync(__activemask(), u)".into());
+    add("ballot", 'u', format!("{c}.members().ballot(u > 3).bits()"), "__ballot_sync(__activemask(), u > 3)".into());
+    add("first", 'u', format!("{c}.shuffle(u, 0)"), format!("{g}.shfl(u, 0)"));
     rows.extend([
         row("block_size", 'u', "cooperative::Block.size()", "cg::this_thread_block().size()"),
         row("block_rank", 'u', "cooperative::Block.rank()", "cg::this_thread_block().thread_rank()"),

@@ -1,4 +1,4 @@
-//! Rows of `ptx::bits::simd`.
+//! Rows of `ptx::bits::simd` and `ptx::bits::dpx`.
 
 use super::row::{Row, Rule, row};
 
@@ -16,13 +16,58 @@ pub fn rows() -> Vec<Row> {
     let of_two = names.into_iter().map(|name| (name, "u, v"));
     let of_one = ["vneg", "vnegss", "vabs", "vabsss"].map(|name| (name.to_string(), "u"));
     let both = of_two.chain(of_one);
-    both.flat_map(|(name, operands)| {
+    let lanes = both.flat_map(|(name, operands)| {
         [2, 4].map(|lanes| {
             let (rust, cuda) = (format!("simd::{name}{lanes}({operands})"), format!("__{name}{lanes}({operands})"));
             row(format!("{name}{lanes}"), 'u', rust, cuda).by(rule(&name, lanes))
         })
-    })
-    .collect()
+    });
+    lanes.chain(dpx()).collect()
+}
+
+/// Sums and extremes in one.
+fn dpx() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for name in [
+        "viaddmax_s32",
+        "viaddmax_u32",
+        "viaddmax_s32_relu",
+        "viaddmin_s32",
+        "viaddmin_u32",
+        "viaddmin_s32_relu",
+        "vimax3_s32",
+        "vimax3_u32",
+        "vimax3_s32_relu",
+        "vimin3_s32",
+        "vimin3_u32",
+        "vimin3_s32_relu",
+        "vimax_s32_relu",
+        "vimin_s32_relu",
+    ] {
+        let (result, operands) = match (name.contains("u32"), name.starts_with("vimax_") || name.starts_with("vimin_"))
+        {
+            (true, _) => ('u', "u, v, w"),
+            (false, true) => ('i', "i, j"),
+            (false, false) => ('i', "i, j, k"),
+        };
+        rows.push(
+            row(name, result, format!("bits::dpx::{name}({operands})"), format!("__{name}({operands})"))
+                .by(Rule::Others(1, "nvcc asks for `.relu`; ours compares with 0")),
+        );
+    }
+    for name in ["vibmax_s32", "vibmax_u32", "vibmin_s32", "vibmin_u32"] {
+        let operands = if name.contains("u32") { "u, v" } else { "i, j" };
+        rows.push(
+            row(
+                name,
+                'i',
+                format!("{{ let (x, first) = bits::dpx::{name}({operands}); x as i32 + (first as i32) * 3 }}"),
+                format!("({{ bool p; int x = __{name}({operands}, &p); x + (int)p * 3; }})"),
+            )
+            .by(Rule::Others(2, "LLVM makes an extreme and a comparison of it, nvcc a comparison and a choice")),
+        );
+    }
+    rows
 }
 
 /// Neither compiler has an instruction for most of them, and each computes them in its own way.
