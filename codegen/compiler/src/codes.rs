@@ -62,7 +62,7 @@ codes! {
     PtxasFailed = 13, "ptxas rejected the PTX",
         "NVIDIA's assembler did not accept the PTX. Its message is shown with the kernel and the Rust source line that the PTX line came from.";
     Spill = 14, "a kernel spills registers",
-        "The kernel needs more registers than it may use, so some values are in local memory, which is much slower. Loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once.";
+        "The kernel needs more registers than it may use, so some values are in local memory, which is much slower. Loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once.\n\nMaking text of values takes many registers (`core::fmt`). The message says if it is the cause: if the kernel would spill none without the panics whose messages the device makes. Show in them what the host can format (numbers, texts, structs of them), or build with `--panic=location`.";
     OutputFailed = 15, "an output could not be written",
         "A file could not be written: the folder is missing or not writable, or the disk is full. Nothing was left half-written: outputs appear under their names only when they are whole.";
     ParamTooAligned = 16, "parameter that PTX cannot pass",
@@ -97,8 +97,8 @@ codes! {
         "A symbol is imported twice, or imported and exported, with parameters or results that differ in kind, size or alignment. One of the two would read what the other did not write. Make the declarations agree; a header that both sides include, such as `cargo ptx header` writes, keeps them in step.";
     ArrayByValue = 31, "array passed by value",
         "In C and C++ a parameter that is declared as an array is a pointer, and no function returns an array, so an array by value has no counterpart. Put it into a `#[repr(C)]` struct, or pass a reference to it.";
-    FloatUnsupported = 32, "floating-point operation that the GPU does not have",
-        "Some explicit operations and roundings of `ptx::float` need newer GPUs: `bf16` needs sm_80, and most of its arithmetic and conversions need sm_90; 8-bit floats (`F8E4M3`, `F8E5M2`) need sm_89; rounding to `tf32` needs sm_80, and sm_90 for any rounding but to nearest with ties away.\n\nCompile for a GPU that has it, or use one of the roundings and forms that the message lists. Code for several GPUs asks `ptx::arch()` first: branches that the answer excludes may use what the GPU lacks.";
+    OperationUnsupported = 32, "operation that the GPU does not have",
+        "Some operations need newer GPUs. Of `ptx::warp`, `reduce_add` and the other reductions need sm_80, and `elect` needs sm_90; so do clusters. The documentation of each function says it. Of the explicit operations and roundings of `ptx::float`, `bf16` needs sm_80, and most of its arithmetic and conversions need sm_90; 8-bit floats (`F8E4M3`, `F8E5M2`) need sm_89; rounding to `tf32` needs sm_80, and sm_90 for any rounding but to nearest with ties away.\n\nCompile for a GPU that has it, or use one of the roundings and forms that the message lists. Code for several GPUs asks `ptx::arch()` first: branches that the answer excludes may use what the GPU lacks.";
     HeaderName = 33, "name or type that the C++ header cannot have",
         "`cargo ptx header` declares exported functions, kernels and their types under their C++ names. A C++ keyword cannot be a name, and two types cannot share one. `name = \"…\"` on a function, `#[ptx(name = \"…\", namespace = \"…\")]` on a type give another. (Members and parameters need nothing: a keyword gets an underscore at the end.)";
     FloatModes = 34, "contradictory floating-point modes",

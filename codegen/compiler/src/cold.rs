@@ -56,6 +56,9 @@ pub fn mark(context: &Context, module: &Module<'_>, level: OptLevel) {
         } else if is_text(&path) {
             add(context, function, &["minsize", "optsize"]);
         }
+        if is_called_for_digits(&path) {
+            add(context, function, &["noinline"]);
+        }
         let (size, calls) = (llvm::instructions(function).count(), calls_of(function).len());
         let threshold = if has(function, "optsize") {
             Some(SMALL)
@@ -146,7 +149,7 @@ fn is_root(function: FunctionValue<'_>) -> bool {
 }
 
 /// Whether it makes text of values.
-fn is_text(path: &str) -> bool {
+pub fn is_text(path: &str) -> bool {
     const MODULES: [&str; 6] = [
         "core::fmt::",
         "alloc::fmt::",
@@ -157,6 +160,13 @@ fn is_text(path: &str) -> bool {
     ];
     let inner = path.trim_start_matches('<');
     MODULES.iter().any(|module| inner.starts_with(module)) || path.contains(" as core::fmt::")
+}
+
+/// Whether it finds the digits of a float. Each is called once, so LLVM would inline it however large it is, and one function
+/// would then need the registers of all: 170 in place of 144 for `{:?}` of an `f32` (sm_90).
+fn is_called_for_digits(path: &str) -> bool {
+    path.starts_with("core::num::imp::flt2dec::strategy::")
+        && ["::format_shortest", "::format_exact"].iter().any(|name| path.ends_with(name))
 }
 
 /// Whether it is a part of the standard library that is large and seldom what a kernel is about.
@@ -191,6 +201,8 @@ mod tests {
         define internal void @used() { ret void }
         define internal i1 @\"_RNvXs5_NtNtNtCs0_4core3fmt3num3implNtB9_7Display3fmt\"() { ret i1 true }
         define internal void @\"_RNvNtCs0_5alloc3vec4grow\"() { LINES ret void }
+        define internal void @\"_RNvNtNtNtNtNtCs0_4core3num3imp7flt2dec8strategy6dragon12format_exact\"() { ret void }
+        define internal void @\"_RNvNtNtNtNtCs0_4core3num3imp7flt2dec8strategy4help\"() { ret void }
         define internal void @\"_RNvNtCs0_4user4work\"() { LINES ret void }
         define ptx_kernel void @kernel(i1 %c) {
           call void @used()
@@ -241,6 +253,11 @@ mod tests {
             assert!(has("7Display3fmt", "minsize") && !has("7Display3fmt", "cold"));
             assert_eq!(threshold("7Display3fmt").as_deref(), Some(SMALL));
         });
+    }
+
+    #[test]
+    fn what_finds_a_floats_digits_stays_out_of_line() {
+        marked(|has, _| assert!(has("format_exact", "noinline") && !has("4help", "noinline")));
     }
 
     #[test]

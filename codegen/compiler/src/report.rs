@@ -234,4 +234,25 @@ pub struct Resources {
     pub constant: Option<u32>,
     /// Barriers used.
     pub barriers: u32,
+    /// Whether the kernel makes text of values on the device, which costs registers and stack; none if it does not, and
+    /// where nothing is optimised.
+    #[serde(default)]
+    pub formatting: Option<Formatting>,
+}
+
+/// What makes text of values in a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "of")]
+pub enum Formatting {
+    /// Panics alone: messages that the host cannot make. Without them the kernel would use so much.
+    Panics {
+        /// Registers a thread.
+        registers: u32,
+        /// Stack in bytes a thread.
+        stack: u32,
+        /// Whether it would spill registers.
+        spills: bool,
+    },
+    /// The kernel itself.
+    Kernel,
 }

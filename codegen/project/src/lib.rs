@@ -1,6 +1,7 @@
 //! What surrounds the compiler: options and manifests, the device's sysroot, NVIDIA's tools, the cache, the device build of
 //! a package by cargo, and being rustc's linker.
 
+mod above;
 pub mod bug;
 pub mod build;
 pub mod cache;

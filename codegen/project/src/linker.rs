@@ -10,7 +10,7 @@ use ptx_codegen::link;
 use ptx_codegen::request::{MessageFormat, Options};
 
 use crate::options::{self, Request};
-use crate::{bug, signals, timings, wrapper};
+use crate::{above, bug, signals, timings, wrapper};
 
 /// The environment variable that makes the program whose path it holds act as rustc's linker; see
 /// [`become_linker_if_asked`].
@@ -37,19 +37,21 @@ pub fn linker_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run_linker(args: Vec<OsString>) -> u8 {
     // Whoever wants JSON also wants it when the options cannot be read.
     let json = args.iter().any(|arg| arg == "--message-format=json");
-    let print = move |diagnostic: &Diagnostic, options: Option<&Options>| {
+    let is_json = move |options: Option<&Options>| {
+        json || options.is_some_and(|options| options.message_format == MessageFormat::Json)
+    };
+    let text = move |diagnostic: &Diagnostic, options: Option<&Options>| {
         let text = match options {
-            _ if json || options.is_some_and(|o| o.message_format == MessageFormat::Json) => {
-                serde_json::to_string(diagnostic).unwrap_or_else(|e| e.to_string())
-            }
+            _ if is_json(options) => serde_json::to_string(diagnostic).unwrap_or_else(|e| e.to_string()),
             Some(o) => diagnostic.render(&o.source_base, false) + "\n",
             None => diagnostic.to_string(),
         };
-        // A closed standard error is no reason to fail.
-        let _ = writeln!(std::io::stderr(), "{text}");
+        text + "\n"
     };
+    // A closed standard error is no reason to fail.
+    let print = |text: &str| drop(std::io::stderr().write_all(text.as_bytes()));
     bug::catch(
-        move |diagnostic| print(diagnostic, None),
+        move |diagnostic| print(&text(diagnostic, None)),
         move || {
             signals::clean_up();
             timings::begin();
@@ -65,7 +67,13 @@ fn run_linker(args: Vec<OsString>) -> u8 {
                     Err(failure) => (failure.diagnostics, Some(options), 1),
                 },
             };
-            diagnostics.iter().for_each(|diagnostic| print(diagnostic, options.as_deref()));
+            let options = options.as_deref();
+            let messages: String = diagnostics.iter().map(|diagnostic| text(diagnostic, options)).collect();
+            if code == 0 || is_json(options) {
+                print(&messages)
+            } else {
+                above::show(&messages)
+            }
             timings::hand_over();
             code
         },

@@ -33,7 +33,7 @@ pub use descriptor::{
     Access, Class, Descriptor, Entry, Kind, LaunchBounds, MAGIC, Mangling, Param, Pointee, Type, VERSION,
 };
 pub use encode::{Encoder, encode, encoded_len};
-pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, TemplateParameter};
+pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, Referent, TemplateParameter};
 
 /// The section that holds every [`Entry`]; the compiler removes it from the output.
 pub const SECTION: &str = ".ptx.interface";

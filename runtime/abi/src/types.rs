@@ -282,20 +282,86 @@ function_pointer!(A B C D E F);
 function_pointer!(A B C D E F G);
 function_pointer!(A B C D E F G H);
 
-// SAFETY: a reference is a pointer to a live, unchanging value: `AbiType` is `Copy`, which rules out cells.
-unsafe impl<T: AbiType> DeviceParam for &T {
+/// What a shared reference at the boundary points to: a value, or the elements of a slice. Every type is one or the other,
+/// so that rustc names the element that has no layout, not the reference.
+///
+/// # Safety
+/// `Raw` must be laid out as `IS_SLICE` says: a pointer, or a pointer and then a length.
+#[doc(hidden)]
+pub unsafe trait Referent {
+    /// The value's own type, or that of the elements.
+    type Element;
+    /// What the other side passes.
+    type Raw: Copy;
+    /// Whether there is a length.
+    const IS_SLICE: bool;
+
+    /// The reference as the function's author sees it.
+    ///
+    /// # Safety
+    /// As for [`DeviceParam::from_raw`].
+    unsafe fn from_raw<'a>(raw: Self::Raw) -> &'a Self;
+
+    /// What the callee gets.
+    fn as_raw(&self) -> Self::Raw;
+}
+
+// SAFETY: a pointer.
+unsafe impl<T> Referent for T {
+    type Element = T;
     type Raw = *const T;
-    const TYPE: Type = Type::pointer::<T>(Access::Shared);
-    const CXX: Cxx<'static> = Cxx::Reference(&Cxx::Const(&T::CXX));
-    const DEFINITION: &'static Definition<'static> = T::DEFINITION;
+    const IS_SLICE: bool = false;
     #[inline(always)]
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
+    unsafe fn from_raw<'a>(raw: Self::Raw) -> &'a Self {
         // SAFETY: the caller passes on what the other side gave for a reference.
         unsafe { &*raw }
     }
     #[inline(always)]
-    fn into_raw(self) -> Self::Raw {
+    fn as_raw(&self) -> Self::Raw {
         self
+    }
+}
+
+// SAFETY: pointer, then length.
+unsafe impl<T> Referent for [T] {
+    type Element = T;
+    type Raw = RawSlice<T>;
+    const IS_SLICE: bool = true;
+    #[inline(always)]
+    unsafe fn from_raw<'a>(raw: Self::Raw) -> &'a Self {
+        // SAFETY: no slice is longer; loops over it need not expect their index to overflow.
+        unsafe { core::hint::assert_unchecked(size_of::<T>() == 0 || raw.len <= isize::MAX as usize / size_of::<T>()) };
+        // SAFETY: the caller passes on what the other side gave for a slice.
+        unsafe { core::slice::from_raw_parts(raw.ptr, raw.len) }
+    }
+    #[inline(always)]
+    fn as_raw(&self) -> Self::Raw {
+        RawSlice { ptr: self.as_ptr(), len: self.len() }
+    }
+}
+
+// SAFETY: a reference is a pointer to a live, unchanging value, or to several: `AbiType` is `Copy`, which rules out cells.
+unsafe impl<T: ?Sized + Referent<Element: AbiType>> DeviceParam for &T {
+    type Raw = T::Raw;
+    const TYPE: Type = if T::IS_SLICE {
+        Type::slice::<T::Element>(Access::Shared)
+    } else {
+        Type::pointer::<T::Element>(Access::Shared)
+    };
+    const CXX: Cxx<'static> = if T::IS_SLICE {
+        Cxx::Pointer(&Cxx::Const(&<T::Element as CxxType>::CXX))
+    } else {
+        Cxx::Reference(&Cxx::Const(&<T::Element as CxxType>::CXX))
+    };
+    const DEFINITION: &'static Definition<'static> = <T::Element as CxxType>::DEFINITION;
+    #[inline(always)]
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { T::from_raw(raw) }
+    }
+    #[inline(always)]
+    fn into_raw(self) -> Self::Raw {
+        T::as_raw(self)
     }
 }
 // SAFETY: as above, to a value that nobody else reaches. No kernel takes it: all threads would have it.
@@ -316,24 +382,6 @@ unsafe impl<T: AbiType> DeviceParam for &mut T {
     }
 }
 
-// SAFETY: pointer, then length.
-unsafe impl<T: AbiType> DeviceParam for &[T] {
-    type Raw = RawSlice<T>;
-    const TYPE: Type = Type::slice::<T>(Access::Shared);
-    const CXX: Cxx<'static> = <*const T as CxxType>::CXX;
-    const DEFINITION: &'static Definition<'static> = T::DEFINITION;
-    #[inline(always)]
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        // SAFETY: no slice is longer; loops over it need not expect their index to overflow.
-        unsafe { core::hint::assert_unchecked(size_of::<T>() == 0 || raw.len <= isize::MAX as usize / size_of::<T>()) };
-        // SAFETY: the caller passes on what the other side gave for a slice.
-        unsafe { core::slice::from_raw_parts(raw.ptr, raw.len) }
-    }
-    #[inline(always)]
-    fn into_raw(self) -> Self::Raw {
-        RawSlice { ptr: self.as_ptr(), len: self.len() }
-    }
-}
 // SAFETY: pointer, then length.
 unsafe impl<T: AbiType> DeviceParam for &mut [T] {
     type Raw = RawSliceMut<T>;

@@ -8,10 +8,17 @@
 #[cfg(any(test, not(target_arch = "nvptx64")))]
 extern crate std;
 
+#[macro_use]
+mod instruction;
+
 #[cfg(all(target_arch = "nvptx64", feature = "allocator"))]
 mod allocator;
 mod arch;
 pub mod atomic;
+pub mod bits;
+pub mod cluster;
+pub mod control;
+pub mod cooperative;
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 pub mod cpu;
@@ -37,6 +44,7 @@ mod syscalls;
 pub mod text;
 pub mod thread;
 pub mod vec;
+pub mod warp;
 
 pub use arch::arch;
 pub use dim::Dim3;

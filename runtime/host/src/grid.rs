@@ -15,6 +15,25 @@ pub struct Grid {
     pub shared_bytes: u32,
 }
 
+/// What a launch takes for its extents: a [`Grid`] alone. A pair could be blocks and threads as well as columns and rows.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a `Grid`",
+    label = "a launch takes a `Grid`",
+    note = "`Grid::new(blocks, threads)` is CUDA's `<<<blocks, threads>>>`, each a number, a pair or a triple; \
+            `Grid::cover(len, 256)` has a thread for each of `len` elements"
+)]
+pub trait LaunchGrid {
+    /// What the driver is told.
+    fn grid(self) -> Grid;
+}
+
+impl LaunchGrid for Grid {
+    #[inline]
+    fn grid(self) -> Grid {
+        self
+    }
+}
+
 /// The largest launch that a device allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

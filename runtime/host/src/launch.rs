@@ -9,7 +9,7 @@ use ptx_abi::Descriptor;
 
 use crate::driver::Doing;
 use crate::error::{Error, Result};
-use crate::grid::Grid;
+use crate::grid::{Grid, LaunchGrid};
 use crate::memory::{DeviceMemory, DeviceMemoryMut};
 use crate::module::Module;
 use crate::shape::Shape;
@@ -106,13 +106,17 @@ impl<'a> Launch<'a> {
 
     /// Launches the kernel on the default stream of the module's device. It runs after everything that was put there
     /// before; `download` and `synchronize` wait for it.
-    pub fn launch(self, module: &Module, grid: Grid) -> Result<()> {
+    pub fn launch(self, module: &Module, grid: impl LaunchGrid) -> Result<()> {
         let stream = module.device().stream().clone();
-        self.launch_on(module, &stream, grid)
+        self.put(module, &stream, grid.grid())
     }
 
     /// Launches the kernel on `stream`. It waits for work on other streams that uses the same memory, as cudarc does.
-    pub fn launch_on(mut self, module: &Module, stream: &CudaStream, grid: Grid) -> Result<()> {
+    pub fn launch_on(self, module: &Module, stream: &CudaStream, grid: impl LaunchGrid) -> Result<()> {
+        self.put(module, stream, grid.grid())
+    }
+
+    fn put(mut self, module: &Module, stream: &CudaStream, grid: Grid) -> Result<()> {
         let name = self.kernel.name;
         let kernel = module.kernel(self.kernel)?;
         self.check_devices(module, stream)?;

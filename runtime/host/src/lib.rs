@@ -28,7 +28,7 @@ pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 pub use device::Device;
 pub use error::{Error, Lost, Panic, Result};
-pub use grid::{Grid, GridError, Limits};
+pub use grid::{Grid, GridError, LaunchGrid, Limits};
 pub use image::{Image, KernelRecord, Linking, Object, Recursion, ResourceRecord};
 pub use launch::Launch;
 pub use linker::{LinkInput, LinkKind, LinkWith, Linker, link_without_device, nvjitlink_version};

@@ -1,7 +1,7 @@
 //! The host's side of every type that a kernel's parameter may have.
 
 use ptx_abi::cxx::{Cxx, Definition};
-use ptx_abi::{AbiType, CxxType, DeviceParam, Type};
+use ptx_abi::{AbiType, CxxType, DeviceParam, Referent, Type};
 use ptx_device::atomic::{AtomicSlice, AtomicValue, Scope};
 use ptx_device::disjoint::{DisjointParts, DisjointRows, DisjointStrided, ThreadGroup, TileOrder};
 use ptx_device::ffi::{
@@ -112,19 +112,11 @@ unsafe impl<T: CxxType + 'static> HostParam for Restrict<*mut T> {
     }
 }
 
-// SAFETY: the address of at least one `T`, which `Launch` checks.
-unsafe impl<T: AbiType> HostParam for &T {
-    type Host<'a> = &'a dyn DeviceRead<T>;
-    fn push<'a>(host: &'a dyn DeviceRead<T>, launch: &mut Launch<'a>) {
-        launch.push_reference(host);
-    }
-}
-
-// SAFETY: address and length.
-unsafe impl<T: AbiType> HostParam for &[T] {
-    type Host<'a> = &'a dyn DeviceRead<T>;
-    fn push<'a>(host: &'a dyn DeviceRead<T>, launch: &mut Launch<'a>) {
-        launch.push_slice(host);
+// SAFETY: the address of at least one `T`, which `Launch` checks; or address and length.
+unsafe impl<T: ?Sized + Referent<Element: AbiType>> HostParam for &T {
+    type Host<'a> = &'a dyn DeviceRead<T::Element>;
+    fn push<'a>(host: &'a dyn DeviceRead<T::Element>, launch: &mut Launch<'a>) {
+        if T::IS_SLICE { launch.push_slice(host) } else { launch.push_reference(host) }
     }
 }
 

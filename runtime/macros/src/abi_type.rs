@@ -1,5 +1,7 @@
 //! `#[derive(AbiType)]`: checks the `repr`, and that every field has a layout too.
 
+mod bytes;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::meta::ParseNestedMeta;
@@ -221,6 +223,8 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
     }
     let (generics, arguments, where_clause) = input.generics.split_for_impl();
     let zero = zero_bits(&input);
+    let repr = Repr::of(&input).ok().filter(|_| cfg!(feature = "bytemuck"));
+    let bytes = repr.map(|repr| bytes::impls(&input, repr.transparent, repr.integer.as_ref()));
     let Layout { ty, cxx, definition, pointed } = layout;
     let pointed = pointed
         .as_ref()
@@ -270,6 +274,7 @@ pub fn impls(mut input: DeriveInput, layout: &Layout) -> TokenStream {
         #[automatically_derived]
         unsafe impl #generics ::ptx::__private::DeviceRepr for #name #arguments #where_clause {}
         #zero
+        #bytes
     }
 }
 

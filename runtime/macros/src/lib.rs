@@ -111,7 +111,9 @@ pub fn float(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// `repr`, a defined device layout, so that it can be passed to kernels by value and be in device memory.
 ///
 /// On the host the type is cudarc's `DeviceRepr`; a struct or union for all of whose fields zeros are a value is `ValidAsZeroBits`, so
-/// that `Device::zeroed` makes memory of it.
+/// that `Device::zeroed` makes memory of it. With the feature `bytemuck` of the crate `ptx` it has that crate's traits, too:
+/// `Zeroable` and `Pod` where all fields do (`Pod` only without padding, and of generic types only `#[repr(transparent)]`
+/// ones), and an enum `NoUninit` and `CheckedBitPattern`.
 ///
 /// Every field must have one too. Alignments go up to 128, the most that a parameter may have (PTX Writer's Guide to
 /// Interoperability 12.8, §2.3, note D).

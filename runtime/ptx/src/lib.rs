@@ -35,7 +35,7 @@ pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{
     Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
     PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared, SharedAtomics, Transposed, arch,
-    atomic, disjoint, float, hint, math, sync, sync_threads, thread, vec,
+    atomic, bits, cluster, control, cooperative, disjoint, float, hint, math, sync, sync_threads, thread, vec, warp,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
@@ -102,6 +102,8 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::__on_cpu;
+    #[cfg(feature = "bytemuck")]
+    pub use bytemuck;
     pub use ptx_abi::harness;
     pub use ptx_abi::{
         AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
@@ -128,4 +130,18 @@ pub mod __private {
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::{HostParam, Launch};
     pub use ptx_macros::__print;
+
+    /// The bytes of a struct that are no field's.
+    #[derive(Debug)]
+    pub struct Padding<const BYTES: usize>;
+
+    /// Whether there are none.
+    #[diagnostic::on_unimplemented(
+        message = "a struct with padding cannot be `bytemuck::Pod`",
+        label = "it has bytes that are no field's",
+        note = "make them a field: `pub padding: [u8; 3]`"
+    )]
+    pub trait NoPadding {}
+
+    impl NoPadding for Padding<0> {}
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use ptx::atomic::{Atomic, AtomicSlice, Block, Ordering};
+use ptx::cooperative::{self, WarpGroup as _};
 use ptx::cudarc::driver::sys::CUdeviceptr;
 use ptx::cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 use ptx::prelude::*;
-use ptx::{CpuMemory, DeviceMemory, DeviceRead, Error, GridError};
+use ptx::{CpuMemory, DeviceMemory, DeviceRead, Error, GridError, warp};
 
 #[kernel]
 fn saxpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
@@ -274,4 +275,78 @@ fn a_shared_counter_is_each_blocks_own() {
     let mut out = CpuMemory::from([0; 3]);
     count(&x, &mut out).launch_on_cpu(Grid::new(3, 100)).unwrap();
     assert_eq!(out[..], [34, 33, 33]);
+}
+
+/// What warps compute, for partial warps too.
+#[kernel]
+fn warps(x: &[u32], mut out: DisjointSlice<[u32; 6]>) {
+    let i = thread::index_1d();
+    let own = x[i.get()];
+    let tile = cooperative::tile::<8>();
+    let found = [
+        warp::ALL.ballot(own.is_multiple_of(3)).bits(),
+        warp::ALL.reduce_add(own),
+        tile.reduce(own, u32::max),
+        tile.inclusive_scan(own, |a, b| a + b),
+        tile.shuffle_up(own, 2).unwrap_or(99),
+        ptx::sync::sync_threads_count(own.is_multiple_of(5)),
+    ];
+    if let Some(out) = out.get_mut(i) {
+        *out = found;
+    }
+}
+
+#[test]
+fn warps_exchange_values() {
+    let numbers: Vec<u32> = (0..80).map(|i| i * i % 31).collect();
+    let x = CpuMemory::from(numbers.clone());
+    let mut out = CpuMemory::from(vec![[0; 6]; 80]);
+    // The last warp of each block has eight lanes.
+    warps(&x, &mut out).launch_on_cpu(Grid::new(2, 40)).unwrap();
+    for (i, found) in out.iter().enumerate() {
+        let (block, in_block) = (&numbers[i / 40 * 40..][..40], i % 40);
+        let warp: Vec<u32> = block.chunks(32).nth(in_block / 32).unwrap().to_vec();
+        let (tile, rank) = (&block[in_block / 8 * 8..][..8], in_block % 8);
+        let ballot = warp.iter().enumerate().filter(|(_, x)| *x % 3 == 0).map(|(lane, _)| 1 << lane).sum();
+        let count = block.iter().filter(|x| *x % 5 == 0).count() as u32;
+        let expected = [
+            ballot,
+            warp.iter().sum(),
+            *tile.iter().max().unwrap(),
+            tile[..=rank].iter().sum(),
+            rank.checked_sub(2).map_or(99, |rank| tile[rank]),
+            count,
+        ];
+        assert_eq!(*found, expected, "thread {i}");
+    }
+}
+
+/// Lanes below `stay` wait for all; the others end.
+#[kernel]
+fn lanes_end(stay: u32, out: AtomicSlice<u32, Block>) {
+    if thread::lane_id() >= stay {
+        ptx::control::exit();
+    }
+    out[thread::lane_id() as usize].store(warp::ALL.ballot(true).bits(), Ordering::Relaxed);
+}
+
+/// Odd lanes never come to the operation, and do not end.
+#[kernel]
+fn lanes_miss() {
+    if thread::lane_id().is_multiple_of(2) {
+        _ = warp::ALL.ballot(true);
+    } else {
+        sync_threads();
+    }
+}
+
+#[test]
+fn lanes_that_end_are_not_waited_for_and_those_that_stay_away_are_told_of() {
+    let mut out = CpuMemory::from([0; 32]);
+    lanes_end(5, &mut out).launch_on_cpu(Grid::new(1, 32)).unwrap();
+    assert_eq!(out[..6], [31, 31, 31, 31, 31, 0]);
+    let error = lanes_miss().launch_on_cpu(Grid::new(1, 32)).unwrap_err().to_string();
+    assert!(error.contains("kernel `lanes_miss`") && error.contains("never come"), "{error}");
+    lanes_end(32, &mut out).launch_on_cpu(Grid::new(1, 32)).unwrap();
+    assert_eq!(out[..], [u32::MAX; 32]);
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 mod assemble;
 mod atomics;
 mod cold;
+mod counterparts;
 mod float_intrinsics;
 mod mathematics;
 mod operations;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         trials.extend(signatures::trials());
         trials.extend(atomics::trials());
         trials.extend(operations::trials());
+        trials.extend(counterparts::trials());
         trials.extend(system_calls::trials());
         trials.extend(mathematics::trials());
         trials.extend(float_intrinsics::trials());

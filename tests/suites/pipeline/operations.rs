@@ -109,7 +109,7 @@ fn refused<'a>(
     instructions: &[(&'a Instruction, String)],
 ) -> Vec<&'a str> {
     let mut ptx = format!(".version {version}\n.target {arch}\n.address_size 64\n.entry k() {{\n");
-    ptx += ".reg .f32 %f<4>; .reg .f64 %d<4>; .reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64 %l<4>;\n";
+    ptx += ".reg .f32 %f<5>; .reg .f64 %d<5>; .reg .b16 %h<5>; .reg .b32 %r<5>; .reg .b64 %l<5>;\n";
     let first = ptx.lines().count() + 1;
     for (instruction, text) in instructions {
         let registers = instruction.row.registers.replace('=', "");

@@ -8,6 +8,36 @@ use ptx_tests::trial;
 
 use crate::demo::demo;
 
+/// A kernel whose panic the device formats, in fewer registers than that takes, and one that formats by itself.
+const FORMATTING: &str = r#"
+#[cfg(target_arch = "nvptx64")]
+extern crate alloc;
+
+#[kernel(max_registers = 24)]
+pub fn shows_slices(a: &[f32], mut y: DisjointSlice<f32>) {
+    let i = thread::index_1d();
+    if let Some(y) = y.get_mut(i) {
+        let mut sum = 0.0;
+        for k in 0..a.len() {
+            if a[k] > 2.0 {
+                panic!("{:?} {sum:?} {k:?} {:?}", &a[k..], &a[..k]);
+            }
+            sum += a[k] * sum;
+        }
+        *y = sum;
+    }
+}
+
+#[cfg(target_arch = "nvptx64")]
+#[kernel]
+pub fn makes_text(a: &[f32], mut y: DisjointSlice<u64>) {
+    let i = thread::index_1d();
+    if let (Some(y), Some(a)) = (y.get_mut(i), a.first()) {
+        *y = alloc::format!("{a:?}").len() as u64;
+    }
+}
+"#;
+
 /// A kernel with 48 values alive at once, and too few registers for them.
 const SPILLING: &str = "
 #[kernel(max_registers = 24)]
@@ -106,6 +136,38 @@ pub fn trials() -> Vec<Trial> {
             }
             None
         }),
+        trial("the table says what panics that format on the device cost, and a spill is blamed on them", || {
+            if tools::find().ptxas().is_none() {
+                return Some("ptxas was not found".into());
+            }
+            let demo = demo();
+            demo.edit("lib.rs", |text| text + FORMATTING);
+            let build = |panic: &str| demo.ptx(&["build", "--release", "--arch", "sm_80", panic]).expect_success();
+            let run = build("--panic=full");
+            let without = build("--panic=trap");
+            let row = without.stdout.lines().find(|line| line.starts_with("shows_slices"));
+            let figures: Vec<&str> = row.unwrap_or_else(|| panic!("{}", without.stdout)).split_whitespace().collect();
+            for part in [
+                format!(
+                    "shows_slices, sm_80: {} registers and {} bytes of stack with `--panic=trap`",
+                    figures[2], figures[3]
+                ),
+                "makes_text, sm_80: makes text of values on the device, by `core::fmt`".into(),
+            ] {
+                assert!(run.stdout.contains(&part), "{part} is not in:\n{}", run.stdout);
+            }
+            for part in
+                ["PTX0014", "kernel `shows_slices` spills", "without its panics", "`core::fmt`", "--panic=location"]
+            {
+                assert!(run.stderr.contains(part), "{part} is not in:\n{}", run.stderr);
+            }
+            // What the host formats is no matter.
+            for (run, kernel) in [(&run, "saxpy, "), (&without, "shows_slices, ")] {
+                assert!(!run.stdout.contains(kernel), "{}", run.stdout);
+            }
+            assert!(!without.stderr.contains("PTX0014"), "{}", without.stderr);
+            None
+        }),
         trial("the stack is what a launch needs", || {
             if tools::find().ptxas().is_none() {
                 return Some("ptxas was not found".into());
@@ -137,12 +199,12 @@ pub fn trials() -> Vec<Trial> {
             });
             let variable = ("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_RUSTFLAGS", "--cfg a_flag");
             demo.ptx_with(&[variable], &["build", "--release"]).expect_success();
-            let folder = demo.path().join(".cargo");
-            fs::create_dir(&folder).expect("our own folder");
+            let config = demo.path().join(".cargo/config.toml");
+            let text = fs::read_to_string(&config).expect("the project has one");
             let flags = "[target.nvptx64-nvidia-cuda]\nrustflags = [\"--cfg\", \"a_flag\"]\n";
-            fs::write(folder.join("config.toml"), flags).expect("our own folder");
+            fs::write(&config, format!("{text}{flags}")).expect("our own file");
             let of_device = demo.ptx(&["build", "--release"]);
-            fs::remove_dir_all(&folder).expect("our own folder");
+            fs::write(&config, text).expect("our own file");
             assert!(!of_device.success && of_device.stderr.contains("it came"), "{}", of_device.stderr);
             None
         }),

@@ -1,8 +1,14 @@
 //! Messages of `cargo ptx build` about packages: what a user sees, each with its code.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use libtest_mimic::Trial;
+use ptx_codegen::request::TARGET;
+use ptx_project::linker::LINKER_VARIABLE;
+use ptx_project::progress::Progress;
+use ptx_project::sysroot::{self, Rustc};
 use ptx_tests::test;
 
 use crate::demo::{Demo, demo};
@@ -29,12 +35,62 @@ pub fn trials() -> Vec<Trial> {
             let stderr = refused(&demo, &[], &["error[E0369]", "src/lib.rs:", "error[PTX0020]", "stands above"]);
             assert_eq!(stderr.matches("error[E0").count(), 1, "{stderr}");
         }),
+        test("rustc's errors about what a GPU does not have say what it has", || {
+            let demo = demo();
+            demo.edit("lib.rs", |text| text + &format!("\n#[cfg(target_arch = \"nvptx64\")]\nmod wrong {{{WRONG}}}\n"));
+            let stderr = refused(&demo, &[], &["error[PTX0020]"]);
+            for (error, note) in [
+                ("unlinked crate `std`", "GPUs have no `std`"),
+                ("macro `vec`", "extern crate alloc;"),
+                ("type `Box`", "extern crate alloc;"),
+                ("macro `thread_local`", "GPUs have no thread-local statics"),
+                ("value `threadIdx`", "thread::thread_idx_x()"),
+                ("cannot index into a value of type", "y.get_mut(thread::index_1d())"),
+                ("use of mutable static", "#[ptx::shared] static"),
+            ] {
+                let message = stderr.split("\n\n").find(|message| message.contains(error));
+                let message = message.unwrap_or_else(|| panic!("no `{error}` in:\n{stderr}"));
+                assert!(message.contains("src/lib.rs:") && message.contains("= help: "), "{message}");
+                assert!(message.contains(note), "`{note}` is not in:\n{message}");
+            }
+            demo.edit("lib.rs", |text| text.replace(WRONG, "fn f() { super::saxpy<<<1, 256>>>(2.0); }"));
+            refused(&demo, &[], &["src/lib.rs:", "= help: `<<<…>>>` is CUDA C++", "Grid::new(blocks, threads)"]);
+        }),
         test("an error that rustc repeats is shown and counted once", || {
             let demo = demo();
             demo.edit("lib.rs", |text| text.replace("a: f32", "a: (f32, f32)").replace("a * x", "a.0 * x"));
             let stderr = refused(&demo, &[], &["error[E0277]", "has no place in the device ABI", "error[PTX0020]"]);
             assert_eq!(stderr.matches("error[E0277]").count(), 1, "{stderr}");
             assert!(stderr.contains("rustc's error stands above"), "{stderr}");
+        }),
+        test("where cargo runs the linker by itself, errors stand above the symbols that rustc lists", || {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let path = folder.path();
+            fs::create_dir(path.join("src")).expect("a fresh folder");
+            let manifest =
+                "[package]\nname = \"bare\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n";
+            fs::write(path.join("Cargo.toml"), manifest).expect("a fresh file");
+            fs::write(path.join("src/lib.rs"), BARE).expect("a fresh file");
+            let rustc = Rustc::query(Path::new("rustc")).unwrap_or_else(|e| panic!("{e}"));
+            let sysroot = sysroot::ensure(&rustc, None, &Progress::quiet()).unwrap_or_else(|e| panic!("{e}")).path;
+            let linker = std::env::current_exe().expect("a running program has a path");
+            let build = |args: &[&str]| {
+                let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+                cargo.args(["build", "--target", TARGET]).args(args).current_dir(path);
+                cargo.env("RUSTFLAGS", format!("--sysroot {} -Clinker={}", sysroot.display(), linker.display()));
+                let run = cargo.env(LINKER_VARIABLE, &linker).env("CARGO_TARGET_DIR", path.join("target")).output();
+                let run = run.expect("cargo starts");
+                assert!(!run.status.success());
+                [run.stdout, run.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            };
+            let [_, stderr] = build(&[]);
+            let at = |part: &str| stderr.find(part).unwrap_or_else(|| panic!("no `{part}` in:\n{stderr}"));
+            assert!(at("error[PTX0006]") < at("linking with `"), "{stderr}");
+            assert!(at("--export-symbol") < at("the errors of the linker stand above this one"), "{stderr}");
+            assert_eq!(stderr.matches("error[PTX0006]").count(), 1, "{stderr}");
+            // An editor reads rustc's message.
+            let [stdout, stderr] = build(&["--message-format=json"]);
+            assert!(stdout.contains("error[PTX0006]") && !stderr.contains("error[PTX0006]"), "{stdout}\n{stderr}");
         }),
         test("a manifest that cargo refuses", || {
             let demo = demo();
@@ -58,6 +114,34 @@ pub fn trials() -> Vec<Trial> {
         }),
     ]
 }
+
+/// A library that is linked without the crate `ptx`, and needs what nobody has.
+const BARE: &str = "\
+#![no_std]
+unsafe extern \"C\" {
+    safe fn nobody_has_this() -> u32;
+}
+#[unsafe(no_mangle)]
+pub extern \"C\" fn exported() -> u32 {
+    nobody_has_this()
+}
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
+";
+
+/// What users of CUDA C++ and of std write.
+const WRONG: &str = "
+static mut COUNT: u32 = 0;
+thread_local! { static OWN: u32 = 0; }
+fn a() -> f32 { std::f32::consts::PI }
+fn b() -> usize { vec![1_u32].len() }
+fn c() -> u32 { *Box::new(1) }
+fn d() -> u32 { threadIdx.x }
+fn e(mut y: super::DisjointSlice<f32>) { y[0] = 1.0; }
+fn f() { COUNT += 1; }
+";
 
 /// `cargo ptx build` with these variables fails, with these parts in its message; what it said.
 #[track_caller]

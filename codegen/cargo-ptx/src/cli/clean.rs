@@ -1,4 +1,5 @@
-//! `cargo ptx clean`: removes what was compiled for the GPU in a target folder.
+//! `cargo ptx clean`: removes what was compiled for the GPU, in the target folder and in cargo's folder for what is compiled on
+//! the way, which several packages may share.
 
 use std::fs;
 use std::path::Path;

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use ptx_codegen::diagnostic::{Diagnostic, Level};
-use ptx_codegen::report::{Kernel, Report};
+use ptx_codegen::report::{Formatting, Kernel, Report, Resources};
 use ptx_project::build::Show;
 
 use super::environment::terminal;
@@ -156,13 +156,31 @@ const MINIMUM: &str = "\
    leave room for it, and recursion that is deeper panics with `stack overflow in ...`
 ";
 
+/// What it costs a kernel that it makes text of values.
+fn format_costs(kernel: &str, arch: &str, used: &Resources, formatting: Formatting) -> String {
+    match formatting {
+        Formatting::Panics { registers, stack, .. } if (registers, stack) == (used.registers, used.stack) => {
+            String::new()
+        }
+        Formatting::Panics { registers, stack, .. } => format!(
+            "{kernel}, {arch}: {registers} registers and {stack} bytes of stack with `--panic=trap`, hardly more with `location`: the \
+             device makes messages of its panics\n"
+        ),
+        Formatting::Kernel => format!(
+            "{kernel}, {arch}: makes text of values on the device, by `core::fmt`, which takes registers and stack\n"
+        ),
+    }
+}
+
 /// What ptxas says that the kernels use; a sentence where it was not run.
 pub fn resources<'a>(report: &Report, kernels: impl Iterator<Item = &'a Kernel>) -> String {
     let header = ["kernel", "arch", "registers", "stack", "spill stores", "spill loads", "shared", "constant"];
     let mut rows = Vec::new();
     let mut is_minimum = false;
+    let mut remarks = Vec::new();
     for kernel in kernels {
         for (arch, used) in &kernel.resources {
+            remarks.extend(used.formatting.map(|formatting| format_costs(&kernel.name, arch, used, formatting)));
             let stack = format!("{}{}", used.stack, if used.stack_is_minimum { "+" } else { "" });
             let mut row = vec![kernel.name.clone(), arch.clone(), used.registers.to_string(), stack];
             row.extend([used.spill_stores, used.spill_loads, used.shared].map(|figure| figure.to_string()));
@@ -174,9 +192,10 @@ pub fn resources<'a>(report: &Report, kernels: impl Iterator<Item = &'a Kernel>)
     match &report.ptxas {
         Some(version) if !rows.is_empty() => {
             format!(
-                "{}registers and bytes a thread, shared and constant in bytes; ptxas {version}\n{}",
+                "{}registers and bytes a thread, shared and constant in bytes; ptxas {version}\n{}{}",
                 table(&header, &rows),
-                if is_minimum { MINIMUM } else { "" }
+                if is_minimum { MINIMUM } else { "" },
+                remarks.concat()
             )
         }
         Some(_) => "ptxas gave no figures\n".into(),

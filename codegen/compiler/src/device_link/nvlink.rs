@@ -136,6 +136,7 @@ mod tests {
             shared: 8,
             constant: Some(364),
             barriers: 1,
+            formatting: None,
         };
         assert_eq!(known, expected);
         assert!(resources("nvlink error : no\n").is_empty());

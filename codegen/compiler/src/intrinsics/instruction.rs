@@ -40,10 +40,13 @@ const OLDER: &[(&str, u32, &str)] = &[
 ];
 
 static INSTRUCTIONS: LazyLock<BTreeMap<String, Instruction>> = LazyLock::new(|| {
-    let expanded =
-        super::float::ROWS.iter().flat_map(|row| expand(row.pattern).into_iter().map(move |text| (text, row)));
+    let expanded = rows().flat_map(|row| expand(row.pattern).into_iter().map(move |text| (text, row)));
     expanded.map(|(text, row)| (text.clone(), Instruction { text, row })).collect()
 });
+
+fn rows() -> impl Iterator<Item = &'static Row> {
+    super::float::ROWS.iter().chain(super::integer::ROWS)
+}
 
 /// The instruction of that text.
 pub fn find(text: &str) -> Option<&'static Instruction> {
@@ -125,16 +128,17 @@ mod tests {
     fn patterns() {
         assert_eq!(expand("add{.rn|.rz}{|.ftz}.f32").len(), 4);
         assert_eq!(expand("tanh.approx.f32"), ["tanh.approx.f32"]);
-        let patterns = || super::super::float::ROWS.iter().map(|row| expand(row.pattern).len());
-        assert_eq!(patterns().sum::<usize>(), INSTRUCTIONS.len(), "an instruction stands in two rows");
+        let patterns = rows().map(|row| expand(row.pattern).len());
+        assert_eq!(patterns.sum::<usize>(), INSTRUCTIONS.len(), "an instruction stands in two rows");
     }
 
     /// Messages name what is in the table as alternatives, so that each must be there to call.
     #[test]
     fn the_crate_has_a_name_for_each() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/device/src/float");
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/device/src");
         let mut called = std::collections::BTreeSet::new();
-        for file in std::fs::read_dir(folder).unwrap() {
+        let files = ["float", "bits"].into_iter().flat_map(|name| std::fs::read_dir(folder.join(name)).unwrap());
+        for file in files {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
             let symbols = text.split("\"__ptx_").skip(1).filter_map(|rest| rest.split('"').next());
             for symbol in symbols.map(|symbol| symbol.replace("_float_modes", "")).filter(|symbol| symbol.contains('.'))

@@ -3,9 +3,11 @@
 //! Before: `declare i32 @__ptx_tid_x()`. After: an always-inlined function that calls LLVM's intrinsic. Names with a dot
 //! are instructions: `declare float @__ptx_add.rz.f32(float, float)` becomes inline PTX.
 
+mod convergent;
 mod dimensions;
 mod float;
 pub mod instruction;
+mod integer;
 mod row;
 mod table;
 
@@ -14,7 +16,7 @@ use std::collections::BTreeSet;
 use self::instruction::Instruction;
 use self::table::{Body, Row};
 use crate::abi::Table;
-use crate::arch::{Arch, Needs, PtxVersion};
+use crate::arch::{Arch, Needs};
 use crate::callers;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -53,22 +55,20 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, table: &Table
             problems.push(unknown(&name, function, table, "the compiler has no intrinsic of this name"));
             continue;
         };
-        if arch.number() < row.min_sm {
-            problems.push(unknown(
-                &name,
-                function,
-                table,
-                &format!("it needs sm_{} and the arch is {arch}", row.min_sm),
-            ));
-            continue;
+        if let Some(since) = row.since {
+            if arch.number() < since.min_sm {
+                // `check` says so, if the call is still there then.
+                continue;
+            }
+            needs.ptx = needs.ptx.max(Some(since.min_ptx));
         }
-        needs.ptx = needs.ptx.max(row.min_ptx.map(|(major, minor)| PtxVersion { major, minor }));
         match write_body(context, module, function, row, arch) {
             Ok(true) => {}
             Ok(false) => problems.push(unknown(&name, function, table, "it is declared with another signature")),
             Err(error) => problems.push(unknown(&name, function, table, &error.to_string())),
         }
     }
+    convergent::mark(context, module);
     if problems.is_empty() { Ok(needs) } else { Err(problems.into()) }
 }
 
@@ -88,15 +88,20 @@ fn missing_instructions(module: &Module<'_>, table: &Table, arch: Arch) -> Vec<D
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
     for (function, name) in declared(module) {
-        let Some(instruction) = find_instruction(&name) else { continue };
+        let (text, min_sm, forms) = match (find_instruction(&name), table::find(&name).and_then(|row| row.since)) {
+            (Some(one), _) => (one.text.as_str(), one.row.min_sm, Some(one.alternatives(arch))),
+            (None, Some(since)) => (since.text, since.min_sm, None),
+            (None, None) => continue,
+        };
         let places = llvm::uses(&function).into_iter().filter_map(|user| match user {
             Use::Instruction(user) => Some(callers::place(user, table)),
             Use::Global(_) => None,
         });
         for place in places {
-            if seen.insert((place.span.clone(), &instruction.text)) {
-                let needed = format!("this needs sm_{}", instruction.row.min_sm);
-                problems.push(missing(instruction, arch).at(place.span, needed).at_calls(place.calls));
+            if seen.insert((place.span.clone(), text)) {
+                let needed = format!("this needs sm_{min_sm}");
+                let problem = missing(text, min_sm, forms.as_deref(), arch);
+                problems.push(problem.at(place.span, needed).at_calls(place.calls));
             }
         }
     }
@@ -194,20 +199,18 @@ fn write_instruction<'ctx>(
 }
 
 /// The instruction is not the arch's: what is, and from where on it would be.
-fn missing(instruction: &Instruction, arch: Arch) -> Diagnostic {
-    let needed = instruction.row.min_sm;
-    let problem =
-        Diagnostic::error(Code::FloatUnsupported, format!("{arch} has no instruction `{}`", instruction.text));
-    let alternatives = instruction.alternatives(arch);
-    let problem = if alternatives.is_empty() {
-        problem.note(format!("{arch} has no other rounding or form of it either"))
-    } else {
-        problem.note(format!("{arch} has `{}`", alternatives.join("`, `")))
+fn missing(text: &str, min_sm: u32, forms: Option<&[&str]>, arch: Arch) -> Diagnostic {
+    let problem = Diagnostic::error(Code::OperationUnsupported, format!("{arch} has no instruction `{text}`"));
+    let problem = match forms {
+        Some([]) => problem.note(format!("{arch} has no other rounding or form of it either")),
+        Some(forms) => problem.note(format!("{arch} has `{}`", forms.join("`, `"))),
+        None => problem,
     };
-    let other = if alternatives.is_empty() { "use another operation" } else { "use one of the others" };
+    let has_others = forms.is_some_and(|forms| !forms.is_empty());
+    let other = if has_others { "use one of the others" } else { "use another operation" };
     problem
-        .help(format!("compile for sm_{needed} or later (`--arch sm_{needed}`), or {other}"))
-        .help(format!("`if ptx::arch() >= {}0` keeps it to the GPUs that have it", needed))
+        .help(format!("compile for sm_{min_sm} or later (`--arch sm_{min_sm}`), or {other}"))
+        .help(format!("`if ptx::arch() >= {min_sm}0` keeps it to the GPUs that have it"))
 }
 
 /// False if the declaration's signature is not the intrinsic's.
@@ -239,6 +242,33 @@ fn write_body<'ctx>(
             Some(value) => builder.build_return(Some(&value))?,
             None => builder.build_return(None)?,
         };
+    } else if let Body::Pair { intrinsic } = row.body {
+        let Some(callee) = Intrinsic::find(intrinsic).and_then(|i| i.get_declaration(module, &[])) else {
+            return Ok(false);
+        };
+        let wide = context.i64_type();
+        let same = callee.get_type().get_param_types() == signature.get_param_types();
+        if !same || signature.get_return_type() != Some(wide.into()) {
+            return Ok(false);
+        }
+        builder.position_at_end(context.append_basic_block(function, ""));
+        let arguments: Vec<_> = function.get_param_iter().map(BasicMetadataValueEnum::from).collect();
+        let both = builder.build_call(callee, &arguments, "")?.try_as_basic_value().basic().expect("two results");
+        let both = both.into_struct_value();
+        let number = builder.build_extract_value(both, 0, "")?.into_int_value();
+        let truth = builder.build_extract_value(both, 1, "")?.into_int_value();
+        let number = builder.build_int_z_extend(number, wide, "")?;
+        let truth = builder.build_int_z_extend(truth, wide, "")?;
+        let truth = builder.build_left_shift(truth, wide.const_int(32, false), "")?;
+        builder.build_return(Some(&builder.build_or(number, truth, "")?))?;
+    } else if let Body::Assembly(text) = row.body {
+        if signature != context.void_type().fn_type(&[], false) {
+            return Ok(false);
+        }
+        builder.position_at_end(context.append_basic_block(function, ""));
+        let assembly = context.create_inline_asm(signature, text.into(), String::new(), true, false, None, false);
+        builder.build_indirect_call(signature, assembly, &[], "")?;
+        builder.build_return(None)?;
     } else if let Body::Dimensions(dimensions) = row.body {
         if signature != context.void_type().fn_type(&[], false) {
             return Ok(false);

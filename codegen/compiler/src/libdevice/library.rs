@@ -58,6 +58,7 @@ impl Library {
 /// libdevice's module with the names of its functions.
 pub struct Bitcode<'ctx> {
     path: &'ctx Path,
+    bytes: &'ctx [u8],
     module: Module<'ctx>,
     names: HashSet<String>,
 }
@@ -73,7 +74,9 @@ impl<'ctx> Bitcode<'ctx> {
         if !names.contains("__nv_sinf") {
             return Err(bad(path, "it does not define `__nv_sinf`").into());
         }
-        Ok(Self { path, module, names })
+        // What crashes from here on reads the program, too.
+        llvm::doing(Code::LlvmFailed, "cannot link the mathematical functions");
+        Ok(Self { path, bytes, module, names })
     }
 
     /// Whether it defines a function.
@@ -83,12 +86,28 @@ impl<'ctx> Bitcode<'ctx> {
 
     /// Links what `destination` refers to, and what that refers to.
     pub fn link_into(self, destination: &Module<'ctx>, context: &'ctx Context) -> Result<()> {
+        let Self { path, bytes, module, .. } = self;
         // Its own are older spellings of the same.
-        llvm::set_target(&self.module);
-        llvm::Library::new(self.module, |_| false)
-            .link_into(destination, context)
-            .map_err(|ParseError(reason)| bad(self.path, &format!("LLVM says: {reason}")).into())
+        llvm::set_target(&module);
+        let linked = llvm::Library::new(module, |_| false).link_into(destination, context);
+        llvm::doing(Code::LlvmFailed, "cannot compile the crates' bitcode");
+        linked.map_err(|ParseError(reason)| match whole(bytes) {
+            Err(ParseError(reason)) => bad(path, &format!("LLVM says: {reason}")).into(),
+            Ok(()) => Diagnostic::error(Code::BrokenInput, "the crates' bitcode cannot be linked with libdevice")
+                .note(format!("LLVM says: {reason}"))
+                .note(format!("`{}` is a libdevice that is whole", path.display()))
+                .help("build every crate again (`cargo clean`); if it stays so, please report it")
+                .into(),
+        })
     }
+}
+
+/// Whether all of a libdevice can be linked where nothing else is.
+fn whole(bytes: &[u8]) -> std::result::Result<(), ParseError> {
+    let context = Context::create();
+    let empty = context.create_module("empty");
+    let module = llvm::parse_lazily(&context, bytes, "libdevice")?;
+    llvm::Library::new(module, |_| true).link_into(&empty, &context)
 }
 
 fn bad(path: &Path, reason: &str) -> Diagnostic {

@@ -63,8 +63,9 @@ fn crash(code: Code, what: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error(code, format!("{what}: LLVM crashed"));
     match code {
         Code::BrokenInput => diagnostic.help("the file is damaged: build it again"),
-        _ => diagnostic
-            .help("that is a bug of LLVM's or ours: please report it, with the files that `--dump-dir` writes"),
+        _ => diagnostic.help("damaged files can do that: build every crate again (`cargo clean`)").help(
+            "if it stays so, it is a bug of LLVM's or ours: please report it, with the files that `--dump-dir` writes",
+        ),
     }
 }
 

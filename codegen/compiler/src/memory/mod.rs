@@ -33,6 +33,6 @@ pub fn order<'ctx>(
     arch: Arch,
     level: OptLevel,
 ) -> Result<()> {
-    spaces::check(module)?;
+    spaces::check(module, table)?;
     atomics::order(context, module, machine, table, arch, level)
 }

@@ -12,6 +12,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::abi::Table;
+use crate::callers;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -68,7 +70,7 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
 }
 
 /// Refuses kernels that reach more shared memory than a block has; after optimising, when what is unused has gone.
-pub fn check(module: &Module<'_>) -> Result<()> {
+pub fn check(module: &Module<'_>, table: &Table) -> Result<()> {
     let mut kernels: BTreeMap<String, Vec<(u64, GlobalValue<'_>)>> = BTreeMap::new();
     let shared = |global: &GlobalValue<'_>| {
         llvm::address_space(global.as_pointer_value()) == u32::from(SHARED) && !global.is_declaration()
@@ -92,7 +94,13 @@ pub fn check(module: &Module<'_>) -> Result<()> {
         for (size, global) in statics.iter().take(3) {
             problem = match llvm::static_span(*global) {
                 span @ Some(_) => problem.at(span, format!("{size} bytes")),
-                None => problem.note(format!("`{}` has {size} bytes", path(*global))),
+                // Only full debug information says where a static stands.
+                None => {
+                    let name = path(*global);
+                    let used = callers::users(global, table).span;
+                    let problem = problem.note(format!("`{name}` has {size} bytes"));
+                    problem.at(used, format!("`{}` is used here", name.rsplit("::").next().unwrap_or(&name)))
+                }
             };
         }
         problems.push(problem.help("make the arrays smaller, or keep part of the data in global memory"));

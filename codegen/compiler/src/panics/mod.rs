@@ -1,9 +1,9 @@
 //! Panics: what each leaves behind, by the crate that it stands in.
 //!
-//! Two moments. Before optimising, [`assign`] gives every place that can panic its strategy, [`hand_over`] turns messages that
+//! Three moments. Before optimising, [`assign`] gives every place that can panic its strategy, [`hand_over`] turns messages that
 //! the host can make into their operands, and [`shrink`] makes what is left of `core`'s panics small. After it, [`write`] adds
-//! the compiler's own, and [`lower`]
-//! writes those that hand over a place or operands as PTX, and defines the record.
+//! the compiler's own, and [`lower`] writes those that hand over a place or operands as PTX, and defines the record. Beside
+//! the output, [`without`] leaves them out.
 
 mod assign;
 mod branches;
@@ -14,6 +14,7 @@ mod operands;
 mod record;
 mod shown;
 mod shrink;
+mod without;
 mod write;
 
 pub use assign::assign;
@@ -23,4 +24,5 @@ pub use message::Part;
 pub use operands::hand_over;
 pub use record::End;
 pub use shrink::shrink;
+pub use without::without;
 pub use write::write;

@@ -23,9 +23,9 @@ use crate::loops;
 use crate::memory;
 use crate::optimize;
 use crate::panics;
-use crate::ptxas::{self, Job, Running, Traceable};
+use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::report::Report;
-use crate::request::{Emit, Linking};
+use crate::request::{Emit, Linking, OptLevel};
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
 use crate::verify::{self, Imports};
@@ -50,6 +50,7 @@ pub struct Emitted<'ctx> {
     source: Option<Traceable<'ctx>>,
     imports: Imports,
     calls: Calls,
+    without_panics: Option<WithoutPanics>,
     artifacts: Vec<Artifact>,
 }
 
@@ -121,6 +122,7 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let Program { options, table, debug, .. } = program;
     let imports = time!(verify::undefined_symbols(module, table, options.linking()))?;
     let calls = time!(stacks::read(module));
+    let without_panics = if traced { without_panics(target, &calls)? } else { None };
     // Before the debug information is limited.
     let copy = traced.then(|| module.clone());
     time!(emit::limit_debug_info(module, machine, *debug))?;
@@ -130,7 +132,20 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let text = prepared.rewrite(text, table, *version)?;
     let ptx = time!(workarounds::rewrite(&text, *arch));
     let source = copy.map(|module| Traceable { module, machine: Rc::clone(machine), arch: *arch });
-    Ok(Emitted { ptx, source, imports, calls, artifacts })
+    Ok(Emitted { ptx, source, imports, calls, without_panics, artifacts })
+}
+
+/// The program without panics, for ptxas to say what they cost where the device makes their messages. Not where nothing is
+/// optimised, or linked: there ptxas does not say what a kernel needs with what it calls.
+fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<WithoutPanics>> {
+    let ForArch { program, module, arch, machine, .. } = target;
+    let Program { options, context, table, .. } = program;
+    let is_plain = options.opt_level != OptLevel::O0 && options.linking() == Linking::None;
+    let is_wanted = is_plain && table.kernels.iter().any(|kernel| calls.makes_text(&kernel.name));
+    let Some(module) = time!(panics::without(context, module, machine, is_wanted))? else { return Ok(None) };
+    let calls = time!(stacks::read(&module));
+    let text = time!(emit::emit(&module, machine, *arch))?;
+    Ok(Some(WithoutPanics { ptx: time!(workarounds::rewrite(&text, *arch)), calls }))
 }
 
 /// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.
@@ -162,8 +177,19 @@ fn job<'a>(program: &'a Program<'_, '_>, arch: Arch, emitted: &'a Emitted<'_>) -
     let Program { options, table, debug, .. } = program;
     let relocatable = options.linking() != Linking::None;
     let source = emitted.source.as_ref().map(|source| source as &dyn ptxas::Trace);
-    let calls = &emitted.calls;
-    Job { ptx: &emitted.ptx, arch, debug: *debug, level: options.opt_level, table, calls, relocatable, source }
+    let (calls, without_panics) = (&emitted.calls, emitted.without_panics.as_ref());
+    Job {
+        ptx: &emitted.ptx,
+        arch,
+        debug: *debug,
+        level: options.opt_level,
+        table,
+        calls,
+        relocatable,
+        entries: &[],
+        without_panics,
+        source,
+    }
 }
 
 /// Assemble: ptxas begins to check the PTX and to make machine code, while the next arch goes through the phases.

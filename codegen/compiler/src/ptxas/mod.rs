@@ -16,7 +16,7 @@ use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::files::no_scratch;
-use crate::report::{Report, Resources};
+use crate::report::{Formatting, Report, Resources};
 use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
 use crate::scratch::Folder;
 use crate::stacks;
@@ -74,6 +74,10 @@ pub struct Job<'a> {
     pub calls: &'a stacks::Calls,
     /// Whether another linker comes after: `-c`.
     pub relocatable: bool,
+    /// The kernels to compile; none if all.
+    pub entries: &'a [&'a str],
+    /// The same without panics, where kernels make text of values.
+    pub without_panics: Option<&'a WithoutPanics>,
     /// What the text was made from, if messages are to name its lines.
     pub source: Option<&'a (dyn Trace + 'a)>,
 }
@@ -83,6 +87,15 @@ impl Job<'_> {
     fn is_for_debugger(&self) -> bool {
         (self.debug, self.level) == (DebugLevel::Full, OptLevel::O0)
     }
+}
+
+/// A program without its panics: [`crate::panics::without`].
+#[derive(Debug)]
+pub struct WithoutPanics {
+    /// As ptxas reads it, without debug information.
+    pub ptx: String,
+    /// The calls in it.
+    pub calls: stacks::Calls,
 }
 
 /// A run of ptxas that was begun; waited for, or ended before its time.
@@ -158,7 +171,36 @@ impl Assembler {
         let separate = job.relocatable || job.is_for_debugger();
         let used = resources::parse(&log, if separate { Functions::Separate } else { Functions::OfKernels });
         let resources = used.into_iter().map(|(kernel, used)| (kernel.clone(), with_calls(&kernel, used, job.calls)));
-        Ok(Assembled { cubin, resources: resources.collect(), warnings })
+        let mut resources: BTreeMap<String, Resources> = resources.collect();
+        self.note_formatting(&mut resources, job);
+        Ok(Assembled { cubin, resources, warnings })
+    }
+
+    /// Says which kernels make text of values, and what those would use whose panics alone do: ptxas is asked once more,
+    /// about the program without panics.
+    fn note_formatting(&self, resources: &mut BTreeMap<String, Resources>, job: Job<'_>) {
+        let Some(WithoutPanics { ptx, calls }) = job.without_panics else { return };
+        let kernels: Vec<String> = resources.keys().filter(|kernel| job.calls.makes_text(kernel)).cloned().collect();
+        let of_panics: Vec<&str> =
+            kernels.iter().map(String::as_str).filter(|kernel| !calls.makes_text(kernel)).collect();
+        let mut without = BTreeMap::new();
+        if !of_panics.is_empty() {
+            let debug = DebugLevel::None;
+            let again = Job { ptx, debug, calls, entries: &of_panics, without_panics: None, source: None, ..job };
+            // For a remark: that ptxas cannot say it is no failure.
+            let ran = self.start(again).and_then(|running| self.wait(running, again));
+            without = ran.map(|ran| resources::parse(&ran.log, Functions::OfKernels)).unwrap_or_default();
+        }
+        for kernel in &kernels {
+            let formatting = without.remove(kernel).map(|used| {
+                let Resources { registers, stack, spill_stores, spill_loads, .. } = with_calls(kernel, used, calls);
+                Formatting::Panics { registers, stack, spills: spill_stores + spill_loads > 0 }
+            });
+            if let Some(used) = resources.get_mut(kernel) {
+                let of_kernel = calls.makes_text(kernel).then_some(Formatting::Kernel);
+                used.formatting = formatting.or(of_kernel);
+            }
+        }
     }
 
     fn wait(&self, running: Running, job: Job<'_>) -> Result<Ran> {
@@ -169,8 +211,9 @@ impl Assembler {
             Started::Process(process) => process,
         };
         let ended = process.wait().map_err(|e| self.tool.failed(format!("cannot wait for it: {e}")))?;
-        timings::beside(format!("ptxas {}", job.arch), ended.start, ended.end);
-        if !self.splits {
+        let what = if job.entries.is_empty() { "" } else { " without panics" };
+        timings::beside(format!("ptxas {}{what}", job.arch), ended.start, ended.end);
+        if !self.splits && job.entries.is_empty() {
             timings::kernels(resources::times(&ended.log, job.arch));
         }
         let cubin = std::fs::read(ended.folder.path().join("kernels.cubin"));
@@ -209,6 +252,7 @@ impl Assembler {
         };
         arguments.extend(flags.iter().copied().chain(job.relocatable.then_some("-c")).map(str::to_string));
         // Relocatable code has another order after a split run.
+        arguments.extend(job.entries.iter().map(|entry| format!("--entry={entry}")));
         arguments.extend((self.splits && !job.relocatable).then(|| format!("-split-compile={THREADS}")));
         arguments
     }
@@ -354,8 +398,15 @@ pub fn spills<'a>(
         );
         let warning = Diagnostic::warning(Code::Spill, message)
             .at(Some(kernel.span.clone()), format!("uses {} registers", used.registers))
-            .note("spilled values live in local memory, which is much slower than registers")
-            .help("loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once");
-        Some(warning)
+            .note("spilled values live in local memory, which is much slower than registers");
+        Some(match used.formatting {
+            Some(Formatting::Panics { registers, spills: false, .. }) => warning
+                .note(format!("without its panics whose messages the device makes, by `core::fmt`, it uses {registers} registers and spills none"))
+                .help("show in panics what the host can format (numbers, texts, structs of them), or build with `--panic=location`"),
+            Some(Formatting::Kernel) => warning
+                .note("it makes text of values on the device, by `core::fmt`, which needs many registers")
+                .help("loosen `launch_bounds` or `max_registers`, or let the host format the values"),
+            _ => warning.help("loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once"),
+        })
     })
 }

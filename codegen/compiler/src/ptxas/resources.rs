@@ -139,7 +139,8 @@ ptxas info    : Used 4 registers, used 0 barriers
                 spill_loads: 12,
                 shared: 1024,
                 constant: Some(392),
-                barriers: 1
+                barriers: 1,
+                formatting: None,
             }
         );
         assert_eq!(kernels["saxpy"].frames, [("saxpy".into(), 24), ("helper".into(), 64)].into());

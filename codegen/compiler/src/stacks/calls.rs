@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::cold;
 use crate::graph;
 use crate::llvm::{
     self, Attribute, AttributeLoc, CallSiteValue, FunctionType, FunctionValue, InstructionOpcode, InstructionValue,
@@ -27,6 +28,8 @@ pub(super) struct Function {
     pub variables: u64,
     /// Whether it never comes back, as what panics.
     pub never_returns: bool,
+    /// Whether it makes text of values, as `core::fmt` does.
+    pub is_text: bool,
     /// Functions that it calls by name.
     pub direct: Vec<usize>,
     /// Functions that it may call through pointers: those of the type whose address is taken.
@@ -68,6 +71,10 @@ impl Calls {
                 never_returns: function
                     .get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("noreturn"))
                     .is_some(),
+                is_text: cold::is_text(&format!(
+                    "{:#}",
+                    rustc_demangle::demangle(&function.get_name().to_string_lossy())
+                )),
                 variables: slots.filter_map(llvm::allocated_bytes).sum(),
                 direct,
                 indirect,

@@ -56,6 +56,13 @@ impl Calls {
         self.reserve(&|_| true, &|number| self.functions[number].variables + SAVED)
     }
 
+    /// Whether a kernel makes text of values on the device.
+    pub fn makes_text(&self, kernel: &str) -> bool {
+        let Some(kernel) = self.functions.iter().position(|function| function.name == kernel) else { return false };
+        let reached = self.reached(kernel);
+        (0..reached.len()).any(|number| reached[number] && self.functions[number].is_text)
+    }
+
     fn reached(&self, from: usize) -> Vec<bool> {
         let successors = self.successors();
         let mut reached = vec![false; successors.len()];
@@ -134,6 +141,7 @@ mod tests {
             checks: *checks,
             never_returns: *name == "panic",
             variables: 8,
+            is_text: *name == "fmt",
             direct: direct.to_vec(),
             indirect: indirect.to_vec(),
         };
@@ -172,6 +180,15 @@ mod tests {
         let recursion = Some(Recursion { level: 132, reserve: 2032 });
         assert_eq!(calls.need("kernel", &frames), Need { stack: 16 + 100 + 32 + 2000, recursion });
         assert_eq!(calls.reserve_of_variables(), 2 * (8 + SAVED));
+    }
+
+    #[test]
+    fn text_is_made_by_whoever_reaches_what_formats() {
+        let text = |direct: &[usize]| {
+            calls(&[("kernel", false, direct, &[]), ("panic", false, &[], &[2]), ("fmt", true, &[1], &[2])])
+                .makes_text("kernel")
+        };
+        assert!(text(&[1]) && text(&[2]) && !text(&[]));
     }
 
     #[test]

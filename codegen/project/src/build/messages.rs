@@ -6,6 +6,8 @@ use serde::Deserialize;
 
 use ptx_codegen::diagnostic::{Diagnostic, Level};
 
+use super::notes;
+
 /// Everything of interest that one run of cargo printed.
 #[derive(Debug, Default)]
 pub struct Messages {
@@ -28,11 +30,11 @@ pub struct RustcMessage {
     pub of: CrateId,
     /// Error or warning; none for a closing remark.
     pub level: Option<Level>,
-    /// As rustc shows it.
+    /// As rustc shows it, with a [note](notes) of ours where there is one.
     pub rendered: String,
     /// Place and message in one line.
     pub short: String,
-    /// Cargo's whole line.
+    /// Cargo's whole line, with the same note.
     pub json: String,
 }
 
@@ -101,6 +103,15 @@ struct MessageSpan {
     line_start: u32,
     column_start: u32,
     is_primary: bool,
+    #[serde(default)]
+    text: Vec<SpanLine>,
+}
+
+#[derive(Deserialize)]
+struct SpanLine {
+    text: String,
+    /// In characters, from 1.
+    highlight_start: usize,
 }
 
 impl Messages {
@@ -140,7 +151,9 @@ impl Messages {
                 format!("{}:{}:{}: ", span.file_name, span.line_start, span.column_start)
             });
         let short = format!("{place}{}", message.message);
+        let note = message.note();
         let rendered = message.rendered.unwrap_or(message.message);
+        let rendered = note.map_or_else(|| rendered.clone(), |note| notes::add(&rendered, note));
         // rustc says some things several times, where a macro repeats a type; cargo shows them once.
         if self.rustc.iter().any(|known| known.of == of && known.rendered == rendered) {
             return;
@@ -150,7 +163,8 @@ impl Messages {
             "warning" => Some(Level::Warning),
             _ => None,
         };
-        self.rustc.push(RustcMessage { of, level, short, rendered, json: json.to_string() });
+        let json = note.and_then(|note| with_note(json, note, &rendered)).unwrap_or_else(|| json.to_string());
+        self.rustc.push(RustcMessage { of, level, short, rendered, json });
     }
 
     /// rustc's message holds the linker's command line and, as a note, its output: our diagnostics, one a line.
@@ -179,6 +193,28 @@ impl Messages {
     pub fn artifact(&self, manifest: &Path) -> Option<&Artifact> {
         self.artifacts.iter().find(|artifact| artifact.manifest == manifest)
     }
+}
+
+impl Message {
+    /// What we have to say of it.
+    fn note(&self) -> Option<&'static str> {
+        let line = self.spans.iter().find(|span| span.is_primary).and_then(|span| span.text.first());
+        let (line, start) = line.map_or(("", 1), |line| (line.text.as_str(), line.highlight_start));
+        let column = line.char_indices().nth(start.saturating_sub(1)).map_or(0, |(at, _)| at);
+        let code = self.code.as_ref().map(|code| code.code.as_str());
+        notes::of(notes::Subject { message: &self.message, code, line, column })
+    }
+}
+
+/// Cargo's line with a note of ours among the message's.
+fn with_note(json: &str, note: &str, rendered: &str) -> Option<String> {
+    let mut line: serde_json::Value = serde_json::from_str(json).ok()?;
+    let message = line.get_mut("message")?;
+    message["rendered"] = rendered.into();
+    message.get_mut("children")?.as_array_mut()?.push(serde_json::json!({
+        "message": note, "level": "help", "code": null, "spans": [], "children": [], "rendered": null,
+    }));
+    Some(line.to_string())
 }
 
 impl CrateId {
@@ -230,6 +266,18 @@ mod tests {
         assert_eq!(levels, [Some(Level::Error), Some(Level::Warning)]);
         assert_eq!(messages.rustc[1].short, "src/lib.rs:3:7: unused variable: `x`");
         assert_eq!(messages.rustc[0].rendered, "error: mismatched types");
+    }
+
+    #[test]
+    fn a_note_of_ours_stands_in_text_and_json() {
+        let mut messages = Messages::default();
+        messages.add(&message("error", "E0425", "cannot find value `threadIdx` in this scope", &["rustc's"]));
+        let [shown] = &messages.rustc[..] else { panic!("one message") };
+        assert!(shown.rendered.contains("= help: `thread::index_1d()`"), "{}", shown.rendered);
+        let json: serde_json::Value = serde_json::from_str(&shown.json).unwrap();
+        let notes: Vec<_> = json["message"]["children"].as_array().unwrap().iter().map(|note| &note["level"]).collect();
+        assert_eq!(notes, ["note", "help"]);
+        assert_eq!(json["message"]["rendered"], *shown.rendered);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod locked;
 pub mod manifest;
 mod messages;
 mod needs_std;
+mod notes;
 mod package;
 mod profile;
 mod request;

@@ -1,8 +1,5 @@
 //! Floating point: modes of functions and blocks, and operations that no mode changes.
 
-#[macro_use]
-mod instruction;
-
 mod approx;
 mod conversions;
 mod convert;

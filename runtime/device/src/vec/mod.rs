@@ -179,6 +179,14 @@ macro_rules! define {
         // SAFETY: numbers without padding.
         unsafe impl ptx_abi::bits::Plain for $name {}
 
+        #[cfg(feature = "bytemuck")]
+        // SAFETY: zero is a number.
+        unsafe impl bytemuck::Zeroable for $name {}
+
+        #[cfg(feature = "bytemuck")]
+        // SAFETY: numbers without padding.
+        unsafe impl bytemuck::Pod for $name {}
+
         #[cfg(not(target_arch = "nvptx64"))]
         // SAFETY: the layout is the device's.
         unsafe impl cudarc::driver::DeviceRepr for $name {}

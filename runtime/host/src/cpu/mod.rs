@@ -33,7 +33,7 @@ impl Launch<'_> {
 
     /// Runs the kernel on the CPU, for tests; it ends when all threads have ended. Memory is [`CpuMemory`].
     ///
-    /// Blocks run one after another, and the threads of a block by turns: each runs until it comes to a barrier
+    /// Warps exchange values as on a GPU. Blocks run one after another, and the threads of a block by turns: each runs until it comes to a barrier
     /// (`sync_threads`) or ends, in the order of their numbers, so that the same launch always does the same. Launches of
     /// several threads of the system wait for each other, since shared memory is a static of the program.
     ///

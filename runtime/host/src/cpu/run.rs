@@ -45,6 +45,7 @@ impl Drop for Outside {
 /// Runs the block's threads by turns until all have ended.
 fn run_block(kernel: &str, grid: Grid, block: Dim3, body: &dyn Fn(), stacks: &mut Vec<DefaultStack>) -> Result<()> {
     let (mut ready, mut at_barrier) = (Vec::new(), Vec::new());
+    cpu::begin_block(grid.threads.volume() as usize);
     for thread in positions(grid.threads) {
         // Of a thread that has ended, which they all have before the next begins if there is no barrier.
         let stack = match stacks.pop() {
@@ -56,30 +57,47 @@ fn run_block(kernel: &str, grid: Grid, block: Dim3, body: &dyn Fn(), stacks: &mu
         };
         // SAFETY: this function ends the threads before it returns.
         ready.push(unsafe { Running::new(grid, block, thread, stack, body) });
-        turn(kernel, block, &mut ready, &mut at_barrier, stacks);
+        let begun = ready.len() - 1;
+        let mut last = ready.split_off(begun);
+        turn(kernel, block, &mut last, &mut at_barrier, stacks);
+        ready.append(&mut last);
     }
     while !ready.is_empty() || !at_barrier.is_empty() {
         if ready.is_empty() {
             std::mem::swap(&mut ready, &mut at_barrier);
         }
-        turn(kernel, block, &mut ready, &mut at_barrier, stacks);
+        let (before, all) = (cpu::steps(), ready.len());
+        let wait_for_lanes = turn(kernel, block, &mut ready, &mut at_barrier, stacks);
+        if wait_for_lanes == all && cpu::steps() == before {
+            let reason =
+                "threads wait in a warp's operation for lanes that never come to it; on a GPU they would wait for ever";
+            return Err(Error::Cpu { kernel: kernel.to_owned(), reason });
+        }
     }
     Ok(())
 }
 
-/// Gives each of the threads that are ready one turn.
+/// Gives each of the threads that are ready one turn; says how many wait for others of their warp then.
 fn turn(
     kernel: &str,
     block: Dim3,
     ready: &mut Vec<Running>,
     at_barrier: &mut Vec<Running>,
     stacks: &mut Vec<DefaultStack>,
-) {
+) -> usize {
+    let mut wait_for_lanes = 0;
     for mut running in std::mem::take(ready) {
         match running.resume() {
-            Ok(None) => stacks.push(running.coroutine.into_stack()),
+            Ok(None) => {
+                cpu::ended(running.number);
+                stacks.push(running.coroutine.into_stack());
+            }
             Ok(Some(Pause::Barrier)) => at_barrier.push(running),
             Ok(Some(Pause::Turn)) => ready.push(running),
+            Ok(Some(Pause::Lanes)) => {
+                wait_for_lanes += 1;
+                ready.push(running);
+            }
             Err(panic) => {
                 let Dim3 { x, y, z } = running.thread;
                 eprintln!(
@@ -90,11 +108,14 @@ fn turn(
             }
         }
     }
+    wait_for_lanes
 }
 
 /// A thread of the grid that has not ended.
 struct Running {
     thread: Dim3,
+    /// In its block, x first.
+    number: usize,
     coroutine: Coroutine<(), Pause, (), DefaultStack>,
 }
 
@@ -115,11 +136,15 @@ impl Running {
             };
             // SAFETY: the yielder lives as long as the coroutine.
             unsafe { cpu::set(Some(this)) };
-            body();
+            match catch_unwind(AssertUnwindSafe(body)) {
+                Err(payload) if !payload.is::<cpu::Exit>() => resume_unwind(payload),
+                _ => {}
+            }
         };
         // SAFETY: the caller's promise.
         let coroutine = unsafe { Coroutine::with_stack_unchecked(stack, begin) };
-        Self { thread, coroutine }
+        let number = thread.x + grid.threads.x * (thread.y + grid.threads.y * thread.z);
+        Self { thread, number: number as usize, coroutine }
     }
 
     /// Runs it until it pauses, ends or panics.

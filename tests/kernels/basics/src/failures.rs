@@ -35,6 +35,13 @@ pub fn divides(value: u32, mut out: DisjointSlice<u32>) {
     }
 }
 
+#[kernel]
+pub fn votes_for_others(lane: u32, mut out: DisjointSlice<u32>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = ptx::warp::Members::new(ptx::warp::LaneMask::lane(lane)).ballot(true).len();
+    }
+}
+
 /// # Safety
 /// The kernel reads address 16, which nobody has.
 #[kernel]

@@ -11,3 +11,4 @@ pub mod memory;
 pub mod scalars;
 pub mod threads;
 pub mod types;
+pub mod warp;

@@ -34,6 +34,12 @@ pub fn bytes(rng: &mut Rng, seed: &[u8], other: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Makes one bit another.
+pub fn flip(rng: &mut Rng, bytes: &mut [u8]) {
+    let at = rng.usize(0..bytes.len());
+    bytes[at] ^= 1 << rng.u8(0..8);
+}
+
 fn byte_mutation(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     // Files are read in words: what does not keep to them is refused at the first look, mostly.
     let unit = if rng.u8(0..8) > 0 { 4 } else { 1 };
@@ -41,8 +47,7 @@ fn byte_mutation(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     match rng.u8(0..12) {
         0..=4 => {
             for _ in 0..rng.usize(1..=8) {
-                let at = rng.usize(0..bytes.len());
-                bytes[at] ^= 1 << rng.u8(0..8);
+                flip(rng, bytes);
             }
         }
         5 | 6 => {

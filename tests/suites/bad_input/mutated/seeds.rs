@@ -13,16 +13,18 @@ use ptx_tests::Scratch;
 
 use crate::{bytes, ir};
 
-/// Loops, a table, a closure called through a pointer, wide integers and floats; nothing of it can panic.
+/// Loops, a table, a closure called through a pointer, wide integers, floats and a function of libdevice; nothing of it can
+/// panic.
 const RUST: &str = r#"
 #![feature(abi_ptx)]
 #![no_std]
+unsafe extern "C" { safe fn sinf(x: f32) -> f32; }
 static TABLE: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 #[derive(Clone, Copy)]
 pub enum Shape { Circle(f32), Square { side: f64 }, None }
 #[inline(never)]
 fn area(shape: Shape) -> f64 {
-    match shape { Shape::Circle(r) => (r * r) as f64 * 3.14, Shape::Square { side } => side * side, Shape::None => 0.0 }
+    match shape { Shape::Circle(r) => (r * sinf(r)) as f64 * 3.14, Shape::Square { side } => side * side, Shape::None => 0.0 }
 }
 #[inline(never)]
 fn twice(f: &dyn Fn(u32) -> u32, x: u32) -> u32 { f(f(x)) }

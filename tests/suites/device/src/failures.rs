@@ -10,12 +10,13 @@ use crate::gpu::{Gpu, gpu};
 use crate::record::{Test, test};
 
 /// (name, what the child must print: the kind of error, then parts of its text)
-const FAILURES: [(&str, &str, &[&str]); 6] = [
+const FAILURES: [(&str, &str, &[&str]); 7] = [
     ("panic", "Panic", &["the value is seven", "failures.rs:8:"]),
     ("panic with text", "Panic", &["the value is 7, thread 0", "failures.rs"]),
     ("index out of bounds", "Panic", &["index out of bounds", "the len is 3", "the index is 1000", "failures.rs"]),
     ("unwrap of None", "Panic", &["unwrap", "failures.rs"]),
     ("division by zero", "Panic", &["divide by zero", "failures.rs"]),
+    ("mask without the caller", "Panic", &["the calling thread's lane is not in the mask", "failures.rs"]),
     ("address of nothing", "IllegalAddress", &[]),
 ];
 
@@ -62,6 +63,7 @@ fn launch(gpu: &Gpu, name: &str) -> ptx::Result<()> {
         "index out of bounds" => kernels::out_of_bounds(&values, 1000, &mut out),
         "unwrap of None" => kernels::unwraps(3, &mut out),
         "division by zero" => kernels::divides(0, &mut out),
+        "mask without the caller" => kernels::votes_for_others(3, &mut out),
         // SAFETY: it is not safe; that is the test.
         _ => unsafe { kernels::reads_nowhere(&mut out) },
     };

@@ -42,6 +42,7 @@ mod stacks;
 mod tested;
 mod threads;
 mod types;
+mod warp;
 
 fn main() -> ExitCode {
     // Tests of `cargo ptx test` run in a process that is this program again.
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         layouts::tests(),
         memory::tests(),
         threads::tests(),
+        warp::tests(),
         indices::tests(),
         types::tests(),
         language::tests(),

@@ -40,6 +40,9 @@ fn build(target: Option<&str>, rustflags: Vec<String>) -> Result<Vec<String>, St
     let folder = target_dir().join("library");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--release", "--package", "ptx", "--message-format=json-render-diagnostics"]);
+    if target.is_none() {
+        cargo.args(["--features", "bytemuck"]);
+    }
     cargo.arg("--target-dir").arg(&folder).current_dir(root());
     if let Some(target) = target {
         cargo.args(["--target", target]);

@@ -3,4 +3,4 @@
 use ptx::prelude::*;
 
 #[kernel]
-pub fn run(rows: &[&[f32]]) {} //~ ERROR: has no place in the device ABI
+pub fn run(rows: &[&[f32]]) {} //~ ERROR: `&[f32]` has no defined device layout

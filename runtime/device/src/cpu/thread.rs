@@ -1,6 +1,4 @@
-//! What a kernel's functions do where the CPU runs it: which thread this is, and how it waits for others.
-//!
-//! `ptx-host` runs every thread of a block as a coroutine of one thread of the system, and says here which one it runs.
+//! Which thread of a kernel runs here, and how it lets others run.
 
 use std::cell::Cell;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -14,6 +12,8 @@ pub enum Pause {
     Barrier,
     /// It may be waiting for what another thread writes.
     Turn,
+    /// It waits until others of its warp have come to the same operation.
+    Lanes,
 }
 
 /// A thread of a launch.
@@ -34,11 +34,10 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Its number in its warp: threads are counted with x first (PTX ISA, `%laneid`; CUDA C++ Programming Guide, "Thread
-    /// Hierarchy").
-    fn lane(&self) -> u32 {
+    /// Its number in its block: threads are counted with x first (CUDA C++ Programming Guide, "Thread Hierarchy").
+    pub(super) fn number(&self) -> usize {
         let Self { thread, threads, .. } = self;
-        (thread.x + threads.x * (thread.y + threads.y * thread.z)) % 32
+        (thread.x + threads.x * (thread.y + threads.y * thread.z)) as usize
     }
 }
 
@@ -70,7 +69,7 @@ pub(crate) fn thread() -> Thread {
     CURRENT.get().unwrap_or_else(|| only_on_the_gpu())
 }
 
-fn pause(why: Pause) {
+pub(super) fn pause(why: Pause) {
     let thread = thread();
     ATOMICS.set(0);
     // SAFETY: the promise of who set it.
@@ -88,6 +87,15 @@ pub(crate) fn barrier() {
     pause(Pause::Barrier);
 }
 
+/// Lets the block's other threads run.
+#[track_caller]
+pub(crate) fn turn() {
+    if !is_in_kernel() {
+        only_on_the_gpu();
+    }
+    pause(Pause::Turn);
+}
+
 /// Called before an atomic operation.
 #[inline]
 pub(crate) fn before_atomic() {
@@ -101,9 +109,27 @@ pub(crate) fn before_atomic() {
     }
 }
 
+/// The thread's number in its warp.
 #[track_caller]
 pub(crate) fn lane() -> u32 {
-    thread().lane()
+    thread().number() as u32 % 32
+}
+
+/// The warp's number in its block.
+#[track_caller]
+pub(crate) fn warp_number() -> u32 {
+    thread().number() as u32 / 32
+}
+
+/// What a thread ends with that asks for it.
+#[derive(Debug)]
+pub struct Exit;
+
+/// Ends the thread.
+#[track_caller]
+pub(crate) fn exit() -> ! {
+    thread();
+    std::panic::resume_unwind(std::boxed::Box::new(Exit))
 }
 
 /// Nanoseconds: the CPU has no counter of cycles that every machine shows.

@@ -1,0 +1,12 @@
+//! What a kernel's functions do where the CPU runs it: which thread this is, and how it waits for others.
+//!
+//! `ptx-host` runs every thread of a block as a coroutine of one thread of the system, and says here which one it runs.
+
+mod exchange;
+mod thread;
+pub(crate) mod warp;
+
+pub use exchange::{begin_block, ended, steps};
+pub(crate) use exchange::{count, exchange};
+pub use thread::{Exit, Pause, Thread, is_in_kernel, set};
+pub(crate) use thread::{barrier, before_atomic, clock, exit, lane, only_on_the_gpu, thread, timer, turn, warp_number};
