@@ -7,19 +7,29 @@ use ptx_tests::test;
 
 use crate::demo::{Demo, demo};
 
-/// Only the GPU has it, and Clippy has something to say.
-const ON_THE_DEVICE: &str = "
+/// A library that asks for no other. Only the GPU has one of its functions, and Clippy has something to say of that.
+pub const LIBRARY: &str = "#![no_std]
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
+
+#[derive(Clone)]
+pub struct Pair(pub u32, pub u32);
+
 /// Text of its own.
 #[cfg(target_arch = \"nvptx64\")]
-pub fn only_there(x: u32) -> u32 {
-    return x;
+#[unsafe(no_mangle)]
+pub extern \"C\" fn only_there(x: u32) -> u32 {
+    return x / 2;
 }
 ";
 
 pub fn trials() -> Vec<Trial> {
     vec![
         test("cargo's flags reach the device build's cargo", || {
-            let package = Demo::new("flagged");
+            let package = Demo::plain("flagged", LIBRARY);
             let run = package.ptx(&["build", "--locked"]);
             for part in ["error[PTX0020]", "/flagged/Cargo.lock` would have to change", "`--locked` forbids it"] {
                 assert!(!run.success && run.stderr.contains(part), "`{part}` is not in:\n{}", run.stderr);
@@ -63,14 +73,21 @@ pub fn trials() -> Vec<Trial> {
             }
             let run = package.ptx(&["check", "--workspace", "--exclude", "together"]).expect_success();
             assert!(run.stderr.contains("Checking member") && !run.stderr.contains("together"), "{}", run.stderr);
+            for file in ["src/lib.rs", "member/src/lib.rs"] {
+                let text = fs::read_to_string(package.path().join(file)).expect("it has one");
+                fs::write(package.path().join(file), text.replace("a * x[i.get()]", "1_u8")).expect("our own file");
+            }
+            let run = package.ptx(&["check", "--workspace", "--message-format", "short"]);
+            for place in ["\nsrc/lib.rs:", "member/src/lib.rs:"] {
+                assert!(!run.success && run.stderr.contains(place), "an editor wants both:\n{}", run.stderr);
+            }
             let run = package.ptx(&["inspect", "ptx", "-p", "member", "-p", "together"]);
             assert!(!run.success && run.stderr.contains("this takes one package"), "{}", run.stderr);
             let run = package.ptx(&["build", "-p", "membre"]);
             assert!(!run.success && run.stderr.contains("did you mean `member`?"), "{}", run.stderr);
         }),
         test("clippy, doc and expand look at the code for the GPU", || {
-            let package = Demo::new("looked_at");
-            package.edit("lib.rs", |text| text + ON_THE_DEVICE);
+            let package = Demo::plain("looked_at", LIBRARY);
             let ptx = |args: &[&str]| package.ptx(args);
             let run = ptx(&["clippy", "--message-format", "short"]).expect_success();
             assert!(run.stderr.contains("src/lib.rs:") && run.stderr.contains("unneeded `return`"), "{}", run.stderr);
@@ -80,7 +97,7 @@ pub fn trials() -> Vec<Trial> {
             let text = fs::read_to_string(package.path().join(page.trim())).expect("the page that it names");
             assert!(text.contains("only_there") && text.contains("Text of its own"), "{page}");
             let code = ptx(&["expand"]).expect_success().stdout;
-            assert!(code.contains("pub fn only_there") && !code.contains("#[kernel]"), "{code}");
+            assert!(code.contains("fn only_there") && code.contains("impl ::core::clone::Clone for Pair"), "{code}");
         }),
         test("clean removes what was compiled for the GPU, and nothing else", || {
             let demo = demo();

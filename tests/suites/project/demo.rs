@@ -58,6 +58,19 @@ impl Demo {
         demo
     }
 
+    /// Makes a library of this text alone, without dependencies: nothing else has to be compiled.
+    pub fn plain(name: &'static str, library: &str) -> Self {
+        let demo = Self::new(name);
+        let manifest = format!("[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        for (file, text) in [("Cargo.toml", &*manifest), ("src/lib.rs", library)] {
+            fs::write(demo.path().join(file), text).expect("our own file");
+        }
+        for file in ["build.rs", "src/main.rs"] {
+            fs::remove_file(demo.path().join(file)).expect("our own file");
+        }
+        demo
+    }
+
     fn reset(&self) {
         for name in ["lib.rs", "main.rs"] {
             let text = fs::read_to_string(self.scratch.path().join("sources").join(name)).expect("our copy");

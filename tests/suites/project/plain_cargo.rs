@@ -6,6 +6,7 @@ use libtest_mimic::Trial;
 use ptx_tests::folders::root;
 use ptx_tests::test;
 
+use crate::command::LIBRARY;
 use crate::demo::Demo;
 
 /// What is published of this repository.
@@ -25,7 +26,7 @@ const PUBLISHED: [&str; 10] = [
 pub fn trials() -> Vec<Trial> {
     vec![
         test("one command has cargo alone compile kernels, and `cargo ptx` goes on working", || {
-            let package = Demo::new("alone");
+            let package = Demo::plain("alone", LIBRARY);
             package.ptx(&["init", "--linker", "--arch", "sm_80"]).expect_success();
             let file = package.path().join(".cargo/config.toml");
             let written = fs::read_to_string(&file).expect("it was written");
@@ -34,7 +35,7 @@ pub fn trials() -> Vec<Trial> {
             assert!(!run.stderr.contains("warning"), "{}", run.stderr);
             let ptx = package.target_dir().join("nvptx64-nvidia-cuda/debug/alone.ptx");
             let ptx = fs::read_to_string(&ptx).unwrap_or_else(|error| panic!("{}: {error}", ptx.display()));
-            assert!(ptx.contains(".target sm_75") && ptx.contains(".entry saxpy("), "the manifest's arch:\n{ptx}");
+            assert!(ptx.contains(".target sm_80") && ptx.contains("only_there("), "{ptx}");
             // `--sysroot` was there twice.
             package.ptx(&["build"]).expect_success();
             // A second time changes nothing, and a table of the user's own stays.

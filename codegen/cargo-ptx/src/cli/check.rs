@@ -3,8 +3,8 @@
 //! With `--message-format json` an editor can run `check` or `clippy` in place of cargo's: rustc's messages are passed on as
 //! cargo prints them.
 
-use ptx_codegen::diagnostic::{Diagnostic, Result};
-use ptx_project::build;
+use ptx_codegen::diagnostic::{Diagnostic, Failure, Result};
+use ptx_project::build::{self, DeviceBuild};
 use ptx_project::progress::Progress;
 
 use super::arguments::{BuildArgs, ClippyArgs, DocArgs};
@@ -13,18 +13,27 @@ use super::output;
 
 /// Checks; messages have been printed when this returns.
 pub fn check(args: &BuildArgs, progress: &Progress) -> Result<()> {
-    for build in device_builds(args)? {
-        warn(args, &build::check(&build, progress)?);
-    }
-    finished(args);
-    Ok(())
+    all(args, |build| build::check(build, progress))
 }
 
 /// The same by Clippy.
 pub fn clippy(ClippyArgs { build: args, clippy }: &ClippyArgs, progress: &Progress) -> Result<()> {
+    all(args, |build| build::clippy(build, clippy, progress))
+}
+
+/// Checks every package: an editor wants the errors of all.
+fn all(args: &BuildArgs, check: impl Fn(&DeviceBuild) -> Result<Vec<Diagnostic>>) -> Result<()> {
+    let mut failed: Option<Failure> = None;
     for build in device_builds(args)? {
-        warn(args, &build::clippy(&build, clippy, progress)?);
+        match (check(&build), &mut failed) {
+            (Ok(warnings), _) => {
+                output::diagnostics(&warnings, args.message_format, &super::environment::current_dir());
+            }
+            (Err(failure), Some(failed)) => failed.diagnostics.extend(failure.diagnostics),
+            (Err(failure), failed) => *failed = Some(failure),
+        }
     }
+    failed.map_or(Ok(()), Err)?;
     finished(args);
     Ok(())
 }
@@ -53,10 +62,6 @@ pub fn expand(args: &BuildArgs, progress: &Progress) -> Result<()> {
         false => print!("{text}"),
     }
     Ok(())
-}
-
-fn warn(args: &BuildArgs, warnings: &[Diagnostic]) {
-    output::diagnostics(warnings, args.message_format, &super::environment::current_dir());
 }
 
 fn finished(args: &BuildArgs) {
