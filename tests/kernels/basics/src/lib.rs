@@ -12,3 +12,5 @@ pub mod scalars;
 pub mod threads;
 pub mod types;
 pub mod warp;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod warp_model;
