@@ -13,7 +13,7 @@ use crate::memory::{DeviceMemory, DeviceMemoryMut, DevicePointer, DeviceRead, De
 /// `DisjointSlice<T>`, and so on. It is a slice.
 ///
 /// ```
-/// let mut memory = ptx::CpuMemory::from([1, 2, 3]);
+/// let mut memory = ptx_host::CpuMemory::from([1, 2, 3]);
 /// memory[0] = 5;
 /// assert_eq!(memory[..], [5, 2, 3]);
 /// ```
