@@ -4,16 +4,15 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use libtest_mimic::Trial;
-use ptx_tests::folders::target_dir;
 use ptx_tests::test;
 
-use crate::demo::{COMPILER, Demo};
+use crate::demo::{COMPILER, Demo, program};
 
 pub fn trials() -> Vec<Trial> {
     vec![
         test("a build script compiles with the program that a variable names, if that fits", || {
             let package = Demo::new("named");
-            let own = target_dir().join("debug/cargo-ptx");
+            let own = program().to_path_buf();
             let log = package.path().join("calls.txt");
             let program = |name: &str, change: &str| {
                 let path = package.path().join(name);

@@ -137,18 +137,13 @@ impl Demo {
     }
 
     fn cargo_ptx(&self, folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> Run {
-        let mut command = cargo();
-        command.args(["run", "--quiet", "--bin", "cargo-ptx"]).arg("--manifest-path").arg(root().join("Cargo.toml"));
-        // Where the compiler is built anyway, for all default members: the runner depends on it.
-        command.arg("--target-dir").arg(target_dir());
+        let mut command = Command::new(program());
         command.envs(variables.iter().copied());
-        self.run(command.args(["--", "ptx"]).args(args).current_dir(folder))
+        self.run(command.arg("ptx").args(args).current_dir(folder))
     }
 
     fn run(&self, command: &mut Command) -> Run {
-        // The compiler is the one that `cargo ptx` above is.
-        for (name, path) in [("CARGO_TARGET_DIR", self.target_dir()), (COMPILER, target_dir().join("debug/cargo-ptx"))]
-        {
+        for (name, path) in [("CARGO_TARGET_DIR", self.target_dir()), (COMPILER, program().to_path_buf())] {
             if command.get_envs().all(|(given, _)| given != name) {
                 command.env(name, path);
             }
@@ -178,6 +173,19 @@ impl Run {
     pub fn compiled_for_the_host(&self) -> bool {
         self.stderr.lines().any(|line| line.contains("--crate-name demo") && line.contains("--crate-type bin"))
     }
+}
+
+/// `cargo-ptx`, built by the first who asks, and not in a project's folder: its configuration would have cargo build it
+/// elsewhere.
+pub fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let mut command = cargo();
+        // Where the compiler is built anyway, for all default members: the runner depends on it.
+        command.args(["build", "--quiet", "--bin", "cargo-ptx"]).arg("--target-dir").arg(target_dir());
+        assert!(command.current_dir(root()).status().expect("cargo starts").success(), "cargo-ptx does not compile");
+        target_dir().join("debug/cargo-ptx")
+    })
 }
 
 fn cargo() -> Command {

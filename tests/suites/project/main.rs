@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use ptx_tests::Sample;
+
 mod build_script;
 mod cargo_ptx;
 mod check;
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
             tests::trials(),
             timings::trials(),
         ];
-        trials.into_iter().flatten().collect()
+        // Nearly each compiles a package.
+        Sample::asked().of("things that a user does", trials.into_iter().flatten(), 30)
     })
 }
