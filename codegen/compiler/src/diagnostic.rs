@@ -194,7 +194,8 @@ fn byte_range(text: &str, span: &Span) -> Option<std::ops::Range<usize>> {
     let rest = &line[column..];
     let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
     let start = line_start + column;
-    Some(start..start + word.max(usize::from(!rest.is_empty())))
+    // What is no word is a character, of as many bytes as it has.
+    Some(start..start + word.max(rest.chars().next().map_or(0, char::len_utf8)))
 }
 
 /// Why nothing was produced: at least one error, and the warnings that came before it.
@@ -221,3 +222,26 @@ impl From<Vec<Diagnostic>> for Failure {
 
 /// The result of a stage.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_word_or_a_character() {
+        let range = |text, line, column| byte_range(text, &Span { file: PathBuf::new(), line, column });
+        assert_eq!(range("a\n  word!\n", 2, 0), Some(4..8));
+        assert_eq!(range("a\n  word!\n", 2, 7), Some(8..9));
+        assert_eq!(range("größe = 1", 1, 1), Some(0..7));
+        // One that is no word and has three bytes; beyond the end there is none.
+        assert_eq!(range("\u{fffd}-only", 1, 1), Some(0..3));
+        assert_eq!(range("a", 1, 5), Some(1..1));
+        assert_eq!(range("a", 9, 1), None);
+        let (message, scratch) = ("a key", tempfile::tempdir().unwrap());
+        let file = scratch.path().join("Cargo.toml");
+        std::fs::write(&file, "\u{fffd}-only = 1\n").unwrap();
+        let text =
+            Diagnostic::error(Code::Usage, message).at(Some(Span { file, line: 1, column: 1 }), "here").to_string();
+        assert!(text.contains("\u{fffd}-only = 1") && text.contains("^ here"), "{text}");
+    }
+}
