@@ -47,7 +47,7 @@ fn kernels_of_macros_run() {
     assert_eq!((&words[..], &numbers[..]), (&[2, 4, 6][..], &[3.0, 5.0][..]));
 }
 
-/// Where a thread is, as six numbers.
+/// Where a thread is, as six numbers, and its lane.
 #[kernel]
 fn positions(mut out: ptx::Disjoint3d<[u32; 7]>) {
     let (t, b) = (thread::thread_idx(), thread::block_idx());

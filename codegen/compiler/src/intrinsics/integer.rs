@@ -1,15 +1,6 @@
 //! The integer instructions that LLVM has no name for, or would rewrite, and the lowest GPU that has each.
 
-use super::row::Row;
-use crate::arch::PtxVersion;
-
-const fn row(registers: &'static str, pattern: &'static str) -> Row {
-    since(registers, pattern, 0, (7, 0))
-}
-
-const fn since(registers: &'static str, pattern: &'static str, min_sm: u32, (major, minor): (u8, u8)) -> Row {
-    Row { registers, pattern, min_sm, min_ptx: PtxVersion { major, minor } }
-}
+use super::row::{Row, row, since};
 
 /// All, by the chapters of the PTX ISA.
 pub const ROWS: &[Row] = &[

@@ -14,3 +14,13 @@ pub struct Row {
     /// The lowest PTX ISA version.
     pub min_ptx: PtxVersion,
 }
+
+/// A row for every GPU.
+pub const fn row(registers: &'static str, pattern: &'static str) -> Row {
+    since(registers, pattern, 0, (7, 0))
+}
+
+/// A row from an arch and a PTX ISA version on.
+pub const fn since(registers: &'static str, pattern: &'static str, min_sm: u32, (major, minor): (u8, u8)) -> Row {
+    Row { registers, pattern, min_sm, min_ptx: PtxVersion { major, minor } }
+}

@@ -2,16 +2,15 @@
 //! process of its own, because a panic loses the device.
 
 use std::collections::BTreeSet;
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
 
 use ptx::prelude::*;
 use ptx::{Image, Launch};
 use ptx_crate_kernels::{for_each_crate, run};
 use serde_json::{Value, json};
 
+use crate::children;
 use crate::record::{Test, recorded};
 
 /// Crates that are compiled together.
@@ -40,9 +39,6 @@ const SEEDS: u32 = 256;
 /// What all threads may allocate together: a compressor takes a few hundred KiB a thread.
 const HEAP: usize = 512 << 20;
 
-/// What a child may take: one that hangs is a failed test.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Begins the names of this module's children.
 const CHILD: &str = "crate";
 
@@ -54,7 +50,7 @@ pub fn tests() -> Vec<Test> {
     let test = |(at, (group, number)): (usize, (usize, usize))| {
         let results = results.clone();
         recorded(&format!("crate: {}, release", GROUPS[group].crates[number]), move |_| {
-            let found = &results.get_or_init(children)[at];
+            let found = &results.get_or_init(self::results)[at];
             assert!(found["equal"] == json!(SEEDS), "{found}");
             found.clone()
         })
@@ -68,43 +64,8 @@ fn all() -> impl Iterator<Item = (usize, usize)> {
     GROUPS.iter().enumerate().flat_map(numbers)
 }
 
-fn children() -> Vec<Value> {
-    let all: Vec<_> = all().collect();
-    let results: Vec<OnceLock<Value>> = all.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(result) = results.get(at) else { break };
-                    _ = result.set(start(all[at]));
-                }
-            });
-        }
-    });
-    results.into_iter().map(|result| result.into_inner().expect("every crate was taken once")).collect()
-}
-
-/// The last line that a child printed.
-fn start((group, number): (usize, usize)) -> Value {
-    let program = std::env::current_exe().expect("a running program has a path");
-    let mut child = Command::new(program)
-        .args(["--child", &format!("{CHILD} {group} {number}")])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let begin = Instant::now();
-    while child.try_wait().expect("it is our child").is_none() {
-        if begin.elapsed() > PATIENCE {
-            _ = child.kill();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let output = child.wait_with_output().expect("it is our child");
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let value = stdout.lines().last().and_then(|line| serde_json::from_str(line).ok());
-    value.unwrap_or_else(|| json!({ "failed": format!("{} after {:?}: {stdout}", output.status, begin.elapsed()) }))
+fn results() -> Vec<Value> {
+    children::all(&all().map(|(group, number)| format!("{CHILD} {group} {number}")).collect::<Vec<_>>(), AT_ONCE)
 }
 
 /// Runs a crate on both sides, and prints how often they agree; none if the name is another's.

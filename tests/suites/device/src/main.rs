@@ -16,6 +16,7 @@ use libtest_mimic::Arguments;
 mod abi;
 mod atomics;
 mod cases;
+mod children;
 mod core_tests;
 mod crates;
 mod debugger;

@@ -1,16 +1,15 @@
 //! Stacks: recursion that goes too deep panics with the function's name, at every size of the stack, and never writes over
 //! memory; what kernels need otherwise they have by default.
 
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Command, ExitCode};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
 
 use ptx::prelude::*;
 use ptx::{Error, Image, Recursion};
 use ptx_stack_kernels::{SHAPES, flat, huge, panics, queue, queues, recurse, run, sort, text, texts};
 use serde_json::{Value, json};
 
+use crate::children;
 use crate::record::{Test, test};
 
 static PROFILES: [(&str, Image); 2] =
@@ -25,9 +24,6 @@ const TOO_DEEP: u32 = 10_000;
 /// Threads that recurse at once.
 const BLOCKS: u32 = 4;
 const THREADS: u32 = 32;
-
-/// What a child may take: one that hangs is a failed test.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Begins the names of this module's children.
 const CHILD: &str = "stack";
@@ -44,7 +40,10 @@ pub fn tests() -> Vec<Test> {
                 let results = results.clone();
                 let size_name = if bytes == 0 { "the default".to_string() } else { format!("{bytes} bytes") };
                 tests.push(test(&format!("stack: {kind}, {name}, {size_name}"), move |_| {
-                    let found = &results.get_or_init(|| children(profile, size))[shape];
+                    let found = &results.get_or_init(|| {
+                        let names: Vec<_> = (0..SHAPES.len()).map(|shape| child_name(profile, size, shape)).collect();
+                        children::all(&names, AT_ONCE)
+                    })[shape];
                     check(found, function, bytes);
                 }));
             }
@@ -102,42 +101,13 @@ fn check(found: &Value, function: &str, bytes: usize) {
     }
 }
 
-fn children(profile: usize, size: usize) -> Vec<Value> {
-    let results: Vec<OnceLock<Value>> = SHAPES.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let shape = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(result) = results.get(shape) else { break };
-                    _ = result.set(start(profile, size, shape));
-                }
-            });
-        }
-    });
-    results.into_iter().map(|result| result.into_inner().expect("every shape was taken once")).collect()
+/// What the child of this number printed: of a shape, or what comes after them.
+fn start(profile: usize, size: usize, number: usize) -> Value {
+    children::one(&child_name(profile, size, number))
 }
 
-/// The last line that a child printed.
-fn start(profile: usize, size: usize, shape: usize) -> Value {
-    let program = std::env::current_exe().expect("a running program has a path");
-    let mut child = Command::new(program)
-        .args(["--child", &format!("{CHILD} {profile} {size} {shape}")])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let begin = Instant::now();
-    while child.try_wait().expect("it is our child").is_none() {
-        if begin.elapsed() > PATIENCE {
-            _ = child.kill();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let output = child.wait_with_output().expect("it is our child");
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let value = stdout.lines().last().and_then(|line| serde_json::from_str(line).ok());
-    value.unwrap_or_else(|| json!({ "failed": format!("{} after {:?}: {stdout}", output.status, begin.elapsed()) }))
+fn child_name(profile: usize, size: usize, number: usize) -> String {
+    format!("{CHILD} {profile} {size} {number}")
 }
 
 /// Goes too deep, and prints what came of it; none if the name is another's.
