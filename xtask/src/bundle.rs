@@ -18,7 +18,7 @@ const MAX_MIB: f64 = 60.0;
 
 /// What starts everything on the other machine.
 const RUN: &str = r#"#!/bin/sh
-# Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver, tar and gzip.
+# Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver, tar and xz.
 # Writes device.jsonl into $OUT, or into results/ beside this file. The last line says how it went. An argument is part of the
 # names of the tests that shall run; without one, several processes run at once, and end after $LIMIT seconds if that is set.
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,13 +26,13 @@ out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
 content=$(mktemp -d) || exit 1
 trap 'rm -rf "$content"' EXIT
-tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
+tar -xJf "$here/content.tar.xz" -C "$content" || exit 1
 if [ $# -eq 0 ]; then set -- --at-once ${LIMIT:+--limit "$LIMIT"}; fi
 "$content/device-tests" --abi "$content/abi" --cases "$content/cases" --core "$content/core" --tested "$content/tested" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --date "$(date -u +%F)" --json "$out/device.jsonl" "$@"
 "#;
 
 /// What `run.sh` unpacks, beside it.
-const CONTENT: &str = "content.tar.gz";
+const CONTENT: &str = "content.tar.xz";
 
 /// Builds and packs.
 pub fn run(library: Option<&Path>) -> Result<()> {
@@ -95,7 +95,16 @@ pub fn pack(name: &str, content: &Path, script: &str) -> Result<()> {
         fs::remove_dir_all(&bundle)?;
     }
     fs::create_dir_all(&bundle)?;
-    shell::run(Command::new("tar").arg("-czf").arg(bundle.join(CONTENT)).arg("-C").arg(content).arg("."))?;
+    // A low level of xz packs better than the highest of gzip, and as fast.
+    shell::run(
+        Command::new("tar")
+            .env("XZ_OPT", "-3 -T0")
+            .arg("-cJf")
+            .arg(bundle.join(CONTENT))
+            .arg("-C")
+            .arg(content)
+            .arg("."),
+    )?;
     let run = bundle.join("run.sh");
     fs::write(&run, script)?;
     shell::make_executable(&run)?;

@@ -15,14 +15,14 @@ const RUNNER: &str = "ptx-random-device";
 
 /// What starts everything on the other machine.
 const RUN: &str = r#"#!/bin/sh
-# Runs every random program on this machine's GPU. Needs NVIDIA's driver, tar and gzip. Writes random.jsonl into $OUT, or
+# Runs every random program on this machine's GPU. Needs NVIDIA's driver, tar and xz. Writes random.jsonl into $OUT, or
 # into results/ beside this file; ends after $LIMIT seconds if that is set.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
 content=$(mktemp -d) || exit 1
 trap 'rm -rf "$content"' EXIT
-tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
+tar -xJf "$here/content.tar.xz" -C "$content" || exit 1
 "$content/random-device" "$content"/packs/* --commit "$(cat "$content/commit")" --date "$(date -u +%F)" --json "$out/random.jsonl" ${LIMIT:+--limit "$LIMIT"}
 "#;
 

@@ -38,14 +38,14 @@ pub struct Request {
 /// What starts the measurements on the other machine.
 const RUN: &str = r#"#!/bin/sh
 # Measures kernels in Rust, with and without panic messages, and in CUDA C++ on this machine's GPU. Needs NVIDIA's driver,
-# tar and gzip. Writes bench.json into $OUT, or into results/ beside this file, and ends after $LIMIT seconds if that is set. Arguments are
+# tar and xz. Writes bench.json into $OUT, or into results/ beside this file, and ends after $LIMIT seconds if that is set. Arguments are
 # parts of the names of the kernels that shall run.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
 content=$(mktemp -d) || exit 1
 trap 'rm -rf "$content"' EXIT
-tar -xzf "$here/content.tar.gz" -C "$content" || exit 1
+tar -xJf "$here/content.tar.xz" -C "$content" || exit 1
 "$content/bench" --code "$content/code.json" --commit "$(cat "$content/commit")" --date "$(date -u +%F)" --json "$out/bench.json" ${LIMIT:+--limit "$LIMIT"} "$@"
 "#;
 

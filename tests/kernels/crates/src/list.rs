@@ -2,6 +2,7 @@
 //! it.
 //!
 //! A group is a module, a cargo feature, an image and a kernel. A row is: function, crate, what runs, and what is to be said.
+//! `other results` begins what is said of a crate whose results the CPU does not have.
 
 /// Calls the macro `$callback` with every group.
 #[macro_export]
@@ -71,7 +72,8 @@ macro_rules! for_each_crate {
             }
             hashes "hashes" {
                 adler2 "adler2" "at once and in parts" "";
-                ahash "ahash" "`RandomState` with seeds" "its algorithm without AES, which the CPU has too unless it is compiled for AES";
+                ahash "ahash" "`RandomState` with seeds"
+                    "other results: its build script gives x86-64 and five others a 128-bit product, and all others another algorithm";
                 blake2 "blake2" "BLAKE2b-512, BLAKE2s-256" "";
                 blake3 "blake3" "hashes, keyed hashes, long outputs" "feature `pure`; the CPU uses SSE or AVX";
                 crc "crc" "16, 32 and 64 bits; with and without tables" "";
@@ -90,7 +92,8 @@ macro_rules! for_each_crate {
             numbers "numbers" {
                 approx "approx" "absolute, relative and ULP comparisons" "";
                 fixed "fixed" "arithmetic, rounding, roots, text" "";
-                glam "glam" "vectors, inverses of matrices, quaternions" "scalar; the CPU uses SSE2";
+                glam "glam" "vectors, inverses of matrices, quaternions of `f64`"
+                    "scalar on both sides; `Vec4`, `Mat4` and `Quat`, which add in another order on the CPU by SSE2, are left out";
                 half "half" "conversions and arithmetic of `f16`, `bf16`" "";
                 libm "libm" "28 functions"
                     "differs by design: sines, powers and the like are libdevice's, equal to 30 bits; roots, `fma` and rounding are equal";

@@ -33,7 +33,7 @@ pub fn fixed(random: &mut Random, digest: &mut Digest) {
 
 #[inline(never)]
 pub fn glam(random: &mut Random, digest: &mut Digest) {
-    use glam::{DVec3, Mat3, Mat4, Quat, Vec3};
+    use glam::{DMat4, DQuat, DVec3, Mat3, Vec3};
 
     let mut vector = || Vec3::from_array(core::array::from_fn(|_| random.float() as f32));
     let [a, b, c] = [vector(), vector(), vector()];
@@ -41,10 +41,12 @@ pub fn glam(random: &mut Random, digest: &mut Digest) {
     put(&a.cross(b).normalize_or_zero().to_array());
     put(&[a.dot(c), a.distance(b), a.reject_from(c).length()]);
     put(&Mat3::from_cols(a, b, c).inverse().to_cols_array());
-    let turn = Quat::from_xyzw(a.x, a.y, a.z, 1.0).normalize();
-    put(&Mat4::from_scale_rotation_translation(Vec3::ONE + b, turn, c).inverse().to_cols_array());
+    let [a, b, c] = [a, b, c].map(DVec3::from);
+    let mut put = |floats: &[f64]| floats.iter().for_each(|float| digest.float(*float));
+    let turn = DQuat::from_xyzw(a.x, a.y, a.z, 1.0).normalize();
+    put(&DMat4::from_scale_rotation_translation(DVec3::ONE + b, turn, c).inverse().to_cols_array());
     put(&(turn * c).to_array());
-    digest.float(DVec3::from(a).length_squared());
+    put(&[a.length_squared()]);
 }
 
 #[inline(never)]

@@ -15,14 +15,15 @@ use crate::record::{Test, recorded};
 /// What cannot pass on a GPU: a line has a part of the names, as in `O0 slice: slice::test_x`, a tab, and the reason.
 const UNRUNNABLE: &str = include_str!("core_tests.txt");
 
-/// How many groups the driver compiles and runs at once. Its compiler is a thread of ours each; what they launch takes turns.
-const AT_ONCE: usize = 6;
+/// How many groups the driver compiles and runs at once, at most: as many as there are processors but two. What they
+/// launch takes turns, and they share the device's memory.
+const AT_ONCE: usize = 12;
 
 /// How long a test may take. Those that take longer on one thread of a GPU are in the table.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// How long all groups together may take.
-const LIMIT: Duration = Duration::from_secs(200);
+/// How long all groups together may take: the driver compiles 300 MB of PTX for them.
+const LIMIT: Duration = Duration::from_secs(480);
 
 /// A test for every group in the folder.
 pub fn tests(folder: &Path) -> Vec<Test> {
@@ -52,13 +53,17 @@ fn name(image: &Path) -> String {
 fn run_all(images: &[PathBuf]) -> Vec<Value> {
     let results: Vec<OnceLock<Value>> = images.iter().map(|_| OnceLock::new()).collect();
     let (next, end) = (AtomicUsize::new(0), Instant::now() + LIMIT);
+    let at_once =
+        std::thread::available_parallelism().map_or(1, |count| count.get().saturating_sub(2).clamp(1, AT_ONCE));
+    // What takes longest begins first.
+    let mut order: Vec<usize> = (0..images.len()).collect();
+    order.sort_by_key(|index| std::cmp::Reverse(size(&images[*index])));
     std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
+        for _ in 0..at_once {
             scope.spawn(|| {
                 loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(result) = results.get(index) else { break };
-                    _ = result.set(run(&images[index], end));
+                    let Some(index) = order.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                    _ = results[*index].set(run(&images[*index], at_once, end));
                 }
             });
         }
@@ -66,14 +71,21 @@ fn run_all(images: &[PathBuf]) -> Vec<Value> {
     results.into_iter().map(|result| result.into_inner().expect("every image was taken once")).collect()
 }
 
+/// The bytes of what is in a folder.
+fn size(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+}
+
 /// Numbers, what failed with its message, what was not run with its reason, and what took longest.
-fn run(image: &Path, end: Instant) -> Value {
+fn run(image: &Path, share: usize, end: Instant) -> Value {
     let tests = match Tests::read(image) {
         Ok(tests) => tests,
         Err(reason) => return json!({ "failed": { "all": reason } }),
     };
     let unoptimised = name(image).starts_with("O0");
-    let options = Options { deadline: DEADLINE, share: AT_ONCE, unoptimised, ..Options::default() };
+    let load = end.saturating_duration_since(Instant::now());
+    let options = Options { deadline: DEADLINE, load, share, unoptimised };
     let mut runner = Runner::new(tests.clone(), options);
     let begun = Instant::now();
     if let Err(reason) = runner.start() {

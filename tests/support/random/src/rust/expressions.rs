@@ -485,6 +485,9 @@ impl Generator<'_> {
         }
         let (value, body) = self.lambda(&from, ty, 2, depth);
         self.scope = outer;
+        // So would the `&mut` of a chunk, whose elements are variables.
+        let takes_chunk = |variable: &Variable| variable.name.ends_with("[0]") && body.contains(&variable.name);
+        let moved = if self.scope.iter().any(takes_chunk) { "" } else { moved };
         let name = self.fresh("f");
         let argument = self.expr(&from, depth);
         let start = format!("let {name} = {moved}|{value}: {}| -> {} {{ {body} }};", from.name(), ty.name());
