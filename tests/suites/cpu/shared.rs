@@ -44,7 +44,12 @@ fn owners(
     mut plane: DisjointSlice<[[u32; 11]; 10]>,
     mut transposed: DisjointSlice<[[u32; 11]; 10]>,
     mut warps: DisjointSlice<[u32; 4]>,
-    #[shared] mut tiles: SharedTile<([u32; 100], Array2d<u32, 11, 10>, Transposed2d<u32, 11, 10>, WarpArray<u32, 4>)>,
+    #[shared] mut tiles: SharedTile<(
+        [u32; 100],
+        Array2d<u32, 11, 10>,
+        Transposed2d<u32, 11, 10, 2>,
+        WarpArray<u32, 4>,
+    )>,
 ) {
     let (at, of) = (thread::thread_idx(), thread::block_dim());
     let rank = at.x + of.x * (at.y + of.y * at.z);
@@ -63,8 +68,8 @@ fn owners(
         // SAFETY: one thread of the launch.
         unsafe {
             *row.get_unchecked_mut(0) = tiles.0;
-            *plane.get_unchecked_mut(0) = *tiles.1;
-            *transposed.get_unchecked_mut(0) = *tiles.2;
+            *plane.get_unchecked_mut(0) = tiles.1.each_ref().map(|row| **row);
+            *transposed.get_unchecked_mut(0) = tiles.2.each_ref().map(|row| **row);
             *warps.get_unchecked_mut(0) = *tiles.3;
         }
     }
