@@ -76,7 +76,7 @@ enum Place<'g> {
 
 impl Place<'_> {
     /// Runs a kernel of `inputs` that writes over `output`, and gives what it left there.
-    fn run<T: ptx::AbiType + Copy, R: ptx::AbiType + Copy>(
+    fn run<T: AbiType + Copy, R: AbiType + Copy>(
         &self,
         inputs: [&[T]; 2],
         output: Vec<R>,

@@ -23,6 +23,7 @@ use crate::atomic::{Atomic, AtomicValue, Scope};
 )]
 pub unsafe trait SharedValue: Sized + 'static {}
 
+#[diagnostic::do_not_recommend]
 // SAFETY: any bits are a value, and it has no cells, as `AbiType` is `Copy`.
 unsafe impl<T: Plain> SharedValue for T {}
 // SAFETY: every access through a shared reference is atomic, and `AtomicValue`s are made of any bits.

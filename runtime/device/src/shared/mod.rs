@@ -56,7 +56,7 @@
 //! What is not covered, and stays `unsafe`: [`NamedBarrier`](crate::sync::NamedBarrier) with an object's number, and
 //! CUDA C++ code that uses numbered barriers.
 
-mod barrier;
+pub(crate) mod barrier;
 mod buffers;
 mod data;
 mod dynamic;
