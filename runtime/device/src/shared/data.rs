@@ -2,12 +2,11 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 use core::ops::Deref;
 
 use ptx_abi::bits::Plain;
 
-use super::own::{Own, Own2d, OwnOfWarp};
+use super::own::{Own, Own2d, OwnOfWarp, Row};
 use crate::atomic::{Atomic, AtomicValue, Scope};
 
 /// A type that an element of a shared object may have: any bits are a value of it, because nothing makes every thread
@@ -101,27 +100,6 @@ pub struct Array2d<T, const W: usize, const H: usize, const PAD: usize = 0>([Row
 /// `blockDim.x` and `threadIdx.y` ≡ `c` by `blockDim.y`.
 #[repr(transparent)]
 pub struct Transposed2d<T, const W: usize, const H: usize, const PAD: usize = 0>([Row<T, W, PAD>; H]);
-
-/// A row of an [`Array2d`]: an array, and its padding.
-#[repr(C)]
-pub struct Row<T, const W: usize, const PAD: usize> {
-    row: [T; W],
-    padding: MaybeUninit<[T; PAD]>,
-}
-
-impl<T, const W: usize, const PAD: usize> Deref for Row<T, W, PAD> {
-    type Target = [T; W];
-    #[inline(always)]
-    fn deref(&self) -> &[T; W] {
-        &self.row
-    }
-}
-
-impl<T: fmt::Debug, const W: usize, const PAD: usize> fmt::Debug for Row<T, W, PAD> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.row.fmt(f)
-    }
-}
 
 /// An element for each warp of a block, which the warp's first thread owns: element `w` is that of the threads `32 w` to
 /// `32 w + 31`. 32 are enough for any block.

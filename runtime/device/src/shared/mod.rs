@@ -67,9 +67,9 @@ mod tile;
 
 pub use barrier::ObjectBarrier;
 pub use buffers::SharedBuffers;
-pub use data::{Array2d, Row, SharedData, SharedValue, Transposed2d, WarpArray};
+pub use data::{Array2d, SharedData, SharedValue, Transposed2d, WarpArray};
 pub use dynamic::{SliceElements, Slices};
-pub use own::{Own, Own2d, OwnOfWarp};
+pub use own::{Own, Own2d, OwnOfWarp, Row};
 pub use parameter::{DynamicParam, SharedParam};
 pub use tile::{SharedTile, SharedView};
 

@@ -1,8 +1,10 @@
 //! The elements of a shared object that are a thread's own.
 
+use core::fmt;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ops::Deref;
 
-use super::data::Row;
 use crate::disjoint::OwnElements;
 use crate::index::{GridStride, rank_in_block, threads_of_block};
 use crate::intrinsics::{ntid_x, ntid_y, tid_x, tid_y, tid_z};
@@ -82,6 +84,27 @@ impl<T> Own<'_, T> {
         let indices = GridStride::new(rank_in_block() as usize, self.len, threads_of_block() as usize);
         // SAFETY: in bounds, and those of this thread's rank.
         unsafe { OwnElements::new(self.ptr, indices) }
+    }
+}
+
+/// A row of an [`Array2d`](super::Array2d): an array, and its padding.
+#[repr(C)]
+pub struct Row<T, const W: usize, const PAD: usize> {
+    row: [T; W],
+    padding: MaybeUninit<[T; PAD]>,
+}
+
+impl<T, const W: usize, const PAD: usize> Deref for Row<T, W, PAD> {
+    type Target = [T; W];
+    #[inline(always)]
+    fn deref(&self) -> &[T; W] {
+        &self.row
+    }
+}
+
+impl<T: fmt::Debug, const W: usize, const PAD: usize> fmt::Debug for Row<T, W, PAD> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.row.fmt(f)
     }
 }
 
