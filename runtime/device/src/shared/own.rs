@@ -1,0 +1,240 @@
+//! The elements of a shared object that are a thread's own.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ops::Deref;
+
+use crate::disjoint::OwnElements;
+use crate::index::{GridStride, rank_in_block, threads_of_block};
+use crate::intrinsics::{ntid_x, ntid_y, tid_x, tid_y, tid_z};
+
+/// The elements of an array that are this thread's: element `e` is that of the thread of rank `e` modulo the number of the
+/// block's threads, where threads are counted with x first, then y, then z.
+#[derive(Debug)]
+pub struct Own<'a, T> {
+    ptr: *mut T,
+    len: usize,
+    elements: PhantomData<&'a mut [T]>,
+}
+
+impl<T> Own<'_, T> {
+    /// Of `len` elements at `ptr`.
+    ///
+    /// # Safety
+    /// The memory must be the block's, nobody may use it in another way while this lives, and this thread must not have
+    /// a second one.
+    #[inline(always)]
+    pub(super) unsafe fn new(ptr: *mut T, len: usize) -> Self {
+        // SAFETY: no memory is longer. It spares loops the question whether their index overflows.
+        unsafe { core::hint::assert_unchecked(len <= isize::MAX as usize) };
+        Self { ptr, len, elements: PhantomData }
+    }
+
+    /// Elements of the whole array.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the array has no elements.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The element of this thread's rank; `None` if the array is shorter.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        let rank = rank_in_block() as usize;
+        // SAFETY: in bounds, and no other thread of the block has this rank.
+        if rank < self.len { Some(unsafe { &mut *self.ptr.add(rank) }) } else { None }
+    }
+
+    /// Writes the element of this thread's rank, if there is one.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn set(&mut self, value: T) {
+        if let Some(own) = self.get_mut() {
+            *own = value;
+        }
+    }
+
+    /// Writes all elements of this thread's. If all threads do this, every element is written: a fill of the whole array by
+    /// all of them, neighbours by neighbours.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn fill(&mut self, mut value: impl FnMut(usize) -> T) {
+        let rank = rank_in_block() as usize;
+        // All threads go through the same rounds, so that nothing parts them for long.
+        for first in (0..self.len).step_by(threads_of_block() as usize) {
+            let index = first + rank;
+            if index < self.len {
+                // SAFETY: in bounds; the index modulo the number of threads is this thread's rank.
+                unsafe { self.ptr.add(index).write(value(index)) };
+            }
+        }
+    }
+
+    /// All elements of this thread's, with their indices. `for_each` and its like take four a round.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn iter_mut(&mut self) -> OwnElements<'_, T> {
+        let indices = GridStride::new(rank_in_block() as usize, self.len, threads_of_block() as usize);
+        // SAFETY: in bounds, and those of this thread's rank.
+        unsafe { OwnElements::new(self.ptr, indices) }
+    }
+}
+
+/// A row of an [`Array2d`](super::Array2d): an array, and its padding.
+#[repr(C)]
+pub struct Row<T, const W: usize, const PAD: usize> {
+    row: [T; W],
+    padding: MaybeUninit<[T; PAD]>,
+}
+
+impl<T, const W: usize, const PAD: usize> Deref for Row<T, W, PAD> {
+    type Target = [T; W];
+    #[inline(always)]
+    fn deref(&self) -> &[T; W] {
+        &self.row
+    }
+}
+
+impl<T: fmt::Debug, const W: usize, const PAD: usize> fmt::Debug for Row<T, W, PAD> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.row.fmt(f)
+    }
+}
+
+/// The elements of an [`Array2d`](super::Array2d) that are this thread's, or of a
+/// [`Transposed2d`](super::Transposed2d).
+///
+/// Threads of a block with `threadIdx.z` above 0 have none.
+#[derive(Debug)]
+pub struct Own2d<'a, T, const W: usize, const H: usize, const PAD: usize, const TRANSPOSED: bool> {
+    ptr: *mut Row<T, W, PAD>,
+    elements: PhantomData<&'a mut [T]>,
+}
+
+impl<T, const W: usize, const H: usize, const PAD: usize, const TRANSPOSED: bool> Own2d<'_, T, W, H, PAD, TRANSPOSED> {
+    /// Of `H` rows at `ptr`.
+    ///
+    /// # Safety
+    /// As for `Own`.
+    #[inline(always)]
+    pub(super) unsafe fn new(ptr: *mut Row<T, W, PAD>) -> Self {
+        Self { ptr, elements: PhantomData }
+    }
+
+    /// The address of an element.
+    ///
+    /// # Safety
+    /// There must be such an element.
+    #[inline(always)]
+    unsafe fn at(&self, row: usize, column: usize) -> *mut T {
+        // SAFETY: the caller's promise; a row begins with its elements.
+        unsafe { self.ptr.add(row).cast::<T>().add(column) }
+    }
+
+    /// Row and column of this thread's first element.
+    #[inline(always)]
+    fn first() -> (usize, usize) {
+        let (x, y) = (tid_x() as usize, tid_y() as usize);
+        if TRANSPOSED { (x, y) } else { (y, x) }
+    }
+
+    /// This thread's first element, at its own position in the block; `None` if the array is smaller.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        let (row, column) = Self::first();
+        if (row < H) & (column < W) & (tid_z() == 0) {
+            // SAFETY: in bounds, and no other thread in the first layer of the block has this position.
+            Some(unsafe { &mut *self.at(row, column) })
+        } else {
+            None
+        }
+    }
+
+    /// Writes this thread's first element, if there is one.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn set(&mut self, value: T) {
+        if let Some(own) = self.get_mut() {
+            *own = value;
+        }
+    }
+
+    /// Writes all elements of this thread's, of which `value` gets row and column.
+    ///
+    /// Where a kernel begins with `assert!(thread::block_dim() == Dim3::new(32, 8, 1))` or the like, the compiler knows how
+    /// many they are and unrolls the loop.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn fill(&mut self, mut value: impl FnMut(usize, usize) -> T) {
+        self.for_each(|row, column, own| *own = value(row, column));
+    }
+
+    /// Calls `each` with row, column and element for all elements of this thread's.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn for_each(&mut self, mut each: impl FnMut(usize, usize, &mut T)) {
+        let (x, y) = (ntid_x() as usize, ntid_y() as usize);
+        let (rows, columns) = if TRANSPOSED { (x, y) } else { (y, x) };
+        let (first_row, first_column) = Self::first();
+        let is_first_layer = tid_z() == 0;
+        // All threads go through the same rounds, so that nothing parts them for long.
+        for top in (0..H).step_by(rows) {
+            for left in (0..W).step_by(columns) {
+                let (row, column) = (top + first_row, left + first_column);
+                if (row < H) & (column < W) & is_first_layer {
+                    // SAFETY: in bounds; position modulo extents is that of this thread alone.
+                    each(row, column, unsafe { &mut *self.at(row, column) });
+                }
+            }
+        }
+    }
+}
+
+/// The element of a [`WarpArray`](super::WarpArray) that is this thread's.
+#[derive(Debug)]
+pub struct OwnOfWarp<'a, T> {
+    ptr: *mut T,
+    len: usize,
+    elements: PhantomData<&'a mut [T]>,
+}
+
+impl<T> OwnOfWarp<'_, T> {
+    /// Of `len` elements at `ptr`.
+    ///
+    /// # Safety
+    /// As for `Own`.
+    #[inline(always)]
+    pub(super) unsafe fn new(ptr: *mut T, len: usize) -> Self {
+        Self { ptr, len, elements: PhantomData }
+    }
+
+    /// The warp's element; `None` for all threads of a warp but the first, and for warps past the array's end.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        let rank = rank_in_block() as usize;
+        if rank.is_multiple_of(32) && rank / 32 < self.len {
+            // SAFETY: in bounds, and no other thread of the block has this rank.
+            Some(unsafe { &mut *self.ptr.add(rank / 32) })
+        } else {
+            None
+        }
+    }
+
+    /// Writes the warp's element, if it is this thread's.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn set(&mut self, value: T) {
+        if let Some(own) = self.get_mut() {
+            *own = value;
+        }
+    }
+}
