@@ -41,6 +41,12 @@ pub const SECTION: &str = ".ptx.interface";
 /// The section of statics that lie in a block's shared memory.
 pub const SHARED_SECTION: &str = ".ptx.shared";
 
+/// The name of a block's dynamic shared memory.
+pub const DYNAMIC_SHARED: &str = "__ptx_dynamic_shared";
+
+/// Its alignment, and the most that a type in it may have.
+pub const DYNAMIC_SHARED_ALIGN: u32 = 128;
+
 /// The section of statics that lie in constant memory.
 pub const CONSTANT_SECTION: &str = ".ptx.constant";
 

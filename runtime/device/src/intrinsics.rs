@@ -78,9 +78,11 @@ intrinsics! {
     /// Knowledge: the launch has fewer than 2^32 threads in the first dimension.
     dimensions_3 = __ptx_dimensions_3() -> () => ();
     /// `barrier.sync 0`
-    barrier_sync = __ptx_barrier_sync() -> () => cpu::barrier();
+    barrier_sync = __ptx_barrier_sync() -> () => cpu::barrier(0);
     /// `barrier.sync.aligned 0`
-    barrier_sync_aligned = __ptx_barrier_sync_aligned() -> () => cpu::barrier();
+    barrier_sync_aligned = __ptx_barrier_sync_aligned() -> () => cpu::barrier(0);
+    /// `barrier.sync`, of all threads of the block
+    barrier_numbered = __ptx_barrier_numbered(number: u32) -> () => cpu::barrier(number);
     /// `barrier.red.popc 0`
     barrier_count = __ptx_barrier_count(condition: bool) -> u32 => cpu::count(condition).1;
     /// `barrier.red.and 0`
@@ -153,7 +155,7 @@ intrinsics! {
     /// `barrier.cluster.arrive.relaxed`
     cluster_arrive_relaxed = __ptx_cluster_arrive_relaxed() -> () => _ = cpu::thread();
     /// `barrier.cluster.wait`
-    cluster_wait = __ptx_cluster_wait() -> () => cpu::barrier();
+    cluster_wait = __ptx_cluster_wait() -> () => cpu::barrier(0);
     /// `%smid`
     smid = __ptx_smid() -> u32 => {
         cpu::thread();
@@ -193,6 +195,22 @@ pub(crate) fn mulhi_u32(a: u32, b: u32) -> u32 {
     {
         ((u64::from(a) * u64::from(b)) >> 32) as u32
     }
+}
+
+/// The block's dynamic shared memory, aligned to 128 bytes.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(crate) fn dynamic_shared() -> *mut u8 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        unsafe extern "C" {
+            // `ptx_abi::DYNAMIC_SHARED`
+            static __ptx_dynamic_shared: [u128; 0];
+        }
+        (&raw const __ptx_dynamic_shared).cast_mut().cast()
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    cpu::dynamic_shared()
 }
 
 /// `exit`: ends the thread, and does not return.

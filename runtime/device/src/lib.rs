@@ -35,8 +35,9 @@ pub mod math;
 mod panic;
 #[doc(hidden)]
 pub mod print;
-#[doc(hidden)]
 pub mod shared;
+#[doc(hidden)]
+pub mod statics;
 pub mod sync;
 #[cfg(target_arch = "nvptx64")]
 mod syscalls;
@@ -52,5 +53,5 @@ pub use disjoint::{
     Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
     PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Transposed,
 };
-pub use shared::{Shared, SharedAtomics};
+pub use statics::{Shared, SharedAtomics};
 pub use sync::sync_threads;

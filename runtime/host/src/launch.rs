@@ -21,6 +21,8 @@ use crate::shape::Shape;
 pub struct Launch<'a> {
     pub(crate) kernel: &'static Descriptor<'static>,
     pub(crate) arguments: Vec<Argument<'a>>,
+    /// The dynamic shared memory that the kernel's parameters ask for, in bytes.
+    shared_bytes: u32,
     #[cfg(feature = "cpu")]
     pub(crate) body: Option<Body>,
 }
@@ -73,9 +75,22 @@ impl<'a> Launch<'a> {
         Self {
             kernel,
             arguments: Vec::with_capacity(kernel.params.len()),
+            shared_bytes: 0,
             #[cfg(feature = "cpu")]
             body: None,
         }
+    }
+
+    /// A parameter needs so many bytes of dynamic shared memory.
+    #[doc(hidden)]
+    pub fn need_shared(&mut self, bytes: u64) {
+        // What is too large for a `u32` is too large for the device, and the check reports it.
+        self.shared_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    }
+
+    /// The grid with the shared memory that the kernel's parameters ask for.
+    pub(crate) fn with_shared(&self, grid: Grid) -> Grid {
+        grid.shared_bytes(grid.shared_bytes.max(self.shared_bytes))
     }
 
     #[doc(hidden)]
@@ -118,6 +133,7 @@ impl<'a> Launch<'a> {
 
     fn put(mut self, module: &Module, stream: &CudaStream, grid: Grid) -> Result<()> {
         let name = self.kernel.name;
+        let grid = self.with_shared(grid);
         let kernel = module.kernel(self.kernel)?;
         self.check_devices(module, stream)?;
         self.check_shapes()?;

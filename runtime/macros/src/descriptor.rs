@@ -112,13 +112,15 @@ impl Function<'_> {
 }
 
 /// The shim that the compiler calls: a pointer to the result's place, if there is a result, and one to each parameter.
-/// `before` is unsafe code that runs before the function, of what has no result.
+/// `values` are the function's arguments, unsafe expressions of these pointers. `before` is unsafe code that runs before
+/// the function, of what has no result.
 /// They are untyped: a wrong type would be reported again for each place that names it.
 pub fn shim(
     private: &TokenStream,
     shim: &Ident,
     function: &ItemFn,
     params: &[Param],
+    values: &[TokenStream],
     result: Option<&Type>,
     before: Option<TokenStream>,
 ) -> TokenStream {
@@ -127,10 +129,6 @@ pub fn shim(
     let name = &signature.ident;
     let (lifetimes, _, where_clause) = signature.generics.split_for_impl();
     let pointers = pointers(params);
-    let values = params
-        .iter()
-        .zip(&pointers)
-        .map(|(Param { ty, .. }, pointer)| quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::read(#pointer)));
     let call = quote!(#name(#(#values),*));
     let (first, body) = match result {
         None => (None, quote!({ #before #call; })),
@@ -150,6 +148,12 @@ pub fn shim(
             unsafe #body
         }
     }
+}
+
+/// The parameters as the function takes them, read from where the shim's pointers say.
+pub fn values(private: &TokenStream, params: &[Param]) -> Vec<TokenStream> {
+    let read = |(Param { ty, .. }, pointer): (&Param, Ident)| quote_spanned!(ty.span()=> <#ty as #private::DeviceParam>::read(#pointer));
+    params.iter().zip(pointers(params)).map(read).collect()
 }
 
 /// The shim's parameters' names, each with its type's place, so that rustc reports a wrong type once and not again for

@@ -136,7 +136,8 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
     }
     .constants();
     let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
-    let shim_function = descriptor::shim(private, &shim, &function, &params, result, None);
+    let values = descriptor::values(private, &params);
+    let shim_function = descriptor::shim(private, &shim, &function, &params, &values, result, None);
     let entry = descriptor::entry(private, &shim);
     let (cfgs, check) = (function::cfgs(&function.attrs), no_slice(private, result));
     Ok(quote! {

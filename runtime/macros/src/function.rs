@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, FnArg, GenericParam, Ident, Lifetime, Pat, ReturnType, Signature, Type};
+use syn::{Attribute, FnArg, GenericParam, Ident, Lifetime, Meta, Pat, ReturnType, Signature, Type};
 
 use crate::abi_type::refuse_dyn;
 use crate::errors::Errors;
@@ -18,6 +18,19 @@ pub struct Param {
     pub ty: Type,
     /// Its type with every named lifetime made `'static`, for places that know no lifetimes.
     pub static_ty: Type,
+    /// Who gives it a value.
+    pub source: Source,
+}
+
+/// Who gives a parameter its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The caller: the host, or other device code.
+    Caller,
+    /// `#[shared]`: the kernel's shim, of a shared static.
+    Static,
+    /// `#[shared(dynamic)]`: the shim, of shared memory as long as the launch says.
+    Dynamic,
 }
 
 /// What a function is to become.
@@ -125,13 +138,11 @@ pub fn check(signature: &Signature, role: Role) -> syn::Result<Vec<Param>> {
                 );
             }
             FnArg::Typed(typed) => {
-                for attribute in &typed.attrs {
-                    errors.add(attribute, &format!("{noun}'s parameters cannot have attributes"));
-                }
+                let source = source(&typed.attrs, role, &mut errors);
                 check_type(&typed.ty, noun, &mut errors);
                 match &*typed.pat {
                     Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => {
-                        params.push(Param::new(pat.ident.clone(), (*typed.ty).clone()));
+                        params.push(Param { source, ..Param::new(pat.ident.clone(), (*typed.ty).clone()) });
                     }
                     other => {
                         errors.add(other, &format!("{noun}'s parameter needs a plain name: take it apart in the body"))
@@ -148,7 +159,49 @@ pub fn check(signature: &Signature, role: Role) -> syn::Result<Vec<Param>> {
             }
         }
     }
+    let mut dynamic = params.iter().filter(|param| param.source == Source::Dynamic);
+    if let (Some(_), Some(second)) = (dynamic.next(), dynamic.next()) {
+        errors
+            .add(&second.name, "a block has one dynamic shared memory: make this parameter a part of the other's type");
+    }
     errors.finish().map(|()| params)
+}
+
+/// What a parameter's attributes say of it.
+fn source(attrs: &[Attribute], role: Role, errors: &mut Errors) -> Source {
+    let mut source = Source::Caller;
+    for attribute in attrs {
+        if !is_shared(attribute) || role != Role::Kernel {
+            let known = if role == Role::Kernel { " but `#[shared]`" } else { "" };
+            errors.add(attribute, &format!("{}'s parameters cannot have attributes{known}", role.noun()));
+        } else if source != Source::Caller {
+            errors.add(attribute, "`#[shared]` stands here twice: remove one");
+        } else {
+            source = match &attribute.meta {
+                Meta::Path(_) => Source::Static,
+                Meta::List(list) if list.tokens.to_string() == "dynamic" => Source::Dynamic,
+                other => {
+                    errors.add(other, "it is `#[shared]`, or `#[shared(dynamic)]` if the launch says how much memory");
+                    Source::Static
+                }
+            };
+        }
+    }
+    source
+}
+
+/// `#[shared]` or `#[ptx::shared]`.
+fn is_shared(attribute: &Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == "shared")
+}
+
+/// Removes what [`check`] has read: rustc knows no such attribute of a parameter.
+pub fn remove_sources(signature: &mut Signature) {
+    for input in &mut signature.inputs {
+        if let FnArg::Typed(typed) = input {
+            typed.attrs.clear();
+        }
+    }
 }
 
 /// Refuses a function that is marked a second time: it would exist twice.
@@ -233,7 +286,7 @@ impl Param {
     pub fn new(name: Ident, ty: Type) -> Self {
         let mut static_ty = ty.clone();
         MakeStatic.visit_type_mut(&mut static_ty);
-        Self { name, ty, static_ty }
+        Self { name, ty, static_ty, source: Source::Caller }
     }
 }
 

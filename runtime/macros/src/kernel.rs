@@ -19,6 +19,7 @@ use crate::arguments::Arguments;
 use crate::descriptor::{self, Function};
 use crate::float::{expand_blocks, is_float};
 use crate::function::{self, Param, Role};
+use crate::shared_params;
 
 /// The expansion of `#[kernel(arguments)] item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -28,6 +29,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     function::check_marks(&function.attrs, "kernel")?;
     let arguments: Arguments = syn::parse2(arguments)?;
     let params = function::check(&function.sig, Role::Kernel)?;
+    function::remove_sources(&mut function.sig);
     expand_blocks(&mut function.block, &arguments.private())?;
     let kernel = Kernel::new(function, arguments, params);
     let (device, host) = (kernel.device(), kernel.host());
@@ -36,7 +38,10 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
 
 struct Kernel {
     function: ItemFn,
+    /// As the function has them.
     params: Vec<Param>,
+    /// As the host passes them.
+    passed: Vec<Param>,
     /// The path of `ptx::__private`.
     private: TokenStream,
     arguments: Arguments,
@@ -45,12 +50,13 @@ struct Kernel {
 impl Kernel {
     fn new(function: ItemFn, arguments: Arguments, params: Vec<Param>) -> Self {
         let private = arguments.private();
-        Self { function, params, private, arguments }
+        let passed = shared_params::passed(&private, &params);
+        Self { function, params, passed, private, arguments }
     }
 
     /// Items `__PTX_PARAMS` and `__PTX_DESCRIPTOR`.
     fn descriptor(&self, for_host: bool) -> TokenStream {
-        let Self { function, params, private, arguments } = self;
+        let Self { function, passed: params, private, arguments, .. } = self;
         let ident = &function.sig.ident;
         let name = arguments.name.as_ref().map_or_else(|| function::plain_name(ident), |name| name.value());
         let max_threads = bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
@@ -83,15 +89,17 @@ impl Kernel {
 
     /// The function as it is, its shim and its entry in the interface section.
     fn device(&self) -> TokenStream {
-        let Self { function, params, private, arguments } = self;
+        let Self { function, params, passed, private, arguments } = self;
         let descriptor = self.descriptor(false);
         let cfgs = function::cfgs(&function.attrs);
         let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
         // In the shim: other kernels may call the function, too.
         let first = arguments.dimensions.as_ref().map(|given| quote!(#private::assume_dimensions::<#given>();));
-        let shim_function = descriptor::shim(private, &shim, function, params, None, first);
+        let values = shared_params::values(private, params, descriptor::values(private, passed));
+        let shim_function = descriptor::shim(private, &shim, function, passed, &values, None, first);
         let entry = descriptor::entry(private, &shim);
-        let checks = params.iter().map(|Param { static_ty, .. }| {
+        let barriers = shared_params::barriers(private, params);
+        let checks = passed.iter().map(|Param { static_ty, .. }| {
             quote_spanned! {static_ty.span()=>
                 const _: () = ::core::assert!(
                     <#static_ty as #private::DeviceParam>::IN_KERNELS,
@@ -107,6 +115,7 @@ impl Kernel {
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
                 #(#checks)*
+                #barriers
                 #shim_function
                 #descriptor
                 #entry
@@ -116,17 +125,20 @@ impl Kernel {
 
     /// The body for the CPU, as `launch_on_cpu` calls it.
     fn body(&self) -> TokenStream {
-        let Self { function, params, private, .. } = self;
+        let Self { function, params, passed, private, .. } = self;
         let name = &function.sig.ident;
         let (lifetimes, _, where_clause) = function.sig.generics.split_for_impl();
-        let values = params.iter().enumerate().map(|(index, Param { ty, .. })| {
+        let read = passed.iter().enumerate().map(|(index, Param { ty, .. })| {
             // Our variable's name must not be looked up where a `macro_rules` of the user's got the type from.
             let span = ty.span().resolved_at(Span::call_site());
             quote_spanned!(span=> <#ty as #private::DeviceParam>::read(__ptx_places[#index]))
         });
+        let values = shared_params::values(private, params, read.collect());
+        let barriers = shared_params::barriers(private, params);
         let allow = function::allow(&quote!(unused_unsafe, unused_variables));
         quote! {
             #private::__on_cpu! {
+                #barriers
                 #allow
                 unsafe fn __ptx_body #lifetimes (__ptx_places: &[*const ()]) #where_clause {
                     // SAFETY: `launch_on_cpu` gives the places of the parameters, in order.
@@ -141,8 +153,9 @@ impl Kernel {
     /// The launcher. The body is kept inside it, called by the CPU alone, so that it is checked and so that what it
     /// uses is not called unused.
     fn host(&self) -> TokenStream {
-        let Self { function, params, private, .. } = self;
+        let Self { function, passed: params, private, .. } = self;
         let descriptor = self.descriptor(true);
+        let demands = shared_params::demands(private, &self.params);
         let ItemFn { attrs, vis, sig, .. } = function;
         let (name, safety) = (&sig.ident, &sig.safety);
         let lifetimes = sig.generics.params.iter();
@@ -176,6 +189,7 @@ impl Kernel {
                 // SAFETY: one push for each parameter of the descriptor, in order, by its own type.
                 #allow_unused
                 let mut __ptx_launch = unsafe { #private::Launch::new(&__PTX_KERNEL) };
+                #demands
                 #(#pushes)*
                 // In a block: a parameter may have the function's name.
                 {

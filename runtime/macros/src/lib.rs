@@ -14,6 +14,7 @@ mod image;
 mod kernel;
 mod place;
 mod print;
+mod shared_params;
 mod template;
 mod text;
 
@@ -32,6 +33,8 @@ use proc_macro::TokenStream;
 /// | `&T` | the same; its first element is meant |
 /// | `DisjointSlice<T>` | `&mut CudaSlice<T>` or a mutable view |
 /// | `*const T`, `*mut T` | `DevicePointer<T>` |
+/// | `#[shared] SharedTile<T>` | nothing: every block has its own, in [shared memory](../ptx/shared/index.html) |
+/// | `#[shared(dynamic)] SharedTile<[T]>` | `[u32; N]`: how many elements its parts have |
 ///
 /// Options, in parentheses: `name = "…"` gives the entry point another name; `launch_bounds(max_threads)` or
 /// `launch_bounds(max_threads, min_blocks)` and `max_registers = N` are CUDA's `__launch_bounds__` and `__maxnreg__`;

@@ -35,7 +35,8 @@ pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{
     Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
     PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared, SharedAtomics, Transposed, arch,
-    atomic, bits, cluster, control, cooperative, disjoint, float, hint, math, sync, sync_threads, thread, vec, warp,
+    atomic, bits, cluster, control, cooperative, disjoint, float, hint, math, shared, sync, sync_threads, thread, vec,
+    warp,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
@@ -115,7 +116,8 @@ pub mod __private {
     #[cfg(target_arch = "nvptx64")]
     pub use ptx_device::index::assume_dimensions;
     pub use ptx_device::print;
-    pub use ptx_device::shared::{SharedStatic, may_be_constant};
+    pub use ptx_device::shared::parameter::{DynamicParam, SharedParam, barriers};
+    pub use ptx_device::statics::{Shared, SharedStatic, may_be_constant};
     #[cfg(feature = "half")]
     pub use ptx_device::{
         half_forms, half_operations, half_to_integer_conversions, half_to_integral_conversions, to_half_conversions,

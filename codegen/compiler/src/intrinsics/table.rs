@@ -119,6 +119,7 @@ const ROWS: &[Row] = &[
     // undefined where the threads of a warp diverge.
     call_with("__ptx_barrier_sync", "llvm.nvvm.barrier.cta.sync.all", &[0]),
     call_with("__ptx_barrier_sync_aligned", "llvm.nvvm.barrier.cta.sync.aligned.all", &[0]),
+    call("__ptx_barrier_numbered", "llvm.nvvm.barrier.cta.sync.all"),
     call_with("__ptx_barrier_count", "llvm.nvvm.barrier.cta.red.popc.all", &[0]),
     call_with("__ptx_barrier_and", "llvm.nvvm.barrier.cta.red.and.all", &[0]),
     call_with("__ptx_barrier_or", "llvm.nvvm.barrier.cta.red.or.all", &[0]),

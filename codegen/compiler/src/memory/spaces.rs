@@ -7,6 +7,9 @@
 //!         … ptr addrspacecast (ptr addrspace(3) @TILE to ptr) …
 //! ```
 //!
+//! A block's dynamic shared memory, which the crate `ptx` declares, becomes `.extern .shared`: the launch says how much it
+//! is.
+//!
 //! `externally_initialized` because shared memory holds something when a block starts, if nothing in particular: a
 //! read before the first write is no licence to assume whatever suits.
 
@@ -35,26 +38,33 @@ const CONSTANT: u16 = 4;
 pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     let mut problems = Vec::new();
     for old in llvm::globals(module).collect::<Vec<_>>() {
+        let is_dynamic = old.is_declaration() && old.get_name().to_bytes() == ptx_abi::DYNAMIC_SHARED.as_bytes();
         let space = match old.get_section().and_then(|section| section.to_str().ok()) {
+            _ if is_dynamic => SHARED,
             Some(ptx_abi::SHARED_SECTION) => SHARED,
             Some(ptx_abi::CONSTANT_SECTION) => CONSTANT,
             _ => continue,
         };
         let Some(ty) = value_type(old) else { continue };
-        if space == SHARED && !old.get_initializer().is_some_and(|value| llvm::is_undefined(&value)) && size(ty) > 0 {
+        if space == SHARED
+            && !is_dynamic
+            && !old.get_initializer().is_some_and(|value| llvm::is_undefined(&value))
+            && size(ty) > 0
+        {
             problems.push(initialized(old));
             continue;
         }
         let name = old.get_name().to_string_lossy().into_owned();
         let new = module.add_global(ty, Some(AddressSpace::from(space)), "");
-        new.set_alignment(old.get_alignment());
-        new.set_linkage(Linkage::Internal);
+        new.set_alignment(if is_dynamic { ptx_abi::DYNAMIC_SHARED_ALIGN } else { old.get_alignment() });
+        new.set_linkage(if is_dynamic { Linkage::External } else { Linkage::Internal });
         llvm::copy_metadata(old, new);
         match (space, old.get_initializer()) {
             (CONSTANT, Some(value)) => {
                 new.set_initializer(&value);
                 new.set_constant(true);
             }
+            _ if is_dynamic => {}
             _ => {
                 new.set_initializer(&llvm::undefined(ty));
                 llvm::set_externally_initialized(new);

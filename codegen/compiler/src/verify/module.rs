@@ -95,6 +95,10 @@ pub fn undefined_symbols(module: &Module<'_>, table: &Table, linking: Linking) -
     }
     for global in llvm::globals(module).filter(|g| g.is_declaration()) {
         let name = global.get_name().to_string_lossy().into_owned();
+        // The launch gives it.
+        if name == ptx_abi::DYNAMIC_SHARED {
+            continue;
+        }
         imports.extend(import(&global, "static", table).map(|import| (name, import)));
     }
     // Rust's own, such as the allocator's, are nobody else's to define.

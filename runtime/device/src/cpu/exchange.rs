@@ -127,6 +127,6 @@ pub(crate) fn count(condition: bool) -> (u32, u32) {
         *held += u32::from(condition);
         at
     });
-    pause(Pause::Barrier);
+    pause(Pause::Barrier(0));
     BLOCK.with_borrow(|block| block.counts[at])
 }

@@ -8,8 +8,8 @@ use crate::dim::Dim3;
 /// Why a thread lets others run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// It waits until all threads of the block have come to a barrier or have ended.
-    Barrier,
+    /// It waits until all threads of the block have come to the barrier of this number or have ended.
+    Barrier(u32),
     /// It may be waiting for what another thread writes.
     Turn,
     /// It waits until others of its warp have come to the same operation.
@@ -27,6 +27,8 @@ pub struct Thread {
     pub threads: Dim3,
     /// The blocks of the grid.
     pub blocks: Dim3,
+    /// The block's dynamic shared memory.
+    pub dynamic_shared: *mut u8,
     /// Lets others run; called with the field `with`.
     pub pause: unsafe fn(*const (), Pause),
     /// For `pause`.
@@ -78,13 +80,19 @@ pub(super) fn pause(why: Pause) {
     CURRENT.set(Some(thread));
 }
 
-/// Waits for the block's threads.
+/// Waits for the block's threads at the barrier of that number.
 #[track_caller]
-pub(crate) fn barrier() {
+pub(crate) fn barrier(number: u32) {
     if !is_in_kernel() {
         only_on_the_gpu();
     }
-    pause(Pause::Barrier);
+    pause(Pause::Barrier(number));
+}
+
+/// The dynamic shared memory of the launch.
+#[track_caller]
+pub(crate) fn dynamic_shared() -> *mut u8 {
+    thread().dynamic_shared
 }
 
 /// Lets the block's other threads run.

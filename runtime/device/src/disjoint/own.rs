@@ -18,7 +18,7 @@ impl<T> OwnElements<'_, T> {
     /// # Safety
     /// `indices` must be this thread's own, in bounds, and each come once.
     #[inline(always)]
-    pub(super) unsafe fn new(ptr: *mut T, indices: GridStride) -> Self {
+    pub(crate) unsafe fn new(ptr: *mut T, indices: GridStride) -> Self {
         Self { ptr, indices, elements: PhantomData }
     }
 }

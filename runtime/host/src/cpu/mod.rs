@@ -12,13 +12,14 @@ use crate::error::{Error, Result};
 use crate::grid::{Grid, GridError, Limits};
 use crate::launch::{Argument, Body, Launch, some_address};
 
-/// What every GPU that CUDA supports today allows (CUDA C++ Programming Guide, "Features and Technical Specifications").
+/// What every GPU that CUDA supports today allows (CUDA C++ Programming Guide, "Features and Technical Specifications"); of
+/// shared memory, what sm_90 does, the most of all.
 const LIMITS: Limits = Limits {
     grid: Dim3 { x: i32::MAX as u32, y: 65_535, z: 65_535 },
     block: Dim3 { x: 1024, y: 1024, z: 64 },
     threads_per_block: 1024,
     shared_bytes_per_block: 48 << 10,
-    shared_bytes_per_block_optin: 48 << 10,
+    shared_bytes_per_block_optin: 227 << 10,
 };
 
 impl Launch<'_> {
@@ -46,7 +47,7 @@ impl Launch<'_> {
     /// # Panics
     /// With the kernel's own panic. The thread is named on the standard error output.
     pub fn launch_on_cpu(self, grid: Grid) -> Result<()> {
-        let kernel = self.kernel;
+        let (kernel, grid) = (self.kernel, self.with_shared(grid));
         let Some(body) = self.body else {
             return Err(Error::Cpu { kernel: kernel.name.to_owned(), reason: "its body was not compiled for the CPU" });
         };
@@ -86,6 +87,10 @@ impl Launch<'_> {
 fn check_grid(kernel: &Descriptor<'_>, grid: Grid) -> std::result::Result<(), GridError> {
     grid.check_dimensions(kernel.bounds.dimensions)?;
     grid.check(&LIMITS)?;
+    let optin = LIMITS.shared_bytes_per_block_optin;
+    if grid.shared_bytes > optin {
+        return Err(GridError::SharedMemory { dynamic: grid.shared_bytes, fixed: 0, limit: optin });
+    }
     let limit = kernel.bounds.max_threads;
     if limit > 0 && grid.threads.volume() > u128::from(limit) {
         return Err(GridError::LaunchBounds { block: grid.threads, limit });

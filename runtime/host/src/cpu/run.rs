@@ -21,16 +21,26 @@ const STACK: usize = 1 << 20;
 /// # Panics
 /// As `body` does.
 pub fn run(kernel: &str, grid: Grid, body: &dyn Fn()) -> Result<()> {
+    // What it holds when a block begins is nothing in particular.
+    let mut dynamic = vec![Aligned([0; ALIGN]); (grid.shared_bytes as usize).div_ceil(ALIGN)];
     // Shared memory is a static: blocks of two launches must not have it at the same time.
     static ONE_LAUNCH: Mutex<()> = Mutex::new(());
     let _one = ONE_LAUNCH.lock().unwrap_or_else(PoisonError::into_inner);
     let _outside = Outside;
     let mut stacks = Vec::new();
     for block in positions(grid.blocks) {
-        run_block(kernel, grid, block, body, &mut stacks)?;
+        run_block(kernel, grid, block, body, dynamic.as_mut_ptr().cast(), &mut stacks)?;
     }
     Ok(())
 }
+
+/// The alignment of dynamic shared memory.
+const ALIGN: usize = ptx_abi::DYNAMIC_SHARED_ALIGN as usize;
+
+#[derive(Clone, Copy)]
+#[repr(align(128))]
+#[expect(dead_code, reason = "only kernels read and write it")]
+struct Aligned([u8; ALIGN]);
 
 /// Dropped when the launch ends, by a panic too.
 struct Outside;
@@ -43,8 +53,15 @@ impl Drop for Outside {
 }
 
 /// Runs the block's threads by turns until all have ended.
-fn run_block(kernel: &str, grid: Grid, block: Dim3, body: &dyn Fn(), stacks: &mut Vec<DefaultStack>) -> Result<()> {
-    let (mut ready, mut at_barrier) = (Vec::new(), Vec::new());
+fn run_block(
+    kernel: &str,
+    grid: Grid,
+    block: Dim3,
+    body: &dyn Fn(),
+    dynamic_shared: *mut u8,
+    stacks: &mut Vec<DefaultStack>,
+) -> Result<()> {
+    let (mut ready, mut at_barrier) = (Vec::new(), Vec::<(u32, Running)>::new());
     cpu::begin_block(grid.threads.volume() as usize);
     for thread in positions(grid.threads) {
         // Of a thread that has ended, which they all have before the next begins if there is no barrier.
@@ -56,7 +73,7 @@ fn run_block(kernel: &str, grid: Grid, block: Dim3, body: &dyn Fn(), stacks: &mu
             })?,
         };
         // SAFETY: this function ends the threads before it returns.
-        ready.push(unsafe { Running::new(grid, block, thread, stack, body) });
+        ready.push(unsafe { Running::new(grid, block, thread, stack, dynamic_shared, body) });
         let begun = ready.len() - 1;
         let mut last = ready.split_off(begun);
         turn(kernel, block, &mut last, &mut at_barrier, stacks);
@@ -64,7 +81,11 @@ fn run_block(kernel: &str, grid: Grid, block: Dim3, body: &dyn Fn(), stacks: &mu
     }
     while !ready.is_empty() || !at_barrier.is_empty() {
         if ready.is_empty() {
-            std::mem::swap(&mut ready, &mut at_barrier);
+            if at_barrier.iter().any(|(number, _)| *number != at_barrier[0].0) {
+                let reason = "threads of a block wait at different barriers; on a GPU they would wait for ever";
+                return Err(Error::Cpu { kernel: kernel.to_owned(), reason });
+            }
+            ready.extend(at_barrier.drain(..).map(|(_, running)| running));
         }
         let (before, all) = (cpu::steps(), ready.len());
         let wait_for_lanes = turn(kernel, block, &mut ready, &mut at_barrier, stacks);
@@ -82,7 +103,7 @@ fn turn(
     kernel: &str,
     block: Dim3,
     ready: &mut Vec<Running>,
-    at_barrier: &mut Vec<Running>,
+    at_barrier: &mut Vec<(u32, Running)>,
     stacks: &mut Vec<DefaultStack>,
 ) -> usize {
     let mut wait_for_lanes = 0;
@@ -92,7 +113,7 @@ fn turn(
                 cpu::ended(running.number);
                 stacks.push(running.coroutine.into_stack());
             }
-            Ok(Some(Pause::Barrier)) => at_barrier.push(running),
+            Ok(Some(Pause::Barrier(number))) => at_barrier.push((number, running)),
             Ok(Some(Pause::Turn)) => ready.push(running),
             Ok(Some(Pause::Lanes)) => {
                 wait_for_lanes += 1;
@@ -124,13 +145,21 @@ impl Running {
     ///
     /// # Safety
     /// It must be dropped before the borrow of `body` ends.
-    unsafe fn new(grid: Grid, block: Dim3, thread: Dim3, stack: DefaultStack, body: &dyn Fn()) -> Self {
+    unsafe fn new(
+        grid: Grid,
+        block: Dim3,
+        thread: Dim3,
+        stack: DefaultStack,
+        dynamic_shared: *mut u8,
+        body: &dyn Fn(),
+    ) -> Self {
         let begin = move |yielder: &Yielder<(), Pause>, ()| {
             let this = Thread {
                 thread,
                 block,
                 threads: grid.threads,
                 blocks: grid.blocks,
+                dynamic_shared,
                 pause,
                 with: (&raw const *yielder).cast(),
             };
