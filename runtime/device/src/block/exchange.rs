@@ -138,7 +138,7 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Exchange<T, THREADS, IT
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     pub fn store(&mut self, to: &mut Part<'_, T, Block>, values: [T; ITEMS]) {
         let values = self.blocked_to_striped(values);
-        store_striped::<T, THREADS, ITEMS>(to, values);
+        store_striped(to, values);
     }
 
     #[inline(always)]

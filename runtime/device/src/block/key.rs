@@ -17,13 +17,25 @@ pub trait RadixKey: Value + sealed::Sealed {
     /// How many bits it has.
     const BITS: u32 = 8 * size_of::<Self>() as u32;
 
+    /// An unsigned integer of its size.
+    #[doc(hidden)]
+    type Bits: Value + Ord;
+
     /// Bits that are in the order of the keys.
     #[doc(hidden)]
-    fn to_ordered(self) -> u64;
+    fn to_ordered(self) -> Self::Bits;
 
     /// The key with these.
     #[doc(hidden)]
-    fn from_ordered(bits: u64) -> Self;
+    fn from_ordered(bits: Self::Bits) -> Self;
+
+    /// All bits flipped, which turns the order round.
+    #[doc(hidden)]
+    fn flipped(bits: Self::Bits) -> Self::Bits;
+
+    /// The bits from `first` on that are set in `mask`.
+    #[doc(hidden)]
+    fn digit(bits: Self::Bits, first: u32, mask: u32) -> u32;
 }
 
 /// Bits of a key that a sort looks at: `0..32`, the lowest being bit 0 of what is in the keys' order. Of a float or a signed
@@ -37,16 +49,23 @@ macro_rules! keys {
     ($($ty:ident $bits:ident: |$key:ident| $to:expr, |$ordered:ident| $from:expr;)*) => {$(
         impl sealed::Sealed for $ty {}
         impl RadixKey for $ty {
+            type Bits = $bits;
             #[inline(always)]
-            fn to_ordered(self) -> u64 {
+            fn to_ordered(self) -> $bits {
                 let $key = self;
-                let ordered: $bits = $to;
-                ordered as u64
+                $to
             }
             #[inline(always)]
-            fn from_ordered(bits: u64) -> Self {
-                let $ordered = bits as $bits;
+            fn from_ordered($ordered: $bits) -> Self {
                 $from
+            }
+            #[inline(always)]
+            fn flipped(bits: $bits) -> $bits {
+                !bits
+            }
+            #[inline(always)]
+            fn digit(bits: $bits, first: u32, mask: u32) -> u32 {
+                (bits >> first) as u32 & mask
             }
         }
     )*};

@@ -42,7 +42,7 @@ impl<const THREADS: usize> Ranks<THREADS> {
         Self { counts, thread }
     }
 
-    /// The rank of each value in the tile, by digits of `bits` bits. It may be anything if not all threads come.
+    /// The rank of each value in the tile, by digits. It may be anything if not all threads come.
     ///
     /// It waits three times; the caller must wait once more before the next call.
     #[inline(always)]
@@ -50,21 +50,20 @@ impl<const THREADS: usize> Ranks<THREADS> {
     pub fn rank<const ITEMS: usize>(
         &self,
         barrier: &mut ObjectBarrier,
-        bits: u32,
         digits: [u32; ITEMS],
     ) -> [u32; ITEMS] {
         const { assert!(THREADS * ITEMS < 1 << 16, "a tile has fewer than 65,536 values") };
         let own_warp = self.thread as usize / WARP;
         let lane = self.thread % WARP as u32;
-        for word in 0..DIGITS / WARP / 2 {
-            // SAFETY: two of the warp's counts, of which the lanes have each its own.
-            unsafe { set(self.count(own_warp, 0).cast::<u32>().add(word * WARP + lane as usize), 0) };
+        for part in 0..DIGITS / WARP {
+            // SAFETY: one of the warp's counts.
+            unsafe { set(self.count(own_warp, part * WARP + lane as usize), 0) };
         }
         warp::sync_warp();
         let below = (1_u32 << lane) - 1;
         let mut ranks = [0_u32; ITEMS];
         for (rank, digit) in ranks.iter_mut().zip(digits) {
-            let peers = peers(digit, bits);
+            let peers = peers(digit);
             // SAFETY: a digit of at most eight bits.
             let count = unsafe { self.count(own_warp, digit as usize % DIGITS) };
             // SAFETY: as above.
@@ -155,14 +154,12 @@ const MOST_OF_THREAD: usize = DIGITS / WARP;
 
 /// The lanes of the warp whose digit is the caller's, by a vote on each bit.
 #[inline(always)]
-fn peers(digit: u32, bits: u32) -> u32 {
+fn peers(digit: u32) -> u32 {
     let mut peers = u32::MAX;
     for bit in 0..DIGIT {
-        if bit < bits {
-            let is_set = digit >> bit & 1 != 0;
-            let with = warp::ALL.ballot(is_set).bits();
-            peers &= if is_set { with } else { !with };
-        }
+        let is_set = digit >> bit & 1 != 0;
+        let with = warp::ALL.ballot(is_set).bits();
+        peers &= if is_set { with } else { !with };
     }
     peers
 }

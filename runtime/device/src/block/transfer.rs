@@ -112,19 +112,15 @@ pub fn store_blocked<T: Value, const ITEMS: usize>(
 
 /// Stores values of a striped tile in the block's part of a slice: CUB's `BlockStore` with `BLOCK_STORE_STRIPED`. What
 /// the part has no room for is left out.
-///
-/// `THREADS` is the number of the block's threads.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub(super) fn store_striped<T: Value, const THREADS: usize, const ITEMS: usize>(
-    to: &mut Part<'_, T, Block>,
-    values: [T; ITEMS],
-) {
-    if to.len() >= THREADS * ITEMS && threads_of_block() as usize == THREADS {
+pub fn store_striped<T: Value, const ITEMS: usize>(to: &mut Part<'_, T, Block>, values: [T; ITEMS]) {
+    let threads = threads_of_block() as usize;
+    if to.len() >= threads * ITEMS {
         let (first, thread) = (to.as_mut_ptr(), rank_in_block() as usize);
         for (item, value) in values.into_iter().enumerate() {
             // SAFETY: in bounds, and this thread's: the part's elements are dealt out by the thread's number.
-            unsafe { first.add(item * THREADS + thread).write(value) };
+            unsafe { first.add(item * threads + thread).write(value) };
         }
         return;
     }
@@ -132,4 +128,3 @@ pub(super) fn store_striped<T: Value, const THREADS: usize, const ITEMS: usize>(
         *to = value;
     }
 }
-

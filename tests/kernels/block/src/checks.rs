@@ -1,0 +1,252 @@
+//! What the kernels must give, and what compares, on any machine that runs them.
+
+use std::fmt::Debug;
+
+use ptx::block::{Number, RadixKey};
+use ptx::cudarc::driver::DeviceRepr;
+use ptx::{AbiType, DeviceWrite, Launch};
+
+use crate::exchanges::{self, EXCHANGED};
+use crate::sorts::{self, BITS, SORTED};
+use crate::sums::{self, REDUCED, SCANNED};
+
+/// What runs kernels: a GPU, or the CPU.
+pub trait Machine {
+    /// Its memory.
+    type Memory<T>: DeviceWrite<T>;
+    /// Memory with these values.
+    fn upload<T: AbiType + DeviceRepr>(&self, values: &[T]) -> Self::Memory<T>;
+    /// The values in it.
+    fn download<T: AbiType + DeviceRepr>(&self, memory: &Self::Memory<T>) -> Vec<T>;
+    /// Runs a kernel and waits for it.
+    fn run(&self, launch: Launch<'_>, blocks: u32, threads: u32);
+}
+
+/// Blocks of a launch. The last one's tile is not full.
+const BLOCKS: usize = 3;
+
+/// A number of a test.
+pub trait Tested: Number + Default {
+    /// One of few enough that sums are exact, and that some come twice.
+    fn of(bits: u64) -> Self;
+    /// What sorts look at.
+    fn ordered(self) -> u64;
+    /// `self - other`, wrapping.
+    fn minus(self, other: Self) -> Self;
+}
+
+macro_rules! tested {
+    ($($ty:ident |$bits:ident| $of:expr, |$value:ident| $ordered:expr, |$other:ident| $minus:expr;)*) => {$(
+        impl Tested for $ty {
+            fn of($bits: u64) -> Self {
+                $of
+            }
+            fn ordered(self) -> u64 {
+                let $value = self;
+                $ordered
+            }
+            fn minus(self, other: Self) -> Self {
+                let $other = other;
+                let $value = self;
+                $minus
+            }
+        }
+    )*};
+}
+tested! {
+    u8 |bits| bits as u8, |value| value.into(), |other| value.wrapping_sub(other);
+    i16 |bits| bits as i16, |value| (i64::from(value) + (1 << 15)) as u64, |other| value.wrapping_sub(other);
+    u32 |bits| if bits & 1 << 40 == 0 { bits as u32 } else { bits as u32 % 50 }, |value| value.into(), |other| value.wrapping_sub(other);
+    i32 |bits| if bits & 1 << 40 == 0 { bits as i32 } else { bits as i32 % 50 }, |value| (i64::from(value) + (1 << 31)) as u64, |other| value.wrapping_sub(other);
+    u64 |bits| if bits & 1 << 40 == 0 { bits } else { bits % 50 }, |value| value, |other| value.wrapping_sub(other);
+    f32 |bits| (bits % 1024) as f32 - 512.0, |value| {
+        let bits = value.to_bits();
+        u64::from(if value.is_sign_negative() { !bits } else { bits | 1 << 31 })
+    }, |other| value - other;
+    f64 |bits| (bits % (1 << 30)) as f64 - 512.0, |value| {
+        let bits = value.to_bits();
+        if value.is_sign_negative() { !bits } else { bits | 1 << 63 }
+    }, |other| value - other;
+}
+
+/// All checks of the kernels, with their names.
+pub fn all<M: Machine>() -> Vec<(&'static str, fn(&M))> {
+    let mut checks: Vec<(&'static str, fn(&M))> = Vec::new();
+    macro_rules! reduction {
+        ($($name:ident $ty:ident $threads:literal $items:literal;)*) => {$(
+            checks.push((stringify!($name), |machine| {
+                let (x, tiles) = tiles::<$ty>($threads * $items);
+                let mut out = machine.upload(&vec![[<$ty>::default(); REDUCED]; BLOCKS * $threads]);
+                machine.run(sums::$name(&machine.upload(&x), &mut out), BLOCKS as u32, $threads);
+                let tile = $threads * $items;
+                let valid = |at: usize| (x.len() - at * tile).min(tile);
+                let expected = tiles.iter().enumerate().flat_map(|(at, tile)| reduced(tile, valid(at), $items));
+                same(&machine.download(&out), expected);
+            }));
+        )*};
+    }
+    reductions!(reduction);
+    macro_rules! scanning {
+        ($($name:ident $ty:ident $threads:literal $items:literal;)*) => {$(
+            checks.push((stringify!($name), |machine| {
+                let (x, tiles) = tiles::<$ty>($threads * $items);
+                let mut out = machine.upload(&vec![[<$ty>::default(); SCANNED]; BLOCKS * $threads * $items]);
+                machine.run(sums::$name(&machine.upload(&x), &mut out), BLOCKS as u32, $threads);
+                same(&machine.download(&out), tiles.iter().flat_map(|tile| scanned(tile, $items)));
+            }));
+        )*};
+    }
+    scans!(scanning);
+    macro_rules! exchanging {
+        ($($name:ident $ty:ident $threads:literal $items:literal;)*) => {$(
+            checks.push((stringify!($name), |machine| {
+                let (x, tiles) = tiles::<$ty>($threads * $items);
+                let mut out = machine.upload(&vec![[<$ty>::default(); EXCHANGED]; BLOCKS * $threads * $items]);
+                let mut stored = machine.upload(&vec![<$ty>::default(); x.len()]);
+                let mut striped = machine.upload(&vec![<$ty>::default(); x.len()]);
+                let from = machine.upload(&x);
+                let launch = exchanges::$name(&from, &mut out, &mut stored, &mut striped);
+                machine.run(launch, BLOCKS as u32, $threads);
+                same(&machine.download(&out), tiles.iter().flat_map(|tile| exchanged(tile, $threads, $items)));
+                same(&machine.download(&stored), x.iter().copied());
+                same(&machine.download(&striped), x.iter().copied());
+            }));
+        )*};
+    }
+    exchanges!(exchanging);
+    macro_rules! sorting {
+        ($($name:ident $ty:ident $threads:literal $items:literal;)*) => {$(
+            checks.push((stringify!($name), |machine| {
+                let (x, tiles) = tiles::<$ty>($threads * $items);
+                let mut out = machine.upload(&vec![[<$ty>::default(); SORTED]; BLOCKS * $threads * $items]);
+                let mut striped = machine.upload(&vec![<$ty>::default(); BLOCKS * $threads * $items]);
+                let mut numbers = machine.upload(&vec![0; BLOCKS * $threads * $items]);
+                let from = machine.upload(&x);
+                let launch = sorts::$name(&from, &mut out, &mut striped, &mut numbers);
+                machine.run(launch, BLOCKS as u32, $threads);
+                same(&machine.download(&out), tiles.iter().flat_map(|tile| sorted(tile, $threads, $items)));
+                let by_key = |tile: &Vec<$ty>| by(tile, |key| key.ordered());
+                same(&machine.download(&striped), tiles.iter().flat_map(|tile| by_key(tile).0));
+                same(&machine.download(&numbers), tiles.iter().flat_map(|tile| by_key(tile).1));
+            }));
+        )*};
+    }
+    sorts!(sorting);
+    checks
+}
+
+/// Random numbers for all blocks but part of the last's; and each block's tile, filled up with zeros.
+fn tiles<T: Tested>(tile: usize) -> (Vec<T>, Vec<Vec<T>>) {
+    let mut numbers = fastrand::Rng::with_seed(tile as u64);
+    let x: Vec<T> = (0..tile * BLOCKS - tile / 2 - 3).map(|_| T::of(numbers.u64(..))).collect();
+    let full = x.chunks(tile).map(|part| part.iter().copied().chain(std::iter::repeat(T::ZERO)).take(tile).collect());
+    let tiles = full.collect();
+    (x, tiles)
+}
+
+/// Both sides have the same; says which element differs first.
+#[track_caller]
+pub fn same<T: PartialEq + Debug>(found: &[T], expected: impl Iterator<Item = T>) {
+    let expected: Vec<T> = expected.collect();
+    assert_eq!(found.len(), expected.len(), "lengths");
+    if let Some(at) = found.iter().zip(&expected).position(|(found, expected)| found != expected) {
+        panic!("element {at}: {:?} in place of {:?}", found[at], expected[at]);
+    }
+}
+
+fn folded<T: Tested>(values: impl Iterator<Item = T>, combine: impl Fn(T, T) -> T) -> T {
+    values.reduce(combine).unwrap_or(T::ZERO)
+}
+
+/// What each thread finds; `valid` values of the tile are not filled in.
+fn reduced<T: Tested>(tile: &[T], valid: usize, items: usize) -> Vec<[T; REDUCED]> {
+    let one = || tile.iter().copied().step_by(items);
+    let whole = |combine: fn(T, T) -> T| folded(tile.iter().copied(), combine);
+    let last = valid.div_ceil(items).checked_sub(1).map_or(T::ZERO, |thread| tile[thread * items]);
+    let others = [
+        whole(T::plus),
+        whole(T::smaller),
+        whole(T::larger),
+        folded(one(), T::plus),
+        whole(T::smaller),
+        T::ZERO,
+        T::ZERO,
+        last,
+    ];
+    let mut found = vec![others; tile.len() / items];
+    found[0][5] = folded(one(), T::plus);
+    found[0][6] = whole(T::larger).larger(T::ZERO);
+    found
+}
+
+/// What each item finds.
+fn scanned<T: Tested>(tile: &[T], items: usize) -> Vec<[T; SCANNED]> {
+    let sum = |values: &mut dyn Iterator<Item = T>| values.fold(T::ZERO, T::plus);
+    let total = sum(&mut tile.iter().copied());
+    let of_one = sum(&mut tile.iter().copied().step_by(items));
+    let (mut before, mut largest, mut ones) = (T::ZERO, None::<T>, T::ZERO);
+    let found = tile.iter().enumerate().map(|(at, value)| {
+        let exclusive = before;
+        before = before.plus(*value);
+        largest = Some(largest.map_or(*value, |largest| largest.larger(*value)));
+        let others = if at % items == 0 {
+            // Twice the first items' total, and what stands before this one in the second.
+            let second = of_one.plus(ones);
+            ones = ones.plus(*value);
+            [second, of_one.plus(of_one)]
+        } else {
+            let own = tile[at / items * items];
+            let below = ones;
+            // `ones` has the own first item already.
+            [total.plus(*tile.last().unwrap_or(&T::ZERO)), below.plus(below.minus(own))]
+        };
+        let left = if at == 0 { T::ZERO } else { tile[at - 1] };
+        [before, exclusive, largest.unwrap_or(*value), left, others[0], others[1]]
+    });
+    found.collect()
+}
+
+/// What each item becomes.
+fn exchanged<T: Tested>(tile: &[T], threads: usize, items: usize) -> Vec<[T; EXCHANGED]> {
+    let blocked = |thread: usize, item: usize| thread * items + item;
+    let striped = |thread: usize, item: usize| item * threads + thread;
+    let of_warps = |thread: usize, item: usize| thread / 32 * 32 * items + item * 32 + thread % 32;
+    let all = || (0..threads).flat_map(|thread| (0..items).map(move |item| (thread, item)));
+    // Value `item` of `thread` lies at `to` after `from` said where the values of the tile are.
+    let moved = |from: &dyn Fn(usize, usize) -> usize, to: &dyn Fn(usize, usize) -> usize| {
+        let mut memory = vec![T::ZERO; tile.len()];
+        all().for_each(|(thread, item)| memory[from(thread, item)] = tile[blocked(thread, item)]);
+        all().map(|(thread, item)| memory[to(thread, item)]).collect::<Vec<T>>()
+    };
+    let reversed = |thread: usize, item: usize| tile.len() - 1 - blocked(thread, item);
+    let found = [
+        moved(&blocked, &striped),
+        moved(&striped, &blocked),
+        moved(&blocked, &of_warps),
+        moved(&of_warps, &blocked),
+        moved(&reversed, &blocked),
+        moved(&reversed, &striped),
+        tile.to_vec(),
+        all().map(|(t, i)| if striped(t, i) % 2 == 0 { tile[striped(t, i)] } else { T::ZERO }).collect(),
+    ];
+    (0..tile.len()).map(|at| std::array::from_fn(|kind| found[kind][at])).collect()
+}
+
+/// A stable sort: values, and where they were.
+fn by<T: Copy, K: Ord>(tile: &[T], key: impl Fn(T) -> K) -> (Vec<T>, Vec<u32>) {
+    let mut numbers: Vec<u32> = (0..tile.len() as u32).collect();
+    numbers.sort_by_key(|at| key(tile[*at as usize]));
+    (numbers.iter().map(|at| tile[*at as usize]).collect(), numbers)
+}
+
+/// What each item becomes.
+fn sorted<T: Tested + RadixKey>(tile: &[T], threads: usize, items: usize) -> Vec<[T; SORTED]> {
+    let up = by(tile, |key| key.ordered()).0;
+    let down = by(tile, |key| std::cmp::Reverse(key.ordered())).0;
+    let digit = by(tile, |key| key.ordered() >> BITS.start & ((1 << (BITS.end - BITS.start)) - 1)).0;
+    let largest = |at: usize| {
+        let index = at % items * threads + at / items;
+        if index < 5 { down[index] } else { T::ZERO }
+    };
+    (0..tile.len()).map(|at| [up[at], down[at], digit[at], digit[at], down[at], largest(at)]).collect()
+}
