@@ -156,16 +156,39 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Exchange<T, THREADS, IT
         self.read(to)
     }
 
+    /// What the last scatter put at a rank, or at the last one.
+    #[inline(always)]
+    pub(super) fn scattered(&self, rank: u32) -> T {
+        // SAFETY: less than the tile's length.
+        unsafe { self.tile.get(rank.min((THREADS * ITEMS) as u32 - 1)) }
+    }
+
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     fn scatter(&mut self, values: [T; ITEMS], ranks: [Option<u32>; ITEMS]) {
+        self.scatter_and(values, ranks, None);
+    }
+
+    /// Puts each value that has a rank where that says, and one more value.
+    #[inline(always)]
+    #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
+    pub(super) fn scatter_and(&mut self, values: [T; ITEMS], ranks: [Option<u32>; ITEMS], more: Option<(u32, T)>) {
         self.begin();
+        if let Some((rank, value)) = more {
+            self.tile.put(rank, value);
+        }
         for (value, rank) in values.into_iter().zip(ranks) {
             if let Some(rank) = rank {
                 self.tile.put(rank, value);
             }
         }
         self.barrier.wait();
+    }
+
+    /// The calling thread's number, less than `THREADS`.
+    #[inline(always)]
+    pub(super) fn thread(&self) -> u32 {
+        self.thread
     }
 
     #[inline(always)]

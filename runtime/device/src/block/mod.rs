@@ -7,6 +7,12 @@
 //! | `BlockExchange` | [`Exchange`] |
 //! | `BlockLoad`, `BlockStore` | [`load_blocked`], [`load_striped`], [`Exchange::load`]; [`store_blocked`], [`store_striped`], [`Exchange::store`] |
 //! | `BlockRadixSort` | [`RadixSort`], [`RadixSortPairs`] |
+//! | `BlockMergeSort` | [`MergeSort`] |
+//! | `BlockHistogram` | [`Histogram`] |
+//! | `BlockAdjacentDifference`, `BlockDiscontinuity` | [`Neighbours`] |
+//! | `DeviceSelect`, `DevicePartition` within a block | [`Select`] |
+//! | `DeviceRunLengthEncode` within a block | [`RunLength`] |
+//! | `DeviceReduce::ReduceByKey` within a block | [`ReduceByKey`] |
 //! | `BlockTopK` | [`RadixSort::largest`], [`RadixSort::smallest`] |
 //! | `WarpReduce`, `WarpScan` | [`cooperative::tile`](crate::cooperative::tile), `reduce`, `inclusive_scan`, `exclusive_scan` |
 //!
@@ -31,22 +37,34 @@
 //! Debug builds panic where threads come to an object's barrier from different places in the code.
 
 mod exchange;
+mod histogram;
 mod key;
 mod memory;
+mod merge_sort;
+mod neighbours;
 mod number;
 mod radix_sort;
 mod rank;
 mod reduce;
+mod reduce_by_key;
+mod runs;
 mod scan;
+mod select;
 mod threads;
 mod tile;
 mod transfer;
 
 pub use self::exchange::Exchange;
+pub use self::histogram::Histogram;
 pub use self::key::RadixKey;
 pub use self::memory::Value;
+pub use self::merge_sort::MergeSort;
+pub use self::neighbours::Neighbours;
 pub use self::number::Number;
 pub use self::radix_sort::{RadixSort, RadixSortPairs};
 pub use self::reduce::Reduce;
+pub use self::reduce_by_key::ReduceByKey;
+pub use self::runs::{Run, RunLength};
 pub use self::scan::{Scan, Scanned};
+pub use self::select::Select;
 pub use self::transfer::{load_blocked, load_striped, store_blocked, store_striped};

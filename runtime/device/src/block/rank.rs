@@ -90,16 +90,16 @@ impl<const THREADS: usize> Ranks<THREADS> {
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     fn add_up(&self, barrier: &mut ObjectBarrier) {
         let first = self.thread as usize * Self::OF_THREAD;
-        let is_digit = |at: usize| first + at < DIGITS;
-        let mut before = [[0_u32; MOST_WARPS]; MOST_OF_THREAD];
+        let digits = || (first..first + Self::OF_THREAD).filter(|digit| *digit < DIGITS);
+        // SAFETY: a warp and a digit.
+        let count = |warp, digit| u32::from(unsafe { get(self.count(warp, digit)) });
+        // With one digit a thread there are registers for its counts; otherwise they are read again.
+        let mut counts = [0_u32; MOST_WARPS];
         let mut total = 0;
-        for (at, before) in before.iter_mut().enumerate().take(Self::OF_THREAD) {
-            if is_digit(at) {
-                for (warp, before) in before.iter_mut().enumerate().take(Self::WARPS) {
-                    *before = total;
-                    // SAFETY: a warp and a digit.
-                    total += u32::from(unsafe { get(self.count(warp, first + at)) });
-                }
+        for digit in digits() {
+            for (warp, kept) in counts.iter_mut().enumerate().take(Self::WARPS) {
+                *kept = count(warp, digit);
+                total += *kept;
             }
         }
         // The threads that have digits are the first; of the rest the total is 0.
@@ -118,12 +118,12 @@ impl<const THREADS: usize> Ranks<THREADS> {
                 sum += unsafe { get(self.sum(other)) };
             }
         }
-        for (at, before) in before.iter().enumerate().take(Self::OF_THREAD) {
-            if is_digit(at) {
-                for (warp, before) in before.iter().enumerate().take(Self::WARPS) {
-                    // SAFETY: a warp and a digit.
-                    unsafe { set(self.count(warp, first + at), (sum + before) as u16) };
-                }
+        for digit in digits() {
+            for (warp, kept) in counts.iter().enumerate().take(Self::WARPS) {
+                let own = if Self::OF_THREAD == 1 { *kept } else { count(warp, digit) };
+                // SAFETY: a warp and a digit.
+                unsafe { set(self.count(warp, digit), sum as u16) };
+                sum += own;
             }
         }
         barrier.wait();
@@ -149,15 +149,12 @@ impl<const THREADS: usize> Ranks<THREADS> {
     }
 }
 
-/// Most digits of a thread: with 32 threads.
-const MOST_OF_THREAD: usize = DIGITS / WARP;
-
 /// The lanes of the warp whose digit is the caller's, by a vote on each bit.
 #[inline(always)]
 fn peers(digit: u32) -> u32 {
     let mut peers = u32::MAX;
     for bit in 0..DIGIT {
-        let is_set = digit >> bit & 1 != 0;
+        let is_set = digit & 1 << bit != 0;
         let with = warp::ALL.ballot(is_set).bits();
         peers &= if is_set { with } else { !with };
     }

@@ -68,13 +68,6 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Tile<T, THREADS, ITEMS>
         unsafe { set(self.place(index), value) };
     }
 
-    /// Value `index`, or that of the last index.
-    #[inline(always)]
-    pub fn at(self, index: u32) -> T {
-        // SAFETY: less than `LEN`.
-        unsafe { self.get(index.min(Self::LEN as u32 - 1)) }
-    }
-
     /// Sets value `index`, or that of the last index.
     #[inline(always)]
     pub fn put(self, index: u32, value: T) {

@@ -2,12 +2,14 @@
 
 use std::fmt::Debug;
 
-use ptx::block::{Number, RadixKey};
+use ptx::block::Number;
 use ptx::cudarc::driver::DeviceRepr;
 use ptx::{AbiType, DeviceWrite, Launch};
 
 use crate::exchanges::{self, EXCHANGED};
-use crate::sorts::{self, BITS, SORTED};
+use crate::models::{by, exchanged, ordered, reduced, scanned, sorted};
+use crate::orders::{self, ORDERED};
+use crate::sorts::{self, SORTED};
 use crate::sums::{self, REDUCED, SCANNED};
 
 /// What runs kernels: a GPU, or the CPU.
@@ -132,6 +134,22 @@ pub fn all<M: Machine>() -> Vec<(&'static str, fn(&M))> {
         )*};
     }
     sorts!(sorting);
+    macro_rules! ordering {
+        ($($name:ident $ty:ident $threads:literal $items:literal;)*) => {$(
+            checks.push((stringify!($name), |machine| {
+                let (x, tiles) = tiles::<$ty>($threads * $items);
+                let mut out = machine.upload(&vec![[<$ty>::default(); ORDERED]; BLOCKS * $threads * $items]);
+                machine.run(orders::$name(&machine.upload(&x), &mut out), BLOCKS as u32, $threads);
+                let valid = |at: usize| (x.len() - at * $threads * $items).min($threads * $items);
+                let expected = tiles.iter().enumerate().flat_map(|(at, tile)| {
+                    let tile: Vec<i128> = tile.iter().map(|value| i128::from(*value)).collect();
+                    ordered(&tile, valid(at), $threads, $items)
+                });
+                same(&machine.download(&out), expected.map(|values| values.map(|value| value as $ty)));
+            }));
+        )*};
+    }
+    orders!(ordering);
     checks
 }
 
@@ -152,101 +170,4 @@ pub fn same<T: PartialEq + Debug>(found: &[T], expected: impl Iterator<Item = T>
     if let Some(at) = found.iter().zip(&expected).position(|(found, expected)| found != expected) {
         panic!("element {at}: {:?} in place of {:?}", found[at], expected[at]);
     }
-}
-
-fn folded<T: Tested>(values: impl Iterator<Item = T>, combine: impl Fn(T, T) -> T) -> T {
-    values.reduce(combine).unwrap_or(T::ZERO)
-}
-
-/// What each thread finds; `valid` values of the tile are not filled in.
-fn reduced<T: Tested>(tile: &[T], valid: usize, items: usize) -> Vec<[T; REDUCED]> {
-    let one = || tile.iter().copied().step_by(items);
-    let whole = |combine: fn(T, T) -> T| folded(tile.iter().copied(), combine);
-    let last = valid.div_ceil(items).checked_sub(1).map_or(T::ZERO, |thread| tile[thread * items]);
-    let others = [
-        whole(T::plus),
-        whole(T::smaller),
-        whole(T::larger),
-        folded(one(), T::plus),
-        whole(T::smaller),
-        T::ZERO,
-        T::ZERO,
-        last,
-    ];
-    let mut found = vec![others; tile.len() / items];
-    found[0][5] = folded(one(), T::plus);
-    found[0][6] = whole(T::larger).larger(T::ZERO);
-    found
-}
-
-/// What each item finds.
-fn scanned<T: Tested>(tile: &[T], items: usize) -> Vec<[T; SCANNED]> {
-    let sum = |values: &mut dyn Iterator<Item = T>| values.fold(T::ZERO, T::plus);
-    let total = sum(&mut tile.iter().copied());
-    let of_one = sum(&mut tile.iter().copied().step_by(items));
-    let (mut before, mut largest, mut ones) = (T::ZERO, None::<T>, T::ZERO);
-    let found = tile.iter().enumerate().map(|(at, value)| {
-        let exclusive = before;
-        before = before.plus(*value);
-        largest = Some(largest.map_or(*value, |largest| largest.larger(*value)));
-        let others = if at % items == 0 {
-            // Twice the first items' total, and what stands before this one in the second.
-            let second = of_one.plus(ones);
-            ones = ones.plus(*value);
-            [second, of_one.plus(of_one)]
-        } else {
-            let own = tile[at / items * items];
-            let below = ones;
-            // `ones` has the own first item already.
-            [total.plus(*tile.last().unwrap_or(&T::ZERO)), below.plus(below.minus(own))]
-        };
-        let left = if at == 0 { T::ZERO } else { tile[at - 1] };
-        [before, exclusive, largest.unwrap_or(*value), left, others[0], others[1]]
-    });
-    found.collect()
-}
-
-/// What each item becomes.
-fn exchanged<T: Tested>(tile: &[T], threads: usize, items: usize) -> Vec<[T; EXCHANGED]> {
-    let blocked = |thread: usize, item: usize| thread * items + item;
-    let striped = |thread: usize, item: usize| item * threads + thread;
-    let of_warps = |thread: usize, item: usize| thread / 32 * 32 * items + item * 32 + thread % 32;
-    let all = || (0..threads).flat_map(|thread| (0..items).map(move |item| (thread, item)));
-    // Value `item` of `thread` lies at `to` after `from` said where the values of the tile are.
-    let moved = |from: &dyn Fn(usize, usize) -> usize, to: &dyn Fn(usize, usize) -> usize| {
-        let mut memory = vec![T::ZERO; tile.len()];
-        all().for_each(|(thread, item)| memory[from(thread, item)] = tile[blocked(thread, item)]);
-        all().map(|(thread, item)| memory[to(thread, item)]).collect::<Vec<T>>()
-    };
-    let reversed = |thread: usize, item: usize| tile.len() - 1 - blocked(thread, item);
-    let found = [
-        moved(&blocked, &striped),
-        moved(&striped, &blocked),
-        moved(&blocked, &of_warps),
-        moved(&of_warps, &blocked),
-        moved(&reversed, &blocked),
-        moved(&reversed, &striped),
-        tile.to_vec(),
-        all().map(|(t, i)| if striped(t, i) % 2 == 0 { tile[striped(t, i)] } else { T::ZERO }).collect(),
-    ];
-    (0..tile.len()).map(|at| std::array::from_fn(|kind| found[kind][at])).collect()
-}
-
-/// A stable sort: values, and where they were.
-fn by<T: Copy, K: Ord>(tile: &[T], key: impl Fn(T) -> K) -> (Vec<T>, Vec<u32>) {
-    let mut numbers: Vec<u32> = (0..tile.len() as u32).collect();
-    numbers.sort_by_key(|at| key(tile[*at as usize]));
-    (numbers.iter().map(|at| tile[*at as usize]).collect(), numbers)
-}
-
-/// What each item becomes.
-fn sorted<T: Tested + RadixKey>(tile: &[T], threads: usize, items: usize) -> Vec<[T; SORTED]> {
-    let up = by(tile, |key| key.ordered()).0;
-    let down = by(tile, |key| std::cmp::Reverse(key.ordered())).0;
-    let digit = by(tile, |key| key.ordered() >> BITS.start & ((1 << (BITS.end - BITS.start)) - 1)).0;
-    let largest = |at: usize| {
-        let index = at % items * threads + at / items;
-        if index < 5 { down[index] } else { T::ZERO }
-    };
-    (0..tile.len()).map(|at| [up[at], down[at], digit[at], digit[at], down[at], largest(at)]).collect()
 }

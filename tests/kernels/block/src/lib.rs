@@ -8,5 +8,8 @@ mod table;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod checks;
 pub mod exchanges;
+#[cfg(not(target_arch = "nvptx64"))]
+mod models;
+pub mod orders;
 pub mod sorts;
 pub mod sums;

@@ -57,7 +57,19 @@ macro_rules! sorts {
             sort_f32_256 f32 256 8;
             sort_f64_512 f64 512 1;
             sort_i16_128 i16 128 4;
-            sort_u32_1024 u32 1024 2;
+            sort_u32_1024 u32 1024 1;
+        }
+    };
+}
+
+macro_rules! orders {
+    ($callback:ident) => {
+        $callback! {
+            order_u8_32 u8 32 4;
+            order_u32_64 u32 64 1;
+            order_i32_256 i32 256 4;
+            order_u64_128 u64 128 2;
+            order_u32_512 u32 512 1;
         }
     };
 }
