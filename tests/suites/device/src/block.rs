@@ -7,41 +7,40 @@ use ptx::prelude::*;
 use ptx::{AbiType, Image, Launch};
 use ptx_block_kernels::checks::{self, Machine};
 
-use crate::gpu::Gpu;
 use crate::record::{Test, test};
 
 /// The kernels, a module of their own.
 static IMAGE: Image = ptx::image!("ptx-block-kernels");
 
 /// A GPU with the kernels loaded.
-struct WithKernels<'g> {
-    gpu: &'g Gpu,
+struct WithKernels {
+    device: Device,
     module: &'static Module,
 }
 
-impl Machine for WithKernels<'_> {
+impl Machine for WithKernels {
     type Memory<T> = CudaSlice<T>;
 
     fn upload<T: AbiType + DeviceRepr>(&self, values: &[T]) -> CudaSlice<T> {
-        self.gpu.device.upload(values).unwrap()
+        self.device.upload(values).unwrap()
     }
 
     fn download<T: AbiType + DeviceRepr>(&self, memory: &CudaSlice<T>) -> Vec<T> {
-        self.gpu.device.download(memory).unwrap()
+        self.device.download(memory).unwrap()
     }
 
     fn run(&self, launch: Launch<'_>, blocks: u32, threads: u32) {
         launch.launch(self.module, Grid::new(blocks, threads)).unwrap_or_else(|error| panic!("{error}"));
-        self.gpu.device.synchronize().unwrap_or_else(|error| panic!("{error}"));
+        self.device.synchronize().unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
 pub fn tests() -> Vec<Test> {
-    let one = |(name, check): (&'static str, fn(&WithKernels<'_>))| {
-        test(format!("block: {name}"), move |gpu| {
+    let one = |(name, check): (&'static str, fn(&WithKernels))| {
+        test(&format!("block: {name}"), move |gpu| {
             static MODULE: OnceLock<Module> = OnceLock::new();
             let module = MODULE.get_or_init(|| gpu.device.load(&IMAGE).unwrap_or_else(|error| panic!("{error}")));
-            check(&WithKernels { gpu, module });
+            check(&WithKernels { device: gpu.device.clone(), module });
         })
     };
     checks::all().into_iter().map(one).collect()
