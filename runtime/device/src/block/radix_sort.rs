@@ -298,12 +298,7 @@ impl<K: RadixKey, V: Value, const THREADS: usize, const ITEMS: usize> RadixSortP
     #[inline(always)]
     #[must_use]
     #[track_caller]
-    pub fn sort_bits(
-        &mut self,
-        keys: [K; ITEMS],
-        values: [V; ITEMS],
-        bits: Range<u32>,
-    ) -> ([K; ITEMS], [V; ITEMS]) {
+    pub fn sort_bits(&mut self, keys: [K; ITEMS], values: [V; ITEMS], bits: Range<u32>) -> ([K; ITEMS], [V; ITEMS]) {
         let bits = checked::<K>(bits);
         self.run(keys, values, Order { bits, is_descending: false, to: Arrangement::Blocked })
     }

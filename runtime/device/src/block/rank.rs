@@ -33,7 +33,8 @@ pub(super) struct Ranks<const THREADS: usize> {
 impl<const THREADS: usize> Ranks<THREADS> {
     const WARPS: usize = Shape::<THREADS>::WARPS;
     /// Digits that a thread adds up. With more threads than digits, some have none.
-    const OF_THREAD: usize = if THREADS < DIGITS { DIGITS / THREADS + (!DIGITS.is_multiple_of(THREADS)) as usize } else { 1 };
+    const OF_THREAD: usize =
+        if THREADS < DIGITS { DIGITS / THREADS + (!DIGITS.is_multiple_of(THREADS)) as usize } else { 1 };
 
     /// # Safety
     /// The memory must live, and be accessed by such objects alone. `thread` must be less than `THREADS`.
@@ -47,11 +48,7 @@ impl<const THREADS: usize> Ranks<THREADS> {
     /// It waits three times; the caller must wait once more before the next call.
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
-    pub fn rank<const ITEMS: usize>(
-        &self,
-        barrier: &mut ObjectBarrier,
-        digits: [u32; ITEMS],
-    ) -> [u32; ITEMS] {
+    pub fn rank<const ITEMS: usize>(&self, barrier: &mut ObjectBarrier, digits: [u32; ITEMS]) -> [u32; ITEMS] {
         const { assert!(THREADS * ITEMS < 1 << 16, "a tile has fewer than 65,536 values") };
         let own_warp = self.thread as usize / WARP;
         let lane = self.thread % WARP as u32;

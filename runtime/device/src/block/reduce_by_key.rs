@@ -144,7 +144,10 @@ impl<K: Value + PartialEq, V: Value, const THREADS: usize, const ITEMS: usize> R
         let at = self.turn % 2 * MOST_WARPS + warp;
         // SAFETY: within the memory.
         unsafe {
-            ((&raw mut (*self.totals).values).cast::<V>().add(at), (&raw mut (*self.totals).flags).cast::<u32>().add(at))
+            (
+                (&raw mut (*self.totals).values).cast::<V>().add(at),
+                (&raw mut (*self.totals).flags).cast::<u32>().add(at),
+            )
         }
     }
 }

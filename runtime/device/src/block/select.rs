@@ -39,9 +39,8 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Select<T, THREADS, ITEM
         let ranks = core::array::from_fn(|item| if is_chosen[item] { Some(ranks[item]) } else { None });
         let found = self.exchange.scatter_some_to_striped(values, ranks);
         let first = self.exchange.thread() as usize;
-        let kept = core::array::from_fn(|item| {
-            if item * THREADS + first < count as usize { Some(found[item]) } else { None }
-        });
+        let kept =
+            core::array::from_fn(|item| if item * THREADS + first < count as usize { Some(found[item]) } else { None });
         (kept, count as usize)
     }
 
@@ -52,11 +51,7 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Select<T, THREADS, ITEM
     #[inline(always)]
     #[must_use]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
-    pub fn select_if(
-        &mut self,
-        values: [T; ITEMS],
-        mut choose: impl FnMut(T) -> bool,
-    ) -> ([Option<T>; ITEMS], usize) {
+    pub fn select_if(&mut self, values: [T; ITEMS], mut choose: impl FnMut(T) -> bool) -> ([Option<T>; ITEMS], usize) {
         let is_chosen = values.map(&mut choose);
         self.select(values, is_chosen)
     }
@@ -83,10 +78,8 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Select<T, THREADS, ITEM
 
 // SAFETY: of its parts.
 unsafe impl<T: Value, const THREADS: usize, const ITEMS: usize> SharedParam for Select<T, THREADS, ITEMS> {
-    type Storage = Memory<
-        <Scan<u32, THREADS> as SharedParam>::Storage,
-        <Exchange<T, THREADS, ITEMS> as SharedParam>::Storage,
-    >;
+    type Storage =
+        Memory<<Scan<u32, THREADS> as SharedParam>::Storage, <Exchange<T, THREADS, ITEMS> as SharedParam>::Storage>;
     const BARRIERS: u32 = 2;
 
     #[inline(always)]

@@ -71,11 +71,8 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Tile<T, THREADS, ITEMS>
     /// Sets value `index`, or that of the last index.
     #[inline(always)]
     pub fn put(self, index: u32, value: T) {
-        let index = if Self::LEN.is_power_of_two() {
-            index & (Self::LEN as u32 - 1)
-        } else {
-            index.min(Self::LEN as u32 - 1)
-        };
+        let index =
+            if Self::LEN.is_power_of_two() { index & (Self::LEN as u32 - 1) } else { index.min(Self::LEN as u32 - 1) };
         // SAFETY: less than `LEN`.
         unsafe { self.set(index, value) };
     }

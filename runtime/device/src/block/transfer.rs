@@ -86,15 +86,10 @@ fn load_at<T: Value, const ITEMS: usize>(
 /// A thread's part is the one with its number in the grid: in a launch of one dimension, block `b`'s tile is the `b`th.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn store_blocked<T: Value, const ITEMS: usize>(
-    to: &mut DisjointParts<'_, T, Thread, ITEMS>,
-    values: [T; ITEMS],
-) {
+pub fn store_blocked<T: Value, const ITEMS: usize>(to: &mut DisjointParts<'_, T, Thread, ITEMS>, values: [T; ITEMS]) {
     let mut part = to.part();
     let to = part.as_mut_slice();
-    if size_of::<[T; ITEMS]>().is_multiple_of(VECTOR)
-        && to.as_ptr().addr().is_multiple_of(VECTOR)
-        && to.len() == ITEMS
+    if size_of::<[T; ITEMS]>().is_multiple_of(VECTOR) && to.as_ptr().addr().is_multiple_of(VECTOR) && to.len() == ITEMS
     {
         for at in 0..size_of::<[T; ITEMS]>() / VECTOR {
             // SAFETY: within the part and the array; a value has no padding.

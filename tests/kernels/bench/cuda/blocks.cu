@@ -1,4 +1,4 @@
-// CUB's block primitives.
+// CUB's block primitives, in the forms that its documentation begins with.
 #include "bench.cuh"
 
 #include <cub/block/block_adjacent_difference.cuh>
@@ -13,10 +13,8 @@
 
 namespace blocks {
 constexpr int THREADS = 256, ITEMS = 4, TILE = THREADS * ITEMS, ROUNDS = 64;
-}
 
 KERNEL __launch_bounds__(256) block_reduce(SLICE(float, x), SLICE_MUT(float, sums)) {
-    using namespace blocks;
     using Load = cub::BlockLoad<float, THREADS, ITEMS, cub::BLOCK_LOAD_VECTORIZE>;
     using Reduce = cub::BlockReduce<float, THREADS>;
     __shared__ typename Reduce::TempStorage storage;
@@ -27,7 +25,6 @@ KERNEL __launch_bounds__(256) block_reduce(SLICE(float, x), SLICE_MUT(float, sum
 }
 
 KERNEL __launch_bounds__(256) block_reduce_rounds(SLICE(float, x), SLICE_MUT(float, sums)) {
-    using namespace blocks;
     using Reduce = cub::BlockReduce<float, THREADS>;
     __shared__ typename Reduce::TempStorage storage;
     float own = x[index_1d()];
@@ -40,7 +37,6 @@ KERNEL __launch_bounds__(256) block_reduce_rounds(SLICE(float, x), SLICE_MUT(flo
 }
 
 KERNEL __launch_bounds__(256) block_scan(SLICE(unsigned, x), SLICE_MUT(unsigned, y)) {
-    using namespace blocks;
     using Load = cub::BlockLoad<unsigned, THREADS, ITEMS, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
     using Store = cub::BlockStore<unsigned, THREADS, ITEMS, cub::BLOCK_STORE_WARP_TRANSPOSE>;
     using Scan = cub::BlockScan<unsigned, THREADS>;
@@ -58,7 +54,6 @@ KERNEL __launch_bounds__(256) block_scan(SLICE(unsigned, x), SLICE_MUT(unsigned,
 }
 
 KERNEL __launch_bounds__(256) block_scan_rounds(SLICE(unsigned, x), SLICE_MUT(unsigned, y)) {
-    using namespace blocks;
     using Scan = cub::BlockScan<unsigned, THREADS>;
     __shared__ typename Scan::TempStorage storage;
     int i = index_1d();
@@ -71,7 +66,6 @@ KERNEL __launch_bounds__(256) block_scan_rounds(SLICE(unsigned, x), SLICE_MUT(un
 }
 
 KERNEL __launch_bounds__(256) block_exchange(SLICE(float, x), SLICE_MUT(float, y)) {
-    using namespace blocks;
     using Exchange = cub::BlockExchange<float, THREADS, ITEMS>;
     __shared__ typename Exchange::TempStorage storage;
     float own[ITEMS];
@@ -84,7 +78,6 @@ KERNEL __launch_bounds__(256) block_exchange(SLICE(float, x), SLICE_MUT(float, y
 }
 
 KERNEL __launch_bounds__(256) block_radix_sort(SLICE(unsigned, x), SLICE_MUT(unsigned, y)) {
-    using namespace blocks;
     using Load = cub::BlockLoad<unsigned, THREADS, ITEMS, cub::BLOCK_LOAD_VECTORIZE>;
     using Sort = cub::BlockRadixSort<unsigned, THREADS, ITEMS>;
     __shared__ typename Sort::TempStorage storage;
@@ -97,7 +90,6 @@ KERNEL __launch_bounds__(256) block_radix_sort(SLICE(unsigned, x), SLICE_MUT(uns
 KERNEL __launch_bounds__(256) block_radix_sort_pairs(
     SLICE(unsigned, keys), SLICE(unsigned, values), SLICE_MUT(unsigned, sorted), SLICE_MUT(unsigned, along)
 ) {
-    using namespace blocks;
     using Load = cub::BlockLoad<unsigned, THREADS, ITEMS, cub::BLOCK_LOAD_VECTORIZE>;
     using Sort = cub::BlockRadixSort<unsigned, THREADS, ITEMS, unsigned>;
     __shared__ typename Sort::TempStorage storage;
@@ -115,7 +107,6 @@ struct IsLess {
 };
 
 KERNEL __launch_bounds__(256) block_merge_sort(SLICE(unsigned, x), SLICE_MUT(unsigned, y)) {
-    using namespace blocks;
     using Load = cub::BlockLoad<unsigned, THREADS, ITEMS, cub::BLOCK_LOAD_VECTORIZE>;
     using Store = cub::BlockStore<unsigned, THREADS, ITEMS, cub::BLOCK_STORE_VECTORIZE>;
     using Sort = cub::BlockMergeSort<unsigned, THREADS, ITEMS>;
@@ -127,7 +118,6 @@ KERNEL __launch_bounds__(256) block_merge_sort(SLICE(unsigned, x), SLICE_MUT(uns
 }
 
 KERNEL __launch_bounds__(256) block_histogram(SLICE(unsigned char, x), unsigned *total, size_t total_len) {
-    using namespace blocks;
     using Histogram = cub::BlockHistogram<unsigned char, THREADS, 1, 256, cub::BLOCK_HISTO_ATOMIC>;
     __shared__ typename Histogram::TempStorage storage;
     __shared__ unsigned bins[256];
@@ -144,17 +134,18 @@ KERNEL __launch_bounds__(256) block_histogram(SLICE(unsigned char, x), unsigned 
 }
 
 struct Difference {
-    __device__ int operator()(int own, int before) const { return own - before; }
+    __device__ unsigned operator()(unsigned own, unsigned before) const { return own - before; }
 };
 
-KERNEL __launch_bounds__(256) block_differences(SLICE(int, x), SLICE_MUT(int, y)) {
-    using namespace blocks;
-    using Load = cub::BlockLoad<int, THREADS, ITEMS, cub::BLOCK_LOAD_VECTORIZE>;
-    using Store = cub::BlockStore<int, THREADS, ITEMS, cub::BLOCK_STORE_VECTORIZE>;
-    using Adjacent = cub::BlockAdjacentDifference<int, THREADS>;
+KERNEL __launch_bounds__(256) block_differences(SLICE(unsigned, x), SLICE_MUT(unsigned, y)) {
+    using Load = cub::BlockLoad<unsigned, THREADS, ITEMS, cub::BLOCK_LOAD_VECTORIZE>;
+    using Store = cub::BlockStore<unsigned, THREADS, ITEMS, cub::BLOCK_STORE_VECTORIZE>;
+    using Adjacent = cub::BlockAdjacentDifference<unsigned, THREADS>;
     __shared__ typename Adjacent::TempStorage storage;
-    int own[ITEMS];
+    unsigned own[ITEMS];
     Load().Load(x + (size_t)blockIdx.x * TILE, own);
     Adjacent(storage).SubtractLeft(own, own, Difference());
     Store().Store(y + (size_t)blockIdx.x * TILE, own);
 }
+
+}  // namespace blocks

@@ -101,11 +101,7 @@ pub fn block_merge_sort(x: &[u32], mut y: PerThread<u32, ITEMS>, #[shared] mut b
 }
 
 #[kernel(dimensions = 1, launch_bounds(256))]
-pub fn block_histogram(
-    x: &[u8],
-    total: AtomicSlice<u32, Device>,
-    #[shared] mut bins: Histogram<256, THREADS>,
-) {
+pub fn block_histogram(x: &[u8], total: AtomicSlice<u32, Device>, #[shared] mut bins: Histogram<256, THREADS>) {
     bins.clear();
     for i in thread::grid_stride(x.len()) {
         bins.add(x[i].into());
@@ -116,7 +112,7 @@ pub fn block_histogram(
 }
 
 #[kernel(dimensions = 1, launch_bounds(256))]
-pub fn block_differences(x: &[i32], mut y: PerThread<i32, ITEMS>, #[shared] mut block: Neighbours<i32, THREADS>) {
-    let own: [i32; ITEMS] = block::load_blocked(tile_of(x), 0);
+pub fn block_differences(x: &[u32], mut y: PerThread<u32, ITEMS>, #[shared] mut block: Neighbours<u32, THREADS>) {
+    let own: [u32; ITEMS] = block::load_blocked(tile_of(x), 0);
     block::store_blocked(&mut y, block.differences(own, None, |before, this| this.wrapping_sub(before)));
 }
