@@ -12,7 +12,8 @@ use crate::atomic::{Atomic, AtomicValue};
 /// A static of which every block has its own copy, in fast memory that its threads share: CUDA's `__shared__`.
 ///
 /// `#[ptx::shared]` declares one. Its contents are arbitrary when a block starts. All shared statics of a kernel
-/// together take up at most 48 KiB.
+/// together take up at most 48 KiB, and a type may ask for an alignment of up to 1024. A kernel's parameter with
+/// [`#[shared]`](crate::shared) needs no `unsafe`.
 ///
 /// ```
 /// use ptx::atomic::{Atomic, Block, Ordering};
@@ -138,6 +139,20 @@ impl<T: Copy, const N: usize> Shared<[T; N]> {
         assert!(index < N, "index past the end of a shared array");
         // SAFETY: in bounds; the rest is the caller's promise.
         unsafe { self.as_ptr().cast::<T>().add(index).write(value) };
+    }
+}
+
+impl<T, const N: usize, const M: usize> Shared<[[T; N]; M]> {
+    /// The row at `row`, where it lies: `TILE.row(y).read(x)` reads one element.
+    ///
+    /// # Panics
+    /// If there are not that many rows.
+    #[inline(always)]
+    #[track_caller]
+    pub fn row(&self, row: usize) -> &Shared<[T; N]> {
+        assert!(row < M, "row past the end of a shared array");
+        // SAFETY: in bounds, and `Shared` is its value in a cell; who reads or writes it promises the rest.
+        unsafe { &*self.as_ptr().cast::<Shared<[T; N]>>().add(row) }
     }
 }
 

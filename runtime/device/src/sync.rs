@@ -22,10 +22,23 @@ pub use crate::warp::sync_warp;
 /// This is `barrier.sync`, the form in which each thread arrives by itself, because the `.aligned` form is undefined if
 /// the threads of a warp diverge (PTX ISA, `barrier`). So calling it is safe: if only some of the block's threads
 /// arrive, they wait for ever, which is a bug but not a memory error.
+///
+/// # Panics
+/// In debug builds, if another thread of the block waits at another place in the code; so do the functions that count.
 #[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
 pub fn sync_threads() {
+    compare_places();
     barrier_sync();
+}
+
+/// In debug builds, waits and compares from where the block's threads come. The barrier that follows keeps the words that
+/// this takes until all have read them.
+#[inline(always)]
+#[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
+fn compare_places() {
+    #[cfg(debug_assertions)]
+    crate::shared::barrier::meet(0, 0);
 }
 
 /// The same for code in which all threads of a warp arrive together: `bar.sync`, which `__syncthreads()` is in CUDA
@@ -44,29 +57,32 @@ pub unsafe fn sync_threads_aligned() {
 ///
 /// It is safe for the reason that [`sync_threads`] is. Threads that have ended do not count.
 #[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
 pub fn sync_threads_count(condition: bool) -> u32 {
+    compare_places();
     barrier_count(condition)
 }
 
 /// [`sync_threads`], and whether `condition` holds for all threads of the block: CUDA's `__syncthreads_and()`, PTX
 /// `barrier.red.and.pred`, from sm_70.
 #[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
 pub fn sync_threads_and(condition: bool) -> bool {
+    compare_places();
     barrier_and(condition)
 }
 
 /// [`sync_threads`], and whether `condition` holds for any thread of the block: CUDA's `__syncthreads_or()`, PTX
 /// `barrier.red.or.pred`, from sm_70.
 #[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
 pub fn sync_threads_or(condition: bool) -> bool {
+    compare_places();
     barrier_or(condition)
 }
 
 /// One of the block's barriers 1 to 15, at which `THREADS` threads meet, a part of the block. Barrier 0 is
-/// [`sync_threads`]'s.
+/// [`sync_threads`]'s, and the first ones are those of the kernel's [`#[shared]` parameters](crate::shared), one for each.
 ///
 /// One part can wait while another only arrives, as a producer and a consumer do.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +102,7 @@ impl<const NUMBER: u32, const THREADS: u32> NamedBarrier<NUMBER, THREADS> {
     ///
     /// # Safety
     /// The block must have that many threads, and every use of this barrier until all of them have arrived must have the
-    /// same `THREADS` (PTX ISA, "barrier").
+    /// same `THREADS` (PTX ISA, "barrier"). No `#[shared]` parameter of the kernel may have this number.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub unsafe fn sync(self) {

@@ -45,8 +45,13 @@ pub fn barriers(private: &TokenStream, params: &[Param]) -> TokenStream {
     });
     let count = made.len();
     // With the place of the parameter that is one too many.
-    quote_spanned! {last.ty.span().resolved_at(Span::call_site())=>
-        const __PTX_BARRIERS: [u32; #count] = #private::barriers([#(#needs),*]);
+    let span = last.ty.span().resolved_at(Span::call_site());
+    let first = quote_spanned!(span=> barriers);
+    quote_spanned! {span=>
+        const __PTX_BARRIERS: [u32; #count] = {
+            use #private::barriers;
+            #first([#(#needs),*])
+        };
     }
 }
 

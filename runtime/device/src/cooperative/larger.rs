@@ -50,7 +50,7 @@ impl Group for Block {
 
     /// [`sync_threads`](crate::sync_threads).
     #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     fn sync(&self) {
         crate::sync_threads();
     }

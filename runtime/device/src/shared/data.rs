@@ -6,7 +6,7 @@ use core::ops::Deref;
 
 use ptx_abi::bits::Plain;
 
-use super::own::{Own, Own2d, OwnOfWarp};
+use super::own::{Own, Own2d, OwnOfWarp, Row};
 use crate::atomic::{Atomic, AtomicValue, Scope};
 
 /// A type that an element of a shared object may have: any bits are a value of it, because nothing makes every thread
@@ -22,6 +22,7 @@ use crate::atomic::{Atomic, AtomicValue, Scope};
 )]
 pub unsafe trait SharedValue: Sized + 'static {}
 
+#[diagnostic::do_not_recommend]
 // SAFETY: any bits are a value, and it has no cells, as `AbiType` is `Copy`.
 unsafe impl<T: Plain> SharedValue for T {}
 // SAFETY: every access through a shared reference is atomic, and `AtomicValue`s are made of any bits.
@@ -87,17 +88,18 @@ unsafe impl<T: SharedValue, const N: usize> SharedData for [T; N] {
 }
 
 /// `H` rows of `W` elements. The element in row `r` and column `c` is that of the thread with `threadIdx.y` ≡ `r` by
-/// `blockDim.y`, `threadIdx.x` ≡ `c` by `blockDim.x`, and `threadIdx.z` 0.
+/// `blockDim.y`, `threadIdx.x` ≡ `c` by `blockDim.x`, and `threadIdx.z` 0. It is indexed by row, then column.
 ///
-/// It is indexed by row, then column. A row that is longer than what is used spares conflicts of banks: `Array2d<f32, 33,
-/// 32>`.
+/// `PAD` more elements after each row belong to nobody. With one of them, the elements of a column lie in different banks
+/// if `W` is a multiple of 32, so that a warp reads a column as fast as a row (CUDA C++ Best Practices Guide, "Shared
+/// Memory and Memory Banks").
 #[repr(transparent)]
-pub struct Array2d<T, const W: usize, const H: usize>([[T; W]; H]);
+pub struct Array2d<T, const W: usize, const H: usize, const PAD: usize = 0>([Row<T, W, PAD>; H]);
 
 /// The same with exchanged owners: the element in row `r` and column `c` is that of the thread with `threadIdx.x` ≡ `r` by
 /// `blockDim.x` and `threadIdx.y` ≡ `c` by `blockDim.y`.
 #[repr(transparent)]
-pub struct Transposed2d<T, const W: usize, const H: usize>([[T; W]; H]);
+pub struct Transposed2d<T, const W: usize, const H: usize, const PAD: usize = 0>([Row<T, W, PAD>; H]);
 
 /// An element for each warp of a block, which the warp's first thread owns: element `w` is that of the threads `32 w` to
 /// `32 w + 31`. 32 are enough for any block.
@@ -107,9 +109,11 @@ pub struct WarpArray<T, const N: usize = 32>([T; N]);
 macro_rules! two_dimensions {
     ($($name:ident $transposed:literal;)*) => {$(
         // SAFETY: `Own2d` parts elements by position.
-        unsafe impl<T: SharedValue, const W: usize, const H: usize> SharedData for $name<T, W, H> {
+        unsafe impl<T: SharedValue, const W: usize, const H: usize, const PAD: usize> SharedData
+            for $name<T, W, H, PAD>
+        {
             of_a_static!();
-            type Own<'a> = Own2d<'a, T, W, H, $transposed>;
+            type Own<'a> = Own2d<'a, T, W, H, PAD, $transposed>;
             #[inline(always)]
             unsafe fn own<'a>(place: *mut Self) -> Self::Own<'a> {
                 // SAFETY: the caller's promise.
@@ -117,15 +121,15 @@ macro_rules! two_dimensions {
             }
         }
 
-        impl<T, const W: usize, const H: usize> Deref for $name<T, W, H> {
-            type Target = [[T; W]; H];
+        impl<T, const W: usize, const H: usize, const PAD: usize> Deref for $name<T, W, H, PAD> {
+            type Target = [Row<T, W, PAD>; H];
             #[inline(always)]
-            fn deref(&self) -> &[[T; W]; H] {
+            fn deref(&self) -> &[Row<T, W, PAD>; H] {
                 &self.0
             }
         }
 
-        impl<T: fmt::Debug, const W: usize, const H: usize> fmt::Debug for $name<T, W, H> {
+        impl<T: fmt::Debug, const W: usize, const H: usize, const PAD: usize> fmt::Debug for $name<T, W, H, PAD> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
             }

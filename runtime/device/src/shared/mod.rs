@@ -3,7 +3,7 @@
 //! | CUDA C++ | here |
 //! |---|---|
 //! | `__shared__ float tile[256];` | a parameter `#[shared] tile: SharedTile<[f32; 256]>` |
-//! | `__shared__ float tile[32][33];` | `#[shared] tile: SharedTile<Array2d<f32, 33, 32>>` |
+//! | `__shared__ float tile[32][33];` | `#[shared] tile: SharedTile<Array2d<f32, 32, 32, 1>>` |
 //! | two arrays that are filled and read together | `#[shared] tiles: SharedTile<([f32; 256], [u32; 256])>` |
 //! | two copies of an array, by turns | `#[shared] tile: SharedBuffers<[f32; 256]>` |
 //! | `extern __shared__ float tile[];` | `#[shared(dynamic)] tile: SharedTile<[f32]>`; of several parts, `SharedTile<Slices<(f32, u32)>>` |
@@ -56,7 +56,7 @@
 //! What is not covered, and stays `unsafe`: [`NamedBarrier`](crate::sync::NamedBarrier) with an object's number, and
 //! CUDA C++ code that uses numbered barriers.
 
-mod barrier;
+pub(crate) mod barrier;
 mod buffers;
 mod data;
 mod dynamic;
@@ -69,7 +69,7 @@ pub use barrier::ObjectBarrier;
 pub use buffers::SharedBuffers;
 pub use data::{Array2d, SharedData, SharedValue, Transposed2d, WarpArray};
 pub use dynamic::{SliceElements, Slices};
-pub use own::{Own, Own2d, OwnOfWarp};
+pub use own::{Own, Own2d, OwnOfWarp, Row};
 pub use parameter::{DynamicParam, SharedParam};
 pub use tile::{SharedTile, SharedView};
 

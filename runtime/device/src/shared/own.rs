@@ -1,6 +1,9 @@
 //! The elements of a shared object that are a thread's own.
 
+use core::fmt;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ops::Deref;
 
 use crate::disjoint::OwnElements;
 use crate::index::{GridStride, rank_in_block, threads_of_block};
@@ -63,8 +66,14 @@ impl<T> Own<'_, T> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn fill(&mut self, mut value: impl FnMut(usize) -> T) {
-        for (index, own) in self.iter_mut() {
-            *own = value(index);
+        let rank = rank_in_block() as usize;
+        // All threads go through the same rounds, so that nothing parts them for long.
+        for first in (0..self.len).step_by(threads_of_block() as usize) {
+            let index = first + rank;
+            if index < self.len {
+                // SAFETY: in bounds; the index modulo the number of threads is this thread's rank.
+                unsafe { self.ptr.add(index).write(value(index)) };
+            }
         }
     }
 
@@ -78,24 +87,55 @@ impl<T> Own<'_, T> {
     }
 }
 
+/// A row of an [`Array2d`](super::Array2d): an array, and its padding.
+#[repr(C)]
+pub struct Row<T, const W: usize, const PAD: usize> {
+    row: [T; W],
+    padding: MaybeUninit<[T; PAD]>,
+}
+
+impl<T, const W: usize, const PAD: usize> Deref for Row<T, W, PAD> {
+    type Target = [T; W];
+    #[inline(always)]
+    fn deref(&self) -> &[T; W] {
+        &self.row
+    }
+}
+
+impl<T: fmt::Debug, const W: usize, const PAD: usize> fmt::Debug for Row<T, W, PAD> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.row.fmt(f)
+    }
+}
+
 /// The elements of an [`Array2d`](super::Array2d) that are this thread's, or of a
 /// [`Transposed2d`](super::Transposed2d).
 ///
 /// Threads of a block with `threadIdx.z` above 0 have none.
 #[derive(Debug)]
-pub struct Own2d<'a, T, const W: usize, const H: usize, const TRANSPOSED: bool> {
-    ptr: *mut T,
+pub struct Own2d<'a, T, const W: usize, const H: usize, const PAD: usize, const TRANSPOSED: bool> {
+    ptr: *mut Row<T, W, PAD>,
     elements: PhantomData<&'a mut [T]>,
 }
 
-impl<T, const W: usize, const H: usize, const TRANSPOSED: bool> Own2d<'_, T, W, H, TRANSPOSED> {
-    /// Of `H` rows of `W` elements at `ptr`.
+impl<T, const W: usize, const H: usize, const PAD: usize, const TRANSPOSED: bool> Own2d<'_, T, W, H, PAD, TRANSPOSED> {
+    /// Of `H` rows at `ptr`.
     ///
     /// # Safety
     /// As for `Own`.
     #[inline(always)]
-    pub(super) unsafe fn new(ptr: *mut T) -> Self {
+    pub(super) unsafe fn new(ptr: *mut Row<T, W, PAD>) -> Self {
         Self { ptr, elements: PhantomData }
+    }
+
+    /// The address of an element.
+    ///
+    /// # Safety
+    /// There must be such an element.
+    #[inline(always)]
+    unsafe fn at(&self, row: usize, column: usize) -> *mut T {
+        // SAFETY: the caller's promise; a row begins with its elements.
+        unsafe { self.ptr.add(row).cast::<T>().add(column) }
     }
 
     /// Row and column of this thread's first element.
@@ -112,7 +152,7 @@ impl<T, const W: usize, const H: usize, const TRANSPOSED: bool> Own2d<'_, T, W, 
         let (row, column) = Self::first();
         if (row < H) & (column < W) & (tid_z() == 0) {
             // SAFETY: in bounds, and no other thread in the first layer of the block has this position.
-            Some(unsafe { &mut *self.ptr.add(row * W + column) })
+            Some(unsafe { &mut *self.at(row, column) })
         } else {
             None
         }
@@ -129,7 +169,7 @@ impl<T, const W: usize, const H: usize, const TRANSPOSED: bool> Own2d<'_, T, W, 
 
     /// Writes all elements of this thread's, of which `value` gets row and column.
     ///
-    /// Where a kernel begins with `assert_eq!(thread::block_dim(), Dim3::new(32, 8, 1))` or the like, the compiler knows how
+    /// Where a kernel begins with `assert!(thread::block_dim() == Dim3::new(32, 8, 1))` or the like, the compiler knows how
     /// many they are and unrolls the loop.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -141,16 +181,18 @@ impl<T, const W: usize, const H: usize, const TRANSPOSED: bool> Own2d<'_, T, W, 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn for_each(&mut self, mut each: impl FnMut(usize, usize, &mut T)) {
-        if tid_z() != 0 {
-            return;
-        }
         let (x, y) = (ntid_x() as usize, ntid_y() as usize);
         let (rows, columns) = if TRANSPOSED { (x, y) } else { (y, x) };
         let (first_row, first_column) = Self::first();
-        for row in GridStride::new(first_row, H, rows) {
-            for column in GridStride::new(first_column, W, columns) {
-                // SAFETY: in bounds; position modulo extents is that of this thread alone.
-                each(row, column, unsafe { &mut *self.ptr.add(row * W + column) });
+        let is_first_layer = tid_z() == 0;
+        // All threads go through the same rounds, so that nothing parts them for long.
+        for top in (0..H).step_by(rows) {
+            for left in (0..W).step_by(columns) {
+                let (row, column) = (top + first_row, left + first_column);
+                if (row < H) & (column < W) & is_first_layer {
+                    // SAFETY: in bounds; position modulo extents is that of this thread alone.
+                    each(row, column, unsafe { &mut *self.at(row, column) });
+                }
             }
         }
     }

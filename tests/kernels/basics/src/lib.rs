@@ -9,6 +9,7 @@ pub mod language;
 pub mod layouts;
 pub mod memory;
 pub mod scalars;
+pub mod shared;
 pub mod threads;
 pub mod types;
 pub mod warp;

@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask bench kernels` compares their speed. A kernel has the same name, parameters and algorithm in both
 //! languages, and is launched alike; `tests/support/bench` has the table. Those of `raw` take pointers, and have the twin
-//! of the safe kernel. Where a kernel is `unsafe`, shared memory or its way of indexing needs it.
+//! of the safe kernel, and those of `shared` that of the kernel that is unsafe. Where a kernel is `unsafe`, shared memory or its way of indexing needs it.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![expect(missing_docs, reason = "the names say it")]
 
@@ -18,6 +18,7 @@ pub mod particles;
 pub mod raw;
 pub mod reductions;
 pub mod sequences;
+pub mod shared;
 pub mod signals;
 pub mod sorting;
 pub mod stencils;

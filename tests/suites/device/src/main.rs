@@ -40,6 +40,7 @@ mod parts;
 mod print;
 mod record;
 mod scalars;
+mod shared;
 mod stacks;
 mod tested;
 mod threads;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         layouts::tests(),
         memory::tests(),
         threads::tests(),
+        shared::tests(),
         warp::tests(),
         indices::tests(),
         types::tests(),

@@ -9,6 +9,8 @@ pub fn rows() -> Vec<Row> {
         row("sync_threads_count", 'u', "sync::sync_threads_count(u > 3)", "__syncthreads_count(u > 3)"),
         row("sync_threads_and", 'u', "sync::sync_threads_and(u > 3) as u32", "__syncthreads_and(u > 3)"),
         row("sync_threads_or", 'u', "sync::sync_threads_or(u > 3) as u32", "__syncthreads_or(u > 3)"),
+        // Of all threads; where they come together it is aligned.
+        row("object_barrier", '-', "ptx::shared::ObjectBarrier::new(5).wait();", "asm volatile(\"bar.sync 5;\");"),
         row("barrier_3_64", '-', "sync::NamedBarrier::<3, 64>.sync();", "__barrier_sync_count(3, 64);"),
         row("barrier_15_1024", '-', "sync::NamedBarrier::<15, 1024>.sync();", "__barrier_sync_count(15, 1024);"),
         row("barrier_arrive", '-', "sync::NamedBarrier::<3, 64>.arrive();", "asm volatile(\"barrier.arrive 3, 64;\");"),

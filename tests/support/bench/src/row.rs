@@ -203,6 +203,11 @@ impl Row {
         self
     }
 
+    /// The same launch of a kernel whose shared memory is a parameter.
+    pub(crate) fn shared(&self, name: &'static str) -> Self {
+        Self { name, field: "shared memory", ..*self }
+    }
+
     /// The same launch of a kernel with raw pointers.
     pub(crate) fn raw(&self, name: &'static str) -> Self {
         Self { name, style: Style::Raw, field: "raw pointers", ..*self }

@@ -53,6 +53,14 @@ pub fn rows() -> Vec<Row> {
     .into_iter()
     .flatten()
     .collect();
+    let shared = [
+        ("matmul_tiled", "matmul_tiled_safe"),
+        ("transpose", "transpose_safe"),
+        ("reduce", "reduce_safe"),
+        ("scan", "scan_safe"),
+        ("histogram", "histogram_safe"),
+    ];
+    let shared = shared.map(|(with_unsafe, safe)| named(&rows, with_unsafe).map(|row| row.shared(safe)));
     let raw = [
         ("copy", "copy_raw"),
         ("saxpy", "saxpy_raw"),
@@ -63,9 +71,13 @@ pub fn rows() -> Vec<Row> {
         ("dgemm", "dgemm_raw"),
         ("nbody", "nbody_raw"),
     ];
-    let raw = raw.map(|(safe, raw)| rows.iter().find(|row| row.name == safe).map(|row| row.raw(raw)));
-    rows.extend(raw.into_iter().flatten());
+    let raw = raw.map(|(safe, raw)| named(&rows, safe).map(|row| row.raw(raw)));
+    rows.extend(shared.into_iter().chain(raw).flatten());
     rows
+}
+
+fn named<'r>(rows: &'r [Row], name: &str) -> Option<&'r Row> {
+    rows.iter().find(|row| row.name == name)
 }
 
 fn streams() -> Vec<Row> {
