@@ -1,8 +1,11 @@
 //! The kernels of block algorithms on the CPU, with the results that a GPU must give.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use ptx::cudarc::driver::DeviceRepr;
 use ptx::{AbiType, CpuMemory, Grid, Launch};
 use ptx_block_kernels::checks::{self, Machine};
+use ptx_block_kernels::sums;
 
 /// The CPU.
 struct Cpu;
@@ -59,4 +62,23 @@ fn every_kernel_gives_what_its_model_says() {
 #[ignore = "half a minute: sorts in larger blocks"]
 fn the_slow_kernels_give_what_their_models_say() {
     check(|name| SLOW.contains(&name));
+}
+
+/// The message with which a launch panics.
+fn panic_of(launch: Launch<'_>, threads: u32) -> String {
+    let run = AssertUnwindSafe(|| launch.launch_on_cpu(Grid::new(1, threads)));
+    let panic = catch_unwind(run).unwrap_err();
+    panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap()
+}
+
+#[test]
+fn misuse_panics() {
+    let mut out = CpuMemory::from([0_u32; 128]);
+    let text = panic_of(sums::count_in(10, &mut out), 32);
+    assert_eq!(text, "a histogram of 10 bins has no bin 10");
+    let text = panic_of(sums::sort_by(0, 33, &mut out), 32);
+    assert_eq!(text, "a key does not have these bits");
+    let mut out = CpuMemory::from([[0_u32; 2]; 128]);
+    let text = panic_of(sums::leave(128, &mut out), 96);
+    assert_eq!(text, "a block algorithm for 128 threads was launched with blocks of 96");
 }

@@ -150,6 +150,25 @@ pub fn all<M: Machine>() -> Vec<(&'static str, fn(&M))> {
         )*};
     }
     orders!(ordering);
+    checks.push(("threads that end", |machine| {
+        for stay in [1, 31, 32, 40, 127] {
+            let mut out = machine.upload(&[[0_u32; 2]; 128]);
+            machine.run(sums::leave(stay, &mut out), 1, 128);
+            let came = machine.download(&out).iter().filter(|found| found[0] == 1).count();
+            assert_eq!(came, stay as usize);
+        }
+    }));
+    checks.push(("bins and bits that are there", |machine| {
+        let mut out = machine.upload(&[0_u32; 32]);
+        machine.run(sums::count_in(9, &mut out), 1, 32);
+        same(&machine.download(&out), [32; 32].into_iter());
+        for (first, end, expected) in [(0, 32, 0..32), (5, 32, 0..32), (0, 0, 0..32)] {
+            machine.run(sums::sort_by(first, end, &mut out), 1, 32);
+            // By bits of which all keys have the same, nothing moves.
+            let expected = expected.map(|at| if (first, end) == (0, 32) { at } else { 31 - at });
+            same(&machine.download(&out), expected);
+        }
+    }));
     checks
 }
 

@@ -1,6 +1,6 @@
 //! Reductions and scans.
 
-use ptx::block::{Number, Reduce, Scan, load_blocked, store_blocked};
+use ptx::block::{Histogram, Number, RadixSort, Reduce, Scan, load_blocked, store_blocked};
 use ptx::prelude::*;
 use ptx::{PerThread, thread};
 
@@ -81,3 +81,35 @@ macro_rules! scanning {
     )*};
 }
 scans!(scanning);
+
+/// Threads from `stay` on end at once; the others go on without them. Whatever they find, they come to the end.
+#[kernel(launch_bounds(128))]
+pub fn leave(
+    stay: u32,
+    mut out: PerThread<[u32; 2]>,
+    #[shared] mut reduce: Reduce<u32, 128>,
+    #[shared] mut sort: RadixSort<u32, 128, 2>,
+) {
+    let t = thread::thread_idx_x();
+    if t >= stay {
+        ptx::control::exit();
+    }
+    let sum = reduce.sum(1);
+    let sorted = sort.sort([sum ^ t << 20, t]);
+    store_blocked(&mut out, [[1, u32::from(sorted[0] | sorted[1] == 0)]]);
+}
+
+/// Counts in a bin that may not be there.
+#[kernel(launch_bounds(32))]
+pub fn count_in(bin: usize, mut out: PerThread<u32>, #[shared] mut bins: Histogram<10, 32>) {
+    bins.clear();
+    bins.add(bin);
+    _ = bins.counts();
+    store_blocked(&mut out, [bins.count(bin)]);
+}
+
+/// Sorts by bits that may not be there.
+#[kernel(launch_bounds(32))]
+pub fn sort_by(first: u32, end: u32, mut out: PerThread<u32>, #[shared] mut sort: RadixSort<u32, 32, 1>) {
+    store_blocked(&mut out, sort.sort_bits([31 - thread::thread_idx_x()], first..end));
+}
