@@ -7,6 +7,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use ptx::cudarc::driver::DeviceRepr;
 use ptx::prelude::*;
 use ptx::{CpuMemory, DeviceRead, DeviceWrite, Launch, Plane};
 use serde_json::json;
@@ -76,17 +77,13 @@ enum Place<'g> {
 
 impl Place<'_> {
     /// Runs a kernel of `inputs` that writes over `output`, and gives what it left there.
-    fn run<T: AbiType + Copy, R: AbiType + Copy>(
+    fn run<T: AbiType + DeviceRepr, R: AbiType + DeviceRepr>(
         &self,
         inputs: [&[T]; 2],
         output: Vec<R>,
         grid: Grid,
         kernel: impl for<'a> Fn([&'a dyn DeviceRead<T>; 2], &'a mut dyn DeviceWrite<R>) -> Launch<'a>,
-    ) -> Result<Vec<R>>
-    where
-        T: ptx::cudarc::driver::DeviceRepr,
-        R: ptx::cudarc::driver::DeviceRepr,
-    {
+    ) -> Result<Vec<R>> {
         match self {
             Self::Cpu => {
                 let ([a, b], mut output) = (inputs.map(CpuMemory::from), CpuMemory::from(output));

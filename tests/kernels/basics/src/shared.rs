@@ -43,17 +43,11 @@ pub fn mark(element: usize, rank: u32) -> u32 {
     element as u32 * 2048 + rank + 1
 }
 
+/// Every form, in one object.
+type Forms = ([u32; 100], [[u32; 3]; 20], Array2d<u32, W, H>, Transposed2d<u32, W, H, 2>, WarpArray<u32, 8>);
+
 #[kernel]
-pub fn shared_owners(
-    mut out: PerBlock<Owners>,
-    #[shared] mut tiles: SharedTile<(
-        [u32; 100],
-        [[u32; 3]; 20],
-        Array2d<u32, W, H>,
-        Transposed2d<u32, W, H, 2>,
-        WarpArray<u32, 8>,
-    )>,
-) {
+pub fn shared_owners(mut out: PerBlock<Owners>, #[shared] mut tiles: SharedTile<Forms>) {
     let (at, of) = (thread::thread_idx(), thread::block_dim());
     let rank = at.x + of.x * (at.y + of.y * at.z);
     let (mut row, mut wide, mut plane, mut transposed, mut warps) = tiles.own();
@@ -155,11 +149,10 @@ pub fn shared_dynamic(
 }
 
 /// Three parts of different types.
+type Parts = Slices<(u8, u64, [u32; 3])>;
+
 #[kernel]
-pub fn shared_parts(
-    mut data: DisjointSlice<u64>,
-    #[shared(dynamic)] mut memory: SharedTile<Slices<(u8, u64, [u32; 3])>>,
-) {
+pub fn shared_parts(mut data: DisjointSlice<u64>, #[shared(dynamic)] mut memory: SharedTile<Parts>) {
     let (mut bytes, mut words, mut triples) = memory.own();
     bytes.fill(|i| i as u8);
     words.fill(|i| i as u64 * 1000);
@@ -181,7 +174,7 @@ pub const PARTS: [u64; 7] = [0, 3_001_001, 6_002_002, 3003, 4004, 5, 6];
 pub fn shared_diverge(mut data: DisjointSlice<u32>, #[shared] mut tile: SharedTile<[u32; 96]>) {
     let t = thread::thread_idx_x();
     let Some(own) = data.get_mut(thread::index_1d()) else { return };
-    let view = if t % 2 == 0 {
+    let view = if t.is_multiple_of(2) {
         tile.own().set(*own);
         tile.publish()
     } else {
