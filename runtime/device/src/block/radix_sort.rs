@@ -212,7 +212,7 @@ impl<K: RadixKey, const THREADS: usize, const ITEMS: usize> RadixSort<K, THREADS
     fn first(&self, keys: [K; ITEMS], count: usize) -> [Option<K>; ITEMS] {
         core::array::from_fn(|item| {
             let index = Arrangement::Striped.index::<THREADS, ITEMS>(self.thread, item);
-            Some(keys[item]).filter(|_| (index as usize) < count)
+            ((index as usize) < count).then_some(keys[item])
         })
     }
 

@@ -100,7 +100,7 @@ impl<T: Value, const THREADS: usize> Reduce<T, THREADS> {
             step *= 2;
         }
         if Self::WARPS == 1 {
-            return Some(warp::ALL.shuffle(own, 0)).filter(|_| count > 0);
+            return (count > 0).then_some(warp::ALL.shuffle(own, 0));
         }
         self.leave(own);
         let mut result = self.partial(0);
@@ -110,7 +110,7 @@ impl<T: Value, const THREADS: usize> Reduce<T, THREADS> {
             }
         }
         self.turn ^= 1;
-        Some(result).filter(|_| count > 0)
+        (count > 0).then_some(result)
     }
 
     /// What `combine` makes of the warps' values.
@@ -151,7 +151,7 @@ impl<T: Value, const THREADS: usize> Reduce<T, THREADS> {
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     fn leave(&mut self, of_warp: T) {
-        if self.thread as usize % WARP == 0 {
+        if (self.thread as usize).is_multiple_of(WARP) {
             // SAFETY: a thread's number is less than `THREADS`, so the warp's is less than `MOST_WARPS`.
             unsafe { set(self.place(self.thread as usize / WARP), of_warp) };
         }

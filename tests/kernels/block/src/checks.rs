@@ -71,9 +71,12 @@ tested! {
     }, |other| value - other;
 }
 
-/// All checks of the kernels, with their names.
-pub fn all<M: Machine>() -> Vec<(&'static str, fn(&M))> {
-    let mut checks: Vec<(&'static str, fn(&M))> = Vec::new();
+/// A check and its name.
+pub type Check<M> = (&'static str, fn(&M));
+
+/// All checks of the kernels.
+pub fn all<M: Machine>() -> Vec<Check<M>> {
+    let mut checks: Vec<Check<M>> = Vec::new();
     macro_rules! reduction {
         ($($name:ident $ty:ident $threads:literal $items:literal;)*) => {$(
             checks.push((stringify!($name), |machine| {

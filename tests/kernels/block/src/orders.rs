@@ -1,4 +1,5 @@
 //! Merge sorts, choices, neighbours, runs and histograms.
+#![expect(clippy::too_many_arguments, reason = "an object for each algorithm")]
 
 use ptx::PerThread;
 use ptx::block::{Histogram, MergeSort, Neighbours, ReduceByKey, RunLength, Select, load_blocked, store_blocked};
@@ -14,7 +15,6 @@ pub const BINS: usize = 37;
 
 macro_rules! ordering {
     ($($name:ident $ty:ident $threads:literal $items:literal;)*) => {$(
-        #[expect(clippy::too_many_arguments, reason = "an object for each algorithm")]
         #[kernel(launch_bounds($threads))]
         pub fn $name(
             x: &[$ty],

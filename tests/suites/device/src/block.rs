@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use ptx::cudarc::driver::DeviceRepr;
 use ptx::prelude::*;
 use ptx::{AbiType, Image, Launch};
-use ptx_block_kernels::checks::{self, Machine};
+use ptx_block_kernels::checks::{self, Check, Machine};
 
 use crate::record::{Test, test};
 
@@ -36,7 +36,7 @@ impl Machine for WithKernels {
 }
 
 pub fn tests() -> Vec<Test> {
-    let one = |(name, check): (&'static str, fn(&WithKernels))| {
+    let one = |(name, check): Check<WithKernels>| {
         test(&format!("block: {name}"), move |gpu| {
             static MODULE: OnceLock<Module> = OnceLock::new();
             let module = MODULE.get_or_init(|| gpu.device.load(&IMAGE).unwrap_or_else(|error| panic!("{error}")));
