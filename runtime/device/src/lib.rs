@@ -16,6 +16,7 @@ mod allocator;
 mod arch;
 pub mod atomic;
 pub mod bits;
+pub mod block;
 pub mod cluster;
 pub mod control;
 pub mod cooperative;

@@ -35,8 +35,8 @@ pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{
     Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
     PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared, SharedAtomics, Transposed, arch,
-    atomic, bits, cluster, control, cooperative, disjoint, float, hint, math, shared, sync, sync_threads, thread, vec,
-    warp,
+    atomic, bits, block, cluster, control, cooperative, disjoint, float, hint, math, shared, sync, sync_threads,
+    thread, vec, warp,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;

@@ -21,7 +21,7 @@ mod panics;
 const FORMS: [&str; 6] = ["ptx", "cubin", "fatbin", "o", "a", "ltoir"];
 
 fn main() {
-    for folder in ["../../kernels/basics", "../../kernels/litmus", "../../kernels/syscalls"] {
+    for folder in ["../../kernels/basics", "../../kernels/block", "../../kernels/litmus", "../../kernels/syscalls"] {
         Builder::new().kernels(folder).profile("release").build();
     }
     crates::build();

@@ -361,6 +361,15 @@ impl<T, G: ThreadGroup> Part<'_, T, G> {
     }
 }
 
+impl<T> Part<'_, T, group::Block> {
+    /// The address of the first element. Element `i` is that of the thread `i % threads` of the block.
+    #[inline(always)]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
+        // In bounds, or one past the end.
+        self.ptr.wrapping_add(self.start)
+    }
+}
+
 impl<T> Part<'_, T, group::Thread> {
     /// The elements as a slice: all of them are this thread's.
     #[inline(always)]

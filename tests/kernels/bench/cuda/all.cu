@@ -1,4 +1,5 @@
 // All of them as one module.
+#include "blocks.cu"
 #include "ceilings.cu"
 #include "dense.cu"
 #include "finance.cu"

@@ -6,6 +6,7 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![expect(missing_docs, reason = "the names say it")]
 
+pub mod blocks;
 pub mod dense;
 pub mod finance;
 pub mod fractals;

@@ -15,6 +15,7 @@ use libtest_mimic::Arguments;
 
 mod abi;
 mod atomics;
+mod block;
 mod cases;
 mod children;
 mod core_tests;
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
         types::tests(),
         language::tests(),
         atomics::tests(),
+        block::tests(),
         litmus::tests(),
         failures::tests(),
         panics::tests(),

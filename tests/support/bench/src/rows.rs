@@ -35,6 +35,7 @@ pub fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = [
         streams(),
         reductions(),
+        blocks(),
         stencils(),
         graphs(),
         dense(),
@@ -119,6 +120,39 @@ fn reductions() -> Vec<Row> {
             .cover(MANY, 256)
             .moves(4 * MANY)
             .takes(|| vec![input(words(MANY, 16)), update(vec![0_u32; 1 << 16])]),
+    ]
+}
+
+/// Block algorithms beside CUB's: 256 threads with four items each, or with one where a block repeats its work.
+fn blocks() -> Vec<Row> {
+    let of = |name| row("block algorithms", name);
+    let tiles = |name| of(name).cover(STREAM / 4, 256);
+    let rounds = |name| of(name).cover(MANY, 256);
+    vec![
+        tiles("block_reduce")
+            .moves(4 * STREAM)
+            .within(1e-5)
+            .takes(|| vec![input(floats(STREAM, 0.0, 1.0, 110)), output::<f32>(STREAM / 1024)]),
+        rounds("block_reduce_rounds")
+            .within(1e-4)
+            .takes(|| vec![input(floats(MANY, 0.0, 1.0, 111)), output::<f32>(MANY / 256)]),
+        tiles("block_scan").moves(8 * STREAM).takes(|| vec![input(words(STREAM, 112)), output::<u32>(STREAM)]),
+        rounds("block_scan_rounds").takes(|| vec![input(words(MANY, 113)), output::<u32>(MANY)]),
+        tiles("block_exchange")
+            .moves(8 * STREAM)
+            .within(1e-6)
+            .takes(|| vec![input(floats(STREAM, -1.0, 1.0, 114)), output::<f32>(STREAM)]),
+        tiles("block_radix_sort").moves(8 * STREAM).takes(|| vec![input(words(STREAM, 115)), output::<u32>(STREAM)]),
+        tiles("block_radix_sort_pairs").moves(16 * STREAM).takes(|| {
+            let (keys, values) = (input(words(STREAM, 116)), input(words(STREAM, 117)));
+            vec![keys, values, output::<u32>(STREAM), output::<u32>(STREAM)]
+        }),
+        tiles("block_merge_sort").moves(8 * STREAM).takes(|| vec![input(words(STREAM, 118)), output::<u32>(STREAM)]),
+        of("block_histogram")
+            .blocks(BLOCKS, 256)
+            .moves(STREAM)
+            .takes(|| vec![input(bytes(STREAM, 256, 119)), update(vec![0_u32; 256])]),
+        tiles("block_differences").moves(8 * STREAM).takes(|| vec![input(words(STREAM, 120)), output::<u32>(STREAM)]),
     ]
 }
 
