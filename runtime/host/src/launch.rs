@@ -171,6 +171,7 @@ impl<'a> Launch<'a> {
         // Waiting for other streams has no result of its own: cudarc keeps the error.
         stream.context().check_err().doing(|| format!("waiting before kernel `{name}`"))?;
         let (blocks, threads) = (grid.blocks, grid.threads);
+        module.device().watch().launched(self.kernel, !std::ptr::eq(stream, &**module.device().stream()));
         // SAFETY: `new`'s caller pushed what the kernel takes, and the module's kernel has the same ABI; every pointer
         // is to a value of the parameter's size, which the driver copies before it returns.
         unsafe {

@@ -21,6 +21,7 @@ mod shape;
 mod stack;
 mod stack_top;
 mod test;
+mod watch;
 
 #[cfg(feature = "cpu")]
 pub use cpu::CpuMemory;

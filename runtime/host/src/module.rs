@@ -16,6 +16,7 @@ use crate::grid::{Grid, GridError, Limits};
 use crate::image::{Code, Image, KernelRecord, Linking};
 use crate::panic::{self, PanicRecord};
 use crate::stack::{self, Told};
+use crate::watch;
 
 /// Device code that is loaded on a device.
 pub struct Module {
@@ -89,6 +90,10 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
+        if watch::is_overdue(self.context.cu_ctx()) {
+            // A kernel of it may run for ever, and to wait would be for ever, too.
+            return;
+        }
         // Its kernels may still run. Errors are for later calls: a lost context must not end the program here.
         self.context.record_err(self.context.synchronize());
         // SAFETY: loaded by `Module::load`, and nothing of it is in use any more.
@@ -179,7 +184,7 @@ impl Module {
 
     /// The panic that a kernel left which ended without losing the context, and room for the next.
     pub(crate) fn take_panic(&self) -> Option<Panic> {
-        self.panics.as_ref()?.take()
+        self.panics.as_ref()?.take(true)
     }
 
     /// The resources that the kernel with this name uses.

@@ -40,6 +40,7 @@ mod print;
 mod record;
 mod scalars;
 mod stacks;
+mod survive;
 mod tested;
 mod threads;
 mod types;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
     };
     if let Some(name) = &options.child {
         let child = panics::child(name)
+            .or_else(|| survive::child(name))
             .or_else(|| stacks::child(name))
             .or_else(|| crates::child(name))
             .or_else(|| print::child(name))
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
         failures::tests(),
         panics::tests(),
         stacks::tests(),
+        survive::tests(),
         crates::tests(),
         linking::tests(),
         print::tests(),
