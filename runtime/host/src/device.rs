@@ -1,11 +1,12 @@
 //! A CUDA device, its memory and its limits.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUlimit};
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUlimit};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
 use ptx_device::Dim3;
 
@@ -212,7 +213,7 @@ impl Device {
     pub fn driver_version(&self) -> Result<(u32, u32)> {
         let mut version = 0;
         // SAFETY: writes one number.
-        unsafe { cudarc::driver::sys::cuDriverGetVersion(&mut version) }
+        unsafe { sys::cuDriverGetVersion(&mut version) }
             .result()
             .doing(|| "asking for the driver's version".to_owned())?;
         let version = u32::try_from(version).unwrap_or(0);
@@ -242,6 +243,24 @@ impl Device {
             _ = self.inner.last_stream.set(make()?);
         }
         make()
+    }
+
+    /// The priorities of streams and launches, the highest first: `cuCtxGetStreamPriorityRange`. Lower numbers come first.
+    pub fn priorities(&self) -> Result<RangeInclusive<i32>> {
+        let doing = || "asking for the device's priorities".to_owned();
+        self.inner.context.bind_to_thread().doing(doing)?;
+        let (mut last, mut first) = (0, 0);
+        // SAFETY: writes two numbers; the context is current.
+        unsafe { sys::cuCtxGetStreamPriorityRange(&mut last, &mut first) }.result().doing(doing)?;
+        Ok(first..=last)
+    }
+
+    /// Makes a new stream whose work is preferred to that of streams of lower priority: `cuStreamCreateWithPriority`. The driver
+    /// takes the nearest of [`priorities`](Self::priorities).
+    pub fn new_stream_with_priority(&self, priority: i32) -> Result<Arc<CudaStream>> {
+        // The one that is never used.
+        drop(self.new_stream()?);
+        self.inner.context.new_stream_with_priority(priority).doing(|| "making a stream".to_owned())
     }
 
     /// Allocates memory on the device and copies `data` into it.

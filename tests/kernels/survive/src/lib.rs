@@ -4,9 +4,9 @@
 use ptx::atomic::{AtomicSlice, Device, Ordering};
 use ptx::prelude::*;
 use ptx::sync::{NamedBarrier, sync_threads_count};
-use ptx::{control, cooperative, warp};
+use ptx::{cluster, control, cooperative, warp};
 
-use ptx::cooperative::WarpGroup as _;
+use ptx::cooperative::{Group as _, WarpGroup as _};
 
 /// Panics nowhere.
 #[kernel]
@@ -103,6 +103,93 @@ pub fn spins(look: u32, go: AtomicSlice<u32, Device>, mut out: DisjointSlice<u32
             return;
         }
         control::sleep_ns(1000);
+    }
+}
+
+/// Threads of the second block of each cluster panic; the others of the cluster meet. Before sm_90 there are no clusters.
+#[kernel]
+pub fn clusters_without(first: u32, end: u32, mut out: DisjointSlice<u32>) {
+    let rank = if ptx::arch() >= 900 { cluster::block_rank() } else { 1 };
+    let own = thread::thread_idx_x();
+    assert!(rank != 1 || own < first || own >= end, "thread {own} leaves");
+    if ptx::arch() >= 900 {
+        cluster::sync();
+        cluster::sync();
+    }
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = if ptx::arch() >= 900 { cluster::block_count() } else { 1 };
+    }
+}
+
+/// Adds up over all blocks, round after round: each thread writes how many threads it saw in each. One thread panics after
+/// so many rounds, if it gets there.
+#[kernel]
+pub fn rounds(
+    rounds: u32,
+    leaver: u32,
+    after: u32,
+    barrier: AtomicSlice<u32, Device>,
+    counts: AtomicSlice<u32, Device>,
+    mut out: DisjointSlice<u32>,
+) {
+    let all = cooperative::grid(&barrier[0]);
+    let mut right = 0;
+    for round in 0..rounds {
+        assert!(all.rank() != leaver || round < after, "thread {leaver} leaves after {after} rounds");
+        counts[round as usize].fetch_add(1, Ordering::Relaxed);
+        all.sync();
+        right += u32::from(counts[round as usize].load(Ordering::Relaxed) == all.size());
+    }
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = right;
+    }
+}
+
+/// Counts the threads of the launch before, which wrote ones into all of `values`: all of them, although it may begin
+/// before that ends.
+#[kernel]
+pub fn counts_after(values: &[u32], count: AtomicSlice<u32, Device>) {
+    if ptx::arch() >= 900 {
+        control::wait_for_launch_before();
+    }
+    if let Some(value) = values.get(thread::index_1d().get()) {
+        count[0].fetch_add(*value, Ordering::Relaxed);
+    }
+}
+
+/// Writes ones, late.
+#[kernel]
+pub fn writes_late(mut values: DisjointSlice<u32>) {
+    if ptx::arch() >= 900 {
+        control::let_next_launch_begin();
+    }
+    let begin = thread::timer_ns();
+    while thread::timer_ns() - begin < 200_000 {
+        control::sleep_ns(10_000);
+    }
+    if let Some(value) = values.get_mut(thread::index_1d()) {
+        *value = 1;
+    }
+}
+
+/// Takes more values than a launch keeps in itself.
+#[kernel]
+#[expect(clippy::too_many_arguments, reason = "that is what is tested")]
+pub fn adds_many(
+    a: u8,
+    b: u16,
+    first: [u64; 24],
+    c: u32,
+    second: [u64; 24],
+    d: u64,
+    third: [u64; 24],
+    e: u8,
+    f: u64,
+    mut out: DisjointSlice<u64>,
+) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        let all = [first, second, third].map(|numbers| numbers.iter().sum::<u64>());
+        *out = u64::from(a) + u64::from(b) + u64::from(c) + d + u64::from(e) + f + all.iter().sum::<u64>();
     }
 }
 

@@ -29,6 +29,7 @@ mod heap;
 mod indices;
 mod language;
 mod launcher;
+mod launches;
 mod layouts;
 mod linking;
 mod litmus;
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
         failures::tests(),
         panics::tests(),
         stacks::tests(),
+        launches::tests(),
         survive::tests(),
         crates::tests(),
         linking::tests(),

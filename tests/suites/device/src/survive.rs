@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use ptx::prelude::*;
-use ptx::{Error, Image, Panic};
+use ptx::{Error, GridError, Image, Panic};
 use ptx_panic_kernels::{NAMES, panics};
 use ptx_stack_kernels::recurse;
 use ptx_survive_kernels as kernels;
@@ -41,17 +41,20 @@ const MANY: u32 = 1000;
 type Claim = fn(&Image) -> ptx::Result<()>;
 
 /// What must hold of each image.
-const CLAIMS: [(&str, Claim); 13] = [
+const CLAIMS: [(&str, Claim); 16] = [
     ("1,000 panicking launches between good ones", many),
     ("the first in full and the number of the others", others),
     ("streams, memory and modules live", all_lives),
     ("a panic is reported once, and by a wait alone", once),
     ("a message made on the device, of the same thread again", formatted_again),
-    ("a barrier after a thread has left", |image| meets(image, kernels::meets_without, 7, 8)),
-    ("a barrier after a warp has left", |image| meets(image, kernels::meets_without, 32, 64)),
-    ("a barrier whose waiting threads a thread leaves", |image| meets(image, kernels::leaves_late, 7, 8)),
-    ("a barrier whose waiting threads a warp leaves", |image| meets(image, kernels::leaves_late, 32, 64)),
+    ("a barrier after a thread has left", |image| meets(image, false, 7, 8)),
+    ("a barrier after a warp has left", |image| meets(image, false, 32, 64)),
+    ("a barrier whose waiting threads a thread leaves", |image| meets(image, true, 7, 8)),
+    ("a barrier whose waiting threads a warp leaves", |image| meets(image, true, 32, 64)),
     ("operations of a warp that a lane has left", votes),
+    ("a cluster's barrier after a thread has left", |image| clusters(image, 7, 8)),
+    ("a cluster's barrier after a block has left", |image| clusters(image, 0, 64)),
+    ("a grid's barrier that a thread leaves", grids),
     ("a loop that looks whether somebody panicked", spins_and_looks),
     ("a loop that does not look, and a deadline", |image| {
         let device = Device::first()?;
@@ -236,13 +239,12 @@ fn formatted_again(image: &Image) -> ptx::Result<()> {
     Ok(())
 }
 
-type Meeting = for<'a> fn(u32, u32, &'a mut dyn ptx::DeviceWrite<u32>) -> ptx::Launch<'a>;
-
-/// Threads from `first` up to `end` leave blocks of 128.
-fn meets(image: &Image, kernel: Meeting, first: u32, end: u32) -> ptx::Result<()> {
+/// Threads from `first` up to `end` leave blocks of 128, some while the others wait already.
+fn meets(image: &Image, late: bool, first: u32, end: u32) -> ptx::Result<()> {
     let device = Device::first()?;
     let module = device.load(image)?;
     let mut out = device.zeroed::<u32>(256)?;
+    let kernel = if late { kernels::leaves_late } else { kernels::meets_without };
     kernel(first, end, &mut out).launch(&module, Grid::new(2, 128))?;
     let panic = panicked(device.synchronize());
     assert!(panic.thread.x >= first && panic.thread.x < end && panic.others == (end - first) * 2 - 1, "{panic}");
@@ -263,6 +265,59 @@ fn votes(image: &Image) -> ptx::Result<()> {
         let expected = |at: u32| if at % 32 == lane { [0; 2] } else { [!(1 << lane), if lane == 0 { 8 } else { 7 }] };
         let found = device.download(&out)?;
         assert!(found.iter().copied().eq((0..64).map(expected)), "lane {lane}: {found:?}");
+    }
+    good(&device, &module, 1)
+}
+
+fn clusters(image: &Image, first: u32, end: u32) -> ptx::Result<()> {
+    let device = Device::first()?;
+    let module = device.load(image)?;
+    let mut out = device.zeroed::<u32>(512)?;
+    let launched = kernels::clusters_without(first, end, &mut out).cluster(2).launch(&module, Grid::new(8, 64));
+    if device.capability() < (9, 0) {
+        assert!(matches!(launched, Err(Error::Grid { reason: GridError::Newer { .. }, .. })), "{launched:?}");
+        return Ok(());
+    }
+    launched?;
+    let panic = panicked(device.synchronize());
+    assert_eq!((panic.block.x % 2, panic.others), (1, (end - first) * 4 - 1), "{panic}");
+    let left = |at: u32| at / 64 % 2 == 1 && at % 64 >= first && at % 64 < end;
+    let found = device.download(&out)?;
+    assert!(found.iter().copied().eq((0..512).map(|at| if left(at) { 0 } else { 2 })), "{found:?}");
+    good(&device, &module, 1)
+}
+
+fn grids(image: &Image) -> ptx::Result<()> {
+    const ROUNDS: u32 = 50;
+    const NOBODY: u32 = u32::MAX;
+    let device = Device::first()?;
+    let module = device.load(image)?;
+    let blocks = module.resident_blocks("rounds", 64, 0)?.min(64) as u32;
+    let grid = Grid::new(blocks, 64);
+    let mut barrier = device.zeroed::<u32>(1)?;
+    let threads = blocks * 64;
+    // A thread of the first block, one that waits for all, and one of the last block; the first thread of a block, too.
+    for (leaver, after) in [(NOBODY, 0), (5, 20), (0, 0), (threads - 64, 7), (threads - 1, 49), (NOBODY, 0)] {
+        let (mut counts, mut out) = (device.zeroed::<u32>(ROUNDS as usize)?, device.zeroed::<u32>(threads as usize)?);
+        let launch = kernels::rounds(ROUNDS, leaver, after, &mut barrier, &mut counts, &mut out).cooperative();
+        launch.launch(&module, grid)?;
+        if leaver == NOBODY {
+            assert!(device.download(&out)?.into_iter().all(|right| right == ROUNDS), "all see all");
+        } else {
+            let panic = panicked(device.synchronize());
+            assert_eq!((panic.block.x * 64 + panic.thread.x, panic.others), (leaver, 0), "{panic}");
+            barrier = device.zeroed(1)?;
+        }
+    }
+    // More blocks than there is room for.
+    let most = module.resident_blocks("rounds", 64, 0)?;
+    let (mut counts, mut out) = (device.zeroed::<u32>(ROUNDS as usize)?, device.zeroed::<u32>(64)?);
+    let launch = kernels::rounds(ROUNDS, NOBODY, 0, &mut barrier, &mut counts, &mut out).cooperative();
+    match launch.launch(&module, Grid::new(most as u32 + 1, 64)) {
+        Err(Error::Grid { reason: GridError::Cooperative { blocks, limit }, .. }) => {
+            assert_eq!((blocks, limit), (most + 1, most));
+        }
+        other => panic!("{other:?}"),
     }
     good(&device, &module, 1)
 }
