@@ -65,6 +65,8 @@ pub fn leaves_late(first: u32, end: u32, mut out: DisjointSlice<u32>) {
         }
         assert!(own < first, "thread {own} leaves late");
     }
+    // In the form that takes whole warps, because only a panic leads past it.
+    sync_threads();
     let count = sync_threads_count(true);
     if let Some(out) = out.get_mut(thread::index_1d()) {
         *out = count;

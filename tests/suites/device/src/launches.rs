@@ -9,8 +9,10 @@ use crate::record::{Test, test};
 
 static IMAGE: Image = ptx::image!("survive_release_full");
 
+type Body = fn(&Gpu) -> ptx::Result<()>;
+
 pub fn tests() -> Vec<Test> {
-    let all: [(&str, fn(&Gpu) -> ptx::Result<()>); 6] = [
+    let all: [(&str, Body); 6] = [
         ("blocks by occupancy", occupancy),
         ("prepared", prepared),
         ("priorities", priorities),
