@@ -10,6 +10,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUlimit};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
 use ptx_device::Dim3;
 
+use crate::deadline;
 use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
 use crate::grid::Limits;
@@ -315,7 +316,7 @@ impl Device {
     /// as for a thread that panicked, only the end of the process frees the device. Until the device is done, modules that are
     /// dropped are left loaded, because to unload one is to wait. The wait takes a thread of the system.
     pub fn synchronize_within(&self, limit: Duration) -> Result<()> {
-        self.inner.watch.wait_within(&self.inner.context, limit)?;
+        deadline::wait(&self.inner.context, &self.inner.watch, limit)?;
         self.all_done()
     }
 

@@ -12,7 +12,6 @@ use ptx_device::Dim3;
 use crate::device::Device;
 use crate::error::Result;
 use crate::grid::{Grid, GridError};
-use crate::launch::Launch;
 use crate::module::Kernel;
 
 /// Clusters of so many blocks run on every device that has clusters (CUDA C++ Programming Guide, "Thread Block Clusters").
@@ -24,46 +23,10 @@ const NEWER: (u32, u32) = (9, 0);
 /// What was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extras {
-    cluster: Option<Dim3>,
-    cooperative: bool,
-    priority: Option<i32>,
-    early: bool,
-}
-
-impl Launch<'_> {
-    /// Has the blocks run in clusters of so many, a number, a pair or a triple, which can wait for each other
-    /// ([`ptx::cluster`](ptx_device::cluster)): CUDA's `cudaLaunchAttributeClusterDimension`, from sm_90. Up to eight blocks
-    /// run everywhere; more where the device allows. Each extent of the grid must be a multiple of the cluster's.
-    pub fn cluster(mut self, blocks: impl Into<Dim3>) -> Self {
-        self.extras.cluster = Some(blocks.into());
-        self
-    }
-
-    /// Has all blocks run at the same time, so that they can wait for each other: CUDA's `cudaLaunchCooperativeKernel`. The
-    /// device must have room for all of them at once.
-    pub fn cooperative(mut self) -> Self {
-        self.extras.cooperative = true;
-        self
-    }
-
-    /// Has the scheduler prefer the launch's blocks to those of other launches that wait: CUDA's
-    /// `cudaLaunchAttributePriority`. It must be one of [`Device::priorities`]: lower numbers come first.
-    pub fn priority(mut self, priority: i32) -> Self {
-        self.extras.priority = Some(priority);
-        self
-    }
-
-    /// Lets the kernel begin before the launch before it on the stream has ended, as soon as that allows it by
-    /// [`let_next_launch_begin`](ptx_device::control::let_next_launch_begin) or has ended in all blocks: CUDA's
-    /// `cudaLaunchAttributeProgrammaticStreamSerialization` (programmatic dependent launch), from sm_90.
-    ///
-    /// # Safety
-    /// Before the kernel reads or writes what launches before it write, or writes what they read, each of its threads must
-    /// call [`wait_for_launch_before`](ptx_device::control::wait_for_launch_before).
-    pub unsafe fn begins_early(mut self) -> Self {
-        self.extras.early = true;
-        self
-    }
+    pub(crate) cluster: Option<Dim3>,
+    pub(crate) cooperative: bool,
+    pub(crate) priority: Option<i32>,
+    pub(crate) early: bool,
 }
 
 impl Extras {

@@ -15,35 +15,6 @@ pub struct Grid {
     pub shared_bytes: u32,
 }
 
-/// What a launch takes for its extents: a [`Grid`] alone, or [`Items`]. A pair could be blocks and threads as well as columns and rows.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a `Grid`",
-    label = "a launch takes a `Grid`",
-    note = "`Grid::new(blocks, threads)` is CUDA's `<<<blocks, threads>>>`, each a number, a pair or a triple; \
-            `Grid::cover(len, 256)` has a thread for each of `len` elements"
-)]
-pub trait LaunchGrid {
-    /// What the driver is told; `threads` says how many threads a block of the kernel should have.
-    fn grid(self, threads: &mut dyn FnMut() -> crate::error::Result<u32>) -> crate::error::Result<Grid>;
-}
-
-impl LaunchGrid for Grid {
-    #[inline]
-    fn grid(self, _: &mut dyn FnMut() -> crate::error::Result<u32>) -> crate::error::Result<Self> {
-        Ok(self)
-    }
-}
-
-/// Enough blocks for so many items, of as many threads as keep the device busiest: see [`Grid::items`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Items(usize);
-
-impl LaunchGrid for Items {
-    fn grid(self, threads: &mut dyn FnMut() -> crate::error::Result<u32>) -> crate::error::Result<Grid> {
-        Ok(Grid::cover(self.0, threads()?))
-    }
-}
-
 /// The largest launch that a device allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -201,13 +172,6 @@ impl Grid {
     /// Enough blocks of `threads` threads for `width` times `height` items.
     pub fn cover_2d((width, height): (usize, usize), threads: (u32, u32)) -> Self {
         Self::new((blocks_for(width, threads.0), blocks_for(height, threads.1)), threads)
-    }
-
-    /// Enough blocks for `n` items in one dimension, of as many threads as keep the device busiest with this kernel: what
-    /// `cuOccupancyMaxPotentialBlockSize` says, which depends on the registers and the shared memory that the kernel uses and
-    /// on its `launch_bounds`. The device is asked once.
-    pub fn items(n: usize) -> Items {
-        Items(n)
     }
 
     /// The same grid with `bytes` bytes of dynamic shared memory for each block.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, DriverError};
 use ptx_abi::Descriptor;
+use ptx_device::Dim3;
 use smallvec::SmallVec;
 
 use crate::driver::Doing;
 use crate::error::{Error, Result};
+use crate::extents::LaunchGrid;
 use crate::extras::Extras;
-use crate::grid::{Grid, LaunchGrid};
+use crate::grid::Grid;
 use crate::memory::{DeviceMemory, DeviceMemoryMut};
 use crate::module::{Kernel, Module};
 use crate::shape::Shape;
@@ -105,6 +107,40 @@ impl<'a> Launch<'a> {
 
     pub(crate) fn push_shaped(&mut self, memory: &'a mut dyn DeviceMemoryMut, shape: Shape) {
         self.arguments.push(Argument::Shaped(memory, shape));
+    }
+
+    /// Has the blocks run in clusters of so many, a number, a pair or a triple, which can wait for each other
+    /// ([`ptx::cluster`](ptx_device::cluster)): CUDA's `cudaLaunchAttributeClusterDimension`, from sm_90. Up to eight blocks
+    /// run everywhere; more where the device allows. Each extent of the grid must be a multiple of the cluster's.
+    pub fn cluster(mut self, blocks: impl Into<Dim3>) -> Self {
+        self.extras.cluster = Some(blocks.into());
+        self
+    }
+
+    /// Has all blocks run at the same time, so that they can wait for each other: CUDA's `cudaLaunchCooperativeKernel`. The
+    /// device must have room for all of them at once.
+    pub fn cooperative(mut self) -> Self {
+        self.extras.cooperative = true;
+        self
+    }
+
+    /// Has the scheduler prefer the launch's blocks to those of other launches that wait: CUDA's
+    /// `cudaLaunchAttributePriority`. It must be one of [`Device::priorities`](crate::Device::priorities): lower numbers come first.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.extras.priority = Some(priority);
+        self
+    }
+
+    /// Lets the kernel begin before the launch before it on the stream has ended, as soon as that allows it by
+    /// [`let_next_launch_begin`](ptx_device::control::let_next_launch_begin) or has ended in all blocks: CUDA's
+    /// `cudaLaunchAttributeProgrammaticStreamSerialization` (programmatic dependent launch), from sm_90.
+    ///
+    /// # Safety
+    /// Before the kernel reads or writes what launches before it write, or writes what they read, each of its threads must
+    /// call [`wait_for_launch_before`](ptx_device::control::wait_for_launch_before).
+    pub unsafe fn begins_early(mut self) -> Self {
+        self.extras.early = true;
+        self
     }
 
     /// Launches the kernel on the default stream of the module's device. It runs after everything that was put there

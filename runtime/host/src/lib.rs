@@ -6,9 +6,11 @@
 pub mod compare;
 #[cfg(feature = "cpu")]
 mod cpu;
+mod deadline;
 mod device;
 mod driver;
 mod error;
+mod extents;
 mod extras;
 mod grid;
 mod image;
@@ -32,7 +34,8 @@ pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 pub use device::Device;
 pub use error::{Error, Lost, Panic, Result};
-pub use grid::{Grid, GridError, Items, LaunchGrid, Limits};
+pub use extents::{Items, LaunchGrid};
+pub use grid::{Grid, GridError, Limits};
 pub use image::{Image, KernelRecord, Linking, Object, Recursion, ResourceRecord};
 pub use launch::Launch;
 pub use linker::{LinkInput, LinkKind, LinkWith, Linker, link_without_device, nvjitlink_version};

@@ -8,7 +8,8 @@ use cudarc::driver::CudaStream;
 
 use crate::driver::Doing;
 use crate::error::{Error, Result};
-use crate::grid::{Grid, LaunchGrid};
+use crate::extents::LaunchGrid;
+use crate::grid::Grid;
 use crate::launch::Launch;
 use crate::module::{Kernel, Module};
 

@@ -1,17 +1,12 @@
 //! What is known of a context while kernels run on it: which were launched, what they left, and whether they are overdue.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use cudarc::driver::CudaContext;
 use cudarc::driver::sys::CUcontext;
-use cudarc::driver::{CudaContext, DriverError};
 use ptx_abi::Descriptor;
-
-use crate::driver::Doing;
-use crate::error::{Error, Result};
-use crate::panic;
 
 /// Kernels that are remembered at most.
 const KERNELS: usize = 8;
@@ -114,32 +109,9 @@ impl Watch {
         self.deadline.store(nanos, Ordering::Relaxed);
     }
 
-    /// Waits for all work of the context, so long at most. A thread of its own waits on where that was not enough.
-    pub(crate) fn wait_within(self: &Arc<Self>, context: &Arc<CudaContext>, limit: Duration) -> Result<()> {
-        let doing = || "waiting for the device".to_owned();
-        let (sender, receiver) = channel::<Result<(), DriverError>>();
-        let (waiting, watch) = (context.clone(), self.clone());
-        let wait = move || {
-            // Nobody may be left to hear it.
-            _ = sender.send(waiting.synchronize());
-            watch.overdue.store(false, Ordering::Relaxed);
-        };
-        std::thread::Builder::new()
-            .name("ptx: waits for the device".to_owned())
-            .spawn(wait)
-            .map_err(|error| Error::Thread { doing: doing(), reason: error.to_string() })?;
-        match receiver.recv_timeout(limit) {
-            Ok(result) => return result.doing(doing),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-        }
-        self.overdue.store(true, Ordering::Relaxed);
-        // It may have come to its end just now.
-        if let Ok(result) = receiver.try_recv() {
-            self.overdue.store(false, Ordering::Relaxed);
-            return result.doing(doing);
-        }
-        let panic = panic::left(context.cu_ctx()).map(Box::new);
-        Err(Error::Deadline { limit, kernels: self.kernels().into(), panic })
+    /// Notes whether what runs was not done in time.
+    pub(crate) fn set_overdue(&self, is_overdue: bool) {
+        self.overdue.store(is_overdue, Ordering::Relaxed);
     }
 }
 
