@@ -18,14 +18,10 @@ use crate::module::{Kernel, Module};
 /// It borrows the memory that the kernel works on, and starts with the same arguments each time.
 ///
 /// ```
-/// # use ptx::prelude::*;
-/// # #[kernel]
-/// # pub fn scale(factor: f32, mut values: DisjointSlice<f32>) {
-/// #     if let Some(value) = values.get_mut(thread::index_1d()) { *value *= factor; }
-/// # }
-/// fn halve(module: &Module, values: &mut ptx::CudaSlice<f32>, times: u32) -> ptx::Result<()> {
-///     let mut halve = scale(0.5, values).prepare(module, Grid::items(1000))?;
-///     (0..times).try_for_each(|_| halve.launch())
+/// # use ptx_host::{Grid, Launch, Module, Result};
+/// fn thrice<'a>(launch: Launch<'a>, module: &'a Module) -> Result<()> {
+///     let mut prepared = launch.prepare(module, Grid::items(1000))?;
+///     (0..3).try_for_each(|_| prepared.launch())
 /// }
 /// ```
 pub struct PreparedLaunch<'a> {
