@@ -23,6 +23,9 @@ pub const AT_LOCATION: &str = "__rust_ptx_panic_at";
 /// location, i64…)`, and never back.
 pub const PANIC_WITH: &str = "__rust_ptx_panic_with_";
 
+/// What the runtime calls at the end of a panic, where the host reads the record: until panics are lowered.
+pub const PANIC_END: &str = "__rust_ptx_panic_end";
+
 /// The modes of a function; nvcc's defaults where none were set.
 pub fn modes_of(function: FunctionValue<'_>) -> Modes {
     match function.get_string_attribute(AttributeLoc::Function, MODES) {

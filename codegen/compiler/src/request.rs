@@ -229,6 +229,27 @@ impl PanicStrategy {
     }
 }
 
+/// What a panic ends, once it has left behind what it leaves. [`PanicStrategy::Trap`], which leaves nothing, always traps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterPanic {
+    /// The thread: `exit`. The launch goes on without it, and the context lives.
+    Exit,
+    /// The launch, and with it the context: `trap`. Debuggers stop there.
+    #[default]
+    Trap,
+}
+
+impl AfterPanic {
+    /// As in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exit => "exit",
+            Self::Trap => "trap",
+        }
+    }
+}
+
 /// The strategies of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Panics {
@@ -236,9 +257,16 @@ pub struct Panics {
     pub default: PanicStrategy,
     /// Of those that are.
     pub crates: BTreeMap<String, PanicStrategy>,
+    /// What all of them end.
+    pub after: AfterPanic,
 }
 
 impl Panics {
+    /// Whether all crates leave all that there is.
+    pub fn are_full(&self) -> bool {
+        self.default == PanicStrategy::Full && self.crates.is_empty()
+    }
+
     /// That of a crate.
     pub fn of(&self, name: Option<&str>) -> PanicStrategy {
         name.and_then(|name| self.crates.get(name)).copied().unwrap_or(self.default)

@@ -1,4 +1,4 @@
-//! What a kernel leaves behind when it panics, in memory that the host reads after the context is lost.
+//! What a kernel leaves behind when it panics, in memory that the host reads, also after the context is lost.
 //!
 //! The host keeps a [`Record`] a context in its own memory, mapped for the device, and writes its address into the
 //! global [`SYMBOL`] of every module that it loads. Where that address is null, nobody reads a record.
@@ -26,7 +26,7 @@ pub const MESSAGE: u32 = 2;
 pub const PARTS: u32 = 3;
 
 /// Bytes for a file's name and its NUL; no path that an operating system takes is longer.
-pub const FILE_LEN: usize = 4048;
+pub const FILE_LEN: usize = 4040;
 
 /// Bytes for a message and its NUL.
 pub const MESSAGE_LEN: usize = 4096;
@@ -35,8 +35,10 @@ pub const MESSAGE_LEN: usize = 4096;
 /// constants, the driver (580) does not align its variables so much.
 pub const HOST_ALIGN: usize = 4096;
 
-/// A panic. The first thread that puts 1 for 0 into `claimed` writes; all others wait for the end of the launch. Two
-/// pages: `file` ends the first. The compiler writes the same by inline PTX where panics are `location`.
+/// A panic. The first thread that puts 1 for 0 into `claimed` writes; all others wait for the end of the launch, or count
+/// themselves and leave. Two pages: `file` ends the first. The compiler writes the same by inline PTX.
+///
+/// A host whose context lives clears all but `others`, and `claimed` last.
 #[repr(C, align(8))]
 #[derive(Debug)]
 pub struct Record {
@@ -56,6 +58,10 @@ pub struct Record {
     pub message_len: u32,
     /// The device's own.
     pub reserved: u32,
+    /// How many threads found the record taken, of all kernels so far: only the device writes it.
+    pub others: AtomicU32,
+    /// Nobody's.
+    pub unused: u32,
     /// NUL-terminated.
     pub file: [u8; FILE_LEN],
     /// UTF-8; with [`PARTS`], as [`Parts`] has it.
@@ -68,7 +74,8 @@ const _: () = {
     assert!(core::mem::offset_of!(Record, line) == 8);
     assert!(core::mem::offset_of!(Record, block) == 16);
     assert!(core::mem::offset_of!(Record, thread) == 28);
-    assert!(core::mem::offset_of!(Record, file) == 48);
+    assert!(core::mem::offset_of!(Record, others) == 48);
+    assert!(core::mem::offset_of!(Record, file) == 56);
     assert!(core::mem::offset_of!(Record, message) == 4096);
 };
 
@@ -84,6 +91,8 @@ impl Record {
             thread: [0; 3],
             message_len: 0,
             reserved: 0,
+            others: AtomicU32::new(0),
+            unused: 0,
             file: [0; FILE_LEN],
             message: [0; MESSAGE_LEN],
         }

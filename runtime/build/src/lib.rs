@@ -28,7 +28,7 @@
 //! |---|---|
 //! | `RUST_PTX_ARCH` | architectures, as in `sm_80,sm_90a`; wins over the build script and the manifest |
 //! | `RUST_PTX_FLOAT` | floating-point modes, as in `fmad=false,ftz=true`; wins likewise, mode by mode |
-//! | `RUST_PTX_PANIC` | what panics leave behind, as in `location,sha2=full`; wins likewise, crate by crate |
+//! | `RUST_PTX_PANIC` | what panics leave behind, and what they end, as in `location,sha2=full,after-panic=exit`; wins likewise, crate by crate |
 //! | `RUST_PTX_SYSROOT` | a ready device sysroot, or the `library` folder of Rust's sources |
 //! | `RUST_PTX_CACHE` | where the compiler, the device sysroot and NVIDIA's tools are kept |
 //! | `RUST_PTX_COMPILER` | the `cargo-ptx` that compiles |
@@ -45,7 +45,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-pub use values::{DebugLevel, Output, PanicStrategy};
+pub use values::{AfterPanic, DebugLevel, Output, PanicStrategy};
 
 /// The target that kernels are compiled for.
 const TARGET: &str = "nvptx64-nvidia-cuda";
@@ -178,6 +178,13 @@ impl Builder {
     #[must_use]
     pub fn panic_for(mut self, name: impl Into<String>, strategy: PanicStrategy) -> Self {
         self.panic_for.push((name.into(), strategy));
+        self
+    }
+
+    /// What a panic ends: its thread, or the launch and with it the context.
+    #[must_use]
+    pub fn after_panic(mut self, after: AfterPanic) -> Self {
+        self.strings.insert("after-panic", after.name().into());
         self
     }
 

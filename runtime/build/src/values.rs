@@ -66,6 +66,25 @@ impl DebugLevel {
     }
 }
 
+/// What a panic ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AfterPanic {
+    /// Its thread: the context lives, and the host's next wait returns the panic.
+    Exit,
+    /// The launch, and with it the context: debuggers stop there.
+    Trap,
+}
+
+impl AfterPanic {
+    /// As in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exit => "exit",
+            Self::Trap => "trap",
+        }
+    }
+}
+
 /// What a panic leaves behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PanicStrategy {

@@ -6,6 +6,7 @@
 //! | `__brkpt()` | [`breakpoint`] | `brkpt` | sm_70 |
 //! | `__trap()` | a panic; `panic = "trap"` | `trap` | sm_70 |
 //! | `cuda::ptx::exit()` | [`exit`] | `exit` | sm_70 |
+//! | none | [`has_panicked`] | | sm_70 |
 //! | `__prof_trigger(n)` | [`profiler_trigger`] | `pmevent` | sm_70 |
 //! | `%smid`, `%nsmid`, `%warpid` | [`sm_id`], [`sm_count`], [`warp_id`] | special registers | sm_70 |
 //! | `%globaltimer`, `clock64()` | [`thread::timer_ns`](crate::thread::timer_ns), [`thread::clock`](crate::thread::clock) | special registers | sm_70 |
@@ -30,6 +31,20 @@ pub fn sleep_ns(nanoseconds: u32) {
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn exit() -> ! {
     intrinsics::exit()
+}
+
+/// Whether a thread has panicked in this context, of this launch or of another that runs, and the host has not looked yet:
+/// for loops that wait for other threads, so that they end where one of those has left (`after-panic = "exit"`).
+///
+/// It reads the host's memory, which takes a microsecond or two; ask only every so many turns. On the CPU, where a panic
+/// ends the launch, and for a host without rust-ptx's runtime, it is never so.
+#[inline]
+#[must_use]
+pub fn has_panicked() -> bool {
+    #[cfg(target_arch = "nvptx64")]
+    return crate::panic::is_claimed();
+    #[cfg(not(target_arch = "nvptx64"))]
+    false
 }
 
 /// Stops here under a debugger; without one, the launch fails: CUDA's `__brkpt`, PTX `brkpt`.

@@ -1,9 +1,10 @@
-//! What a panic does on the device: it writes message, place, block and thread for the host, and ends the launch.
+//! What a panic does on the device: it writes message, place, block and thread for the host, and ends the thread or the
+//! launch.
 //!
-//! `ptx_abi::panic` says where that is. One thread reports; all others that panic wait until the launch is over. That
-//! thread ends in `__assertfail`, which the host sees as `CUDA_ERROR_ASSERT` and cuda-gdb as an exception, and has the
-//! driver print `file:line: Rust panic: block: [..], thread: [..] Assertion `message` failed.` — once, and for hosts
-//! that know nothing of rust-ptx too.
+//! `ptx_abi::panic` says where that is. One thread reports. With `after-panic = "exit"` it then leaves, and so do others
+//! that panic. Otherwise they wait until the launch is over, and the first thread ends in `__assertfail`, which the host
+//! sees as `CUDA_ERROR_ASSERT` and cuda-gdb as an exception, and has the driver print `file:line: Rust panic: block: [..],
+//! thread: [..] Assertion `message` failed.` — once. Hosts that know nothing of rust-ptx have that always.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -53,6 +54,13 @@ unsafe extern "C" {
     /// `ptx_abi::panic::DRAFT_SYMBOL`; the compiler defines it, as zero.
     #[link_name = "__ptx_panic_draft"]
     safe static DRAFT: Draft;
+}
+
+unsafe extern "C" {
+    /// Ends the thread in builds where panics do; in others it does nothing. The compiler puts it in (ptx-codegen,
+    /// `panics::lower`).
+    #[link_name = "__rust_ptx_panic_end"]
+    safe fn end_thread();
 }
 
 /// The compiler inlines this into `core`'s panic functions (ptx-codegen, `panics::shrink`). It then recognises constant
@@ -139,9 +147,21 @@ fn claim() -> Text<'static> {
             __ptx_rt_fail(&text, None);
         }
     }
+    if !host.is_null() {
+        // SAFETY: the host keeps its record while the module is loaded.
+        unsafe { Atomic::<u32, Device>::from_ptr((*host).others.as_ptr()) }.fetch_add(1, Ordering::Relaxed);
+    }
     loop {
+        end_thread();
         nanosleep(1000);
     }
+}
+
+/// Whether a thread has panicked, and the host has not looked yet.
+pub(crate) fn is_claimed() -> bool {
+    let host = HOST.load(Ordering::Relaxed);
+    // SAFETY: the host keeps its record while the module is loaded; all access the field as an atomic.
+    !host.is_null() && unsafe { Atomic::<u32, Device>::from_ptr((*host).claimed.as_ptr()) }.load(Ordering::Relaxed) != 0
 }
 
 fn here() -> ([u32; 3], [u32; 3]) {
@@ -173,8 +193,11 @@ extern "C" fn __ptx_rt_fail(text: &Text<'_>, location: Option<&Location<'_>>) ->
             let bytes = file.count_bytes().min(FILE_LEN - 1);
             copy(file.as_ptr().cast(), (&raw mut (*host).file).cast(), bytes);
             copy(text.as_ptr(), (&raw mut (*host).message).cast(), text.len());
+            // A later panic of a thread of the same number is not this one's second.
+            (*draft).ready.store(0, Ordering::Relaxed);
             (*host).ready.store(MESSAGE, Ordering::SeqCst);
         }
+        end_thread();
     }
     let file: &CStr = if file.is_empty() { c"unknown file" } else { file };
     // SAFETY: NUL-terminated texts of one-byte characters, which live until the call is over.

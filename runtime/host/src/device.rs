@@ -1,17 +1,22 @@
 //! A CUDA device, its memory and its limits.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUlimit};
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUlimit};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
 use ptx_device::Dim3;
 
+use crate::deadline;
 use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
 use crate::grid::Limits;
+use crate::panic;
 use crate::stack_top;
+use crate::watch::Watch;
 
 /// An open CUDA device. Clones are cheap and refer to the same device.
 #[derive(Clone)]
@@ -32,6 +37,7 @@ struct Inner {
     chosen_stack: AtomicBool,
     /// See [`Device::stack_top`].
     stack_top: OnceLock<u64>,
+    watch: Arc<Watch>,
 }
 
 impl Device {
@@ -173,6 +179,7 @@ impl Device {
         };
         let stream = context.default_stream();
         let capability = (major.try_into().unwrap_or(0), minor.try_into().unwrap_or(0));
+        let watch = Watch::of(&context);
         let inner = Inner {
             context,
             stream,
@@ -182,6 +189,7 @@ impl Device {
             last_stream: OnceLock::new(),
             chosen_stack: AtomicBool::new(false),
             stack_top: OnceLock::new(),
+            watch,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -206,7 +214,7 @@ impl Device {
     pub fn driver_version(&self) -> Result<(u32, u32)> {
         let mut version = 0;
         // SAFETY: writes one number.
-        unsafe { cudarc::driver::sys::cuDriverGetVersion(&mut version) }
+        unsafe { sys::cuDriverGetVersion(&mut version) }
             .result()
             .doing(|| "asking for the driver's version".to_owned())?;
         let version = u32::try_from(version).unwrap_or(0);
@@ -238,6 +246,24 @@ impl Device {
         make()
     }
 
+    /// The priorities of streams and launches, the highest first: `cuCtxGetStreamPriorityRange`. Lower numbers come first.
+    pub fn priorities(&self) -> Result<RangeInclusive<i32>> {
+        let doing = || "asking for the device's priorities".to_owned();
+        self.inner.context.bind_to_thread().doing(doing)?;
+        let (mut last, mut first) = (0, 0);
+        // SAFETY: writes two numbers; the context is current.
+        unsafe { sys::cuCtxGetStreamPriorityRange(&mut last, &mut first) }.result().doing(doing)?;
+        Ok(first..=last)
+    }
+
+    /// Makes a new stream whose work is preferred to that of streams of lower priority: `cuStreamCreateWithPriority`. The driver
+    /// takes the nearest of [`priorities`](Self::priorities).
+    pub fn new_stream_with_priority(&self, priority: i32) -> Result<Arc<CudaStream>> {
+        // The one that is never used.
+        drop(self.new_stream()?);
+        self.inner.context.new_stream_with_priority(priority).doing(|| "making a stream".to_owned())
+    }
+
     /// Allocates memory on the device and copies `data` into it.
     pub fn upload<T: DeviceRepr>(&self, data: &[T]) -> Result<CudaSlice<T>> {
         self.inner.stream.clone_htod(data).doing(|| format!("copying {} bytes to the device", size_of_val(data)))
@@ -262,14 +288,79 @@ impl Device {
             });
         }
         let doing = || format!("copying {} bytes from the device", memory.num_bytes());
+        if let Some(limit) = self.deadline() {
+            // The driver's copy waits in the call itself.
+            self.synchronize_within(limit)?;
+        }
         let data = self.inner.stream.clone_dtoh(memory).doing(doing)?;
         self.inner.stream.synchronize().doing(doing)?;
+        let checked = self.check();
+        self.inner.watch.default_done();
+        checked?;
         Ok(data)
     }
 
-    /// Waits for all work on all streams of the device, and reports a failure in it.
+    /// Waits for all work on all streams of the device, and reports a failure in it, or a panic.
     pub fn synchronize(&self) -> Result<()> {
+        if let Some(limit) = self.deadline() {
+            return self.synchronize_within(limit);
+        }
+        self.wait()?;
+        self.all_done()
+    }
+
+    /// Waits as [`synchronize`](Self::synchronize) does, but no longer than `limit`: after that it is
+    /// [`Error::Deadline`](crate::Error::Deadline), which names the kernels that were launched.
+    ///
+    /// CUDA cannot end a kernel. One that is only slow goes on, and a later wait finds it done. Of one that waits for ever,
+    /// as for a thread that panicked, only the end of the process frees the device. Until the device is done, modules that are
+    /// dropped are left loaded, because to unload one is to wait. The wait takes a thread of the system.
+    pub fn synchronize_within(&self, limit: Duration) -> Result<()> {
+        deadline::wait(&self.inner.context, &self.inner.watch, limit)?;
+        self.all_done()
+    }
+
+    /// How long [`synchronize`](Self::synchronize) and [`download`](Self::download) wait at most.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.inner.watch.deadline()
+    }
+
+    /// Sets [`deadline`](Self::deadline), for all [`Device`]s of this context. With a deadline `download` waits for all streams.
+    pub fn set_deadline(&self, limit: Option<Duration>) {
+        self.inner.watch.set_deadline(limit);
+    }
+
+    /// Reports the panic that a kernel left, without waiting; the panic is then forgotten.
+    ///
+    /// [`synchronize`](Self::synchronize) and [`download`](Self::download) do this by themselves. After cudarc's own waits, as
+    /// for a stream or an event, it says whether the kernels came through. A panic that has taken the context with it is the
+    /// error of any call.
+    pub fn check(&self) -> Result<()> {
+        match panic::take(self.inner.context.cu_ctx(), false) {
+            Some(panic) => Err(Error::Panic(Box::new(panic))),
+            None => Ok(()),
+        }
+    }
+
+    fn wait(&self) -> Result<()> {
         self.inner.context.synchronize().doing(|| "waiting for the device".to_owned())
+    }
+
+    /// Reports what kernels left that are all done.
+    fn all_done(&self) -> Result<()> {
+        let context = self.inner.context.cu_ctx();
+        let is_idle = panic::is_unfinished(context);
+        if is_idle {
+            // Another thread of the host may have launched what writes it now; after this, nobody does.
+            self.wait()?;
+        }
+        let panic = panic::take(context, is_idle);
+        self.inner.watch.all_done();
+        panic.map_or(Ok(()), |panic| Err(Error::Panic(Box::new(panic))))
+    }
+
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.inner.watch
     }
 }
 

@@ -207,12 +207,32 @@ pub enum Error {
         /// Why not.
         reason: ShapeError,
     },
-    /// A kernel panicked, and took the context with it. Every later call in this process fails with the same error.
-    #[error(
-        "{0}\nThe CUDA context is lost: every later call on this device fails with the same error, and only a new process \
-         gets the device back"
-    )]
+    /// A kernel panicked. Whether the context lived on is in [`Panic::context_lost`]; if not, every later call in this
+    /// process fails with the same error.
+    #[error("{}\n{}", .0, .0.afterwards())]
     Panic(Box<Panic>),
+    /// The device was not done in time.
+    #[error(
+        "the device is not done after {limit:?}, and goes on with {}{}. Nothing ends a kernel that waits for ever but the \
+         end of the process",
+        of_kernels(kernels), cause(panic.as_deref())
+    )]
+    Deadline {
+        /// How long the wait was allowed to take.
+        limit: std::time::Duration,
+        /// The kernels that were launched since the last wait for all; none if that is not known.
+        kernels: Box<[String]>,
+        /// The panic of a thread that others may wait for.
+        panic: Option<Box<Panic>>,
+    },
+    /// The system gave no thread.
+    #[error("{doing} failed, because a thread cannot be started: {reason}")]
+    Thread {
+        /// What the program was doing.
+        doing: String,
+        /// The system's reason.
+        reason: String,
+    },
     /// A kernel failed, and took the context with it.
     #[error(
         "a kernel failed: {reason}. The CUDA context is lost: every later call on this device fails with the same error, \
@@ -283,19 +303,64 @@ pub struct Panic {
     pub block: Dim3,
     /// The thread's index in its block, CUDA's `threadIdx`.
     pub thread: Dim3,
+    /// The kernels of the context that were launched since somebody last waited for all of them: it was one of these. None
+    /// if they were more than eight, or were not launched by this library.
+    pub kernels: Vec<String>,
+    /// How many threads panicked after the first, if the context lived on. They may be those of another kernel that ran at
+    /// the same time.
+    pub others: u32,
+    /// Whether the panic took the context with it, as with `after-panic = "trap"`.
+    pub context_lost: bool,
+}
+
+impl Panic {
+    /// What it means for what comes next.
+    fn afterwards(&self) -> &'static str {
+        if self.context_lost {
+            "The CUDA context is lost: every later call on this device fails with the same error, and only a new process gets \
+             the device back"
+        } else {
+            "The device can be used as before; what the kernel wrote is not known"
+        }
+    }
+}
+
+/// `` `a` `` or ``one of `a`, `b` ``
+fn of_kernels(kernels: &[String]) -> String {
+    let names = kernels.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match kernels.len() {
+        0 => "its kernels".to_owned(),
+        1 => format!("kernel {names}"),
+        _ => format!("the kernels {names}"),
+    }
+}
+
+/// Why others may wait.
+fn cause(panic: Option<&Panic>) -> String {
+    panic.map_or_else(String::new, |panic| format!(". A thread that others may wait for has left: {panic}"))
 }
 
 impl fmt::Display for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a kernel panicked")?;
+        match &self.kernels[..] {
+            [kernel] => write!(f, "kernel `{kernel}` panicked")?,
+            _ => f.write_str("a kernel panicked")?,
+        }
         if !self.file.is_empty() {
             write!(f, " at {}:{}:{}", self.file, self.line, self.column)?;
         }
         let Self { block, thread, .. } = self;
         write!(f, ", block [{},{},{}], thread [{},{},{}]", block.x, block.y, block.z, thread.x, thread.y, thread.z)?;
-        match &self.message {
-            Some(message) => write!(f, ":\n{message}"),
-            None => Ok(()),
+        if let Some(message) = &self.message {
+            write!(f, ":\n{message}")?;
+        }
+        if self.kernels.len() > 1 {
+            write!(f, "\nIt was one of {}", of_kernels(&self.kernels))?;
+        }
+        match self.others {
+            0 => Ok(()),
+            1 => f.write_str("\nAnother thread panicked, too"),
+            others => write!(f, "\n{others} other threads panicked, too"),
         }
     }
 }
@@ -329,7 +394,47 @@ pub enum Lost {
 
 #[cfg(test)]
 mod tests {
-    use super::Error;
+    use super::{Error, Panic};
+    use ptx_device::Dim3;
+
+    #[test]
+    fn a_panic_says_what_is_known_and_what_it_cost() {
+        let panic = Panic {
+            message: Some("no".into()),
+            file: "src/lib.rs".into(),
+            line: 3,
+            column: 5,
+            block: Dim3::new(1, 0, 0),
+            thread: Dim3::new(2, 0, 0),
+            kernels: vec!["k".into()],
+            others: 0,
+            context_lost: true,
+        };
+        let text = |panic: &Panic| Error::Panic(Box::new(panic.clone())).to_string();
+        let lost = text(&panic);
+        assert!(
+            lost.starts_with("kernel `k` panicked at src/lib.rs:3:5, block [1,0,0], thread [2,0,0]:\nno\n"),
+            "{lost}"
+        );
+        assert!(lost.contains("context is lost"), "{lost}");
+        let kernels = vec!["k".into(), "l".into()];
+        let lives = text(&Panic { kernels, others: 7, context_lost: false, ..panic });
+        assert_eq!(
+            lives,
+            "a kernel panicked at src/lib.rs:3:5, block [1,0,0], thread [2,0,0]:\nno\nIt was one of the kernels `k`, `l`\n\
+             7 other threads panicked, too\nThe device can be used as before; what the kernel wrote is not known"
+        );
+    }
+
+    #[test]
+    fn a_deadline_names_the_kernel() {
+        let limit = std::time::Duration::from_millis(1500);
+        let error = Error::Deadline { limit, kernels: Box::new(["k".into()]), panic: None }.to_string();
+        assert!(
+            error.starts_with("the device is not done after 1.5s, and goes on with kernel `k`. Nothing"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn main_shows_the_text() {

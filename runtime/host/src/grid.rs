@@ -15,25 +15,6 @@ pub struct Grid {
     pub shared_bytes: u32,
 }
 
-/// What a launch takes for its extents: a [`Grid`] alone. A pair could be blocks and threads as well as columns and rows.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a `Grid`",
-    label = "a launch takes a `Grid`",
-    note = "`Grid::new(blocks, threads)` is CUDA's `<<<blocks, threads>>>`, each a number, a pair or a triple; \
-            `Grid::cover(len, 256)` has a thread for each of `len` elements"
-)]
-pub trait LaunchGrid {
-    /// What the driver is told.
-    fn grid(self) -> Grid;
-}
-
-impl LaunchGrid for Grid {
-    #[inline]
-    fn grid(self) -> Grid {
-        self
-    }
-}
-
 /// The largest launch that a device allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -111,6 +92,56 @@ pub enum GridError {
     /// The kernel counts the threads of the first dimension in 32 bits, by `#[kernel(dimensions = N)]`.
     #[error("{0} threads in the first dimension, and this kernel's `dimensions` allow fewer than 2^32: launch fewer")]
     Threads(u64),
+    /// The device is too old for what the launch asks for.
+    #[error("{what} needs sm_90 or later, and this device is sm_{}{}", capability.0, capability.1)]
+    Newer {
+        /// What was asked for.
+        what: &'static str,
+        /// The device's compute capability.
+        capability: (u32, u32),
+    },
+    /// The grid is not made of whole clusters.
+    #[error("the grid's {axis} extent of {blocks} blocks is no multiple of the cluster's {cluster}")]
+    ClusterParts {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// The grid's extent in blocks.
+        blocks: u32,
+        /// The cluster's extent in blocks.
+        cluster: u32,
+    },
+    /// A cluster has more blocks than this kernel can have.
+    #[error(
+        "clusters of {0} blocks are over the limit of {limit} that this device has for this kernel with such blocks",
+        cluster.volume()
+    )]
+    ClusterSize {
+        /// The blocks of a cluster in each dimension.
+        cluster: Dim3,
+        /// The most blocks of a cluster of this kernel.
+        limit: u32,
+    },
+    /// Not all blocks of a cooperative launch can run at once.
+    #[error(
+        "a cooperative launch of {blocks} blocks is over the {limit} that this device runs of this kernel at once: launch \
+         fewer, whose threads do more each"
+    )]
+    Cooperative {
+        /// The blocks of the grid.
+        blocks: u64,
+        /// How many blocks the device can run at once.
+        limit: u64,
+    },
+    /// The priority is none of the device's.
+    #[error("the priority {priority} is none of this device's, which go from {first}, the highest, to {last}")]
+    Priority {
+        /// What was asked for.
+        priority: i32,
+        /// The number of the highest priority.
+        first: i32,
+        /// The number of the lowest priority.
+        last: i32,
+    },
     /// The block needs more shared memory than there is.
     #[error(
         "{dynamic} bytes of dynamic shared memory beside the kernel's own {fixed} are over this device's limit of \

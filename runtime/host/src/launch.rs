@@ -2,17 +2,22 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::sync::Arc;
 
-use cudarc::driver::result;
-use cudarc::driver::{CudaStream, SyncOnDrop};
+use cudarc::driver::{CudaStream, DriverError};
 use ptx_abi::Descriptor;
+use ptx_device::Dim3;
+use smallvec::SmallVec;
 
 use crate::driver::Doing;
 use crate::error::{Error, Result};
-use crate::grid::{Grid, LaunchGrid};
+use crate::extents::LaunchGrid;
+use crate::extras::Extras;
+use crate::grid::Grid;
 use crate::memory::{DeviceMemory, DeviceMemoryMut};
-use crate::module::Module;
+use crate::module::{Kernel, Module};
 use crate::shape::Shape;
+use crate::values::{At, Values};
 
 /// A kernel with its arguments. It borrows the memory that the kernel works on.
 ///
@@ -20,9 +25,11 @@ use crate::shape::Shape;
 #[must_use = "nothing runs until `.launch(&module, grid)` is called"]
 pub struct Launch<'a> {
     pub(crate) kernel: &'static Descriptor<'static>,
-    pub(crate) arguments: Vec<Argument<'a>>,
+    pub(crate) arguments: Arguments<'a>,
     /// The dynamic shared memory that the kernel's parameters ask for, in bytes.
     shared_bytes: u32,
+    pub(crate) values: Values,
+    pub(crate) extras: Extras,
     #[cfg(feature = "cpu")]
     pub(crate) body: Option<Body>,
 }
@@ -31,9 +38,14 @@ pub struct Launch<'a> {
 #[cfg(feature = "cpu")]
 pub type Body = unsafe fn(&[*const ()]);
 
+/// Most kernels have no more parameters, and their launches allocate nothing.
+const FEW: usize = 8;
+
+type Arguments<'a> = SmallVec<[Argument<'a>; FEW]>;
+
 /// One argument, by the parameter's class.
 pub(crate) enum Argument<'a> {
-    Value(Box<dyn Value>),
+    Value(At),
     Reference(&'a dyn DeviceMemory),
     Slice(&'a dyn DeviceMemory),
     SliceMut(&'a mut dyn DeviceMemoryMut),
@@ -51,17 +63,6 @@ impl Argument<'_> {
     }
 }
 
-/// A value of any type, in a box that has its size and alignment.
-pub(crate) trait Value {
-    fn address(&self) -> *const c_void;
-}
-
-impl<T: Copy> Value for T {
-    fn address(&self) -> *const c_void {
-        (&raw const *self).cast()
-    }
-}
-
 /// The address of slices without elements: not null, and aligned for every type.
 const NO_ELEMENTS: u64 = 0x1000;
 
@@ -74,8 +75,10 @@ impl<'a> Launch<'a> {
     pub unsafe fn new(kernel: &'static Descriptor<'static>) -> Self {
         Self {
             kernel,
-            arguments: Vec::with_capacity(kernel.params.len()),
+            arguments: SmallVec::new(),
             shared_bytes: 0,
+            values: Values::new(),
+            extras: Extras::default(),
             #[cfg(feature = "cpu")]
             body: None,
         }
@@ -97,10 +100,12 @@ impl<'a> Launch<'a> {
     pub fn push_value<T: Copy + 'static>(&mut self, value: T) {
         if size_of::<T>() == 0 {
             // In C++ an empty struct takes its alignment, and the driver reads so much.
-            self.arguments.push(Argument::Value(Box::new([0_u8; ptx_abi::MAX_PARAM_ALIGN as usize])));
+            let at = self.values.push([0_u8; ptx_abi::MAX_PARAM_ALIGN as usize]);
+            self.arguments.push(Argument::Value(at));
             return;
         }
-        self.arguments.push(Argument::Value(Box::new(value)));
+        let at = self.values.push(value);
+        self.arguments.push(Argument::Value(at));
     }
 
     pub(crate) fn push_reference(&mut self, memory: &'a dyn DeviceMemory) {
@@ -119,87 +124,130 @@ impl<'a> Launch<'a> {
         self.arguments.push(Argument::Shaped(memory, shape));
     }
 
+    /// Has the blocks run in clusters of so many, a number, a pair or a triple, which can wait for each other
+    /// ([`ptx::cluster`](ptx_device::cluster)): CUDA's `cudaLaunchAttributeClusterDimension`, from sm_90. Up to eight blocks
+    /// run everywhere; more where the device allows. Each extent of the grid must be a multiple of the cluster's.
+    pub fn cluster(mut self, blocks: impl Into<Dim3>) -> Self {
+        self.extras.cluster = Some(blocks.into());
+        self
+    }
+
+    /// Has all blocks run at the same time, so that they can wait for each other: CUDA's `cudaLaunchCooperativeKernel`. The
+    /// device must have room for all of them at once.
+    pub fn cooperative(mut self) -> Self {
+        self.extras.cooperative = true;
+        self
+    }
+
+    /// Has the scheduler prefer the launch's blocks to those of other launches that wait: CUDA's
+    /// `cudaLaunchAttributePriority`. It must be one of [`Device::priorities`](crate::Device::priorities): lower numbers come first.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.extras.priority = Some(priority);
+        self
+    }
+
+    /// Lets the kernel begin before the launch before it on the stream has ended, as soon as that allows it by
+    /// [`let_next_launch_begin`](ptx_device::control::let_next_launch_begin) or has ended in all blocks: CUDA's
+    /// `cudaLaunchAttributeProgrammaticStreamSerialization` (programmatic dependent launch), from sm_90.
+    ///
+    /// # Safety
+    /// Before the kernel reads or writes what launches before it write, or writes what they read, each of its threads must
+    /// call [`wait_for_launch_before`](ptx_device::control::wait_for_launch_before).
+    pub unsafe fn begins_early(mut self) -> Self {
+        self.extras.early = true;
+        self
+    }
+
     /// Launches the kernel on the default stream of the module's device. It runs after everything that was put there
     /// before; `download` and `synchronize` wait for it.
     pub fn launch(self, module: &Module, grid: impl LaunchGrid) -> Result<()> {
-        let stream = module.device().stream().clone();
-        self.put(module, &stream, grid.grid())
+        self.put(module, module.device().stream(), grid)
     }
 
     /// Launches the kernel on `stream`. It waits for work on other streams that uses the same memory, as cudarc does.
     pub fn launch_on(self, module: &Module, stream: &CudaStream, grid: impl LaunchGrid) -> Result<()> {
-        self.put(module, stream, grid.grid())
+        self.put(module, stream, grid)
     }
 
-    fn put(mut self, module: &Module, stream: &CudaStream, grid: Grid) -> Result<()> {
+    fn put(mut self, module: &Module, stream: &CudaStream, grid: impl LaunchGrid) -> Result<()> {
+        let (kernel, grid) = self.check(module, stream, grid)?;
+        let mut words: Words = SmallVec::from_elem([0; 2], self.arguments.len());
+        let words = words.as_mut_ptr();
+        let mut pointers = self.pointers(words);
+        self.start(module, &kernel, stream, grid, words, &mut pointers)
+    }
+
+    /// How many arguments there are.
+    pub(crate) fn len(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// Checks all that a launch must be, and finds its kernel.
+    pub(crate) fn check(
+        &self,
+        module: &Module,
+        stream: &CudaStream,
+        grid: impl LaunchGrid,
+    ) -> Result<(Arc<Kernel>, Grid)> {
         let name = self.kernel.name;
-        let grid = self.with_shared(grid);
         let kernel = module.kernel(self.kernel)?;
         self.check_devices(module, stream)?;
         self.check_shapes()?;
-        let dimensions = self.kernel.bounds.dimensions;
-        let fits = grid.check_dimensions(dimensions).and_then(|()| kernel.check(grid, module.device().limits()));
-        fits.map_err(|reason| Error::Grid { kernel: name.to_owned(), grid, reason })?;
         stream.context().bind_to_thread().doing(|| format!("launching kernel `{name}`"))?;
+        let grid = self.with_shared(grid.grid(&mut || kernel.suggested_threads())?);
+        let refused = |reason| Error::Grid { kernel: name.to_owned(), grid, reason };
+        grid.check_dimensions(self.kernel.bounds.dimensions).map_err(refused)?;
+        kernel.check(grid, module.device().limits()).map_err(refused)?;
+        self.extras.check(grid, &kernel, module.device())?.map_err(refused)?;
         kernel.allow_shared(grid.shared_bytes)?;
-        module.prepare_stack(&kernel)?;
+        Ok((kernel, grid))
+    }
 
-        // Addresses and lengths, two for every argument at most; reserved whole, since the driver gets pointers to them.
-        let mut words: Vec<u64> = Vec::with_capacity(2 * self.arguments.len());
-        let mut pointers: Vec<*mut c_void> = Vec::with_capacity(2 * self.arguments.len());
-        // Dropped after the launch: then they record that the stream uses the memory.
-        let mut guards: Vec<SyncOnDrop<'_>> = Vec::with_capacity(self.arguments.len());
-        let push = |words: &mut Vec<u64>, pointers: &mut Vec<*mut c_void>, word: u64| {
-            words.push(word);
-            pointers.push((&raw const words[words.len() - 1]).cast_mut().cast());
-        };
-        for argument in &mut self.arguments {
-            let (address, second, guard) = match argument {
-                Argument::Value(value) => {
-                    pointers.push(value.address().cast_mut());
-                    continue;
-                }
-                Argument::Reference(memory) => {
-                    let (address, guard) = memory.read_on(stream);
-                    (address, None, guard)
-                }
-                Argument::Slice(memory) => {
-                    let (address, guard) = memory.read_on(stream);
-                    (some_address(address, memory.len()), Some(memory.len() as u64), guard)
-                }
-                Argument::SliceMut(memory) => {
-                    let len = memory.len();
-                    let (address, guard) = memory.write_on(stream);
-                    (some_address(address, len), Some(len as u64), guard)
-                }
-                Argument::Shaped(memory, shape) => {
-                    let len = memory.len();
-                    let (address, guard) = memory.write_on(stream);
-                    (some_address(address, len), Some(shape.word()), guard)
-                }
-            };
-            push(&mut words, &mut pointers, address);
-            if let Some(second) = second {
-                push(&mut words, &mut pointers, second);
+    /// Pointers to all that the kernel takes, in order. An address and what stands behind it are those of the same number in
+    /// `words`, as many as arguments, which are written when the launch starts, and must not move.
+    pub(crate) fn pointers(&self, words: *mut [u64; 2]) -> Pointers {
+        let words = words.cast::<u64>();
+        let mut pointers = Pointers::new();
+        for (index, argument) in self.arguments.iter().enumerate() {
+            // Inside the slice, or just behind it.
+            let first = words.wrapping_add(2 * index);
+            match argument {
+                Argument::Value(at) => pointers.push(self.values.address(*at).cast_mut()),
+                Argument::Reference(_) => pointers.push(first.cast()),
+                _ => pointers.extend([first.cast(), first.wrapping_add(1).cast()]),
             }
-            guards.push(guard);
         }
-        // Waiting for other streams has no result of its own: cudarc keeps the error.
-        stream.context().check_err().doing(|| format!("waiting before kernel `{name}`"))?;
-        let (blocks, threads) = (grid.blocks, grid.threads);
-        // SAFETY: `new`'s caller pushed what the kernel takes, and the module's kernel has the same ABI; every pointer
-        // is to a value of the parameter's size, which the driver copies before it returns.
-        unsafe {
-            result::launch_kernel(
-                kernel.function(),
-                (blocks.x, blocks.y, blocks.z),
-                (threads.x, threads.y, threads.z),
-                grid.shared_bytes,
-                stream.cu_stream(),
-                &mut pointers,
-            )
-        }
-        .doing(|| format!("launching kernel `{name}` as {grid}"))
+        pointers
+    }
+
+    /// Starts the kernel, which `check` found. The pointers are those of `pointers`, and `words` those that it was given.
+    pub(crate) fn start(
+        &mut self,
+        module: &Module,
+        kernel: &Kernel,
+        stream: &CudaStream,
+        grid: Grid,
+        words: *mut [u64; 2],
+        pointers: &mut [*mut c_void],
+    ) -> Result<()> {
+        let name = self.kernel.name;
+        module.prepare_stack(kernel)?;
+        let device = module.device();
+        device.watch().launched(self.kernel, !std::ptr::eq(stream, &**device.stream()));
+        let extras = self.extras;
+        let mut launch = || {
+            // Waiting for other streams has no result of its own: cudarc keeps the error.
+            stream.context().check_err()?;
+            // SAFETY: `new`'s caller pushed what the kernel takes, and the module's kernel has the same ABI; every pointer is to a
+            // value of the parameter's size, which the driver copies before it returns.
+            unsafe { extras.start(kernel, grid, stream, pointers) }
+        };
+        hold(&mut self.arguments, words, stream, &mut launch).or_else(|error| {
+            match extras.reason(error, kernel, grid, stream) {
+                Some(reason) => Err(Error::Grid { kernel: name.to_owned(), grid, reason }),
+                None => Err(error).doing(|| format!("launching kernel `{name}` as {grid}")),
+            }
+        })
     }
 
     /// Checks that the memory has the elements that its shape names.
@@ -257,6 +305,36 @@ impl<'a> Launch<'a> {
         let (param, kernel) = (self.kernel.params[index].name.to_owned(), self.kernel.name.to_owned());
         Error::OtherPlace { param, kernel, found, remedy }
     }
+}
+
+/// Two for each argument: its address, and what stands behind it.
+type Words = SmallVec<[[u64; 2]; FEW]>;
+
+/// As the driver takes them.
+pub(crate) type Pointers = SmallVec<[*mut c_void; 2 * FEW]>;
+
+/// Writes the words of the arguments from here on, which `words` points to, and launches while all of their memory is held:
+/// when that ends, cudarc notes that the stream uses it.
+fn hold(
+    arguments: &mut [Argument<'_>],
+    words: *mut [u64; 2],
+    stream: &CudaStream,
+    launch: &mut dyn FnMut() -> Result<(), DriverError>,
+) -> Result<(), DriverError> {
+    let Some((argument, rest)) = arguments.split_first_mut() else { return launch() };
+    let next = words.wrapping_add(1);
+    let len = argument.memory().map_or(0, DeviceMemory::len);
+    let ((address, guard), second) = match argument {
+        Argument::Value(_) => return hold(rest, next, stream, launch),
+        Argument::Reference(memory) | Argument::Slice(memory) => (memory.read_on(stream), len as u64),
+        Argument::SliceMut(memory) => (memory.write_on(stream), len as u64),
+        Argument::Shaped(memory, shape) => (memory.write_on(stream), shape.word()),
+    };
+    // SAFETY: as many words as arguments, which nobody else accesses meanwhile.
+    unsafe { words.write([some_address(address, len), second]) };
+    let launched = hold(rest, next, stream, launch);
+    drop(guard);
+    launched
 }
 
 /// An empty allocation may have no address, but no Rust slice begins at null.

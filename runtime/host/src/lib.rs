@@ -6,9 +6,12 @@
 pub mod compare;
 #[cfg(feature = "cpu")]
 mod cpu;
+mod deadline;
 mod device;
 mod driver;
 mod error;
+mod extents;
+mod extras;
 mod grid;
 mod image;
 mod launch;
@@ -17,10 +20,13 @@ mod memory;
 mod module;
 mod panic;
 mod param;
+mod prepared;
 mod shape;
 mod stack;
 mod stack_top;
 mod test;
+mod values;
+mod watch;
 
 #[cfg(feature = "cpu")]
 pub use cpu::CpuMemory;
@@ -28,11 +34,13 @@ pub use cudarc;
 pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 pub use device::Device;
 pub use error::{Error, Lost, Panic, Result};
-pub use grid::{Grid, GridError, LaunchGrid, Limits};
+pub use extents::{Items, LaunchGrid};
+pub use grid::{Grid, GridError, Limits};
 pub use image::{Image, KernelRecord, Linking, Object, Recursion, ResourceRecord};
 pub use launch::Launch;
 pub use linker::{LinkInput, LinkKind, LinkWith, Linker, link_without_device, nvjitlink_version};
 pub use memory::{DeviceMemory, DeviceMemoryMut, DevicePointer, DeviceRead, DeviceWrite};
 pub use module::{Attributes, Module};
 pub use param::HostParam;
+pub use prepared::PreparedLaunch;
 pub use shape::{Plane, ShapeError, Strided, Volume};

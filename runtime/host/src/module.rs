@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use cudarc::driver::sys::{CUfunction, CUfunction_attribute as Attribute, CUmodule, CUresult};
+use cudarc::driver::sys::{
+    self, CUdevice_attribute as DeviceAttribute, CUfunction, CUfunction_attribute as Attribute, CUmodule, CUresult,
+};
 use cudarc::driver::{CudaContext, DriverError, result};
 use ptx_abi::{Descriptor, Mangling};
+use ptx_device::Dim3;
 
 use crate::device::Device;
 use crate::driver::{self, Doing, Jit};
@@ -16,6 +19,7 @@ use crate::grid::{Grid, GridError, Limits};
 use crate::image::{Code, Image, KernelRecord, Linking};
 use crate::panic::{self, PanicRecord};
 use crate::stack::{self, Told};
+use crate::watch;
 
 /// Device code that is loaded on a device.
 pub struct Module {
@@ -29,6 +33,8 @@ pub struct Module {
     stack: Option<Told>,
     // Before `loaded`: functions are of no use without their module.
     kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
+    /// Those that were launched, by the address of what the host knows of them: a launch compares nothing else.
+    checked: RwLock<Vec<(usize, Arc<Kernel>)>>,
     loaded: Loaded,
     // After `loaded`, whose kernels may write it until they are gone.
     panics: Option<Arc<PanicRecord>>,
@@ -59,6 +65,10 @@ pub(crate) struct Kernel {
     stack: Option<stack::Need>,
     /// The most dynamic shared memory, in bytes, that the driver was told of.
     allowed_shared: Mutex<u32>,
+    /// See [`Kernel::suggested_threads`].
+    suggested: OnceLock<u32>,
+    /// Whether the driver was told that clusters may have more blocks than every device allows.
+    large_clusters: OnceLock<()>,
 }
 
 // SAFETY: a function's handle may be used from any thread that has its context.
@@ -89,6 +99,10 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
+        if watch::is_overdue(self.context.cu_ctx()) {
+            // A kernel of it may run for ever, and to wait would be for ever, too.
+            return;
+        }
         // Its kernels may still run. Errors are for later calls: a lost context must not end the program here.
         self.context.record_err(self.context.synchronize());
         // SAFETY: loaded by `Module::load`, and nothing of it is in use any more.
@@ -152,8 +166,8 @@ impl Module {
         let loaded = Loaded { module, context: context.clone() };
         let panics = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
         let stack = Told::of(module).doing(|| format!("asking {object} about its stack"))?;
-        let (device, kernels) = (device.clone(), Mutex::default());
-        Ok(Self { device, images, object, arch, stack, kernels, loaded, panics })
+        let (device, kernels, checked) = (device.clone(), Mutex::default(), RwLock::default());
+        Ok(Self { device, images, object, arch, stack, kernels, checked, loaded, panics })
     }
 
     /// The device that the module is loaded on.
@@ -179,7 +193,16 @@ impl Module {
 
     /// The panic that a kernel left which ended without losing the context, and room for the next.
     pub(crate) fn take_panic(&self) -> Option<Panic> {
-        self.panics.as_ref()?.take()
+        self.panics.as_ref()?.take(true)
+    }
+
+    /// How many blocks of so many threads, with so many bytes of dynamic shared memory each, the device runs of the kernel with
+    /// this name at once: the most that a cooperative launch can have.
+    pub fn resident_blocks(&self, name: &str, threads: impl Into<Dim3>, shared_bytes: u32) -> Result<u64> {
+        let record = self.record(name)?;
+        let context = self.device.context();
+        context.bind_to_thread().doing(|| format!("looking for kernel `{name}`"))?;
+        self.find(record.name)?.resident_blocks(threads.into(), shared_bytes, context)
     }
 
     /// The resources that the kernel with this name uses.
@@ -199,7 +222,20 @@ impl Module {
     }
 
     /// The kernel that `host` describes, if the device's signature is the same.
-    pub(crate) fn kernel(&self, host: &Descriptor<'static>) -> Result<Arc<Kernel>> {
+    pub(crate) fn kernel(&self, host: &'static Descriptor<'static>) -> Result<Arc<Kernel>> {
+        let key = std::ptr::from_ref(host) as usize;
+        // A thread that panicked while it held the lock left the list whole.
+        let checked = self.checked.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, kernel)) = checked.iter().find(|(known, _)| *known == key) {
+            return Ok(kernel.clone());
+        }
+        drop(checked);
+        let kernel = self.check_kernel(host)?;
+        self.checked.write().unwrap_or_else(PoisonError::into_inner).push((key, kernel.clone()));
+        Ok(kernel)
+    }
+
+    fn check_kernel(&self, host: &Descriptor<'static>) -> Result<Arc<Kernel>> {
         let record = match host.mangling {
             Mangling::C => self.record(host.name)?,
             Mangling::Cxx => self.record(&host.symbol())?,
@@ -265,11 +301,16 @@ impl Kernel {
             max_threads: read(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         };
         let allowed = read(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
-        Ok(Self { function, name, attributes, limits, stack, allowed_shared: Mutex::new(allowed) })
+        let (allowed_shared, suggested, large_clusters) = (Mutex::new(allowed), OnceLock::new(), OnceLock::new());
+        Ok(Self { function, name, attributes, limits, stack, allowed_shared, suggested, large_clusters })
     }
 
     pub(crate) fn function(&self) -> CUfunction {
         self.function
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
     }
 
     /// Checks `grid` against the limits of the device and of the kernel.
@@ -286,6 +327,45 @@ impl Kernel {
         let limit = limits.shared_bytes_per_block_optin;
         if grid.shared_bytes > 0 && u64::from(grid.shared_bytes) + u64::from(fixed) > u64::from(limit) {
             return Err(GridError::SharedMemory { dynamic: grid.shared_bytes, fixed, limit });
+        }
+        Ok(())
+    }
+
+    /// As many threads in a block as keep the device busiest. The context must be current.
+    pub(crate) fn suggested_threads(&self) -> Result<u32> {
+        if let Some(threads) = self.suggested.get() {
+            return Ok(*threads);
+        }
+        let (mut blocks, mut threads) = (0, 0);
+        // SAFETY: writes two numbers; the function's context is current.
+        unsafe { sys::cuOccupancyMaxPotentialBlockSize(&mut blocks, &mut threads, self.function, None, 0, 0) }
+            .result()
+            .doing(|| format!("asking for the best block of kernel `{}`", self.name))?;
+        Ok(*self.suggested.get_or_init(|| u32::try_from(threads).unwrap_or(0)))
+    }
+
+    /// How many blocks of so many threads, with so many bytes of dynamic shared memory, the device runs at once. The context
+    /// must be current.
+    pub(crate) fn resident_blocks(&self, threads: Dim3, shared: u32, context: &CudaContext) -> Result<u64> {
+        let doing = || format!("asking how many blocks of kernel `{}` run at once", self.name);
+        let (mut blocks, size) = (0, i32::try_from(threads.volume()).unwrap_or(i32::MAX));
+        // SAFETY: writes one number; the function's context is current.
+        let asked = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.function, size, shared as usize)
+        };
+        asked.result().doing(doing)?;
+        let count = context.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).doing(doing)?;
+        Ok(u64::try_from(blocks).unwrap_or(0) * u64::try_from(count).unwrap_or(0))
+    }
+
+    /// Tells the driver that clusters may have more blocks than every device allows. The context must be current.
+    pub(crate) fn allow_large_clusters(&self) -> Result<()> {
+        if self.large_clusters.get().is_none() {
+            let attribute = Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+            // SAFETY: a function of a module that is loaded.
+            unsafe { result::function::set_function_attribute(self.function, attribute, 1) }
+                .doing(|| format!("allowing kernel `{}` large clusters", self.name))?;
+            _ = self.large_clusters.set(());
         }
         Ok(())
     }

@@ -1,12 +1,13 @@
-//! Reads what a kernel that panicked left behind, which is readable after the context is lost.
+//! Reads what a kernel that panicked left behind, whether the context lives on or is lost.
 //!
 //! `ptx_abi::panic` says what and where. Every context has one record in this program's own memory, registered with the
-//! driver: no call to the driver is needed to read it, and all of them fail then.
+//! driver: no call to the driver is needed to read it, and all of them fail where the context is lost. Where it lives, every
+//! wait looks at the record, and clears it for the next panic.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{CString, c_void};
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
@@ -15,6 +16,7 @@ use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, MESSAGE_LEN, PARTS, PLACE, Parts, Rec
 use ptx_device::Dim3;
 
 use crate::error::Panic;
+use crate::watch;
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`
 const MAPPED: u32 = 1 | 2;
@@ -34,6 +36,9 @@ pub(crate) struct PanicRecord {
     memory: NonNull<Record>,
     address: CUdeviceptr,
     context: Arc<CudaContext>,
+    /// Of those that the record counts as others, how many were reported. Locked while the record is cleared.
+    reported: Mutex<()>,
+    others: AtomicU32,
 }
 
 // SAFETY: the memory is shared with the device anyway, and read through volatile and atomic accesses.
@@ -62,25 +67,52 @@ pub(crate) fn current() -> Option<Panic> {
     let mut context: CUcontext = std::ptr::null_mut();
     // SAFETY: writes one handle; this works in a lost context too.
     unsafe { sys::cuCtxGetCurrent(&mut context) }.result().ok()?;
-    let records = RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
-    let record = records.iter().filter_map(Weak::upgrade).find(|record| record.context.cu_ctx() == context)?;
-    record.read()
+    let panic = find(context)?.read()?;
+    Some(Panic { kernels: watch::kernels_of(context), context_lost: true, ..panic })
 }
 
-/// What is known of a panic that did not get as far as to hand over anything.
-fn unfinished() -> Panic {
+/// The panic that a kernel of a context left that lives, without clearing the record: others may still write it.
+pub(crate) fn left(context: CUcontext) -> Option<Panic> {
+    find(context).filter(|record| record.is_ready())?.read()
+}
+
+/// The panic that a kernel of a context left that lives, and room for the next. `is_idle` if nothing runs that was launched
+/// before the record was last seen to be claimed.
+pub(crate) fn take(context: CUcontext, is_idle: bool) -> Option<Panic> {
+    find(context)?.take(is_idle)
+}
+
+/// Whether a thread claimed the record and has not finished it.
+pub(crate) fn is_unfinished(context: CUcontext) -> bool {
+    find(context).is_some_and(|record| record.is_claimed() && !record.is_ready())
+}
+
+fn find(context: CUcontext) -> Option<Arc<PanicRecord>> {
+    let records = RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    records.iter().filter_map(Weak::upgrade).find(|record| record.context.cu_ctx() == context)
+}
+
+/// A panic of which only the message is known.
+fn without_place(message: &str) -> Panic {
     Panic {
-        message: Some(
-            "the message is not known, because the launch ended while it was made. If the stack is too small for that, \
-             allow more with Device::set_stack_size (cuCtxSetLimit, CU_LIMIT_STACK_SIZE)"
-                .to_owned(),
-        ),
+        message: Some(message.to_owned()),
         file: String::new(),
         line: 0,
         column: 0,
         block: Dim3::new(0, 0, 0),
         thread: Dim3::new(0, 0, 0),
+        kernels: Vec::new(),
+        others: 0,
+        context_lost: false,
     }
+}
+
+/// What is known of a panic that did not get as far as to hand over anything.
+fn unfinished() -> Panic {
+    without_place(
+        "the message is not known, because the launch ended while it was made. If the stack is too small for that, allow \
+         more with Device::set_stack_size (cuCtxSetLimit, CU_LIMIT_STACK_SIZE)",
+    )
 }
 
 impl PanicRecord {
@@ -108,17 +140,77 @@ impl PanicRecord {
                 .result()
                 .and_then(|()| sys::cuMemHostGetDevicePointer_v2(&mut address, start, 0).result())
         };
-        let record = Self { memory: memory.cast(), address, context: context.clone() };
+        let (context, reported, others) = (context.clone(), Mutex::new(()), AtomicU32::new(0));
+        let record = Self { memory: memory.cast(), address, context, reported, others };
         // Dropping it frees the memory, where it was not shared. The device finds the record's start by its alignment.
         (shared.is_ok() && address % HOST_ALIGN as u64 == 0).then_some(record)
     }
 
-    /// The panic that a kernel left which is over; after that there is none.
-    pub(crate) fn take(&self) -> Option<Panic> {
-        let panic = self.read()?;
-        // SAFETY: the memory is alive, no kernel runs that could write it, and zeros are an empty record.
-        unsafe { self.memory.as_ptr().write_bytes(0, 1) };
-        Some(panic)
+    fn is_claimed(&self) -> bool {
+        // SAFETY: the memory is alive, and the device writes the field as an atomic.
+        unsafe { (*self.memory.as_ptr()).claimed.load(Ordering::Acquire) != 0 }
+    }
+
+    fn is_ready(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { (*self.memory.as_ptr()).ready.load(Ordering::Acquire) != 0 }
+    }
+
+    /// All threads that found the record taken, since it was made.
+    fn all_others(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { (*self.memory.as_ptr()).others.load(Ordering::Relaxed) }
+    }
+
+    /// The panic that a kernel left which is over; after that there is none. What is not ready counts only if it can no
+    /// longer become so.
+    pub(crate) fn take(&self, is_idle: bool) -> Option<Panic> {
+        // Three loads of our own memory: that is all that a wait costs where nothing panicked.
+        if !self.is_claimed() && self.all_others() == self.others.load(Ordering::Relaxed) {
+            return None;
+        }
+        let lock = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let (is_claimed, is_ready) = (self.is_claimed(), self.is_ready());
+        if is_claimed && !is_ready && !is_idle {
+            return None;
+        }
+        let panic = self.read();
+        if is_claimed {
+            self.clear();
+        }
+        let all = self.all_others();
+        let others = all.wrapping_sub(self.others.swap(all, Ordering::Relaxed));
+        drop(lock);
+        let kernels = watch::kernels_of(self.context.cu_ctx());
+        match panic {
+            Some(panic) => Some(Panic { kernels, others, ..panic }),
+            // They panicked while the host had not yet cleared the record of another kernel's panic.
+            None if others > 0 => {
+                let message = "threads panicked while another kernel's panic was reported, so it is not known where";
+                Some(Panic { kernels, others: others - 1, ..without_place(message) })
+            }
+            None => None,
+        }
+    }
+
+    /// Makes room for the next panic. Only the device writes `others`, and `claimed` comes last: whoever takes the record
+    /// finds it empty.
+    fn clear(&self) {
+        // SAFETY: the memory is alive, and whoever claimed it writes no more: what it wrote is ready, or its kernel is over.
+        unsafe {
+            let record = self.memory.as_ptr();
+            (&raw mut (*record).line).write_volatile(0);
+            (&raw mut (*record).column).write_volatile(0);
+            (&raw mut (*record).block).write_volatile([0; 3]);
+            (&raw mut (*record).thread).write_volatile([0; 3]);
+            (&raw mut (*record).message_len).write_volatile(0);
+            (&raw mut (*record).reserved).write_volatile(0);
+            (&raw mut (*record).file).write_bytes(0, 1);
+            (&raw mut (*record).message).write_bytes(0, 1);
+            (*record).ready.store(0, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            (*record).claimed.store(0, Ordering::Release);
+        }
     }
 
     /// The panic that a kernel left. It is read only once it is ready, because the device then writes no more.
@@ -152,6 +244,9 @@ impl PanicRecord {
                 column: number(&raw const (*record).column),
                 block: dim(&raw const (*record).block),
                 thread: dim(&raw const (*record).thread),
+                kernels: Vec::new(),
+                others: 0,
+                context_lost: false,
             })
         }
     }
@@ -159,6 +254,10 @@ impl PanicRecord {
 
 impl Drop for PanicRecord {
     fn drop(&mut self) {
+        if watch::is_overdue(self.context.cu_ctx()) {
+            // A kernel that nobody can wait for may still write it.
+            return;
+        }
         let start: *mut c_void = self.memory.as_ptr().cast();
         let given_up = self.context.bind_to_thread().and_then(|()| {
             // SAFETY: registered by `new`. No kernel runs that knows it: modules hold the record, and wait before they go.

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use ptx::atomic::{Atomic, AtomicSlice, Block, Ordering};
-use ptx::cooperative::{self, WarpGroup as _};
+use ptx::atomic::{self, Atomic, AtomicSlice, Block, Ordering};
+use ptx::cooperative::{self, Group as _, WarpGroup as _};
 use ptx::cudarc::driver::sys::CUdeviceptr;
 use ptx::cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 use ptx::prelude::*;
@@ -295,6 +295,43 @@ fn a_shared_counter_is_each_blocks_own() {
     let mut out = CpuMemory::from([0; 3]);
     count(&x, &mut out).launch_on_cpu(Grid::new(3, 100)).unwrap();
     assert_eq!(out[..], [34, 33, 33]);
+}
+
+/// Every thread counts itself in each round, and then sees all of them.
+#[kernel]
+fn rounds(
+    barrier: AtomicSlice<u32, atomic::Device>,
+    counts: AtomicSlice<u32, atomic::Device>,
+    mut out: DisjointSlice<u32>,
+) {
+    let all = cooperative::grid(&barrier[0]);
+    let mut right = 0;
+    for count in &counts[..] {
+        count.fetch_add(1, Ordering::Relaxed);
+        all.sync();
+        right += u32::from(count.load(Ordering::Relaxed) == all.size());
+    }
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = right + 100 * all.rank() + u32::from(ptx::control::has_panicked());
+    }
+}
+
+#[test]
+fn a_grid_of_one_block_meets() {
+    let (mut barrier, mut counts, mut out) =
+        (CpuMemory::from([0; 1]), CpuMemory::from([0; 5]), CpuMemory::from([0; 40]));
+    rounds(&mut barrier, &mut counts, &mut out).cooperative().launch_on_cpu(Grid::new(1, 40)).unwrap();
+    assert!(out.iter().copied().eq((0..40).map(|rank| 5 + 100 * rank)), "{:?}", &out[..]);
+}
+
+#[test]
+fn blocks_that_wait_for_each_other_need_a_gpu() {
+    let (mut barrier, mut counts, mut out) =
+        (CpuMemory::from([0; 1]), CpuMemory::from([0; 5]), CpuMemory::from([0; 80]));
+    let error = rounds(&mut barrier, &mut counts, &mut out).cooperative().launch_on_cpu(Grid::new(2, 40)).unwrap_err();
+    assert!(error.to_string().contains("`rounds` cannot run on the CPU: its launch is cooperative"), "{error}");
+    let error = rounds(&mut barrier, &mut counts, &mut out).cluster(2).launch_on_cpu(Grid::new(2, 40)).unwrap_err();
+    assert!(error.to_string().contains("or in clusters"), "{error}");
 }
 
 /// What warps compute, for partial warps too.

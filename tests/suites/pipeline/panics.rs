@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::Trial;
-use ptx_codegen::request::PanicStrategy;
+use ptx_codegen::request::{AfterPanic, PanicStrategy};
 use ptx_project::options::Settings;
 use ptx_project::options::panics::PanicSettings;
 use ptx_project::tools;
@@ -29,12 +29,19 @@ const ALLOWED: u64 = 2;
 /// So few that they cost nothing: every GPU runs as many threads as it can with 24 registers each.
 const FREE: u64 = 24;
 
-const STRATEGIES: [PanicStrategy; 3] = [PanicStrategy::Trap, PanicStrategy::Location, PanicStrategy::Full];
+/// What panics leave, and what they end. The first has no panics to speak of.
+const STRATEGIES: [(PanicStrategy, AfterPanic); 5] = [
+    (PanicStrategy::Trap, AfterPanic::Trap),
+    (PanicStrategy::Location, AfterPanic::Trap),
+    (PanicStrategy::Full, AfterPanic::Trap),
+    (PanicStrategy::Location, AfterPanic::Exit),
+    (PanicStrategy::Full, AfterPanic::Exit),
+];
 
 type Built = Result<PathBuf, String>;
 
 pub fn trials() -> Vec<Trial> {
-    let built: Arc<OnceLock<[Built; 3]>> = Arc::default();
+    let built: Arc<OnceLock<[Built; 5]>> = Arc::default();
     let mut trials = Vec::new();
     let archs = Sample::asked().of("GPUs for what panics cost", ARCHS, 1);
     for kernel in KERNELS {
@@ -47,8 +54,8 @@ pub fn trials() -> Vec<Trial> {
                 let build = |strategy| build(strategy, None, &["cost"], &archs);
                 let all = built.get_or_init(|| STRATEGIES.map(build));
                 let [(registers, stack), others @ ..] = all.each_ref().map(|out| usage(out, kernel, arch));
-                for (strategy, (more, more_stack)) in STRATEGIES[1..].iter().zip(others) {
-                    let name = strategy.name();
+                for ((strategy, after), (more, more_stack)) in STRATEGIES[1..].iter().zip(others) {
+                    let name = format!("{}, {}", strategy.name(), after.name());
                     let allowed = (registers + ALLOWED).max(FREE);
                     assert!(more <= allowed, "{more} registers with `{name}`, {registers} with `trap`");
                     assert!(more_stack <= stack, "{more_stack} bytes of stack with `{name}`, {stack} with `trap`");
@@ -57,19 +64,42 @@ pub fn trials() -> Vec<Trial> {
             }));
         }
     }
-    for (strategy, present, absent) in [
-        (PanicStrategy::Full, &["__assertfail", "4core3fmt", "__ptx_panic"][..], &[][..]),
-        (PanicStrategy::Location, &["__ptx_panic", "membar.sys"], &["__assertfail", "4core3fmt", "__ptx_panic_draft"]),
-        (PanicStrategy::Trap, &["trap;"], &["__assertfail", "4core3fmt", "__ptx_panic"]),
+    let waits = "nanosleep.u32 1000";
+    let counts = "red.global.add.u32";
+    for (strategy, after, present, absent) in [
+        (PanicStrategy::Full, AfterPanic::Trap, vec!["__assertfail", "4core3fmt", "__ptx_panic", waits], vec![counts]),
+        (
+            PanicStrategy::Location,
+            AfterPanic::Trap,
+            vec!["__ptx_panic", "membar.sys", waits],
+            vec!["__assertfail", "4core3fmt", "__ptx_panic_draft", counts],
+        ),
+        // What traps is left for hosts without a record.
+        (
+            PanicStrategy::Full,
+            AfterPanic::Exit,
+            vec!["__assertfail", "4core3fmt", "__ptx_panic", "exit;", counts, "trap;"],
+            vec![],
+        ),
+        (
+            PanicStrategy::Location,
+            AfterPanic::Exit,
+            vec!["__ptx_panic", "membar.sys", "exit;", counts, "trap;"],
+            vec!["__assertfail", "4core3fmt", "__ptx_panic_draft", waits],
+        ),
+        (PanicStrategy::Trap, AfterPanic::Exit, vec!["trap;"], vec!["__assertfail", "4core3fmt", "__ptx_panic"]),
     ] {
-        trials.push(trial(format!("panics: what `{}` has in the PTX", strategy.name()), move || {
+        let (name, end) = (strategy.name(), after.name());
+        trials.push(trial(format!("panics: what `{name}` has in the PTX, with `{end}` after it"), move || {
+            let strategy = (strategy, after);
             let out = build(strategy, Some("off"), &[], &ARCHS[..1]).unwrap_or_else(|error| panic!("{error}"));
             let ptx = fs::read_to_string(out.join("ptx_panic_kernels.sm_75.ptx")).expect("the build made it");
-            for part in present {
-                assert!(ptx.contains(part), "no `{part}`");
+            assert!(!ptx.contains("__rust_ptx_panic_end"), "it is the compiler's own");
+            for part in &present {
+                assert!(ptx.contains(*part), "no `{part}`");
             }
-            for part in absent {
-                assert!(!ptx.contains(part), "there is `{part}`");
+            for part in &absent {
+                assert!(!ptx.contains(*part), "there is `{part}`");
             }
             None
         }));
@@ -77,11 +107,16 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-fn build(strategy: PanicStrategy, ptxas: Option<&str>, features: &[&str], archs: &[&str]) -> Built {
-    let panic = PanicSettings { panic: Some(strategy), ..PanicSettings::default() };
+fn build(
+    (strategy, after): (PanicStrategy, AfterPanic),
+    ptxas: Option<&str>,
+    features: &[&str],
+    archs: &[&str],
+) -> Built {
+    let panic = PanicSettings { panic: Some(strategy), after_panic: Some(after), ..PanicSettings::default() };
     let arch = archs.iter().map(ToString::to_string).collect();
     let settings = Settings { arch, panic, ptxas: ptxas.map(Into::into), ..Settings::default() };
-    let name = format!("tests-panic_kernels/{}{}", features.concat(), strategy.name());
+    let name = format!("tests-panic_kernels/{}{}-{}", features.concat(), strategy.name(), after.name());
     packages::build(FOLDER, &name, settings, features)
 }
 

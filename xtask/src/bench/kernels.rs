@@ -85,6 +85,13 @@ pub fn run(request: &Request) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Measures launches alone.
+pub fn launches() -> Result<ExitCode> {
+    setup::run()?;
+    let status = Command::new(build(device_arch().as_deref())?).arg("--launches").status()?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 /// The program, with kernels for this arch or for several; its table fits the kernels.
 fn build(arch: Option<&str>) -> Result<PathBuf> {
     let mut build = shell::cargo();

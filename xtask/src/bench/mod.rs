@@ -23,6 +23,8 @@ pub enum Benchmark {
     Compile,
     /// The speed of kernels in Rust beside the same in CUDA C++; needs a GPU, unless an option says otherwise.
     Kernels(kernels::Request),
+    /// What a launch costs the host, typed and prepared, beside a bare loop of `cuLaunchKernel`; needs a GPU.
+    Launches,
     /// Compares registers, stack and instructions of the same kernels with the record, for every guarded arch; needs no GPU.
     Guard {
         /// Write the record instead. A reason is needed if something has become worse, and is kept in the record.
@@ -42,6 +44,7 @@ pub fn run(what: &Benchmark) -> Result<ExitCode> {
         Benchmark::Build => measured("build"),
         Benchmark::Compile => measured("compile"),
         Benchmark::Kernels(request) => kernels::run(request),
+        Benchmark::Launches => kernels::launches(),
         Benchmark::Guard { accept } => guard::run(accept.as_deref()),
         Benchmark::Page { record } => page::run(record).map(|()| ExitCode::SUCCESS),
     }

@@ -11,7 +11,9 @@
 //!
 //! The proof: threads part at a branch whose condition differs between them, and are together again where all ways from it
 //! meet. If no barrier is on the ways between, every thread comes to the same barriers in the same order. Ways that end in a
-//! panic do not count: the first thread that panics ends the grid, whoever waits for it.
+//! panic do not count: the first thread that panics ends the grid, whoever waits for it, or it leaves, and from sm_70 on a
+//! barrier counts the threads that have not ended, whichever form it has (CUDA C++ Programming Guide, "Independent Thread
+//! Scheduling": `__syncthreads()` waits for "all non-exited threads in the block").
 
 mod flow;
 mod values;

@@ -37,7 +37,7 @@ const LIBRARIES: [&str; 3] = ["core", "alloc", "compiler_builtins"];
 
 /// Puts strategies into effect; without options nothing changes.
 pub fn assign<'ctx>(context: &'ctx Context, module: &Module<'ctx>, panics: &Panics) -> Result<()> {
-    if *panics == Panics::default() {
+    if panics.are_full() {
         return Ok(());
     }
     let program = Program::new(module, panics);

@@ -10,7 +10,7 @@
 //!         b:  %1 = call i64 asm sideeffect "…", "=l,l"(ptr @place.b)
 //!             br label %panic
 //!         panic:  %record = phi i64 [ %0, %a ], [ %1, %b ]
-//!                 call void asm sideeffect "…trap;…", "l"(i64 %record)
+//!                 call void asm sideeffect "…exit;…", "l"(i64 %record)
 //!                 unreachable
 //! ```
 //!
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use ptx_abi::panic::{DRAFT_SYMBOL, Operand, Record, SYMBOL};
 
 use super::message::{self, Part};
-use super::record::{self, Before, End, Place};
+use super::record::{self, Before, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -30,14 +30,11 @@ use crate::llvm::{
     BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode,
     InstructionValue, IntValue, Linkage, Module, PointerValue, Use,
 };
-use crate::marks::{self, AT_LOCATION, PANIC_WITH};
-use crate::request::OptLevel;
-
-/// The system call that ends a launch.
-const ASSERT_FAIL: &str = "__assertfail";
+use crate::marks::{self, AT_LOCATION, PANIC_END, PANIC_WITH};
+use crate::request::{AfterPanic, OptLevel};
 
 /// Lowers calls of [`AT_LOCATION`] and [`PANIC_WITH`], and defines the globals that panics refer to.
-pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel, end: End) -> Result<()> {
+pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel, after: AfterPanic) -> Result<()> {
     let failed = |error: BuilderError| Diagnostic::error(Code::LlvmFailed, format!("cannot write a panic: {error}"));
     let callees: Vec<FunctionValue<'ctx>> = llvm::functions(module)
         .filter(|function| {
@@ -46,7 +43,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         })
         .collect();
     if !callees.is_empty() {
-        let mut writer = Writer { context, module, builder: context.create_builder(), places: HashMap::new(), end };
+        let mut writer = Writer { context, module, builder: context.create_builder(), places: HashMap::new(), after };
         if level != OptLevel::O0 {
             writer.join(&callees).map_err(failed)?;
         }
@@ -63,9 +60,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         }
         drop_messages(module);
     }
-    if end == End::Thread {
-        exit_after_panics(context, module).map_err(failed)?;
-    }
+    end_panics(context, module, after).map_err(failed)?;
     let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
     for (name, ty) in [(SYMBOL, context.i64_type().into()), (DRAFT_SYMBOL, context.i64_type().array_type(words).into())]
     {
@@ -76,16 +71,18 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
     Ok(())
 }
 
-/// Lets the runtime's panics, too, end their thread: where `__assertfail` would end the launch.
-fn exit_after_panics<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), BuilderError> {
-    let Some(fail) = module.get_function(ASSERT_FAIL) else { return Ok(()) };
+/// Has the runtime's panics, too, end their thread where [`PANIC_END`] stands, or go on to what ends the launch.
+fn end_panics<'ctx>(context: &'ctx Context, module: &Module<'ctx>, after: AfterPanic) -> Result<(), BuilderError> {
+    let Some(end) = module.get_function(PANIC_END) else { return Ok(()) };
     let ty = context.void_type().fn_type(&[], false);
     let exit = context.create_inline_asm(ty, "exit;".into(), "~{memory}".into(), true, false, None, false);
     let builder = context.create_builder();
-    for user in llvm::uses(&fail) {
+    for user in llvm::uses(&end) {
         let Use::Instruction(call) = user else { continue };
-        builder.position_before(&call);
-        builder.build_indirect_call(ty, exit, &[], "")?;
+        if after == AfterPanic::Exit {
+            builder.position_before(&call);
+            builder.build_indirect_call(ty, exit, &[], "")?;
+        }
         call.erase_from_basic_block();
     }
     Ok(())
@@ -206,7 +203,7 @@ struct Writer<'a, 'ctx> {
     builder: Builder<'ctx>,
     /// Pairs of a location and a message.
     places: HashMap<(PointerValue<'ctx>, Vec<u8>), PointerValue<'ctx>>,
-    end: End,
+    after: AfterPanic,
 }
 
 impl<'ctx> Writer<'_, 'ctx> {
@@ -283,7 +280,7 @@ impl<'ctx> Writer<'_, 'ctx> {
             for (record, block) in &claims {
                 phi.add_incoming(&[(record, *block)]);
             }
-            self.report(kind, phi.as_basic_value().into_int_value(), has_text)?;
+            self.report(kind, phi.as_basic_value().into_int_value(), has_text, Before::Others)?;
         }
         self.builder.build_unreachable()?;
         Ok(())
@@ -332,11 +329,12 @@ impl<'ctx> Writer<'_, 'ctx> {
         let builder = self.context.create_builder();
         builder.position_at_end(self.context.append_basic_block(function, ""));
         let writer =
-            Writer { context: self.context, module: self.module, builder, places: HashMap::new(), end: self.end };
+            Writer { context: self.context, module: self.module, builder, places: HashMap::new(), after: self.after };
         let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
         let words: Vec<IntValue<'ctx>> = params[1..].iter().map(|word| word.into_int_value()).collect();
-        let record = writer.claim(kind, &params[..1], &words, writer.in_a_call())?;
-        writer.report(kind, record, words.len() > 1)?;
+        let before = writer.in_a_call();
+        let record = writer.claim(kind, &params[..1], &words, before)?;
+        writer.report(kind, record, words.len() > 1, before)?;
         writer.builder.build_unreachable()?;
         Ok(function)
     }
@@ -409,7 +407,7 @@ impl<'ctx> Writer<'_, 'ctx> {
     ) -> Result<(), BuilderError> {
         let place = if addresses.len() == 1 { Place::Location } else { Place::Both };
         let record = self.claim(place, addresses, words, before)?;
-        self.report(place, record, has_text)
+        self.report(place, record, has_text, before)
     }
 
     fn claim(
@@ -434,9 +432,9 @@ impl<'ctx> Writer<'_, 'ctx> {
         Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
     }
 
-    fn report(&self, place: Place, record: IntValue<'ctx>, has_text: bool) -> Result<(), BuilderError> {
+    fn report(&self, place: Place, record: IntValue<'ctx>, has_text: bool, before: Before) -> Result<(), BuilderError> {
         let ty = self.context.void_type().fn_type(&[record.get_type().into()], false);
-        let text = record::report(place, has_text, self.end);
+        let text = record::report(place, has_text, before, self.after);
         let assembly = self.context.create_inline_asm(ty, text, "l,~{memory}".into(), true, false, None, false);
         self.builder.build_indirect_call(ty, assembly, &[record.into()], "")?;
         Ok(())

@@ -22,7 +22,6 @@ pub use crates::check;
 pub use lower::lower;
 pub use message::Part;
 pub use operands::hand_over;
-pub use record::End;
 pub use shrink::shrink;
 pub use without::without;
 pub use write::write;

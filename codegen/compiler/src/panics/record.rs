@@ -15,30 +15,13 @@ use std::mem::offset_of;
 
 use ptx_abi::panic::{DRAFT_SYMBOL, PARTS, PLACE, Parts, Record, SYMBOL, TEXT_LEN};
 
+use crate::request::AfterPanic;
+
 /// From the record's start: where the operands are put, and the addresses that the report goes by.
 const WORDS: usize = offset_of!(Record, message) + offset_of!(Parts, words);
 const MESSAGE: usize = offset_of!(Record, message) + offset_of!(Parts, message);
 /// The message's length is not needed where the host makes the message.
 const LOCATION: usize = offset_of!(Record, message_len);
-
-/// What a panic ends. Thread: the context stays, so that the next test runs in it, and the host looks for the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The launch, and with it the context.
-    Launch,
-    /// The thread that panics, which is the only one: a test.
-    Thread,
-}
-
-impl End {
-    /// In PTX.
-    fn instruction(self) -> &'static str {
-        match self {
-            Self::Launch => "trap",
-            Self::Thread => "exit",
-        }
-    }
-}
 
 /// What a claim hands over of its place and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,16 +86,23 @@ fn claimed_before() -> String {
 }
 
 /// Fills the rest of the record that `$0` claimed, and ends the launch or the thread; `has_text` if one of the words can
-/// be a text's address.
-pub fn report(place: Place, has_text: bool, end: End) -> String {
+/// be a text's address. Where there is no record, the launch always ends: nobody would see that the thread left.
+pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic) -> String {
+    // Who finds the record taken, and where what is exchanged was not zero, which only a host can do that clears the record
+    // while a kernel writes it.
+    let (taken, unclear) = match after {
+        AfterPanic::Exit => (count_another(), "STALE"),
+        AfterPanic::Trap => ("bra WAIT;\n".to_string(), "TRAP"),
+    };
     let mut text = format!(
         "{{ .reg .pred %q; .reg .b64 %b, %f; .reg .b32 %v{};\n\
          mov.b64 %b, $0;\ncvt.u32.u64 %v, %b;\nand.b32 %v, %v, 1;\nsetp.eq.s32 %q, %v, 0;\n@%q bra MINE;\n\
-         setp.eq.s64 %q, %b, 1;\n@%q bra TRAP;\nbra WAIT;\n\
+         setp.eq.s64 %q, %b, 1;\n@%q bra TRAP;\n{taken}\
          MINE:\nld.volatile.global.u64 %f, [%b+{LOCATION}];\n",
         if has_text { ", %n" } else { "" }
     );
-    let exchange = |at| format!("atom.global.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra TRAP;\n");
+    let exchange =
+        |at| format!("atom.global.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra {unclear};\n");
     if place == Place::Pair {
         text += "ld.volatile.u64 %f, [%f];\n";
     }
@@ -137,14 +127,26 @@ pub fn report(place: Place, has_text: bool, end: End) -> String {
         text += &message(place, has_text);
     }
     text += &format!("mov.u32 %v, {};\n", if place == Place::Location { PLACE } else { PARTS });
-    text += &format!(
-        "READY:\nmembar.sys;\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n\
-         TRAP:\n{};\n\
-         WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}}",
-        offset_of!(Record, ready),
-        end.instruction(),
-    );
+    if after == AfterPanic::Exit {
+        text += &format!("bra READY;\nSTALE:\nmov.u32 %v, {PLACE};\n");
+    }
+    text += "READY:\n";
+    if after == AfterPanic::Exit && before == Before::Itself {
+        // A later panic of a thread of the same number is not this one's second.
+        text += &format!("st.volatile.global.u32 [{DRAFT_SYMBOL}+{}], 0;\n", offset_of!(Record, ready));
+    }
+    text += &format!("membar.sys;\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n", offset_of!(Record, ready));
+    text += match after {
+        AfterPanic::Exit => "exit;\nTRAP:\ntrap;\n}",
+        AfterPanic::Trap => "TRAP:\ntrap;\nWAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}",
+    };
     text
+}
+
+/// Adds the thread to those that came after the first, and ends it.
+fn count_another() -> String {
+    // The address is that of another thread's record plus one.
+    format!("red.global.add.u32 [%b+{}], 1;\nexit;\n", offset_of!(Record, others) - 1)
 }
 
 /// Copies the template, and the text of an operand, to the message.

@@ -25,7 +25,7 @@ use crate::optimize;
 use crate::panics;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::report::Report;
-use crate::request::{Emit, Linking, OptLevel};
+use crate::request::{AfterPanic, Emit, Linking, OptLevel};
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
 use crate::verify::{self, Imports};
@@ -112,8 +112,9 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
         *version = time!(emit::ptx_version(options, *arch, &program.table, needs))?;
         *machine = Rc::new(time!(emit::machine(*arch, *version, level))?);
     }
-    let end = if program.tests.is_some() { panics::End::Thread } else { panics::End::Launch };
-    time!(panics::lower(context, module, level, end))
+    // The next test runs in the same context.
+    let after = if program.tests.is_some() { AfterPanic::Exit } else { options.panics.after };
+    time!(panics::lower(context, module, level, after))
 }
 
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.

@@ -6,11 +6,14 @@ use clap::{Args, ValueEnum};
 
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
-use ptx_codegen::request::{PanicStrategy, Panics};
+use ptx_codegen::request::{AfterPanic, PanicStrategy, Panics};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Hands the strategies from `cargo ptx run` to the build script: `location,sha2=trap`.
+/// Hands the strategies from `cargo ptx run` to the build script: `location,sha2=trap,after-panic=exit`.
 pub const VARIABLE: &str = "RUST_PTX_PANIC";
+
+/// What a panic ends, among the strategies of [`VARIABLE`]; with a dash, so that it is no crate.
+const AFTER: &str = "after-panic=";
 
 /// The strategy of one crate's panics.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,11 +36,15 @@ pub struct PanicSettings {
     #[arg(long, value_name = "CRATE=STRATEGY", value_delimiter = ',', value_parser = assignment)]
     #[serde(alias = "panic_for", serialize_with = "to_table", deserialize_with = "of_table")]
     pub panic_for: Vec<PanicFor>,
+    /// What a panic ends: its thread, so that the context lives, or the launch, where a debugger stops [default: trap].
+    #[arg(long, value_enum, value_name = "END")]
+    #[serde(alias = "after_panic")]
+    pub after_panic: Option<AfterPanic>,
 }
 
 impl PanicSettings {
     /// The options' names, without dashes before them.
-    pub const NAMES: [&str; 2] = ["panic", "panic-for"];
+    pub const NAMES: [&str; 3] = ["panic", "panic-for", "after-panic"];
 
     /// `self` where it says something, else `other`.
     #[must_use]
@@ -48,7 +55,7 @@ impl PanicSettings {
                 panic_for.push(given);
             }
         }
-        Self { panic: self.panic.or(other.panic), panic_for }
+        Self { panic: self.panic.or(other.panic), panic_for, after_panic: self.after_panic.or(other.after_panic) }
     }
 
     /// What [`VARIABLE`] says; nothing where it is not set.
@@ -60,7 +67,8 @@ impl PanicSettings {
     pub fn to_variable(&self) -> Option<String> {
         let default = self.panic.map(|strategy| strategy.name().to_string());
         let crates = self.panic_for.iter().map(|given| format!("{}={}", given.name, given.strategy.name()));
-        let parts: Vec<String> = default.into_iter().chain(crates).collect();
+        let after = self.after_panic.map(|after| format!("{AFTER}{}", after.name()));
+        let parts: Vec<String> = default.into_iter().chain(crates).chain(after).collect();
         (!parts.is_empty()).then(|| parts.join(","))
     }
 
@@ -68,7 +76,9 @@ impl PanicSettings {
         let bad = |reason| Diagnostic::error(Code::Usage, format!("the variable {VARIABLE}: {reason}"));
         let mut settings = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            if part.contains('=') {
+            if let Some(name) = part.strip_prefix(AFTER) {
+                settings.after_panic = Some(after(name).map_err(bad)?);
+            } else if part.contains('=') {
                 settings.panic_for.push(assignment(part).map_err(bad)?);
             } else {
                 settings.panic = Some(strategy(part).map_err(bad)?);
@@ -80,7 +90,7 @@ impl PanicSettings {
     /// The strategies of the build.
     pub fn panics(&self) -> Panics {
         let crates = self.panic_for.iter().map(|given| (given.name.clone(), given.strategy)).collect();
-        Panics { default: self.panic.unwrap_or_default(), crates }
+        Panics { default: self.panic.unwrap_or_default(), crates, after: self.after_panic.unwrap_or_default() }
     }
 }
 
@@ -90,6 +100,12 @@ fn strategy(text: &str) -> Result<PanicStrategy, String> {
         .copied()
         .find(|strategy| strategy.name() == text.trim())
         .ok_or_else(|| format!("`{}` is no strategy for panics (full, location, trap)", text.trim()))
+}
+
+fn after(text: &str) -> Result<AfterPanic, String> {
+    let all = AfterPanic::value_variants();
+    let found = all.iter().copied().find(|after| after.name() == text.trim());
+    found.ok_or_else(|| format!("`{}` is nothing that a panic ends in (exit, trap)", text.trim()))
 }
 
 /// `sha2=trap`
@@ -122,12 +138,17 @@ mod tests {
 
     #[test]
     fn the_variable_is_read_as_it_is_written() {
-        let settings = PanicSettings::parse("location, sha2=trap,my-crate=full").unwrap();
+        let settings = PanicSettings::parse("location, sha2=trap,after-panic=exit,my-crate=full").unwrap();
         assert_eq!(settings.panic, Some(PanicStrategy::Location));
-        assert_eq!(settings.to_variable().as_deref(), Some("location,sha2=trap,my_crate=full"));
+        assert_eq!(settings.after_panic, Some(AfterPanic::Exit));
+        assert_eq!(settings.to_variable().as_deref(), Some("location,sha2=trap,my_crate=full,after-panic=exit"));
         assert_eq!(PanicSettings::parse(&settings.to_variable().unwrap()).unwrap(), settings);
         assert_eq!(PanicSettings::default().to_variable(), None);
-        for (text, expected) in [("silent", "`silent` is no strategy"), ("a=b", "(full, location, trap)")] {
+        for (text, expected) in [
+            ("silent", "`silent` is no strategy"),
+            ("a=b", "(full, location, trap)"),
+            ("after-panic=full", "(exit, trap)"),
+        ] {
             let error = PanicSettings::parse(text).unwrap_err().to_string();
             assert!(error.contains(VARIABLE) && error.contains(expected), "{error}");
         }
@@ -136,8 +157,9 @@ mod tests {
     #[test]
     fn what_was_said_first_wins_crate_by_crate() {
         let ours = PanicSettings::parse("sha2=trap").unwrap();
-        let theirs = PanicSettings::parse("location,sha2=full,glam=full").unwrap();
+        let theirs = PanicSettings::parse("location,sha2=full,glam=full,after-panic=exit").unwrap();
         let panics = ours.or(theirs).panics();
+        assert_eq!(panics.after, AfterPanic::Exit);
         assert_eq!(panics.of(Some("sha2")), PanicStrategy::Trap);
         assert_eq!(panics.of(Some("glam")), PanicStrategy::Full);
         assert_eq!(panics.of(Some("core")), PanicStrategy::Location);

@@ -96,7 +96,7 @@ impl Settings {
     }
 
     /// The options' names, as in the manifest.
-    pub fn names() -> [&'static str; 17] {
+    pub fn names() -> [&'static str; 18] {
         [
             "arch",
             "emit",
@@ -110,6 +110,7 @@ impl Settings {
             "host-only",
             "panic",
             "panic-for",
+            "after-panic",
             "fmad",
             "ftz",
             "prec-div",

@@ -1,5 +1,5 @@
 //! Groups of threads, as CUDA C++'s cooperative groups: a thread, a tile of a warp, the threads that are here together,
-//! a block, a cluster.
+//! a block, a cluster, the grid.
 //!
 //! ```
 //! use ptx::cooperative::{self, WarpGroup as _};
@@ -25,6 +25,7 @@
 //! | `coalesced_threads()` | [`coalesced`] |
 //! | `this_thread_block()` | [`Block`] |
 //! | `this_cluster()` | [`Cluster`], sm_90 |
+//! | `this_grid()` | [`grid`] |
 //! | `size`, `thread_rank`, `sync` | [`Group::size`], [`Group::rank`], [`Group::sync`] |
 //! | `shfl`, `shfl_up`, `shfl_down`, `shfl_xor` | [`WarpGroup::shuffle`], `shuffle_up`, `shuffle_down`, [`Tile::shuffle_xor`] |
 //! | `all`, `any`, `ballot`, `match_any`, `match_all` | the same names of [`WarpGroup`] |
@@ -37,15 +38,17 @@
 //! Safety is that of [`warp`](crate::warp): the caller is in its own group by construction, values are of plain bits, and
 //! a member that has not ended and never comes makes the others wait for ever. A value of a member that has ended is any.
 //!
-//! Not there: groups of several warps, of the grid, and the split barriers of a block.
+//! Not there: groups of several warps, and the split barriers of a block.
 
 mod coalesced;
+mod grid;
 mod group;
 mod larger;
 mod some;
 mod tile;
 
 pub use coalesced::coalesced;
+pub use grid::{Grid, grid};
 pub use group::{Group, WarpGroup};
 pub use larger::{Block, Cluster, ThisThread};
 pub use some::Coalesced;

@@ -54,12 +54,16 @@ impl Launch<'_> {
         if ptx_device::cpu::is_in_kernel() {
             return Err(Error::Cpu { kernel: kernel.name.to_owned(), reason: "another kernel would launch it" });
         }
+        if self.extras.needs_blocks_at_once() && grid.blocks.volume() > 1 {
+            let reason = "its launch is cooperative or in clusters, and the CPU runs one block after another";
+            return Err(Error::Cpu { kernel: kernel.name.to_owned(), reason });
+        }
         self.check_shapes()?;
         check_grid(kernel, grid).map_err(|reason| Error::Grid { kernel: kernel.name.to_owned(), grid, reason })?;
         let words = (0..self.arguments.len()).map(|index| self.words(index)).collect::<Result<Vec<_>>>()?;
         let places: Vec<*const ()> = (self.arguments.iter().zip(&words))
             .map(|(argument, words)| match argument {
-                Argument::Value(value) => value.address().cast(),
+                Argument::Value(at) => self.values.address(*at).cast(),
                 _ => words.as_ptr().cast(),
             })
             .collect();

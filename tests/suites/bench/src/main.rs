@@ -13,6 +13,7 @@ use ptx_bench_table::{Row, fits, rows};
 mod arguments;
 mod ceilings;
 mod gpu;
+mod launches;
 mod measure;
 mod session;
 
@@ -25,6 +26,9 @@ struct Options {
     /// Measure what the device can do at most, in this process, and print one line of JSON.
     #[arg(long)]
     ceilings: bool,
+    /// Measure what a launch costs the host, in this process, and print one line of JSON.
+    #[arg(long)]
+    launches: bool,
     /// Compare the table with the kernels' signatures; needs no GPU.
     #[arg(long)]
     check: bool,
@@ -46,6 +50,10 @@ fn run(options: &Options) -> Result<ExitCode> {
     }
     if options.ceilings {
         println!("{}", ceilings::measure()?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.launches {
+        println!("{}", launches::measure()?);
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(name) = &options.only {

@@ -49,6 +49,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     ptx::Device::count()?;
     let ceilings = child(&["--ceilings"], end);
     println!("{ceilings}");
+    let launches = child(&["--launches"], end);
+    println!("{launches}");
     println!("{:20} {:>10} {:>10}      nvcc/Rust trap/full", "", "Rust", "nvcc");
     let mut kernels: Vec<Value> = Vec::new();
     let wanted = |name: &str| options.filters.is_empty() || options.filters.iter().any(|part| name.contains(&**part));
@@ -64,7 +66,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         }
         println!("{}", record::line(&kernel));
         kernels.push(kernel);
-        write(options, &ceilings, &kernels, begin.elapsed())?;
+        write(options, &ceilings, &launches, &kernels, begin.elapsed())?;
     }
     let failed = kernels.iter().filter(|kernel| !kernel["error"].is_null()).count();
     for (what, style, ratio) in [
@@ -80,7 +82,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn write(options: &Options, ceilings: &Value, kernels: &[Value], elapsed: Duration) -> Result<()> {
+fn write(options: &Options, ceilings: &Value, launches: &Value, kernels: &[Value], elapsed: Duration) -> Result<()> {
     let Some(path) = &options.json else { return Ok(()) };
     let record = json!({
         "format": 2,
@@ -88,6 +90,7 @@ fn write(options: &Options, ceilings: &Value, kernels: &[Value], elapsed: Durati
         "date": options.date,
         "driver": driver_release(),
         "device": ceilings,
+        "launches": launches,
         "seconds": elapsed.as_secs(),
         "geometric_mean": {
             "safe": record::mean(kernels, "safe", "ratio"),

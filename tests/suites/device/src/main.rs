@@ -30,6 +30,7 @@ mod heap;
 mod indices;
 mod language;
 mod launcher;
+mod launches;
 mod layouts;
 mod linking;
 mod litmus;
@@ -42,6 +43,7 @@ mod record;
 mod scalars;
 mod shared;
 mod stacks;
+mod survive;
 mod tested;
 mod threads;
 mod types;
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
     };
     if let Some(name) = &options.child {
         let child = panics::child(name)
+            .or_else(|| survive::child(name))
             .or_else(|| stacks::child(name))
             .or_else(|| crates::child(name))
             .or_else(|| print::child(name))
@@ -93,6 +96,8 @@ fn main() -> ExitCode {
         failures::tests(),
         panics::tests(),
         stacks::tests(),
+        launches::tests(),
+        survive::tests(),
         crates::tests(),
         linking::tests(),
         print::tests(),

@@ -27,11 +27,11 @@ static VARIANTS: [(&str, &str, Image); 6] = [
 const CHILD: &str = "panic";
 
 /// What runs on the CPU and on the GPU.
-const VALUES: [u32; 4] = [0, 1, 2, 3];
+pub const VALUES: [u32; 4] = [0, 1, 2, 3];
 
 /// The block and the thread that panic.
-const BLOCK: [u32; 3] = [1, 2, 0];
-const THREAD: [u32; 3] = [5, 1, 1];
+pub const BLOCK: [u32; 3] = [1, 2, 0];
+pub const THREAD: [u32; 3] = [5, 1, 1];
 
 /// Processes at once. Each has a context of its own.
 const AT_ONCE: usize = 8;
@@ -134,6 +134,11 @@ fn kind_of(result: &ptx::Result<()>) -> &'static str {
     }
 }
 
+/// As the kernel takes a block or a thread.
+pub fn number([x, y, z]: [u32; 3]) -> u32 {
+    x | y << 8 | z << 16
+}
+
 fn launch(variant: usize, kind: u32, all: bool) -> ptx::Result<Value> {
     // The memory of the shared device is not touched: a context is lost as a whole.
     let device = Device::first()?;
@@ -141,7 +146,6 @@ fn launch(variant: usize, kind: u32, all: bool) -> ptx::Result<Value> {
     let values = device.upload(&VALUES)?;
     let other = device.new_stream()?;
     let mut out = device.zeroed::<u32>(1)?;
-    let number = |[x, y, z]: [u32; 3]| x | y << 8 | z << 16;
     let block = if all { u32::MAX } else { number(BLOCK) };
     let grid = Grid::new((3, 3, 1), (32, 2, 2));
     panics(kind, &values, block, number(THREAD), &mut out).launch(&module, grid)?;
@@ -155,7 +159,7 @@ fn launch(variant: usize, kind: u32, all: bool) -> ptx::Result<Value> {
     Ok(json!({ "gpu": describe(&first), "again": again }))
 }
 
-fn describe(result: &ptx::Result<()>) -> Value {
+pub fn describe(result: &ptx::Result<()>) -> Value {
     let numbers = |at: ptx::Dim3| json!([at.x, at.y, at.z]);
     match result {
         Err(Error::Panic(panic)) => {
@@ -175,7 +179,7 @@ fn name_of(file: &str) -> &str {
     file.find("library/core/").map_or(file, |at| &file[at..])
 }
 
-fn on_cpu(kind: u32) -> Value {
+pub fn on_cpu(kind: u32) -> Value {
     static SEEN: Mutex<Value> = Mutex::new(Value::Null);
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();

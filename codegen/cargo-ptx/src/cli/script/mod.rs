@@ -165,7 +165,7 @@ fn one_line(diagnostic: &Diagnostic) -> String {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use ptx_build::{Builder, DebugLevel, Output, PanicStrategy};
+    use ptx_build::{AfterPanic, Builder, DebugLevel, Output, PanicStrategy};
     use ptx_codegen::codes::Code;
     use ptx_codegen::request;
     use ptx_project::options::panics::PanicFor;
@@ -199,6 +199,7 @@ mod tests {
             .use_fast_math(false)
             .panic(PanicStrategy::Trap)
             .panic_for("my-crate", PanicStrategy::Location)
+            .after_panic(AfterPanic::Exit)
             .link("a b.cu")
             .link("-c.ptx")
             .link_at_load()
@@ -229,7 +230,11 @@ mod tests {
             link_at_load: true,
             nvcc_flags: vec!["-std=c++20".into()],
             float,
-            panic: PanicSettings { panic: Some(request::PanicStrategy::Trap), panic_for },
+            panic: PanicSettings {
+                panic: Some(request::PanicStrategy::Trap),
+                panic_for,
+                after_panic: Some(request::AfterPanic::Exit),
+            },
             ..Settings::default()
         };
         assert_eq!(args.settings, expected);
@@ -266,6 +271,11 @@ mod tests {
             (PanicStrategy::Trap, request::PanicStrategy::Trap),
         ] {
             assert_eq!(parse(&Builder::new().panic(strategy)).settings.panic.panic, Some(expected));
+        }
+        for (after, expected) in
+            [(AfterPanic::Exit, request::AfterPanic::Exit), (AfterPanic::Trap, request::AfterPanic::Trap)]
+        {
+            assert_eq!(parse(&Builder::new().after_panic(after)).settings.panic.after_panic, Some(expected));
         }
     }
 

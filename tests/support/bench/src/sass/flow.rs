@@ -27,7 +27,7 @@ struct Next {
 ///
 /// **What runs.** From the kernel's first instruction along every edge, and into every function that is called; of this,
 /// only what may still get to an `EXIT` or `RET`. So these are left out:
-/// - what only leads to a trap: the code that reports a panic, with its loop that waits for the host;
+/// - what only leads to a trap or to the `exit` of a panic: the code that reports it, with its loop that waits for the host;
 /// - the copies for warps that have diverged before a barrier: `BRA.DIV` is never taken, `BRA.CONV` always;
 /// - functions that only such code calls.
 ///
@@ -130,7 +130,7 @@ fn next(listing: &Listing, at: usize) -> Result<Next, String> {
             true
         }
         ("EXIT" | "RET" | "KILL", _) => {
-            next.leaves = true;
+            next.leaves = !ends_report(listing, at);
             instruction.predicated
         }
         // A launch ends with it.
@@ -141,6 +141,18 @@ fn next(listing: &Listing, at: usize) -> Result<Next, String> {
         next.to.push(at + 1);
     }
     Ok(next)
+}
+
+/// Whether an `EXIT` is that of a panic's report, which makes the record visible to the host just before; who returns leaves
+/// that to the end of the launch.
+fn ends_report(listing: &Listing, at: usize) -> bool {
+    let instruction = &listing.instructions[at];
+    // What belongs to a fence stands behind it.
+    let before = |at: &usize| !matches!(listing.instructions[*at].base(), "ERRBAR" | "CGAERRBAR" | "CCTL" | "NOP");
+    let fence = (0..at).rev().find(before).map(|at| &listing.instructions[at]);
+    instruction.base() == "EXIT"
+        && !instruction.predicated
+        && fence.is_some_and(|fence| fence.base() == "MEMBAR" && fence.opcode.ends_with(".SYS"))
 }
 
 /// The instructions whose labels an instruction names, as in ``P0, `(.L_x_1)``.
@@ -225,6 +237,12 @@ mod tests {
         // The report of a panic waits in a loop, and may never end.
         let panic = ".w:\nNANOSLEEP\n@P3 BRA `(.w)\nBPT.TRAP 0x1\n.x:\nBRA `(.x)";
         check(&format!(".a:\nFADD\n@P2 BRA `(.w)\n@P0 BRA `(.a)\nEXIT\n{panic}"), &[3]);
+        // It may end the thread alone, and so does who finds that another has panicked, who has no loop.
+        let fence = "MEMBAR.SC.SYS\nERRBAR\nCGAERRBAR\nCCTL.IVALL";
+        let panic = format!("@P4 BRA `(.w)\nREDG\nEXIT\n.w:\nNOP\n@P3 BRA `(.w)\n{fence}\nSTG\n{fence}\nEXIT");
+        check(&format!(".a:\nFADD\n@P2 BRA `(.p)\n@P0 BRA `(.a)\nEXIT\n.p:\n{panic}"), &[3]);
+        // Not every fence is a panic's.
+        check(&format!(".a:\nFADD\n{fence}\n@P0 BRA `(.a)\nSTG\nEXIT"), &[6]);
         // ptxas puts other code behind a trap.
         check("@P0 BRA `(.b)\n.w:\nNANOSLEEP\n@P1 BRA `(.w)\nBPT.TRAP 0x1\n.b:\n.c:\nFADD\n@P2 BRA `(.c)\nEXIT", &[2]);
         // A trap that may not happen ends nothing.

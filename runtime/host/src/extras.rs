@@ -1,0 +1,237 @@
+//! What a launch asks for beside its grid: clusters, cooperation, priority, an early begin. Each is an attribute of
+//! `cuLaunchKernelEx`, and checked before the driver sees it.
+
+use std::ffi::c_void;
+
+use cudarc::driver::sys::{
+    self, CUlaunchAttribute, CUlaunchAttributeID as Id, CUlaunchAttributeValue, CUlaunchConfig, CUresult,
+};
+use cudarc::driver::{CudaStream, DriverError, result};
+use ptx_device::Dim3;
+
+use crate::device::Device;
+use crate::error::Result;
+use crate::grid::{Grid, GridError};
+use crate::module::Kernel;
+
+/// Clusters of so many blocks run on every device that has clusters (CUDA C++ Programming Guide, "Thread Block Clusters").
+const PORTABLE_CLUSTER: u128 = 8;
+
+/// The capability from which on there are clusters, and launches that begin early.
+const NEWER: (u32, u32) = (9, 0);
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extras {
+    pub(crate) cluster: Option<Dim3>,
+    pub(crate) cooperative: bool,
+    pub(crate) priority: Option<i32>,
+    pub(crate) early: bool,
+}
+
+impl Extras {
+    /// Whether blocks wait for each other.
+    #[cfg(feature = "cpu")]
+    pub(crate) fn needs_blocks_at_once(&self) -> bool {
+        self.cooperative || self.cluster.is_some()
+    }
+
+    /// Checks what can be checked without the driver, and tells the driver of what it must know beforehand. The context must
+    /// be current.
+    pub(crate) fn check(&self, grid: Grid, kernel: &Kernel, device: &Device) -> Result<Result<(), GridError>> {
+        if *self == Self::default() {
+            return Ok(Ok(()));
+        }
+        let priorities = if self.priority.is_some() { device.priorities()? } else { 0..=0 };
+        if let Err(reason) = self.fits(grid, device.capability(), (*priorities.start(), *priorities.end())) {
+            return Ok(Err(reason));
+        }
+        if self.cluster.is_some_and(|cluster| cluster.volume() > PORTABLE_CLUSTER) {
+            kernel.allow_large_clusters()?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn fits(&self, grid: Grid, capability: (u32, u32), (first, last): (i32, i32)) -> Result<(), GridError> {
+        if capability < NEWER && (self.cluster.is_some() || self.early) {
+            let what = if self.early { "a launch that begins early" } else { "a launch in clusters" };
+            return Err(GridError::Newer { what, capability });
+        }
+        if let Some(Dim3 { x, y, z }) = self.cluster {
+            let Grid { blocks, .. } = grid;
+            for (axis, blocks, cluster) in [('x', blocks.x, x), ('y', blocks.y, y), ('z', blocks.z, z)] {
+                if cluster == 0 {
+                    return Err(GridError::Zero("cluster"));
+                }
+                if !blocks.is_multiple_of(cluster) {
+                    return Err(GridError::ClusterParts { axis, blocks, cluster });
+                }
+            }
+        }
+        match self.priority {
+            Some(priority) if priority < first || priority > last => Err(GridError::Priority { priority, first, last }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Starts a kernel.
+    ///
+    /// # Safety
+    /// The pointers must be to values of the parameters' sizes, and the context be current.
+    pub(crate) unsafe fn start(
+        &self,
+        kernel: &Kernel,
+        grid: Grid,
+        stream: &CudaStream,
+        pointers: &mut [*mut c_void],
+    ) -> Result<(), DriverError> {
+        let (blocks, threads) = (grid.blocks, grid.threads);
+        if *self == Self::default() {
+            let (blocks, threads) = ((blocks.x, blocks.y, blocks.z), (threads.x, threads.y, threads.z));
+            // SAFETY: the caller's promise.
+            return unsafe {
+                result::launch_kernel(
+                    kernel.function(),
+                    blocks,
+                    threads,
+                    grid.shared_bytes,
+                    stream.cu_stream(),
+                    pointers,
+                )
+            };
+        }
+        let (mut attributes, count) = self.attributes();
+        let config = config(grid, stream, &mut attributes[..count]);
+        // SAFETY: the caller's promise; the attributes live until the call is over.
+        unsafe { sys::cuLaunchKernelEx(&config, kernel.function(), pointers.as_mut_ptr(), std::ptr::null_mut()) }
+            .result()
+    }
+
+    /// What is behind an error of a launch that asked for this; none where it is something else.
+    pub(crate) fn reason(
+        &self,
+        error: DriverError,
+        kernel: &Kernel,
+        grid: Grid,
+        stream: &CudaStream,
+    ) -> Option<GridError> {
+        match (error.0, self.cluster) {
+            (CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, _) => {
+                let limit = kernel.resident_blocks(grid.threads, grid.shared_bytes, stream.context()).ok()?;
+                let blocks = u64::try_from(grid.blocks.volume()).unwrap_or(u64::MAX);
+                Some(GridError::Cooperative { blocks, limit })
+            }
+            (CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE, Some(cluster)) => {
+                // Without the attribute that is too large.
+                let config = config(grid, stream, &mut []);
+                let mut limit = 0;
+                // SAFETY: writes one number; the context is current.
+                unsafe { sys::cuOccupancyMaxPotentialClusterSize(&mut limit, kernel.function(), &config) }
+                    .result()
+                    .ok()?;
+                Some(GridError::ClusterSize { cluster, limit: u32::try_from(limit).unwrap_or(0) })
+            }
+            _ => None,
+        }
+    }
+
+    fn attributes(&self) -> ([CUlaunchAttribute; 4], usize) {
+        let attribute = |id, value: &dyn Fn(&mut CUlaunchAttributeValue)| {
+            let mut attribute = CUlaunchAttribute { id, pad: [0; 4], value: CUlaunchAttributeValue { pad: [0; 64] } };
+            value(&mut attribute.value);
+            attribute
+        };
+        let mut all = [attribute(Id::CU_LAUNCH_ATTRIBUTE_IGNORE, &|_| ()); 4];
+        let mut count = 0;
+        let mut add = |attribute| {
+            all[count] = attribute;
+            count += 1;
+        };
+        if let Some(Dim3 { x, y, z }) = self.cluster {
+            let dim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+            add(attribute(Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &|value| value.clusterDim = dim));
+        }
+        if self.cooperative {
+            add(attribute(Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &|value| value.cooperative = 1));
+        }
+        if let Some(priority) = self.priority {
+            add(attribute(Id::CU_LAUNCH_ATTRIBUTE_PRIORITY, &|value| value.priority = priority));
+        }
+        if self.early {
+            let id = Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            add(attribute(id, &|value| value.programmaticStreamSerializationAllowed = 1));
+        }
+        (all, count)
+    }
+}
+
+fn config(grid: Grid, stream: &CudaStream, attributes: &mut [CUlaunchAttribute]) -> CUlaunchConfig {
+    let Grid { blocks, threads, shared_bytes } = grid;
+    CUlaunchConfig {
+        gridDimX: blocks.x,
+        gridDimY: blocks.y,
+        gridDimZ: blocks.z,
+        blockDimX: threads.x,
+        blockDimY: threads.y,
+        blockDimZ: threads.z,
+        sharedMemBytes: shared_bytes,
+        hStream: stream.cu_stream(),
+        attrs: attributes.as_mut_ptr(),
+        numAttrs: attributes.len() as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOPPER: (u32, u32) = (9, 0);
+    const RANGE: (i32, i32) = (-5, 0);
+
+    fn fits(extras: Extras, grid: Grid, capability: (u32, u32)) -> Result<(), GridError> {
+        extras.fits(grid, capability, RANGE)
+    }
+
+    #[test]
+    fn clusters_divide_the_grid() {
+        let of = |x, y, z| Extras { cluster: Some(Dim3::new(x, y, z)), ..Extras::default() };
+        assert_eq!(fits(of(2, 1, 1), Grid::new(6, 32), HOPPER), Ok(()));
+        assert_eq!(fits(of(2, 2, 2), Grid::new((2, 4, 6), 32), (12, 0)), Ok(()));
+        let parts = GridError::ClusterParts { axis: 'y', blocks: 3, cluster: 2 };
+        assert_eq!(fits(of(2, 2, 1), Grid::new((2, 3), 32), HOPPER), Err(parts));
+        assert_eq!(fits(of(2, 0, 1), Grid::new(2, 32), HOPPER), Err(GridError::Zero("cluster")));
+    }
+
+    #[test]
+    fn what_the_device_is_too_old_for_is_named() {
+        let old = |what| Err(GridError::Newer { what, capability: (8, 9) });
+        let cluster = Extras { cluster: Some(Dim3::new(1, 1, 1)), ..Extras::default() };
+        assert_eq!(fits(cluster, Grid::new(1, 1), (8, 9)), old("a launch in clusters"));
+        let early = Extras { early: true, ..Extras::default() };
+        assert_eq!(fits(early, Grid::new(1, 1), (8, 9)), old("a launch that begins early"));
+        let cooperative = Extras { cooperative: true, ..Extras::default() };
+        assert_eq!(fits(cooperative, Grid::new(1, 1), (7, 5)), Ok(()));
+    }
+
+    #[test]
+    fn priorities_are_the_devices() {
+        let of = |priority| fits(Extras { priority: Some(priority), ..Extras::default() }, Grid::new(1, 1), (7, 5));
+        assert_eq!((of(-5), of(0)), (Ok(()), Ok(())));
+        for priority in [-6, 1] {
+            assert_eq!(of(priority), Err(GridError::Priority { priority, first: -5, last: 0 }));
+        }
+    }
+
+    #[test]
+    fn all_that_was_asked_for_is_an_attribute() {
+        assert_eq!(Extras::default().attributes().1, 0);
+        let all = Extras { cluster: Some(Dim3::new(2, 1, 1)), cooperative: true, priority: Some(-1), early: true };
+        let (attributes, count) = all.attributes();
+        assert_eq!(count, 4);
+        // SAFETY: the field that was written.
+        assert_eq!(unsafe { attributes[0].value.clusterDim.x }, 2);
+        // SAFETY: as above.
+        assert_eq!(unsafe { attributes[2].value.priority }, -1);
+        assert_eq!(attributes[3].id, Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+    }
+}
