@@ -43,6 +43,9 @@ pub use ptx_host::*;
 pub use ptx_macros::image;
 pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, float, kernel, shared};
 
+#[cfg(feature = "random")]
+pub use ptx_rand as random;
+
 /// Prints a line. On the device it prints the text of `std::println!` by one call of the driver's `vprintf`, so that
 /// the lines of different threads do not mix. On the host it is `std::println!`.
 ///
