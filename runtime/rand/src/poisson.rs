@@ -116,7 +116,7 @@ fn ln_factorial(x: f32) -> f64 {
     let inverse = 1.0 / next;
     let square = inverse * inverse;
     let mut series = -0.163_343_643_1e-2;
-    series = series * square + 0.836_457_889_22e-3;
+    series = series * square + 0.836_458_789_22e-3;
     series = series * square - 0.595_189_686_119_7e-3;
     series = series * square + 0.793_650_576_493_454e-3;
     series = series * square - 0.277_777_777_735_865_004e-2;

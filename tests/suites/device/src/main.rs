@@ -37,6 +37,7 @@ mod options;
 mod panics;
 mod parts;
 mod print;
+mod random;
 mod record;
 mod scalars;
 mod stacks;
@@ -94,6 +95,7 @@ fn main() -> ExitCode {
         print::tests(),
         heap::tests(),
         halfwords::tests(),
+        random::tests(),
         float::tests(),
     ]
     .concat();
