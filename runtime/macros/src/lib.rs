@@ -4,6 +4,7 @@
 
 mod abi_type;
 mod arguments;
+mod asm;
 mod bitfields;
 mod descriptor;
 mod device;
@@ -197,4 +198,11 @@ pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn __print(arguments: TokenStream) -> TokenStream {
     print::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// What `ptx::asm!` expands to. Not part of the public interface.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __asm(arguments: TokenStream) -> TokenStream {
+    asm::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -1,8 +1,9 @@
 //! Device intrinsics: gives the functions named `__ptx_…` their bodies.
 //!
 //! Before: `declare i32 @__ptx_tid_x()`. After: an always-inlined function that calls LLVM's intrinsic. Names with a dot
-//! are instructions: `declare float @__ptx_add.rz.f32(float, float)` becomes inline PTX.
+//! are instructions: `declare float @__ptx_add.rz.f32(float, float)` becomes inline PTX. `assembly` has those of `ptx::asm!`.
 
+mod assembly;
 mod convergent;
 mod dimensions;
 mod float;
@@ -36,6 +37,14 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, table: &Table
         if llvm::uses(&function).is_empty() {
             // SAFETY: nothing uses it, and its handle ends here.
             unsafe { llvm::delete_function(function) };
+            continue;
+        }
+        if let Some(assembly) = assembly::parse(&name) {
+            match assembly.write(context, function) {
+                Ok(true) => set_inline(context, function),
+                Ok(false) => problems.push(unknown(&name, function, table, "it is declared with another signature")),
+                Err(error) => problems.push(unknown(&name, function, table, &error.to_string())),
+            }
             continue;
         }
         if let Some(instruction) = find_instruction(&name) {
