@@ -31,12 +31,15 @@ pub mod hint;
 pub mod index;
 mod intrinsics;
 pub mod math;
+pub mod memory;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 #[doc(hidden)]
 pub mod print;
 #[doc(hidden)]
 pub mod shared;
+#[doc(hidden)]
+pub mod statics;
 pub mod sync;
 #[cfg(target_arch = "nvptx64")]
 mod syscalls;
@@ -53,4 +56,5 @@ pub use disjoint::{
     PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Transposed,
 };
 pub use shared::{Shared, SharedAtomics};
+pub use statics::{Constant, DeviceStatic, Global};
 pub use sync::sync_threads;

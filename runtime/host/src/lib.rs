@@ -20,6 +20,7 @@ mod param;
 mod shape;
 mod stack;
 mod stack_top;
+mod statics;
 mod test;
 
 #[cfg(feature = "cpu")]

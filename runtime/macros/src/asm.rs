@@ -4,10 +4,11 @@
 //! `fn __ptx_asm:v:=r:r,r:add.s32 $0, $1, $2;(a: i32, b: i32, sum: *mut i32)`. On the host it panics.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, LitStr, Path, Token, Type, parenthesized};
 
 use crate::print::parse::{Argument, Piece, parse};
@@ -59,7 +60,7 @@ impl Parse for Input {
             }
         }
         if parsed.templates.is_empty() {
-            return Err(input.error("there is no text: a string literal, as `\"membar.gl;\"`"));
+            return Err(syn::Error::new(Span::call_site(), "there is no text: a string literal, as `\"membar.gl;\"`"));
         }
         Ok(parsed)
     }
@@ -164,7 +165,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let input_types: Vec<_> = inputs.iter().map(|at| &operands[*at].ty).collect();
     let result_types: Vec<_> = results.iter().map(|at| &operands[*at].ty).collect();
     let assignments = results.iter().zip(&result_names).map(|(at, name)| match operands[*at].place.as_ref() {
-        Some(Some(place)) => quote!(#place = #name;),
+        Some(Some(place)) => quote_spanned!(place.span()=> #place = #name;),
         _ => quote!(let _ = #name;),
     });
     let assignments: Vec<_> = assignments.collect();

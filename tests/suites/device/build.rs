@@ -23,7 +23,7 @@ mod rand;
 const FORMS: [&str; 6] = ["ptx", "cubin", "fatbin", "o", "a", "ltoir"];
 
 fn main() {
-    for folder in ["../../kernels/basics", "../../kernels/litmus", "../../kernels/syscalls"] {
+    for folder in ["../../kernels/basics", "../../kernels/litmus", "../../kernels/memory", "../../kernels/syscalls"] {
         Builder::new().kernels(folder).profile("release").build();
     }
     crates::build();

@@ -1,8 +1,10 @@
 //! Inline PTX of `ptx::asm!`, whose text is in the name of the function that the macro calls.
 //!
 //! Before: `declare void @"__ptx_asm:v:=r:r,r:add.s32 $0, $1, $2;"(i32, i32, ptr)`. After: an always-inlined function
-//! with that inline PTX, which stores each result where its pointer says. `v` is for volatile, `p` for pure.
+//! with that inline PTX, which stores each result where its pointer says. `v` is for volatile, `p` for pure. The device
+//! library says what its own instructions need: `v/80/7.4` is for sm_80 and PTX ISA 7.4.
 
+use crate::arch::PtxVersion;
 use crate::llvm::{
     Attribute, AttributeLoc, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicType, BasicTypeEnum, BuilderError,
     Context, FunctionValue,
@@ -16,6 +18,8 @@ const BEGIN: &str = "asm:";
 pub struct Assembly<'a> {
     /// Without effects: equal ones are computed once, unused ones never.
     is_pure: bool,
+    /// The lowest arch and PTX ISA version, where the name says them.
+    pub since: Option<(u32, PtxVersion)>,
     /// The results' constraints, as `=r`.
     outputs: Vec<&'a str>,
     /// The operands' constraints: a class of registers, or the number of the result in whose register it is.
@@ -31,10 +35,21 @@ pub fn parse(name: &str) -> Option<Assembly<'_>> {
     let mut list = || Some(parts.next()?.split(',').filter(|constraint| !constraint.is_empty()).collect::<Vec<_>>());
     let (kind, outputs, inputs) = (list()?, list()?, list()?);
     let text = parts.next()?;
-    Some(Assembly { is_pure: kind == ["p"], outputs, inputs, text })
+    let mut kind = kind.first()?.split('/');
+    let is_pure = kind.next()? == "p";
+    let since = kind.next().zip(kind.next()).and_then(|(sm, version)| {
+        let (major, minor) = version.split_once('.')?;
+        Some((sm.parse().ok()?, PtxVersion { major: major.parse().ok()?, minor: minor.parse().ok()? }))
+    });
+    Some(Assembly { is_pure, since, outputs, inputs, text })
 }
 
 impl Assembly<'_> {
+    /// The instruction, for messages.
+    pub fn instruction(&self) -> &str {
+        self.text.split_whitespace().next().unwrap_or_default().trim_end_matches(';')
+    }
+
     /// Gives the function its body; false if its signature is not what the name says.
     pub fn write<'ctx>(&self, context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<bool, BuilderError> {
         let types = function.get_type().get_param_types();
@@ -117,6 +132,7 @@ mod tests {
         let name = "__ptx_asm:p:=r,=l:0,f:{.reg .b32 a; mov $$L:b, {$0, $1};}";
         let expected = Assembly {
             is_pure: true,
+            since: None,
             outputs: vec!["=r", "=l"],
             inputs: vec!["0", "f"],
             text: "{.reg .b32 a; mov $$L:b, {$0, $1};}",
@@ -125,6 +141,9 @@ mod tests {
         let nothing = parse("__ptx_asm:v:::trap;").unwrap();
         assert_eq!((nothing.is_pure, nothing.outputs.len(), nothing.inputs.len()), (false, 0, 0));
         assert_eq!(parse("__ptx_asm:v"), None);
+        let since = parse("__ptx_asm:v/80/7.4::l:discard.global.L2 [$0], 128;").unwrap();
+        assert_eq!(since.since, Some((80, PtxVersion { major: 7, minor: 4 })));
+        assert_eq!((since.is_pure, since.instruction()), (false, "discard.global.L2"));
         assert_eq!(parse("__ptx_tid_x"), None);
     }
 }

@@ -41,6 +41,7 @@ mod random;
 mod record;
 mod scalars;
 mod stacks;
+mod statics;
 mod tested;
 mod threads;
 mod types;
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
         scalars::tests(),
         layouts::tests(),
         memory::tests(),
+        statics::tests(),
         threads::tests(),
         warp::tests(),
         indices::tests(),
