@@ -11,7 +11,7 @@ use crate::atomic::{Atomic, AtomicValue, Device};
 
 macro_rules! at_the_host {
     ($name:ident, $bound:path) => {
-        impl<T: $bound> $name<T> {
+        impl<T> $name<T> {
             /// With a first value, which every module has when it is loaded.
             pub const fn new(value: T) -> Self {
                 Self {

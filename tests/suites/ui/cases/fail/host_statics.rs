@@ -14,7 +14,7 @@ static EMPTY: Global<u32>; //~ ERROR: a global static has a value
 static mut CHANGED: Constant<u32> = Constant::new(3); //~ ERROR: not `static mut`
 
 #[ptx::global]
-static CHAR: Global<char> = Global::new('a'); //~ ERROR: `char: Plain` is not satisfied
+static CHAR: Global<char> = Global::new('a'); //~ ERROR: cannot stand beside bit-fields
 
 #[ptx::constant]
 static STR: Constant<&str> = Constant::new("a"); //~ ERROR: has no defined device layout

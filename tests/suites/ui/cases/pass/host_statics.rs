@@ -32,7 +32,8 @@ static UNUSED: Global<u64> = Global::new(9);
 // CHECK-LABEL: .visible .entry run(
 // CHECK-DAG: ld.const.b32 {{.*}}, [host_statics$FACTOR];
 // CHECK-DAG: ld.const.b32
-// CHECK: atom.{{.*}}add.u32 {{.*}}, [host_statics$COUNTS+4]
+// CHECK: mov.b64 {{.*}}, host_statics$COUNTS;
+// CHECK: atom.relaxed.gpu.global.add.u32
 // CHECK: ret;
 #[kernel]
 pub unsafe fn run(i: usize, out: *mut f32, numbers: *mut u32) {
