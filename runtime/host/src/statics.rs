@@ -24,7 +24,8 @@ impl Module {
         // No kernel may see it change. No other thread can launch one: that takes a reference to the module.
         self.device().synchronize()?;
         // SAFETY: the value's own bytes; no more are read than it has.
-        let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), size_of::<S::Value>()) };
+        let bytes =
+            unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), size_of::<S::Value>()) };
         // SAFETY: the static is that large, and nobody uses it.
         unsafe { result::memcpy_htod_sync(address, bytes) }.doing(|| format!("writing the static `{}`", place.path()))
     }
@@ -43,7 +44,8 @@ impl Module {
         // SAFETY: the bytes are those of `value`, and are initialised.
         let bytes = unsafe { std::slice::from_raw_parts_mut(value.as_mut_ptr().cast::<u8>(), size_of::<S::Value>()) };
         // SAFETY: the static is that large.
-        unsafe { result::memcpy_dtoh_sync(bytes, address) }.doing(|| format!("reading the static `{}`", place.path()))?;
+        unsafe { result::memcpy_dtoh_sync(bytes, address) }
+            .doing(|| format!("reading the static `{}`", place.path()))?;
         // SAFETY: any bits are a value, also those of a kernel that somebody else has launched meanwhile.
         Ok(unsafe { value.assume_init() })
     }

@@ -80,7 +80,10 @@ impl Parse for Operand {
         let span = direction.span();
         let content;
         if direction != "in" && direction != "out" && direction != "inout" {
-            return Err(syn::Error::new(span, "an operand is `in(TYPE) value`, `out(TYPE) place` or `inout(TYPE) place`"));
+            return Err(syn::Error::new(
+                span,
+                "an operand is `in(TYPE) value`, `out(TYPE) place` or `inout(TYPE) place`",
+            ));
         }
         parenthesized!(content in input);
         let ty = content.parse()?;
@@ -91,7 +94,11 @@ impl Parse for Operand {
             value = Some(input.parse::<Expr>()?);
         }
         if direction == "inout" {
-            place = Some(if input.parse::<Option<Token![=>]>>()?.is_some() { place_or_nothing(input)? } else { value.clone() });
+            place = Some(if input.parse::<Option<Token![=>]>>()?.is_some() {
+                place_or_nothing(input)?
+            } else {
+                value.clone()
+            });
         }
         Ok(Self { name, ty, value, place, span })
     }
@@ -153,7 +160,9 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let outputs: Vec<String> = results.iter().map(|at| format!("={}", classes[*at])).collect();
     let constraints: Vec<String> = inputs
         .iter()
-        .map(|at| results.iter().position(|result| result == at).map_or(classes[*at].to_string(), |tied| tied.to_string()))
+        .map(|at| {
+            results.iter().position(|result| result == at).map_or(classes[*at].to_string(), |tied| tied.to_string())
+        })
         .collect();
     let text = text(&templates, &operands, number)?;
     let symbol = format!("{BEGIN}:{kind}:{}:{}:{text}", outputs.join(","), constraints.join(","));

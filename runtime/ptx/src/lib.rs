@@ -33,9 +33,10 @@ pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{
-    Constant, DeviceStatic, Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
-    Global, PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared, SharedAtomics, Transposed, arch,
-    atomic, bits, cluster, control, cooperative, disjoint, float, hint, math, memory, sync, sync_threads, thread, vec, warp,
+    Constant, DeviceStatic, Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided,
+    DisjointTiles, Global, InPlace, PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared,
+    SharedAtomics, Transposed, arch, atomic, bits, cluster, control, cooperative, disjoint, float, hint, math, memory,
+    sync, sync_threads, thread, vec, warp,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;

@@ -87,11 +87,7 @@ fn exp(x: f32) -> f32 {
 
 /// As above.
 fn ln(x: f32) -> f32 {
-    if cfg!(target_arch = "nvptx64") {
-        (f64::from(x.log2_approx()) * core::f64::consts::LN_2) as f32
-    } else {
-        x.ln()
-    }
+    if cfg!(target_arch = "nvptx64") { (f64::from(x.log2_approx()) * core::f64::consts::LN_2) as f32 } else { x.ln() }
 }
 
 /// The logarithm of Γ(x + 1) for a whole number. By Stirling's series (Hart et al.: Computer Approximations, 1968,

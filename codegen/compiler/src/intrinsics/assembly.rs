@@ -101,8 +101,11 @@ impl Assembly<'_> {
         }
         if let Some(value) = call.try_as_basic_value().basic() {
             for (index, pointer) in (0..).zip(&pointers) {
-                let result =
-                    if pointers.len() == 1 { value } else { builder.build_extract_value(value.into_struct_value(), index, "")? };
+                let result = if pointers.len() == 1 {
+                    value
+                } else {
+                    builder.build_extract_value(value.into_struct_value(), index, "")?
+                };
                 builder.build_store(pointer.into_pointer_value(), result)?;
             }
         }

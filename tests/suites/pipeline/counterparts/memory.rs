@@ -11,8 +11,14 @@ const TYPES: [(&str, &str, &str, &str, &str); 10] = [
     ("u64", "u64", "unsigned long long", "r", "r"),
     ("f32", "f32", "float", "f", "f"),
     ("f64", "f64", "double", "d", "d"),
-    ("float2", "Float2", "float2", "Float2::new(f, f)", "make_float2(f, f)"),
-    ("float4", "Float4", "float4", "Float4::new(f, f, f, f)", "make_float4(f, f, f, f)"),
+    ("float2", "Float2", "float2", "Float2::new(f, f32::from_bits(u))", "make_float2(f, __uint_as_float(u))"),
+    (
+        "float4",
+        "Float4",
+        "float4",
+        "Float4::new(f, f32::from_bits(u), f32::from_bits(v), f32::from_bits(w))",
+        "make_float4(f, __uint_as_float(u), __uint_as_float(v), __uint_as_float(w))",
+    ),
     ("double2", "Double2", "double2", "Double2::new(d, d)", "make_double2(d, d)"),
 ];
 
@@ -39,9 +45,12 @@ pub fn rows() -> Vec<Row> {
             ));
         }
     }
-    for (function, cuda) in
-        [("is_global", "__isGlobal"), ("is_shared", "__isShared"), ("is_local", "__isLocal"), ("is_constant", "__isConstant")]
-    {
+    for (function, cuda) in [
+        ("is_global", "__isGlobal"),
+        ("is_shared", "__isShared"),
+        ("is_local", "__isLocal"),
+        ("is_constant", "__isConstant"),
+    ] {
         let rust = format!("memory::{function}(q as *const u8) as u32");
         rows.push(row(function, 'u', rust, format!("{cuda}((const void*)q)")));
     }
@@ -79,7 +88,8 @@ pub fn rows() -> Vec<Row> {
         let rust = format!("*(s as *mut u32) = memory::load_{name}(q as *const u32);");
         rows.push(row(format!("load_{name}"), '-', rust, cuda).from(min_sm));
         if name.starts_with("l1") {
-            let cuda = format!("asm volatile(\"st.global.{modifier}.b32 [%0], %1;\" :: \"l\"(q), \"r\"(u) : \"memory\");");
+            let cuda =
+                format!("asm volatile(\"st.global.{modifier}.b32 [%0], %1;\" :: \"l\"(q), \"r\"(u) : \"memory\");");
             rows.push(row(format!("store_{name}"), '-', format!("memory::store_{name}(q as *mut u32, u);"), cuda));
         }
     }
@@ -98,7 +108,8 @@ pub fn rows() -> Vec<Row> {
     }
     rows.push(row("copy_async_commit", '-', "memory::copy_async_commit();", "__pipeline_commit();").from(80));
     for pending in 0..8 {
-        let (rust, cuda) = (format!("memory::copy_async_wait::<{pending}>();"), format!("__pipeline_wait_prior({pending});"));
+        let (rust, cuda) =
+            (format!("memory::copy_async_wait::<{pending}>();"), format!("__pipeline_wait_prior({pending});"));
         rows.push(row(format!("copy_async_wait_{pending}"), '-', rust, cuda).from(80));
     }
     rows
