@@ -127,6 +127,9 @@ pub trait Generator: State {
     #[must_use]
     #[inline]
     fn poisson(&mut self, lambda: f64) -> u32 {
-        poisson(self, lambda)
+        if lambda > 4000.0 {
+            return (lambda.sqrt() * self.normal_f64() + lambda + 0.5) as u32;
+        }
+        poisson(lambda, || self.uniform())
     }
 }

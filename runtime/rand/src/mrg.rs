@@ -26,7 +26,7 @@ const SECOND: Recurrence = Recurrence { modulus: 4_294_944_443, forward: 527_612
 const SUBSEQUENCE: usize = 76;
 
 /// 1 / first modulus, as CURAND writes it: the largest number becomes 1. The paper's is 1 / (first modulus + 1).
-const NORM: f64 = 2.328_306_549_837_828_8e-10;
+const NORM: f64 = 2.328_306_549_837_829e-10;
 
 /// What makes 32 bits of a number, as CURAND writes it.
 const BITS_NORM: f64 = 1.000_000_048_662;

@@ -4,27 +4,22 @@ use ptx_device::float::Approx as _;
 #[cfg(target_arch = "nvptx64")]
 use ptx_device::math::Math as _;
 
-use crate::generator::Generator;
-
-/// As CURAND chooses between the methods.
-pub fn poisson<G: Generator + ?Sized>(generator: &mut G, lambda: f64) -> u32 {
+/// A number for a mean of at most 4000, from uniform numbers.
+pub fn poisson(lambda: f64, uniform: impl FnMut() -> f32) -> u32 {
     if lambda < 64.0 {
-        return by_product(generator, lambda as f32);
-    }
-    if lambda > 4000.0 {
-        return (lambda.sqrt() * generator.normal_f64() + lambda + 0.5) as u32;
+        return by_product(lambda as f32, uniform);
     }
     // A NaN would be rejected for ever.
-    if lambda.is_nan() { 0 } else { by_rejection(generator, lambda as f32) }
+    if lambda.is_nan() { 0 } else { by_rejection(lambda as f32, uniform) }
 }
 
 /// Knuth: The Art of Computer Programming, volume 2, §3.4.1, algorithm Q; from above, so that large means do not
 /// underflow.
-fn by_product<G: Generator + ?Sized>(generator: &mut G, lambda: f32) -> u32 {
+fn by_product(lambda: f32, mut uniform: impl FnMut() -> f32) -> u32 {
     let mut product = lambda.exp();
     let mut count = 0;
     loop {
-        product *= generator.uniform();
+        product *= uniform();
         if product > 1.0 {
             count += 1;
         } else {
@@ -34,19 +29,23 @@ fn by_product<G: Generator + ?Sized>(generator: &mut G, lambda: f32) -> u32 {
 }
 
 /// Rejection from a distribution whose function is a simple approximation of the incomplete gamma function.
-fn by_rejection<G: Generator + ?Sized>(generator: &mut G, lambda: f32) -> u32 {
+fn by_rejection(lambda: f32, mut uniform: impl FnMut() -> f32) -> u32 {
     let gamma = IncompleteGamma::new(lambda);
     let log = ln(lambda);
     loop {
-        let x = gamma.inverse(generator.uniform()).floor();
+        let x = gamma.inverse(uniform()).floor();
         let height = (gamma.value(x + 1.0) - gamma.value(x)) * 1.3;
-        let y = generator.uniform() * height;
+        let y = uniform() * height;
         let wanted = exp(-lambda + x * log - ln_factorial(x) as f32);
         if y < wanted && f64::from(height) >= 1e-20 {
             return x as u32;
         }
     }
 }
+
+/// Of slope and shift, as CURAND has them.
+const COEFFICIENTS: [[f32; 3]; 2] =
+    [[1.432_480_3, 0.124_009_795, 0.000_253_610_75], [0.210_967_35, 1.973_811_6, 0.942_017_3]];
 
 /// CURAND's approximation of the regularised incomplete gamma function of `a` as a logistic function, squared.
 struct IncompleteGamma {
@@ -57,8 +56,9 @@ struct IncompleteGamma {
 
 impl IncompleteGamma {
     fn new(a: f32) -> Self {
-        let slope = 1.432_480_4 * (a - 0.124_009_79).rsqrt_approx() + 0.000_253_610_75;
-        let shift = 0.210_967_35 * (a - 1.973_811_6).rsqrt_approx() + 0.942_017_34;
+        let [[factor, offset, sum], [shift_factor, shift_offset, shift_sum]] = COEFFICIENTS;
+        let slope = factor * (a - offset).rsqrt_approx() + sum;
+        let shift = shift_factor * (a - shift_offset).rsqrt_approx() + shift_sum;
         Self { a, slope, shift }
     }
 
@@ -115,8 +115,8 @@ fn ln_factorial(x: f32) -> f64 {
     series = series * square + 0.836_458_789_22e-3;
     series = series * square - 0.595_189_686_119_7e-3;
     series = series * square + 0.793_650_576_493_454e-3;
-    series = series * square - 0.277_777_777_735_865_004e-2;
-    series = series * square + 0.083_333_333_333_333_101_837_5;
+    series = series * square - 0.277_777_777_735_865e-2;
+    series = series * square + 0.083_333_333_333_333_1;
     series = series * inverse + 0.918_938_533_204_672;
     let product = 0.5 * next.ln() * (next - 0.5);
     (product - next) + (product + series)
@@ -135,6 +135,15 @@ mod tests {
             assert!(error < 1e-10 * sum.max(1.0), "{x}: {error}");
         }
         assert_eq!(ln_factorial(0.0), 0.0);
+    }
+
+    #[test]
+    fn coefficients_are_rounded_as_in_c() {
+        let digits = [
+            ["1.43248035075540910", "0.12400979329415655", "0.00025361074907033"],
+            ["0.21096734870196546", "1.97381164089999420", "0.94201734077887530"],
+        ];
+        assert_eq!(COEFFICIENTS, digits.map(|row| row.map(|text| text.parse::<f32>().unwrap())));
     }
 
     #[test]
