@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 pub use xtask::ARCH;
 
-use crate::{abi, cases, core, debugger, examples, reference, setup, shell};
+use crate::{abi, cases, core, curand, debugger, examples, reference, setup, shell};
 
 /// The package that runs the device tests, and the examples beside it.
 const TESTS: &str = "ptx-device-tests";
@@ -48,6 +48,10 @@ pub fn run(library: Option<&Path>) -> Result<()> {
     }
     if let Some(reason) = reference::add_features(&mut build, &[TESTS]) {
         eprintln!("the bundle's tests of rounding and accuracy will be skipped: {reason}");
+    }
+    match curand::headers() {
+        Ok(include) => _ = build.env("CURAND_INCLUDE", include),
+        Err(error) => eprintln!("the bundle's tests of random numbers will lack CURAND's: {error:#}"),
     }
     shell::run(&mut build)?;
     shell::run(&mut unoptimised)?;

@@ -15,6 +15,7 @@ mod cases;
 mod ci;
 mod core;
 mod counts;
+mod curand;
 mod debugger;
 mod examples;
 mod messages;
@@ -64,6 +65,8 @@ enum Verb {
         #[arg(long, value_name = "FOLDER")]
         library: Option<std::path::PathBuf>,
     },
+    /// Compiles CURAND's functions for the host, and writes what they give: what random numbers are compared with.
+    Curand,
     /// Writes the book's table of measured errors from records of device runs.
     Accuracy {
         /// The records, from the one that counts most; the latest in tests/suites/device/results by default.
@@ -105,6 +108,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Random { arguments } => random::run(&arguments),
         Verb::Bless { filter } => bless::run(filter.as_deref()),
         Verb::DeviceBundle { library } => bundle::run(library.as_deref()).map(|()| ExitCode::SUCCESS),
+        Verb::Curand => curand::run().map(|()| ExitCode::SUCCESS),
         Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(&what),
         Verb::PtxDiff { base } => ptx_diff::run(&base),

@@ -50,6 +50,21 @@ pub const DYNAMIC_SHARED_ALIGN: u32 = 128;
 /// The section of statics that lie in constant memory.
 pub const CONSTANT_SECTION: &str = ".ptx.constant";
 
+/// The section of statics in constant memory that the host writes.
+pub const HOST_CONSTANT_SECTION: &str = ".ptx.constant.host";
+
+/// The section of statics in global memory that the host writes and reads.
+pub const GLOBAL_SECTION: &str = ".ptx.global";
+
+/// The symbol of a static that the host finds by its path: `a$b$NAME` for `a::b::NAME`. PTX has no other sign that Rust's
+/// names lack (PTX ISA, "Identifiers").
+pub fn symbol_of_static(path: &str) -> impl Iterator<Item = char> {
+    let mut parts = path.split("::");
+    let first = parts.next().unwrap_or_default().chars();
+    let rest = parts.flat_map(|part| core::iter::once('$').chain(part.chars()));
+    first.chain(rest).map(|c| if c.is_ascii_alphanumeric() || c == '$' { c } else { '_' })
+}
+
 /// The name of the function that the macros put around the user's for the compiler to call.
 pub const SHIM: &str = "__ptx_shim";
 

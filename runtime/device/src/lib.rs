@@ -32,6 +32,7 @@ pub mod hint;
 pub mod index;
 mod intrinsics;
 pub mod math;
+pub mod memory;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 #[doc(hidden)]
@@ -39,6 +40,8 @@ pub mod print;
 pub mod shared;
 #[doc(hidden)]
 pub mod statics;
+#[doc(hidden)]
+pub mod symbols;
 pub mod sync;
 #[cfg(target_arch = "nvptx64")]
 mod syscalls;
@@ -55,4 +58,5 @@ pub use disjoint::{
     PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Transposed,
 };
 pub use statics::{Shared, SharedAtomics};
+pub use symbols::{Constant, DeviceStatic, Global};
 pub use sync::sync_threads;

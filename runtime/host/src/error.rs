@@ -131,6 +131,30 @@ pub enum Error {
         /// The kernels that the image has.
         known: String,
     },
+    /// The image has no such static.
+    #[error(
+        "the device code `{image}` has no static `{path}`: it has those with `#[ptx::global]` or `#[ptx::constant]` that a \
+         kernel uses and that stand in a module, not in a function"
+    )]
+    UnknownStatic {
+        /// The static's path.
+        path: &'static str,
+        /// The name of the image.
+        image: String,
+    },
+    /// The static has another size in the device code.
+    #[error(
+        "the static `{path}` has {device} bytes on the device and {host} in this program. Build the program again: the device \
+         code that it embeds is of other sources"
+    )]
+    StaticSize {
+        /// The static's path.
+        path: &'static str,
+        /// Its bytes in the device code.
+        device: usize,
+        /// Its bytes in this program.
+        host: usize,
+    },
     /// The kernel was compiled with other parameters than those the host knows.
     #[error(
         "kernel `{name}` was compiled with other parameters than this program launches it with.\n  device: {device}\n  \

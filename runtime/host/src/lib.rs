@@ -24,6 +24,7 @@ mod prepared;
 mod shape;
 mod stack;
 mod stack_top;
+mod statics;
 mod test;
 mod values;
 mod watch;

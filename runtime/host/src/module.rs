@@ -6,7 +6,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use cudarc::driver::sys::{
-    self, CUdevice_attribute as DeviceAttribute, CUfunction, CUfunction_attribute as Attribute, CUmodule, CUresult,
+    self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction, CUfunction_attribute as Attribute, CUmodule,
+    CUresult,
 };
 use cudarc::driver::{CudaContext, DriverError, result};
 use ptx_abi::{Descriptor, Mangling};
@@ -191,6 +192,26 @@ impl Module {
         self.loaded.function(name)
     }
 
+    /// Where a symbol of the code lies and how many bytes it has; none if there is no such symbol.
+    pub(crate) fn symbol(&self, name: &str) -> Result<Option<(CUdeviceptr, usize)>> {
+        let doing = || format!("looking for `{name}` in the loaded code");
+        self.loaded.context.bind_to_thread().doing(doing)?;
+        let symbol = CString::new(name).map_err(|_| DriverError(CUresult::CUDA_ERROR_NOT_FOUND)).doing(doing)?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded, its context current, and the places are our own.
+        let found = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, self.loaded.module, symbol.as_ptr()) };
+        match found.result() {
+            Ok(()) => Ok(Some((address, bytes))),
+            Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => Ok(None),
+            Err(error) => Err(error).doing(doing),
+        }
+    }
+
+    /// The names of the images that it was made of.
+    pub(crate) fn images(&self) -> String {
+        self.images.iter().map(|image| image.name()).collect::<Vec<_>>().join("` + `")
+    }
+
     /// The panic that a kernel left which ended without losing the context, and room for the next.
     pub(crate) fn take_panic(&self) -> Option<Panic> {
         self.panics.as_ref()?.take(true)
@@ -256,7 +277,7 @@ impl Module {
             let known: Vec<_> = self.kernels().map(|k| format!("`{}`", k.name)).collect();
             Error::UnknownKernel {
                 name: name.to_owned(),
-                image: self.images.iter().map(|image| image.name()).collect::<Vec<_>>().join("` + `"),
+                image: self.images(),
                 known: if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) },
             }
         })

@@ -4,6 +4,7 @@
 
 mod abi_type;
 mod arguments;
+mod asm;
 mod bitfields;
 mod descriptor;
 mod device;
@@ -186,7 +187,8 @@ pub fn shared(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Puts a static into constant memory, which is fast if all threads of a warp read the same address: `#[ptx::constant]
-/// static TABLE: [f32; 4] = [1.0, 2.0, 3.0, 4.0];`. It is CUDA's `__constant__`, but the host cannot change it.
+/// static TABLE: [f32; 4] = [1.0, 2.0, 3.0, 4.0];`. It is CUDA's `__constant__`. The host changes those of the type
+/// [`Constant`](../ptx/struct.Constant.html): `static TABLE: Constant<[f32; 4]> = Constant::new([0.0; 4]);`.
 ///
 /// The type must have a defined device layout ([`AbiType`](../ptx/trait.AbiType.html)). All constant statics of a
 /// module together take up at most 64 KiB.
@@ -195,9 +197,25 @@ pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
     place::constant(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
+/// Gives a static in global memory a symbol, by which the host reads and writes it: `#[ptx::global] static COUNT:
+/// Global<u32> = Global::new(0);`. It is CUDA's `__device__` variable. See [`Global`](../ptx/struct.Global.html).
+///
+/// What no kernel uses is not in the code. The static stands in a module, not in a function.
+#[proc_macro_attribute]
+pub fn global(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    place::global(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
 /// What `ptx::println!` and `ptx::print!` expand to on the device. Not part of the public interface.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __print(arguments: TokenStream) -> TokenStream {
     print::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// What `ptx::asm!` expands to. Not part of the public interface.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __asm(arguments: TokenStream) -> TokenStream {
+    asm::expand(arguments.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

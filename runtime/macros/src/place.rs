@@ -5,6 +5,10 @@
 //! →  #[used] #[link_section = ".ptx.shared"] static TILE: Shared<[f32; 256]> = <Shared<[f32; 256]> as SharedStatic>::NEW;
 //! #[constant] static TABLE: [u8; 4] = [1, 2, 3, 4];
 //! →  #[link_section = ".ptx.constant"] static TABLE: [u8; 4] = [1, 2, 3, 4];
+//! #[constant] static TABLE: Constant<[u8; 4]> = Constant::new([1, 2, 3, 4]);
+//! →  #[used] #[link_section = ".ptx.constant.host"] static TABLE: Constant<[u8; 4]> = Constant::new([1, 2, 3, 4]).__at("my_crate::TABLE");
+//! #[global] static COUNT: Global<u32> = Global::new(0);
+//! →  #[used] #[link_section = ".ptx.global"] static COUNT: Global<u32> = Global::new(0).__at("my_crate::COUNT");
 //! ```
 //! The compiler moves what lies in these sections. `used`, because rustc's own optimiser must not take a static that it
 //! sees written once for a local variable.
@@ -30,7 +34,7 @@ impl Parse for Static {
         let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
         let keyword = input.parse()?;
         if input.peek(Token![mut]) {
-            return Err(input.error("not `static mut`: remove `mut`; shared memory is written through its type, and constant memory by nobody"));
+            return Err(input.error("not `static mut`: remove `mut`; shared and global memory are written through their types, and constant memory by the host"));
         }
         let name = input.parse()?;
         input.parse::<Token![:]>()?;
@@ -73,6 +77,9 @@ pub fn constant(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenS
     let Some(value) = value else {
         return Err(syn::Error::new(name.span(), "a constant static has a value: `static NAME: Type = value;`"));
     };
+    if is_named(&ty, "Constant") {
+        return Ok(for_host(".ptx.constant.host", Static { attrs, vis, keyword, name, ty, value: None }, &value));
+    }
     let check = quote_spanned!(ty.span()=> ::ptx::__private::may_be_constant::<#ty>());
     Ok(quote_spanned! {keyword.span()=>
         #(#attrs)*
@@ -82,4 +89,34 @@ pub fn constant(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenS
             #value
         };
     })
+}
+
+/// The expansion of `#[global] item`.
+pub fn global(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let mut item = parse("global", arguments, item)?;
+    let Some(value) = item.value.take() else {
+        let message = "a global static has a value: `static NAME: Global<Type> = Global::new(value);`";
+        return Err(syn::Error::new(item.name.span(), message));
+    };
+    if !is_named(&item.ty, "Global") {
+        let message = "a global static has the type `ptx::Global<T>`; what only kernels use is an ordinary static";
+        return Err(syn::Error::new(item.ty.span(), message));
+    }
+    Ok(for_host(".ptx.global", item, &value))
+}
+
+/// A static that the host finds by its path.
+fn for_host(section: &str, item: Static, value: &Expr) -> TokenStream {
+    let Static { attrs, vis, keyword, name, ty, .. } = item;
+    quote_spanned! {keyword.span()=>
+        #(#attrs)*
+        #[cfg_attr(target_arch = "nvptx64", used)]
+        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = #section))]
+        #vis #keyword #name: #ty = (#value).__at(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)));
+    }
+}
+
+/// Whether the type is a path that ends in `name<…>`.
+fn is_named(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }

@@ -33,16 +33,19 @@ pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{
-    Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
-    PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared, SharedAtomics, Transposed, arch,
-    atomic, bits, block, cluster, control, cooperative, disjoint, float, hint, math, shared, sync, sync_threads,
-    thread, vec, warp,
+    Constant, DeviceStatic, Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided,
+    DisjointTiles, Global, InPlace, PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared,
+    SharedAtomics, Transposed, arch, atomic, bits, block, cluster, control, cooperative, disjoint, float, hint, math,
+    memory, shared, sync, sync_threads, thread, vec, warp,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_macros::image;
-pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, float, kernel, shared};
+pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, float, global, kernel, shared};
+
+#[cfg(feature = "random")]
+pub use ptx_rand as random;
 
 /// Prints a line. On the device it prints the text of `std::println!` by one call of the driver's `vprintf`, so that
 /// the lines of different threads do not mix. On the host it is `std::println!`.
@@ -74,6 +77,61 @@ macro_rules! print {
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use std::{print, println};
+
+/// Inline PTX: instructions that have no function here. CUDA C++'s `asm volatile`.
+///
+/// The text comes first, one string literal or several that become its lines, and then operands:
+///
+/// | operand | |
+/// |---|---|
+/// | `in(TYPE) value` | goes in |
+/// | `out(TYPE) place` | the result; `_` leaves it out |
+/// | `inout(TYPE) place`, `inout(TYPE) value => place` | both, in one register |
+/// | `name = in(TYPE) value` | the same with a name |
+///
+/// The type chooses the class of registers: `i16`, `u16` are `.b16`, `i32`, `u32` `.b32`, `i64`, `u64`, `isize`, `usize`
+/// and raw pointers `.b64`, `f32` and `f64` `.f32` and `.f64`. The text names operands as format strings do, by `{}`,
+/// `{0}` or `{name}`; PTX's own braces are `{{` and `}}`.
+///
+/// It is volatile, and may read and write all memory. `options(pure, nomem)` says that the results depend on nothing but
+/// the operands, so that equal ones are computed once, and unused ones not at all; `nomem`, `readonly`,
+/// `preserves_flags` and `nostack` are taken as promises. ptxas checks the text when kernels are built: its message names
+/// the line of the `asm!`.
+///
+/// On the host it panics.
+///
+/// # Safety
+/// The text must be right: it must end what it begins, write to no operand that only goes in, and keep to Rust's rules
+/// for the memory that it reads and writes.
+///
+/// ```
+/// use ptx::prelude::*;
+///
+/// /// 32 bits of `a * b`, from bit `shift` on.
+/// #[kernel]
+/// pub fn middle(a: &[u32], b: u32, shift: u32, mut out: DisjointSlice<u32>) {
+///     let i = thread::index_1d();
+///     if let Some(out) = out.get_mut(i) {
+///         // SAFETY: these compute a result, and nothing else.
+///         unsafe {
+///             ptx::asm!(
+///                 "{{.reg .b32 low, high;",
+///                 "mul.lo.u32 low, {a}, {b}; mul.hi.u32 high, {a}, {b};",
+///                 "shf.r.wrap.b32 {middle}, low, high, {shift};}}",
+///                 a = in(u32) a[i.get()],
+///                 b = in(u32) b,
+///                 shift = in(u32) shift,
+///                 middle = out(u32) *out,
+///                 options(pure, nomem),
+///             );
+///         }
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! asm {
+    ($($arguments:tt)*) => { $crate::__private::__asm!($crate; $($arguments)*) };
+}
 
 /// What a kernel's launcher has only where the CPU can run the kernel.
 #[cfg(all(feature = "cpu", not(target_arch = "nvptx64")))]
@@ -131,7 +189,17 @@ pub mod __private {
     pub use ptx_host::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use ptx_host::{HostParam, Launch};
-    pub use ptx_macros::__print;
+    pub use ptx_macros::{__asm, __print};
+
+    /// What `asm!` does on the host.
+    ///
+    /// # Safety
+    /// None is needed; callers of `asm!` write `unsafe` for the device.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[track_caller]
+    pub unsafe fn assembly_on_host<T>() -> T {
+        panic!("`ptx::asm!` is for GPUs: there is no PTX on the host");
+    }
 
     /// The bytes of a struct that are no field's.
     #[derive(Debug)]

@@ -16,12 +16,20 @@ mod float;
 mod halfwords;
 #[path = "build/panics.rs"]
 mod panics;
+#[path = "build/rand.rs"]
+mod rand;
 
 /// The forms that are linked here, by file name in `OUT_DIR`; the CUDA C++ source is one more.
 const FORMS: [&str; 6] = ["ptx", "cubin", "fatbin", "o", "a", "ltoir"];
 
 fn main() {
-    for folder in ["../../kernels/basics", "../../kernels/block", "../../kernels/litmus", "../../kernels/syscalls"] {
+    for folder in [
+        "../../kernels/basics",
+        "../../kernels/block",
+        "../../kernels/litmus",
+        "../../kernels/memory",
+        "../../kernels/syscalls",
+    ] {
         Builder::new().kernels(folder).profile("release").build();
     }
     crates::build();
@@ -33,6 +41,7 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(twin)");
     let nvcc = nvcc();
     float::build(nvcc.as_deref().ok());
+    rand::build(nvcc.as_deref().ok());
     match nvcc {
         Ok(nvcc) => {
             println!("cargo::rustc-cfg=twin");

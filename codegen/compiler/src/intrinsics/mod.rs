@@ -1,8 +1,9 @@
 //! Device intrinsics: gives the functions named `__ptx_…` their bodies.
 //!
 //! Before: `declare i32 @__ptx_tid_x()`. After: an always-inlined function that calls LLVM's intrinsic. Names with a dot
-//! are instructions: `declare float @__ptx_add.rz.f32(float, float)` becomes inline PTX.
+//! are instructions: `declare float @__ptx_add.rz.f32(float, float)` becomes inline PTX. `assembly` has those of `ptx::asm!`.
 
+mod assembly;
 mod convergent;
 mod dimensions;
 mod float;
@@ -36,6 +37,21 @@ pub fn define<'ctx>(context: &'ctx Context, module: &Module<'ctx>, table: &Table
         if llvm::uses(&function).is_empty() {
             // SAFETY: nothing uses it, and its handle ends here.
             unsafe { llvm::delete_function(function) };
+            continue;
+        }
+        if let Some(assembly) = assembly::parse(&name) {
+            if let Some((min_sm, min_ptx)) = assembly.since {
+                if arch.number() < min_sm {
+                    // As below.
+                    continue;
+                }
+                needs.ptx = needs.ptx.max(Some(min_ptx));
+            }
+            match assembly.write(context, function) {
+                Ok(true) => set_inline(context, function),
+                Ok(false) => problems.push(unknown(&name, function, table, "it is declared with another signature")),
+                Err(error) => problems.push(unknown(&name, function, table, &error.to_string())),
+            }
             continue;
         }
         if let Some(instruction) = find_instruction(&name) {
@@ -88,17 +104,22 @@ fn missing_instructions(module: &Module<'_>, table: &Table, arch: Arch) -> Vec<D
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
     for (function, name) in declared(module) {
-        let (text, min_sm, forms) = match (find_instruction(&name), table::find(&name).and_then(|row| row.since)) {
-            (Some(one), _) => (one.text.as_str(), one.row.min_sm, Some(one.alternatives(arch))),
-            (None, Some(since)) => (since.text, since.min_sm, None),
-            (None, None) => continue,
+        let assembly = assembly::parse(&name);
+        let (text, min_sm, forms) = if let Some(one) = find_instruction(&name) {
+            (one.text.as_str(), one.row.min_sm, Some(one.alternatives(arch)))
+        } else if let Some(since) = table::find(&name).and_then(|row| row.since) {
+            (since.text, since.min_sm, None)
+        } else if let Some((assembly, (min_sm, _))) = assembly.as_ref().and_then(|one| Some((one, one.since?))) {
+            (assembly.instruction(), min_sm, None)
+        } else {
+            continue;
         };
         let places = llvm::uses(&function).into_iter().filter_map(|user| match user {
             Use::Instruction(user) => Some(callers::place(user, table)),
             Use::Global(_) => None,
         });
         for place in places {
-            if seen.insert((place.span.clone(), text)) {
+            if seen.insert((place.span.clone(), text.to_string())) {
                 let needed = format!("this needs sm_{min_sm}");
                 let problem = missing(text, min_sm, forms.as_deref(), arch);
                 problems.push(problem.at(place.span, needed).at_calls(place.calls));

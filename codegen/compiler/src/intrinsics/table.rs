@@ -162,6 +162,11 @@ const ROWS: &[Row] = &[
     of_sm_80("redux.sync.or.b32", call("__ptx_redux_or", "llvm.nvvm.redux.sync.or")),
     of_sm_80("redux.sync.xor.b32", call("__ptx_redux_xor", "llvm.nvvm.redux.sync.xor")),
     since("elect.sync", 90, (8, 0), pair("__ptx_elect", "llvm.nvvm.elect.sync")),
+    // PTX ISA, "Data Movement and Conversion Instructions: isspacep".
+    call("__ptx_isspacep_global", "llvm.nvvm.isspacep.global"),
+    call("__ptx_isspacep_shared", "llvm.nvvm.isspacep.shared"),
+    call("__ptx_isspacep_local", "llvm.nvvm.isspacep.local"),
+    call("__ptx_isspacep_const", "llvm.nvvm.isspacep.const"),
     // PTX ISA, "Integer Arithmetic Instructions": LLVM would make of a 64-bit product a test for overflow, which is not
     // seen to be what `dimensions` knows.
     call("__ptx_mulhi_u32", "llvm.nvvm.mulhi.ui"),

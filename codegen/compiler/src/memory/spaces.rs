@@ -7,6 +7,9 @@
 //!         … ptr addrspacecast (ptr addrspace(3) @TILE to ptr) …
 //! ```
 //!
+//! A static that the host writes or reads keeps its value, is `externally_initialized`, too, and gets a symbol that the host
+//! finds: `my_crate$TABLE` for `my_crate::TABLE`.
+//!
 //! A block's dynamic shared memory, which the crate `ptx` declares, becomes `.extern .shared`: the launch says how much it
 //! is.
 //!
@@ -34,15 +37,20 @@ const SHARED: u16 = 3;
 /// LLVM's number of constant memory.
 const CONSTANT: u16 = 4;
 
+/// LLVM's number of global memory.
+const GLOBAL: u16 = 1;
+
 /// Moves the statics of our sections.
 pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     let mut problems = Vec::new();
     for old in llvm::globals(module).collect::<Vec<_>>() {
         let is_dynamic = old.is_declaration() && old.get_name().to_bytes() == ptx_abi::DYNAMIC_SHARED.as_bytes();
-        let space = match old.get_section().and_then(|section| section.to_str().ok()) {
-            _ if is_dynamic => SHARED,
-            Some(ptx_abi::SHARED_SECTION) => SHARED,
-            Some(ptx_abi::CONSTANT_SECTION) => CONSTANT,
+        let (space, is_hosts) = match old.get_section().and_then(|section| section.to_str().ok()) {
+            _ if is_dynamic => (SHARED, false),
+            Some(ptx_abi::SHARED_SECTION) => (SHARED, false),
+            Some(ptx_abi::CONSTANT_SECTION) => (CONSTANT, false),
+            Some(ptx_abi::HOST_CONSTANT_SECTION) => (CONSTANT, true),
+            Some(ptx_abi::GLOBAL_SECTION) => (GLOBAL, true),
             _ => continue,
         };
         let Some(ty) = value_type(old) else { continue };
@@ -54,12 +62,21 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
             problems.push(initialized(old));
             continue;
         }
-        let name = old.get_name().to_string_lossy().into_owned();
+        let name = match is_hosts {
+            true => ptx_abi::symbol_of_static(&path(old)).collect(),
+            false => old.get_name().to_string_lossy().into_owned(),
+        };
         let new = module.add_global(ty, Some(AddressSpace::from(space)), "");
         new.set_alignment(if is_dynamic { ptx_abi::DYNAMIC_SHARED_ALIGN } else { old.get_alignment() });
         new.set_linkage(if is_dynamic { Linkage::External } else { Linkage::Internal });
         llvm::copy_metadata(old, new);
         match (space, old.get_initializer()) {
+            (_, Some(value)) if is_hosts => {
+                // The host looks for the name, and the value may be another when a kernel starts.
+                new.set_linkage(Linkage::External);
+                new.set_initializer(&value);
+                llvm::set_externally_initialized(new);
+            }
             (CONSTANT, Some(value)) => {
                 new.set_initializer(&value);
                 new.set_constant(true);

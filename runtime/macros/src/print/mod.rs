@@ -3,6 +3,6 @@
 mod class;
 mod expand;
 mod input;
-mod parse;
+pub mod parse;
 
 pub use expand::expand;

@@ -39,10 +39,12 @@ mod options;
 mod panics;
 mod parts;
 mod print;
+mod random;
 mod record;
 mod scalars;
 mod shared;
 mod stacks;
+mod statics;
 mod survive;
 mod tested;
 mod threads;
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         scalars::tests(),
         layouts::tests(),
         memory::tests(),
+        statics::tests(),
         threads::tests(),
         shared::tests(),
         warp::tests(),
@@ -103,6 +106,7 @@ fn main() -> ExitCode {
         print::tests(),
         heap::tests(),
         halfwords::tests(),
+        random::tests(),
         float::tests(),
     ]
     .concat();

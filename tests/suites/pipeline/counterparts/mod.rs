@@ -5,6 +5,7 @@ mod bits;
 mod code;
 mod groups;
 mod launch;
+mod memory;
 mod row;
 mod simd;
 mod source;
@@ -48,7 +49,7 @@ fn asked() -> Vec<Row> {
 }
 
 fn rows() -> Vec<Row> {
-    [warp::rows(), groups::rows(), bits::rows(), simd::rows(), launch::rows()].concat()
+    [warp::rows(), groups::rows(), bits::rows(), simd::rows(), launch::rows(), memory::rows()].concat()
 }
 
 fn compare(arch: &str, sm: u32) -> Option<String> {

@@ -32,7 +32,7 @@ pub fn rust(rows: &[Row], guarded: bool) -> String {
     let mut text = String::from(
         "#![no_std]\n#![allow(unused, clippy::all)]\nuse ptx::prelude::*;\nuse ptx::atomic::{fence, Block, Device, Ordering, System};\n\
          use ptx::cooperative::{self, Group as _, WarpGroup as _};\nuse ptx::warp::{self, LaneMask, Members};\n\
-         use ptx::{bits, bits::simd, cluster, control, sync};\n",
+         use ptx::vec::{Double2, Float2, Float4};\nuse ptx::{bits, bits::simd, cluster, control, memory, sync};\n",
     );
     for row in rows {
         let operands: String = OPERANDS.iter().map(|(name, ty, _)| format!(", {name}: {ty}")).collect();
@@ -53,7 +53,7 @@ pub fn rust(rows: &[Row], guarded: bool) -> String {
 /// Kernels in CUDA C++.
 pub fn cuda(rows: &[Row]) -> String {
     let mut text = String::from(
-        "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <cooperative_groups/scan.h>\n\
+        "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <cooperative_groups/scan.h>\n#include <cuda_pipeline.h>\n\
          namespace cg = cooperative_groups;\n\
          template<unsigned N> static __device__ __forceinline__ cg::thread_block_tile<N> tile() { return cg::tiled_partition<N>(cg::this_thread_block()); }\n\
          #define SREG(name) ({ unsigned r; asm volatile(\"mov.u32 %0, %\" name \";\" : \"=r\"(r)); r; })\n\
