@@ -254,6 +254,22 @@ mod tests {
     }
 
     #[test]
+    fn shared_parameters_are_made_by_the_shim() {
+        let text = expansion("", "fn k(a: u32, #[shared] b: Tile<u8>, #[shared(dynamic)] c: Tile<u16>) {}");
+        // The host passes the first, and the lengths of the last.
+        assert_eq!(text.matches("const __PTX_PARAMS : [:: ptx :: __private :: Param < 'static > ; 2usize]").count(), 2);
+        assert!(
+            text.contains(
+                "fn k < '__ptx , > (a : < u32 as :: ptx :: __private :: HostParam > :: Host < '__ptx > , c :"
+            )
+        );
+        assert!(text.contains("static b : :: ptx :: __private :: Shared <") && !text.contains("# [shared"), "{text}");
+        // Once for each side, and there for each object.
+        assert_eq!(text.matches("const { __PTX_BARRIERS [1usize] }").count(), 2, "{text}");
+        assert_eq!(text.matches("need_shared").count(), 1);
+    }
+
+    #[test]
     fn names_and_paths_can_be_chosen() {
         let text = expansion("name = \"other\", crate = gpu::ptx", "fn r#k(r#in: u32) {}");
         assert!(text.contains("name : \"other\"") && text.contains("name : \"in\""));

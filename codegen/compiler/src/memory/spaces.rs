@@ -130,7 +130,8 @@ pub fn check(module: &Module<'_>, table: &Table) -> Result<()> {
                 }
             };
         }
-        problems.push(problem.help("make the arrays smaller, or keep part of the data in global memory"));
+        problems
+            .push(problem.help("make the arrays smaller, or take what is large as a `#[shared(dynamic)]` parameter"));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
