@@ -7,7 +7,7 @@ use ptx::{AbiType, CpuMemory, Grid, Launch};
 use ptx_block_kernels::checks::{self, Machine};
 use ptx_block_kernels::sums;
 
-/// The CPU.
+/// Runs kernels as coroutines.
 struct Cpu;
 
 impl Machine for Cpu {

@@ -22,6 +22,31 @@
 //!
 //! Values are of types that any bits are a value of, [`Plain`](ptx_abi::bits::Plain).
 //!
+//! ```
+//! use ptx::block::{self, RadixSort, Reduce};
+//! use ptx::prelude::*;
+//! use ptx::PerBlock;
+//!
+//! /// Sorts every 1024 numbers, and gives their sum.
+//! #[kernel(dimensions = 1, launch_bounds(256))]
+//! pub fn sort(
+//!     x: &[f32],
+//!     mut sorted: PerBlock<f32, 1024>,
+//!     mut sums: PerBlock<f32>,
+//!     #[shared] mut sort: RadixSort<f32, 256, 4>,
+//!     #[shared] mut reduce: Reduce<f32, 256>,
+//! ) {
+//!     let mut part = sorted.part();
+//!     let tile = x.get(part.start()..).unwrap_or(&[]);
+//!     let keys: [f32; 4] = block::load_blocked(tile, f32::INFINITY);
+//!     let sum = reduce.sum_items(block::load_blocked::<f32, 4>(tile, 0.0));
+//!     block::store_striped(&mut part, sort.sort_to_striped(keys));
+//!     if let Some(out) = sums.part().get_mut() {
+//!         *out = sum;
+//!     }
+//! }
+//! ```
+//!
 //! # Why this is sound
 //! Whatever threads do, all that can go wrong is that values are not those that were meant, or that threads wait for ever:
 //!

@@ -34,7 +34,7 @@ pub struct Memory<N, S, V, B> {
 /// A run of equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run<T> {
-    /// The value.
+    /// What all of its values are equal to.
     pub value: T,
     /// Where the run begins in the tile.
     pub start: u32,

@@ -11,7 +11,7 @@ pub(super) const MOST_WARPS: usize = 32;
 pub(super) struct Shape<const THREADS: usize>;
 
 impl<const THREADS: usize> Shape<THREADS> {
-    /// Its warps.
+    /// How many warps it has.
     pub const WARPS: usize = {
         assert!(
             THREADS >= WARP && THREADS <= WARP * MOST_WARPS && THREADS.is_multiple_of(WARP),

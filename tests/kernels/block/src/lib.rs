@@ -13,3 +13,5 @@ mod models;
 pub mod orders;
 pub mod sorts;
 pub mod sums;
+#[cfg(not(target_arch = "nvptx64"))]
+mod tested;

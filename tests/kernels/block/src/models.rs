@@ -2,11 +2,11 @@
 
 use ptx::block::RadixKey;
 
-use crate::checks::Tested;
 use crate::exchanges::EXCHANGED;
 use crate::orders::{BINS, ORDERED};
 use crate::sorts::{BITS, SORTED};
 use crate::sums::{REDUCED, SCANNED};
+use crate::tested::Tested;
 
 fn folded<T: Tested>(values: impl Iterator<Item = T>, combine: impl Fn(T, T) -> T) -> T {
     values.reduce(combine).unwrap_or(T::ZERO)
