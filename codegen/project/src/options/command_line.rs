@@ -228,7 +228,7 @@ mod tests {
     use crate::options::float::FloatSettings;
     use crate::options::panics::{PanicFor, PanicSettings};
     use ptx_codegen::arch::PtxVersion;
-    use ptx_codegen::request::{Emit, Modes, PanicStrategy};
+    use ptx_codegen::request::{AfterPanic, Emit, Modes, PanicStrategy};
 
     fn parse(args: &[&str]) -> Result<Options> {
         match from_args(args.iter().map(OsString::from))? {
@@ -295,6 +295,7 @@ mod tests {
             panic: PanicSettings {
                 panic: Some(PanicStrategy::Location),
                 panic_for: vec![PanicFor { name: "sha2".into(), strategy: PanicStrategy::Trap }],
+                after_panic: Some(AfterPanic::Exit),
             },
         };
         let arg = settings.to_link_arg();
@@ -307,6 +308,7 @@ mod tests {
         assert_eq!(options.float, Modes { fmad: false, prec_sqrt: false, ..Modes::DEFAULT });
         assert_eq!(options.panics.default, PanicStrategy::Location);
         assert_eq!(options.panics.of(Some("sha2")), PanicStrategy::Trap);
+        assert_eq!(options.panics.after, AfterPanic::Exit);
         assert_eq!(options.ptx_version, Some(PtxVersion { major: 8, minor: 0 }));
         assert_eq!((options.link, options.nvcc_flags), (vec![PathBuf::from("/a/twin.cu")], vec!["-I/x".to_string()]));
     }
@@ -406,6 +408,7 @@ mod tests {
             (&["-o", "k.ptx", "--ftz=maybe"], "[possible values: true, false]"),
             (&["-o", "k.ptx", "--panic=silent"], "[possible values: full, location, trap]"),
             (&["-o", "k.ptx", "--panic-for=sha2"], "write `sha2=full`"),
+            (&["-o", "k.ptx", "--after-panic=abort"], "[possible values: exit, trap]"),
             (&["-o", "k.ptx", "--fmda=true"], "'--fmad'"),
             (&["-o", "k.ptx", "--use-fast-math", "--fmad=false"], "`fmad=false` contradicts it"),
         ] {

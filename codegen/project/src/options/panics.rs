@@ -154,6 +154,15 @@ mod tests {
         }
     }
 
+    /// The text is written by hand.
+    #[test]
+    fn the_help_says_what_a_panic_ends_by_default() {
+        let command = <PanicSettings as Args>::augment_args(clap::Command::new("test"));
+        let argument = command.get_arguments().find(|argument| argument.get_id() == "after_panic").unwrap();
+        let help = argument.get_help().unwrap().to_string();
+        assert!(help.ends_with(&format!("[default: {}]", AfterPanic::default().name())), "{help}");
+    }
+
     #[test]
     fn what_was_said_first_wins_crate_by_crate() {
         let ours = PanicSettings::parse("sha2=trap").unwrap();
