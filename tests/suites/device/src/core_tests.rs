@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::record::{Test, recorded};
 
-/// What cannot pass on a GPU: a line has a part of the names, as in `O0 slice: slice::test_x`, a tab, and the reason.
+/// What cannot pass on a GPU: a line has a name, as in `O0 slice: slice::test_x`, a tab, and the reason.
 const UNRUNNABLE: &str = include_str!("core_tests.txt");
 
 /// How many groups the driver compiles and runs at once, at most: as many as there are processors but two. What they
@@ -123,5 +123,5 @@ fn run(image: &Path, share: usize, end: Instant) -> Value {
 
 fn unrunnable(name: &str) -> Option<&'static str> {
     let mut lines = UNRUNNABLE.lines().filter_map(|line| line.split_once('\t'));
-    lines.find(|(part, _)| name.contains(part)).map(|(_, reason)| reason)
+    lines.find(|(unrunnable, _)| *unrunnable == name).map(|(_, reason)| reason)
 }
