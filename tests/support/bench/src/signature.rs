@@ -42,7 +42,7 @@ fn element(ty: &str, role: Role) -> Option<&str> {
     match role {
         Role::Input => ty.strip_prefix("&[")?.strip_suffix(']'),
         Role::Output | Role::Update => {
-            let arguments = arguments(ty, &["DisjointSlice", "PerBlock", "AtomicSlice"])?;
+            let arguments = arguments(ty, &["DisjointSlice", "PerBlock", "PerThread", "AtomicSlice"])?;
             // An array's length has no comma, but a scope follows one.
             Some(if arguments.starts_with('[') { arguments } else { arguments.split(',').next()? })
         }
