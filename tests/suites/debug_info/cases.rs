@@ -98,9 +98,10 @@ fn write_package(source: &Path, used: &str) {
     let folder = packages().join(stem(source));
     fs::create_dir_all(&folder).expect("our own folder");
     let (name, ptx) = (stem(source), root().join("runtime/ptx"));
+    // The debugger stops where a panic traps, whatever panics end by default.
     let text = format!(
         "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[lib]\npath = {source:?}\n\n\
-         [dependencies]\nptx = {{ path = {ptx:?} }}\n{used}"
+         [package.metadata.ptx]\nafter-panic = \"trap\"\n\n[dependencies]\nptx = {{ path = {ptx:?} }}\n{used}"
     );
     write(&folder.join("Cargo.toml"), &text);
 }

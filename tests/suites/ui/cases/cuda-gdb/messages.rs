@@ -1,5 +1,4 @@
 //! A panic with a formatted message: the driver prints it, and the debugger shows its frames.
-//@ link-arg: --after-panic=trap
 //@ launch: messages<<<1, 1>>>(u32 7)
 //@ cuda-gdb-command: run
 //@ cuda-gdb-unordered: [...]messages.rs:{#fails}: [...]7 is more than 5[...]

@@ -1,5 +1,4 @@
 //! A panic stops the debugger, and the frames lead from the assertion to the line that panicked.
-//@ link-arg: --after-panic=trap
 //@ launch: panics<<<1, 32>>>(slice u32 8, slice u32 32)
 //@ cuda-gdb-command: run
 //@ cuda-gdb-unordered: [...]panics.rs:{#fails}: [...]index out of bounds: the len is 8 but the index is 8[...]
