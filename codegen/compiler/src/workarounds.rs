@@ -1,5 +1,5 @@
 //! What NVIDIA's assembler gets wrong, kept from it: some arithmetic of 16 bits is computed in 32, absolute values become
-//! maxima, and tests for equality are of signed numbers.
+//! maxima, tests for equality are of signed numbers, and called functions hide which addresses their threads share.
 //!
 //! ```text
 //! neg.s16 %rs2, %rs1;
@@ -20,10 +20,11 @@
 //! stays one line, so that line numbers hold.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
 use crate::arch::Arch;
-use crate::ptx_text;
+use crate::ptx_text::{self, Kind};
 
 /// An instruction of 16 bits that ptxas compiles wrongly.
 struct Wrong {
@@ -81,6 +82,17 @@ const EQUALITIES: [(&str, &str); 8] = [
     ("setp.ne.u64", "setp.ne.s64"),
 ];
 
+/// ptxas 13.0.88 keeps an address in a uniform register if a loop moves it in all threads alike. A function with a frame of
+/// its own, as whatever is called by pointer has, adds the offset of its variable to such a register that nothing has set:
+/// `rotate_left` of an array on the stack was an illegal address on an H200. Optimised machine code of every arch but
+/// sm_120 is wrong. So such an address is increased by 0, of which ptxas only knows that threads may differ in it; it is
+/// right for a kernel's own variables, for generic addresses, and for variables at constant places.
+const UNSHARED: &str = "{ .reg .b32 %thread; .reg .b64 %zero; mov.u32 %thread, %tid.x; shr.u32 %thread, %thread, 31; \
+                        cvt.u64.u32 %zero, %thread;";
+
+/// What LLVM calls the start of a function's variables in `.local`.
+const FRAME: &str = "%SPL";
+
 impl Wrong {
     const fn new(narrow: &'static str, extend: &'static str, wide: &'static str, since: u32) -> Self {
         Self { narrow, extend, wide, since }
@@ -99,11 +111,53 @@ impl Wrong {
 
 /// Writes otherwise what the arch's machine code would have wrong.
 pub fn rewrite(ptx: &str, arch: Arch) -> String {
-    let lines = ptx_text::lines(ptx).map(|line| match rewritten(line.code(), arch) {
-        Some(right) => Cow::Owned(format!("\t{right}\n")),
-        None => Cow::Borrowed(&ptx[line.range]),
+    let moving = moving_addresses(ptx);
+    let mut function = "";
+    let lines = ptx_text::lines(ptx).map(|line| {
+        if let Kind::Function(begun) = line.kind {
+            function = begun.name;
+        }
+        let code = line.code();
+        match unshared(code, |register| moving.contains(&(function, register))).or_else(|| rewritten(code, arch)) {
+            Some(right) => Cow::Owned(format!("\t{right}\n")),
+            None => Cow::Borrowed(&ptx[line.range]),
+        }
     });
     lines.collect()
+}
+
+/// The called functions' registers with the address of a variable that is more than the place of a load or store: by the
+/// function's name.
+fn moving_addresses(ptx: &str) -> HashSet<(&str, &str)> {
+    let called = ptx_text::definitions(ptx).filter(|definition| !definition.function.is_kernel);
+    let with_frame = called.filter(|definition| definition.body.contains(FRAME));
+    let registers = with_frame.flat_map(|definition| {
+        let code = ptx_text::lines(definition.body).map(|line| line.code());
+        // `add.u64 %rd1, %SPL, 8` itself is no use.
+        let uses: HashSet<_> = code.filter(|code| address(code).is_none()).flat_map(operands).collect();
+        let addresses = ptx_text::lines(definition.body).filter_map(|line| address(line.code()));
+        let moving = addresses.filter(move |register| uses.contains(register));
+        moving.map(move |register| (definition.function.name, register))
+    });
+    registers.collect()
+}
+
+/// The register that gets a variable's address, in `add.u64 %rd1, %SPL, 8;`.
+fn address(code: &str) -> Option<&str> {
+    let (register, offset) = code.strip_prefix("add.u64")?.split_once(',')?;
+    offset.trim_start().starts_with(FRAME).then_some(register.trim())
+}
+
+/// The words of a statement that do not stand in the brackets of a place in memory.
+fn operands(code: &str) -> impl Iterator<Item = &str> {
+    let outside = code.split(']').map(|part| part.split_once('[').map_or(part, |(outside, _)| outside));
+    outside.flat_map(ptx_text::words)
+}
+
+/// The definition of a variable's address, with what keeps it out of uniform registers.
+fn unshared<'a>(code: &'a str, is_moving: impl Fn(&'a str) -> bool) -> Option<String> {
+    let register = address(code).filter(|register| is_moving(register))?;
+    Some(format!("{UNSHARED} {} add.u64 {register}, {register}, %zero; }}", code.replace('\t', "")))
 }
 
 /// What computes the same and is compiled rightly, if that is needed.
@@ -188,6 +242,32 @@ mod tests {
     fn equality_is_of_signed_numbers() {
         assert_eq!(of("\tsetp.ne.b32 \t%p1, %r1, %r2;\n", "sm_90"), "\tsetp.ne.s32 \t%p1, %r1, %r2;\n");
         assert_eq!(of("\tsetp.eq.b64 \t%p1, %rd1, 0;\n", "sm_70"), "\tsetp.eq.s64 \t%p1, %rd1, 0;\n");
+    }
+
+    #[test]
+    fn addresses_that_move_are_not_shared() {
+        let of_function = |head: &str, uses: &str| {
+            let body = format!("{{\n\tmov.b64 \t%SPL, __local_depot0;\n\tadd.u64 \t%rd1, %SPL, 8;\n{uses}}}\n");
+            let (before, after) = body.split_once("\tadd.u64").expect("stands there");
+            let after = after.split_once('\n').expect("a line").1;
+            let text = of(&format!("{head}\n{body}"), "sm_90");
+            let line = text.strip_prefix(&format!("{head}\n{before}")).and_then(|text| text.strip_suffix(after));
+            line.expect("all else stays").to_string()
+        };
+        let moved = "\t{ .reg .b32 %thread; .reg .b64 %zero; mov.u32 %thread, %tid.x; shr.u32 %thread, %thread, 31; \
+                     cvt.u64.u32 %zero, %thread; add.u64 %rd1, %SPL, 8; add.u64 %rd1, %rd1, %zero; }\n";
+        let kept = "\tadd.u64 \t%rd1, %SPL, 8;\n";
+        let called = ".func  (.param .b32 func_retval0) f()";
+        for uses in ["\tadd.s64 \t%rd2, %rd1, 16;\n", "\tmov.b64 \t%rd2, %rd1;\n", "\tst.local.b64 \t[%rd2], %rd1;\n"] {
+            assert_eq!(of_function(called, uses), moved, "{uses}");
+            assert_eq!(of_function(".visible .entry k()", uses), kept, "{uses}");
+        }
+        for uses in ["", "\tst.local.b64 \t[%rd1+8], %rd2;\n", "\tadd.s64 \t%rd2, %rd11, 16;\n"] {
+            assert_eq!(of_function(called, uses), kept, "{uses}");
+        }
+        // Another function's register of that name.
+        let both = format!("{called}\n{{\n{kept}}}\n.func g()\n{{\n\tmov.b64 \t%rd2, %rd1;\n}}\n");
+        assert_eq!(of(&both, "sm_90"), both);
     }
 
     #[test]

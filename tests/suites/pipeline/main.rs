@@ -7,6 +7,7 @@ mod atomics;
 mod cold;
 mod counterparts;
 mod float_intrinsics;
+mod frames;
 mod mathematics;
 mod operations;
 mod packages;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         trials.extend(float_intrinsics::trials());
         trials.extend(panics::trials());
         trials.extend(cold::trials());
+        trials.extend(frames::trials());
         trials
     })
 }

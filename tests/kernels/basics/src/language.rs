@@ -194,6 +194,18 @@ pub fn depth(seed: u32) -> u32 {
     down(30 + seed % 10, &[seed; 16])
 }
 
+/// Arrays on the stack of functions that are called by pointer, in loops that all threads go through alike.
+#[inline]
+pub fn rotation(seed: u32) -> u32 {
+    fn left<const BY: usize>(seed: u32) -> u32 {
+        let mut values: [u64; 600] = core::array::from_fn(|n| u64::from(seed) + n as u64);
+        values.rotate_left(BY);
+        values.iter().fold(0, |sum: u32, value| sum.wrapping_mul(31).wrapping_add(*value as u32))
+    }
+    let functions: [fn(u32) -> u32; 2] = [left::<42>, left::<558>];
+    functions[(seed & 1) as usize](seed)
+}
+
 macro_rules! kernels {
     ($($function:ident, $kernel:ident;)*) => {
         $(
@@ -217,4 +229,5 @@ kernels! {
     hash, run_hash;
     recursion, run_recursion;
     depth, run_depth;
+    rotation, run_rotation;
 }

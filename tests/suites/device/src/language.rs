@@ -34,6 +34,7 @@ pub fn tests() -> Vec<Test> {
         "hashing": hash, run_hash;
         "recursion": recursion, run_recursion;
         "deep recursion": depth, run_depth;
+        "rotation behind a pointer": rotation, run_rotation;
     }
 }
 
