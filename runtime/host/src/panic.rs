@@ -73,7 +73,8 @@ pub(crate) fn current() -> Option<Panic> {
 
 /// The panic that a kernel of a context left that lives, without clearing the record: others may still write it.
 pub(crate) fn left(context: CUcontext) -> Option<Panic> {
-    find(context).filter(|record| record.is_ready())?.read()
+    let panic = find(context).filter(|record| record.is_ready())?.read()?;
+    Some(Panic { kernels: watch::kernels_of(context), ..panic })
 }
 
 /// The panic that a kernel of a context left that lives, and room for the next. `is_idle` if nothing runs that was launched

@@ -75,7 +75,7 @@ pub fn tests() -> Vec<Test> {
             let error = module.write_static(&UNUSED, &3).unwrap_err();
             assert!(matches!(error, Error::UnknownStatic { .. }), "{error}");
             let error = gpu.module.read_static(&HISTOGRAM).unwrap_err();
-            assert!(error.to_string().contains("ptx-test-kernels"), "{error}");
+            assert!(error.to_string().contains("ptx_test_kernels"), "{error}");
         }),
         test("copies in the background", |gpu| {
             let module = load(gpu);
