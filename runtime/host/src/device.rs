@@ -14,7 +14,7 @@ use crate::deadline;
 use crate::driver::{self, Doing};
 use crate::error::{Error, Result};
 use crate::grid::Limits;
-use crate::panic;
+use crate::panic::{self, PanicRecord};
 use crate::stack_top;
 use crate::watch::Watch;
 
@@ -37,6 +37,8 @@ struct Inner {
     chosen_stack: AtomicBool,
     /// See [`Device::stack_top`].
     stack_top: OnceLock<u64>,
+    /// What a kernel leaves that panics is read after its module may be gone.
+    panics: OnceLock<Arc<PanicRecord>>,
     watch: Arc<Watch>,
 }
 
@@ -189,9 +191,15 @@ impl Device {
             last_stream: OnceLock::new(),
             chosen_stack: AtomicBool::new(false),
             stack_top: OnceLock::new(),
+            panics: OnceLock::new(),
             watch,
         };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Keeps the record of panics, which a module has found, as long as the device.
+    pub(crate) fn keep_panics(&self, record: &Arc<PanicRecord>) {
+        self.inner.panics.get_or_init(|| record.clone());
     }
 
     /// The device's name.

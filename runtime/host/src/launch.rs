@@ -17,6 +17,7 @@ use crate::grid::Grid;
 use crate::memory::{DeviceMemory, DeviceMemoryMut};
 use crate::module::{Kernel, Module};
 use crate::shape::Shape;
+use crate::stack;
 use crate::values::{At, Values};
 
 /// A kernel with its arguments. It borrows the memory that the kernel works on.
@@ -245,7 +246,13 @@ impl<'a> Launch<'a> {
         hold(&mut self.arguments, words, stream, &mut launch).or_else(|error| {
             match extras.reason(error, kernel, grid, stream) {
                 Some(reason) => Err(Error::Grid { kernel: name.to_owned(), grid, reason }),
-                None => Err(error).doing(|| format!("launching kernel `{name}` as {grid}")),
+                None => match Err(error).doing(|| format!("launching kernel `{name}` as {grid}")) {
+                    // The driver makes room for the stacks of what ptxas counted when it launches that.
+                    Err(Error::OutOfMemory { .. }) if kernel.local_bytes() > stack::DEFAULT => {
+                        Err(stack::no_room(device, name, kernel.local_bytes()))
+                    }
+                    other => other,
+                },
             }
         })
     }

@@ -166,6 +166,9 @@ impl Module {
             .map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
         let loaded = Loaded { module, context: context.clone() };
         let panics = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
+        if let Some(record) = &panics {
+            device.keep_panics(record);
+        }
         let stack = Told::of(module).doing(|| format!("asking {object} about its stack"))?;
         let (device, kernels, checked) = (device.clone(), Mutex::default(), RwLock::default());
         Ok(Self { device, images, object, arch, stack, kernels, checked, loaded, panics })
@@ -328,6 +331,11 @@ impl Kernel {
 
     pub(crate) fn function(&self) -> CUfunction {
         self.function
+    }
+
+    /// Bytes of stack that ptxas counted.
+    pub(crate) fn local_bytes(&self) -> u64 {
+        self.attributes.local_bytes.into()
     }
 
     pub(crate) fn name(&self) -> &'static str {

@@ -16,6 +16,9 @@ use crate::driver::Doing;
 use crate::error::{Error, Result};
 use crate::image::{KernelRecord, Recursion, ResourceRecord};
 
+/// Bytes that a thread has unless somebody asks for more: the driver's `CU_LIMIT_STACK_SIZE`.
+pub(crate) const DEFAULT: u64 = 1 << 10;
+
 /// Bytes that a thread has at least where nobody knows how deep calls go.
 const LEAST: u64 = 8 << 10;
 
@@ -125,14 +128,15 @@ fn raise(device: &Device, kernel: &str, aim: u64, must: u64) -> Result<()> {
         return Ok(());
     }
     set(must.next_multiple_of(16)).map_err(|error| match error {
-        Error::Driver { .. } | Error::OutOfMemory { .. } => Error::Stack {
-            kernel: kernel.to_owned(),
-            bytes: must,
-            device: device.name().to_owned(),
-            threads: device.resident_threads().unwrap_or(0),
-        },
+        Error::Driver { .. } | Error::OutOfMemory { .. } => no_room(device, kernel, must),
         other => other,
     })
+}
+
+/// The device has no memory for stacks of so many bytes.
+pub(crate) fn no_room(device: &Device, kernel: &str, bytes: u64) -> Error {
+    let threads = device.resident_threads().unwrap_or(0);
+    Error::Stack { kernel: kernel.to_owned(), bytes, device: device.name().to_owned(), threads }
 }
 
 /// Bytes a thread of the part of the device's memory that stacks may take.
