@@ -61,8 +61,7 @@ fn run_all(images: &[PathBuf]) -> Vec<Value> {
     std::thread::scope(|scope| {
         for _ in 0..at_once {
             scope.spawn(|| {
-                loop {
-                    let Some(index) = order.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                while let Some(index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     _ = results[*index].set(run(&images[*index], at_once, end));
                 }
             });

@@ -31,4 +31,4 @@ pub fn run(mut out: DisjointSlice<u32>) {
 }
 
 #[ptx::constant]
-static mut CONSTANT: u32 = 1; //~ ERROR: constant memory by nobody
+static mut CONSTANT: u32 = 1; //~ ERROR: constant memory by the host
