@@ -157,6 +157,12 @@ fn unit(request: &Request) -> Result<Counts> {
     }
     let mut counts = runner(request, &mut tests)?;
     counts += runner(request, shell::cargo().args(["test", "--no-fail-fast", "--doc"]))?;
+    if request.all {
+        // What is `#[ignore]`d because it takes long.
+        let mut slow = shell::cargo();
+        slow.args(["test", "--no-fail-fast", "--test", "cpu_block", "--", "--ignored"]).args(&request.filter);
+        counts += listen(&mut slow)?;
+    }
     Ok(counts)
 }
 
