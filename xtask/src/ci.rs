@@ -14,8 +14,20 @@ const DEVICE: &str = "ptx-device-tests";
 const REFERENCE: &str = "ptx-float-reference";
 
 /// Packages whose build scripts compile kernels, or that have 80 dependencies, which takes minutes: clippy sees them in their turn.
-const WITH_KERNELS: [&str; 8] =
-    [DEVICE, "ptx-bench", "ptx-crate-kernels", "call", "crates", "float-paper", "saxpy", "shared"];
+const WITH_KERNELS: [&str; 12] = [
+    DEVICE,
+    "ptx-bench",
+    "ptx-crate-kernels",
+    "algorithms",
+    "call",
+    "crates",
+    "data-parallel",
+    "float-paper",
+    "mandelbrot",
+    "saxpy",
+    "shared",
+    "texture-filter",
+];
 
 /// What is quick first: formatting, tidy, clippy and the book, each of which counts as tests; then the README's test
 /// command; then every case of some suites, in turn.

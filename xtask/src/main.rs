@@ -23,6 +23,7 @@ mod ptx_diff;
 mod random;
 mod reference;
 mod sanitizer;
+mod semver;
 mod setup;
 mod test;
 mod tidy;
@@ -83,6 +84,11 @@ enum Verb {
         /// What to compare the working tree with: a commit, by any name that git knows.
         base: String,
     },
+    /// Says whether the published crates keep what they offered, or need another version, by cargo-semver-checks.
+    Semver {
+        /// What to compare with: a commit; by default the last release's, in `[workspace.metadata.semver]` of Cargo.toml.
+        baseline: Option<String>,
+    },
     /// Checks the rules that the sources obey.
     Tidy {
         /// Which ones, by the names that it prints; all by default.
@@ -112,6 +118,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Accuracy { records } => accuracy::run(&records).map(|()| ExitCode::SUCCESS),
         Verb::Bench { what } => bench::run(&what),
         Verb::PtxDiff { base } => ptx_diff::run(&base),
+        Verb::Semver { baseline } => semver::run(baseline),
         Verb::Book => book::run().map(|()| ExitCode::SUCCESS),
         Verb::Tidy { rules } => tidy::run(&rules),
         Verb::Ci => ci::run(),

@@ -2,3 +2,6 @@
 
 pub mod cli;
 pub mod debugger;
+mod extract;
+mod page;
+mod profile;

@@ -142,7 +142,7 @@ impl FromStr for Arch {
 /// `90a` of any form of the name.
 fn number_of(text: &str) -> String {
     let text = text.to_ascii_lowercase();
-    let number = ["sm_", "sm", "compute_"].iter().find_map(|prefix| text.strip_prefix(prefix));
+    let number = ["sm_", "sm", "compute_", "compute"].iter().find_map(|prefix| text.strip_prefix(prefix));
     number.unwrap_or(&text).replacen('.', "", 1)
 }
 
@@ -191,7 +191,13 @@ mod tests {
 
     #[test]
     fn other_forms_of_a_name_are_known() {
-        for (text, expected) in [("80", "sm_80"), ("compute_90a", "sm_90a"), ("8.6", "sm_86"), ("SM_120F", "sm_120f")] {
+        for (text, expected) in [
+            ("80", "sm_80"),
+            ("compute86", "sm_86"),
+            ("compute_90a", "sm_90a"),
+            ("8.6", "sm_86"),
+            ("SM_120F", "sm_120f"),
+        ] {
             assert_eq!(text.parse::<Arch>().unwrap().name(), expected, "{text}");
         }
         for text in ["", "sm_", "8.0.0", "sm_80f", "sm_sm_80", "a80"] {

@@ -131,9 +131,25 @@ fn name(function: FunctionValue<'_>) -> String {
 pub fn demangled(symbol: &str) -> String {
     match rustc_demangle::try_demangle(symbol) {
         Ok(name) => format!("{name:#}"),
+        // Else it takes the name `a` for a type: `signed char`.
+        Err(_) if !symbol.starts_with("_Z") => symbol.to_string(),
         Err(_) => cpp_demangle::Symbol::new(symbol)
             .ok()
             .and_then(|name| name.demangle().ok())
             .unwrap_or_else(|| symbol.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    #[test]
+    fn only_mangled_names_are_demangled() {
+        for (symbol, name) in
+            [("a", "a"), ("saxpy", "saxpy"), ("_Z3foox", "foo(long long)"), ("_RNvCs1234_7mycrate3foo", "mycrate::foo")]
+        {
+            assert_eq!(demangled(symbol), name);
+        }
     }
 }

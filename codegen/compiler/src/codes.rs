@@ -78,7 +78,7 @@ codes! {
     Intrinsic = 21, "unknown device intrinsic",
         "Code calls a function whose name begins with `__ptx_`, which is reserved for device intrinsics, but the compiler has none of that name, or has it with another signature. Either the crates `ptx` and `ptx-codegen` have different versions, or the name is your own: choose another.";
     ToolFailed = 22, "one of NVIDIA's tools failed",
-        "fatbinary, nvdisasm or cuobjdump could not be run or ended with an error.";
+        "fatbinary, nvdisasm, cuobjdump, compute-sanitizer or ncu was not found, could not be run, or ended with an error.";
     AtomicUnsupported = 23, "atomic operation that the GPU does not have",
         "Some atomic operations need newer GPUs: read-modify-write operations on 128 bits, addition of `bf16` values and cluster scope need sm_90.\n\nCompile for that arch (`--arch sm_90`), or use another operation: a smaller type, or device scope in place of cluster scope.";
     SharedStatic = 24, "shared static that a block cannot have",

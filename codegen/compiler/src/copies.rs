@@ -53,7 +53,8 @@ pub fn widen<'ctx>(
             Diagnostic::error(Code::LlvmFailed, format!("cannot cut a copy of memory into words: {error}"))
         })?;
     }
-    let pipeline = "always-inline,globaldce,function(instcombine,simplifycfg)";
+    // Without that option LLVM ends the program where combining once does not suffice, as in `String`'s `Debug`.
+    let pipeline = "always-inline,globaldce,function(instcombine<no-verify-fixpoint>,simplifycfg)";
     llvm::run_passes(module, machine, pipeline).map_err(|error| {
         Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{pipeline}` failed: {error}")).into()
     })

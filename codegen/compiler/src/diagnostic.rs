@@ -192,7 +192,10 @@ fn byte_range(text: &str, span: &Span) -> Option<std::ops::Range<usize>> {
         column => line.char_indices().nth(column as usize - 1).map_or(line.len(), |(at, _)| at),
     };
     let rest = &line[column..];
-    let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    // TOML's words may have `-` in them.
+    let is_toml = span.file.extension().is_some_and(|extension| extension == "toml");
+    let is_in_word = |c: char| c.is_alphanumeric() || c == '_' || is_toml && c == '-';
+    let word = if rest.starts_with('-') { 0 } else { rest.find(|c| !is_in_word(c)).unwrap_or(rest.len()) };
     let start = line_start + column;
     // What is no word is a character, of as many bytes as it has.
     Some(start..start + word.max(rest.chars().next().map_or(0, char::len_utf8)))
@@ -237,6 +240,9 @@ mod tests {
         assert_eq!(range("\u{fffd}-only", 1, 1), Some(0..3));
         assert_eq!(range("a", 1, 5), Some(1..1));
         assert_eq!(range("a", 9, 1), None);
+        assert_eq!(range("max-registers = 1", 1, 1), Some(0..3));
+        let key = Span { file: "Cargo.toml".into(), line: 1, column: 1 };
+        assert_eq!(byte_range("max-registers = 1", &key), Some(0..13));
         let (message, scratch) = ("a key", tempfile::tempdir().unwrap());
         let file = scratch.path().join("Cargo.toml");
         std::fs::write(&file, "\u{fffd}-only = 1\n").unwrap();

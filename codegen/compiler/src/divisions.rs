@@ -64,10 +64,11 @@ impl<'ctx> Division<'ctx> {
         builder.position_before(&self.instruction);
         let (narrow, wide) = (context.i32_type(), context.i64_type());
         let most = wide.const_int(u64::from(u32::MAX), false);
-        // Looked at twice: if it means nothing, it has to be the same number.
+        // Both are looked at twice: if they mean nothing, they have to be the same numbers.
         let divisor = llvm::build_freeze(&builder, self.divisor);
         let is_large = builder.build_int_compare(IntPredicate::UGT, divisor, most, "")?;
-        let dividend = builder.build_int_truncate(self.dividend, narrow, "")?;
+        let dividend = llvm::build_freeze(&builder, self.dividend);
+        let dividend = builder.build_int_truncate(dividend, narrow, "")?;
         let small = builder.build_int_truncate(divisor, narrow, "")?;
         let small = builder.build_select(is_large, narrow.const_int(1, false), small, "")?.into_int_value();
         let quotient = builder.build_int_unsigned_div(dividend, small, "")?;

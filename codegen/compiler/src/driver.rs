@@ -19,9 +19,10 @@ pub fn link(options: &Options) -> Result<Report> {
     let parts = time!(phases::find(options))?;
     let context = Context::create();
 
-    let module = time!(phases::read(options, &context, &parts))?;
+    let (module, prepared) = time!(phases::read(options, &context, &parts))?;
     dump.module("read", &module)?;
-    let mut program = time!(phases::describe(options, &context, module))?;
+    let options = &*prepared.options;
+    let mut program = time!(phases::describe(&prepared, &context, module))?;
     time!(phases::lower(&program))?;
     dump.module("lower", &program.module)?;
     time!(phases::reduce(&mut program, &parts))?;

@@ -11,6 +11,11 @@ use crate::request::{DebugLevel, Emit, OptLevel, Options};
 /// Parameters over 4,096 bytes (PTX ISA 8.1, "Kernel Function Parameter Attributes").
 const LARGE_PARAMS: PtxVersion = PtxVersion { major: 8, minor: 1 };
 
+/// What LLVM can write: the last minor version of each major one (llvm/lib/Target/NVPTX/NVPTX.td). Of any other it says nothing,
+/// and writes an old one.
+const WRITTEN: [PtxVersion; 3] =
+    [PtxVersion { major: 7, minor: 8 }, PtxVersion { major: 8, minor: 8 }, PtxVersion { major: 9, minor: 0 }];
+
 /// The lowest PTX ISA version that arch and program need, or the one asked for.
 pub fn ptx_version(options: &Options, arch: Arch, table: &Table, needs: Needs) -> Result<PtxVersion> {
     let params = table.has_large_params().then_some(LARGE_PARAMS);
@@ -22,6 +27,13 @@ pub fn ptx_version(options: &Options, arch: Arch, table: &Table, needs: Needs) -
         )
         .help("leave out `--ptx-version` to get the lowest version that suffices")
         .into()),
+        Some(asked) if !WRITTEN.iter().any(|last| last.major == asked.major && asked.minor <= last.minor) => {
+            let newest = WRITTEN[WRITTEN.len() - 1];
+            let message = format!("LLVM does not write PTX ISA version {asked}, only versions up to {newest}");
+            Err(Diagnostic::error(Code::Usage, message)
+                .help("leave out `--ptx-version` to get the lowest version that suffices")
+                .into())
+        }
         asked => Ok(asked.unwrap_or(lowest)),
     }
 }
@@ -80,6 +92,22 @@ fn refused(arch: Arch, error: &str) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llvm::Context;
+
+    #[test]
+    fn llvm_writes_the_versions_that_may_be_asked_for() {
+        let context = Context::create();
+        let written = |ptx: PtxVersion| {
+            let text = "target triple = \"nvptx64-nvidia-cuda\"\ndefine ptx_kernel void @k() { ret void }";
+            let module = llvm::parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+            let machine = machine(Arch::portable(), ptx, OptLevel::O0).expect("LLVM makes one");
+            emit(&module, &machine, Arch::portable()).expect("it is a kernel").contains(&format!(".version {ptx}\n"))
+        };
+        for PtxVersion { major, minor } in WRITTEN {
+            assert!((0..=minor).all(|minor| written(PtxVersion { major, minor })), "{major}.{minor}");
+            assert!(!written(PtxVersion { major, minor: minor + 1 }), "{major}.{minor} is not the last");
+        }
+    }
 
     #[test]
     fn llvms_words_may_begin_with_a_place() {

@@ -39,6 +39,7 @@ mod optimize;
 mod output;
 mod panics;
 mod phases;
+mod products;
 pub mod ptx_text;
 pub mod ptxas;
 pub mod report;

@@ -19,6 +19,12 @@ pub fn internalize(module: &Module<'_>, interface: &Interface<'_>, machine: &Tar
         // The arch is the machine's to say; rustc compiled for its oldest.
         function.remove_string_attribute(AttributeLoc::Function, "target-cpu");
         function.remove_string_attribute(AttributeLoc::Function, "target-features");
+        // LLVM inlines nothing that has this into what has not. Our `memcmp` asks to be inlined, and LLVM knows no loop
+        // that it would make a call of `memcmp` from.
+        let inline = llvm::Attribute::get_named_enum_kind_id("inlinehint");
+        if function.get_enum_attribute(AttributeLoc::Function, inline).is_some() {
+            function.remove_string_attribute(AttributeLoc::Function, "no-builtins");
+        }
         if roots.contains(function.get_name().to_string_lossy().as_ref()) {
             function.set_linkage(Linkage::External);
             function.as_global_value().set_visibility(llvm::GlobalVisibility::Default);

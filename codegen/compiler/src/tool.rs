@@ -180,6 +180,8 @@ pub struct Tools {
     pub found: BTreeMap<Name, Tool>,
     /// The maths library, if it is there.
     pub libdevice: Option<Libdevice>,
+    /// CUDA's device runtime, `libcudadevrt.a`, if it is there: kernels that launch kernels are linked with it.
+    pub device_runtime: Option<PathBuf>,
 }
 
 impl Tools {

@@ -1,5 +1,6 @@
 //! What NVIDIA's assembler gets wrong, kept from it: some arithmetic of 16 bits is computed in 32, absolute values become
-//! maxima, tests for equality are of signed numbers, and called functions hide which addresses their threads share.
+//! maxima, tests for equality are of signed numbers, stores do not cut floats, and called functions hide which addresses
+//! their threads share.
 //!
 //! ```text
 //! neg.s16 %rs2, %rs1;
@@ -11,7 +12,7 @@
 //!
 //! ```text
 //! { .reg .b32 %wide<3>; cvt.s32.s16 %wide1, %rs1; neg.s32 %wide0, %wide1; cvt.u16.u32 %rs2, %wide0; }
-//! { .reg .b32 %negative; neg.s32 %negative, %r1; max.s32 %r2, %r1, %negative; }
+//! { .reg .b32 %negative; not.b32 %negative, %r1; add.s32 %negative, %negative, 1; max.s32 %r2, %r1, %negative; }
 //! setp.ne.s32 %p1, %r1, %r2;
 //! ```
 //!
@@ -23,6 +24,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
+mod maxima;
+mod stores;
+
+use self::maxima::Negations;
+use self::stores::Floats;
 use crate::arch::Arch;
 use crate::ptx_text::{self, Kind};
 
@@ -63,9 +69,12 @@ const EXTREMES: [Wrong; 8] = [
 
 /// ptxas 13.0.88 believes that no absolute value is negative, but that of the least number is: after
 /// `i64::wrapping_abs` it left out the comparison with 0 in `saturating_add`, and `i32::abs_diff` of `unsigned_abs` went
-/// wrong on an H200. Optimised machine code of every arch is wrong. Each with the instructions that it becomes.
-const ABSOLUTES: [(&str, &str, &str, &str); 2] =
-    [("abs.s32", ".b32", "neg.s32", "max.s32"), ("abs.s64", ".b64", "neg.s64", "max.s64")];
+/// wrong on an H200. Optimised machine code of every arch is wrong. Each with the instructions that it becomes: the negation
+/// of 32 bits is none that ptxas sees, for it loses those in maxima (see [`maxima`]).
+const ABSOLUTES: [(&str, &str, &str, &str); 2] = [
+    ("abs.s32", ".b32", "not.b32 %negative, {}; add.s32 %negative, %negative, 1;", "max.s32"),
+    ("abs.s64", ".b64", "neg.s64 %negative, {};", "max.s64"),
+];
 
 /// ptxas 13.0.88 unrolls a loop that counts until two numbers are equal. If they are compared as `.b32` or `.u32`, it asks
 /// without signs whether there is anything to count, and with signs whether another four rounds are left. A loop that ended
@@ -111,14 +120,16 @@ impl Wrong {
 
 /// Writes otherwise what the arch's machine code would have wrong.
 pub fn rewrite(ptx: &str, arch: Arch) -> String {
-    let moving = moving_addresses(ptx);
+    let (moving, negations, floats) = (moving_addresses(ptx), Negations::of(ptx), Floats::of(ptx));
     let mut function = "";
     let lines = ptx_text::lines(ptx).map(|line| {
         if let Kind::Function(begun) = line.kind {
             function = begun.name;
         }
         let code = line.code();
-        match unshared(code, |register| moving.contains(&(function, register))).or_else(|| rewritten(code, arch)) {
+        let unshared = unshared(code, |register| moving.contains(&(function, register)));
+        let right = unshared.or_else(|| negations.rewritten(code, function)).or_else(|| floats.narrowed(code));
+        match right.or_else(|| rewritten(code, arch)) {
             Some(right) => Cow::Owned(format!("\t{right}\n")),
             None => Cow::Borrowed(&ptx[line.range]),
         }
@@ -171,7 +182,7 @@ fn rewritten(statement: &str, arch: Arch) -> Option<String> {
     }
     if let Some((_, ty, negation, maximum)) = ABSOLUTES.iter().find(|(absolute, ..)| *absolute == name) {
         let (result, operand) = operands.trim().split_once(", ")?;
-        let negated = format!("{negation} %negative, {operand};");
+        let negated = negation.replace("{}", operand);
         return Some(format!("{{ .reg {ty} %negative; {negated} {maximum} {result}, {operand}, %negative; }}"));
     }
     widened(name, operands, arch)
@@ -233,7 +244,8 @@ mod tests {
 
     #[test]
     fn absolute_values_are_maxima() {
-        let maximum = "\t{ .reg .b32 %negative; neg.s32 %negative, %r1; max.s32 %r2, %r1, %negative; }\n";
+        let maximum = "\t{ .reg .b32 %negative; not.b32 %negative, %r1; add.s32 %negative, %negative, 1; \
+                       max.s32 %r2, %r1, %negative; }\n";
         assert_eq!(of("\tabs.s32 \t%r2, %r1;\n", "sm_75"), maximum);
         assert!(of("\tabs.s64 \t%rd2, %rd2;\n", "sm_90").contains("max.s64 %rd2, %rd2, %negative;"));
     }

@@ -20,6 +20,7 @@ pub const LINKER_VARIABLE: &str = "RUST_PTX_LINKER";
 /// [`LINKER_VARIABLE`] names this program, does that and ends the process. Other programs inherit the variable, and may
 /// have this code in them.
 pub fn become_linker_if_asked() {
+    wrapper::become_rustc_with_notes_if_asked();
     let asked = std::env::var_os(LINKER_VARIABLE).map(PathBuf::from);
     if asked.is_none() || asked != std::env::current_exe().ok() {
         return;

@@ -3,10 +3,16 @@
 //! cargo sets `CARGO_MANIFEST_DIR` to the folder of the manifest that it builds, which is a generated one, and lets no
 //! configuration change it. `include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/table.bin"))` must work in kernels
 //! too, so this program is also cargo's `RUSTC_WORKSPACE_WRAPPER`: it sets the variable and becomes rustc.
+//!
+//! For `cargo ptx run` it is the `RUSTC_WRAPPER` of the host's build as well, and notes of ours stand under
+//! rustc's errors about device memory and launches.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
-use std::process::Command;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::notes::with_host_note;
 
 /// The environment variable with the package's real folder.
 pub const VARIABLE: &str = "RUST_PTX_MANIFEST_DIR";
@@ -17,6 +23,76 @@ pub const CLIPPY_VARIABLE: &str = "RUST_PTX_CLIPPY";
 /// The environment variable with the workspace's root, where rustc is to show paths from there: in a check, whose rustc cargo
 /// gives no flags of its own.
 pub const ROOT_VARIABLE: &str = "RUST_PTX_ROOT";
+
+/// The environment variable that names the program which adds notes to rustc's messages in a host build.
+pub const NOTES_VARIABLE: &str = "RUST_PTX_NOTES";
+
+/// What says to cargo which rustc to run, and with what before it: there our notes have no place.
+const OTHERS: [&str; 6] = [
+    "RUSTC",
+    WRAPPER_VARIABLE,
+    "RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_RUSTC",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+];
+
+/// cargo's variable for what is run before every rustc.
+pub const WRAPPER_VARIABLE: &str = "RUSTC_WRAPPER";
+
+/// Has a cargo that builds for the host show our notes under rustc's errors: this program is called in place of rustc. Not
+/// where variables, or cargo's configuration for this folder, name another rustc or a wrapper.
+pub fn add_notes(cargo: &mut Command, folder: &Path) {
+    let configured = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let configured = configured.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let folders = folder.ancestors().map(|folder| folder.join(".cargo")).chain(configured);
+    let is_taken = OTHERS.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    if is_taken || folders.into_iter().any(|folder| names_rustc(&folder)) {
+        return;
+    }
+    if let Ok(program) = std::env::current_exe() {
+        cargo.env(WRAPPER_VARIABLE, &program).env(NOTES_VARIABLE, program);
+    }
+}
+
+/// Whether cargo's configuration in that folder names a rustc.
+fn names_rustc(folder: &Path) -> bool {
+    let text = ["config.toml", "config"].iter().find_map(|name| std::fs::read_to_string(folder.join(name)).ok());
+    let config: Option<toml::Table> = text.and_then(|text| text.parse().ok());
+    let build = config.as_ref().and_then(|config| config.get("build")?.as_table());
+    build.is_some_and(|build| build.keys().any(|key| key == "rustc" || key.ends_with("wrapper")))
+}
+
+/// If cargo calls this program so, so with rustc as the first argument, runs rustc and ends the process.
+pub fn become_rustc_with_notes_if_asked() {
+    let asked = std::env::var_os(NOTES_VARIABLE).map(PathBuf::from);
+    if asked.is_none() || asked != std::env::current_exe().ok() {
+        return;
+    }
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let Some((rustc, args)) = args.split_first().filter(|(first, _)| is_rustc(first)) else { return };
+    // cargo shows nobody the warnings of other packages, and asks rustc for its version, too.
+    let is_shown = std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some();
+    let mut command = Command::new(rustc);
+    command.args(args);
+    let status = if is_shown { with_notes(&mut command) } else { command.status() };
+    end(rustc, status)
+}
+
+/// Runs rustc, and hands on its messages with our notes among them.
+fn with_notes(command: &mut Command) -> std::io::Result<std::process::ExitStatus> {
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let mut own = std::io::stderr();
+    for line in child.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).split(b'\n')) {
+        let mut line = line?;
+        if let Some(noted) = std::str::from_utf8(&line).ok().and_then(with_host_note) {
+            line = noted.into_bytes();
+        }
+        line.push(b'\n');
+        own.write_all(&line)?;
+    }
+    child.wait()
+}
 
 /// Has rustc show paths below a folder as seen from there, in messages and in `file!()`.
 pub fn remap(root: &str) -> [String; 2] {
@@ -37,7 +113,12 @@ pub fn become_rustc_if_asked(args: &[OsString]) {
         let root = std::env::var(ROOT_VARIABLE);
         command.args(root.iter().flat_map(|root| remap(root)));
     }
-    let code = match command.status() {
+    end(rustc, command.status())
+}
+
+/// Ends this process as rustc ended.
+fn end(rustc: &OsStr, status: std::io::Result<std::process::ExitStatus>) -> ! {
+    let code = match status {
         Ok(status) => status.code().unwrap_or(101),
         Err(error) => {
             eprintln!("error: cannot run `{}`: {error}", rustc.display());
@@ -55,6 +136,23 @@ fn is_rustc(first: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_configured_rustc_is_seen() {
+        for (text, expected) in [
+            ("[build]\nrustc-wrapper = \"sccache\"\n", true),
+            ("[build]\nrustc = \"own\"\n", true),
+            ("[build]\nrustc-workspace-wrapper = \"own\"\n", true),
+            ("[build]\nbuild-dir = \"own\"\nrustflags = []\n", false),
+            ("build = 1\n", false),
+            ("[build", false),
+        ] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            assert!(!names_rustc(folder.path()));
+            std::fs::write(folder.path().join("config.toml"), text).expect("our own folder");
+            assert_eq!(names_rustc(folder.path()), expected, "{text}");
+        }
+    }
 
     #[test]
     fn only_rustc_is_rustc() {

@@ -156,7 +156,7 @@ fn scan(place: &Place<'_>) -> Result<Check> {
 }
 
 fn histogram(place: &Place<'_>) -> Result<Check> {
-    let data: Vec<u8> = (0..N as u32).map(|i| (i * i % 251) as u8).collect();
+    let data: Vec<u8> = (0..N as u32).map(|i| (i.wrapping_mul(i) % 251) as u8).collect();
     let found = place.run([&data, &data[..1]], vec![0_u32; 256], Grid::new(4, 96), |[data, _], counts| {
         shared::histogram(data, counts)
     })?;

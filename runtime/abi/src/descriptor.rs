@@ -6,7 +6,7 @@ use crate::cxx::{Argument, Cxx, Definition};
 pub const MAGIC: [u8; 4] = *b"PTXI";
 
 /// Version of the encoding. The compiler refuses any other.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 /// A static in the section [`crate::SECTION`]: the code that the descriptor is about, then the encoded descriptor.
 ///
@@ -161,6 +161,12 @@ pub struct LaunchBounds {
     pub max_registers: u32,
     /// Most dimensions of a launch, which the host checks.
     pub dimensions: u32,
+    /// The blocks of a cluster in each dimension, none of them 0 if they are given: `.reqnctapercluster`.
+    pub cluster: [u32; 3],
+    /// Most blocks of a cluster: `.maxclusterrank`.
+    pub max_cluster: u32,
+    /// Whether all blocks of a launch run at once.
+    pub is_cooperative: bool,
 }
 
 /// Everything that the compiler needs to know about one kernel or device function.
@@ -206,6 +212,26 @@ impl Descriptor<'_> {
 }
 
 impl LaunchBounds {
+    /// What is no kernel asks for nothing.
+    pub const NONE: Self = Self {
+        max_threads: 0,
+        min_blocks: 0,
+        max_registers: 0,
+        dimensions: 0,
+        cluster: [0; 3],
+        max_cluster: 0,
+        is_cooperative: false,
+    };
+
+    /// The most blocks of a cluster on any GPU (CUDA C++ Programming Guide, "Thread Block Clusters").
+    pub const MOST_CLUSTER: u32 = 16;
+
+    /// The blocks of a cluster together; 0 if they are not given.
+    pub const fn cluster_blocks(&self) -> u32 {
+        let [x, y, z] = self.cluster;
+        x.saturating_mul(y).saturating_mul(z)
+    }
+
     /// A kernel that relies on the dimensions must not be launched by a host that does not know of them.
     pub(crate) const fn hash(&self, before: u64) -> u64 {
         if self.dimensions == 0 { before } else { fnv(before, &self.dimensions.to_le_bytes()) }

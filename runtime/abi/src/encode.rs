@@ -163,6 +163,11 @@ impl<const N: usize> Encoder<N> {
             .bytes(&descriptor.bounds.min_blocks.to_le_bytes())
             .bytes(&descriptor.bounds.max_registers.to_le_bytes())
             .bytes(&descriptor.bounds.dimensions.to_le_bytes())
+            .bytes(&descriptor.bounds.cluster[0].to_le_bytes())
+            .bytes(&descriptor.bounds.cluster[1].to_le_bytes())
+            .bytes(&descriptor.bounds.cluster[2].to_le_bytes())
+            .bytes(&descriptor.bounds.max_cluster.to_le_bytes())
+            .bytes(&[descriptor.bounds.is_cooperative as u8])
             .u16(descriptor.params.len());
         let mut i = 0;
         while i < descriptor.params.len() {

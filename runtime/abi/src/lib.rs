@@ -72,6 +72,13 @@ pub const SHIM: &str = "__ptx_shim";
 /// up in the compiler's intrinsic table.
 pub const INTRINSIC_PREFIX: &str = "__ptx_";
 
+/// What the macros declare to have a kernel's address: this and the kernel's name. The compiler puts the kernel in its place.
+pub const ENTRY_PREFIX: &str = "__ptx_entry_of_";
+
+/// What the functions of CUDA's device runtime begin with that launch kernels on the device (`cuda_device_runtime_api.h`,
+/// "CDP2 endpoints"). They are in the library `libcudadevrt.a`.
+pub const LAUNCH_PREFIX: &str = "__cudaCDP2";
+
 /// Prefix of the device runtime's functions that the compiler calls by name; they are never exported.
 pub const RUNTIME_PREFIX: &str = "__ptx_rt_";
 

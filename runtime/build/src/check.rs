@@ -1,8 +1,9 @@
-//! Whether cargo only checks, and the image that stands in then.
+//! What cargo's command line says and cargo does not: whether it only checks, and how it prints messages; and the image that
+//! stands in for a check.
 //!
-//! cargo runs build scripts for `cargo check` too, which an editor calls at every save, and does not tell them; but its
-//! command line does.
+//! cargo runs build scripts for `cargo check` too, which an editor calls at every save.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -22,17 +23,29 @@ pub fn is_only_a_check() -> bool {
         Ok("") | Err(_) => {}
         Ok(value) => return value != "0",
     }
-    // Without a `/proc`, and where it cannot be read, everything is compiled.
-    fs::read(format!("/proc/{}/cmdline", std::os::unix::process::parent_id())).is_ok_and(|line| is_check(&line))
+    is_check(&cargos_line())
 }
 
-/// Of a command line as Linux shows it: each argument ends with a zero.
-fn is_check(line: &[u8]) -> bool {
+/// Whether cargo was asked for messages in one line each, as by `--message-format short`.
+pub fn wants_short_messages() -> bool {
+    is_short(&cargos_line())
+}
+
+/// cargo's command line as Linux shows it: each argument ends with a zero. Nothing without a `/proc`, or where it cannot be read:
+/// then everything is compiled, and messages are whole.
+fn cargos_line() -> Vec<u8> {
+    fs::read(format!("/proc/{}/cmdline", std::os::unix::process::parent_id())).unwrap_or_default()
+}
+
+/// The arguments, if the program is cargo.
+fn arguments(line: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
     let mut args = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-    let is_cargo = |program: &str| Path::new(program).file_stem() == Some(OsStr::new("cargo"));
-    if !args.next().is_some_and(|program| is_cargo(&program)) {
-        return false;
-    }
+    let is_cargo = args.next().is_some_and(|program| Path::new(&*program).file_stem() == Some(OsStr::new("cargo")));
+    args.filter(move |_| is_cargo)
+}
+
+fn is_check(line: &[u8]) -> bool {
+    let mut args = arguments(line);
     while let Some(arg) = args.next() {
         if WITH_VALUE.contains(&&*arg) {
             args.next();
@@ -41,6 +54,23 @@ fn is_check(line: &[u8]) -> bool {
         }
     }
     false
+}
+
+fn is_short(line: &[u8]) -> bool {
+    // What stands behind `--` is for the program.
+    let mut args = arguments(line).take_while(|arg| arg != "--");
+    let mut formats = Vec::new();
+    while let Some(arg) = args.next() {
+        match arg.strip_prefix("--message-format") {
+            Some("") => formats.extend(args.next()),
+            Some(value) => formats.push(Cow::Owned(value.trim_start_matches('=').to_owned())),
+            None => {}
+        }
+    }
+    formats
+        .iter()
+        .flat_map(|format| format.split(','))
+        .any(|format| ["short", "json-diagnostic-short"].contains(&format))
 }
 
 /// Writes an image without code, unless there is one already, and has cargo run the script again for whatever comes next:
@@ -96,6 +126,21 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(is_check(line.replace(' ', "\0").as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_format_of_messages_is_found() {
+        for (line, expected) in [
+            ("cargo build --message-format short", true),
+            ("cargo run --message-format=json,json-diagnostic-short -p a", true),
+            ("cargo build --message-format json", false),
+            ("cargo run -- --message-format short", false),
+            ("cargo build --message-format", false),
+            ("make --message-format=short", false),
+            ("", false),
+        ] {
+            assert_eq!(is_short(line.replace(' ', "\0").as_bytes()), expected, "{line}");
         }
     }
 

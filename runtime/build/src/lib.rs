@@ -289,6 +289,7 @@ impl Builder {
         // It writes for cargo and for the user by itself.
         let status = Command::new(&compiler.program)
             .args(self.arguments())
+            .args(check::wants_short_messages().then_some("--short"))
             .status()
             .map_err(|e| format!("error: cannot run `{}`: {e}", compiler.program.display()))?;
         match status.code() {

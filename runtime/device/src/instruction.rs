@@ -15,3 +15,16 @@ macro_rules! instruction {
         $host
     }};
 }
+
+/// Inline PTX, as `ptx_codegen::intrinsics::assembly` reads it: `kind; results; operands; text`, then results as
+/// pointers behind the operands.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! assembly {
+    ($name:expr; ($($operand:expr => $ty:ty),* $(,)?)) => {{
+        unsafe extern "C" {
+            #[link_name = $name]
+            fn assembly($(_: $ty),*);
+        }
+        assembly($($operand),*)
+    }};
+}

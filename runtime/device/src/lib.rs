@@ -17,6 +17,7 @@ mod arch;
 pub mod atomic;
 pub mod bits;
 pub mod block;
+pub mod children;
 pub mod cluster;
 pub mod control;
 pub mod cooperative;
@@ -27,6 +28,7 @@ mod dim;
 pub mod disjoint;
 pub mod ffi;
 pub mod float;
+mod function;
 pub mod hint;
 #[doc(hidden)]
 pub mod index;
@@ -47,6 +49,7 @@ pub mod sync;
 mod syscalls;
 #[doc(hidden)]
 pub mod text;
+pub mod texture;
 pub mod thread;
 pub mod vec;
 pub mod warp;
@@ -57,6 +60,7 @@ pub use disjoint::{
     Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided, DisjointTiles, InPlace,
     PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Transposed,
 };
+pub use function::DeviceFn;
 pub use statics::{Shared, SharedAtomics};
 pub use symbols::{Constant, DeviceStatic, Global};
 pub use sync::sync_threads;

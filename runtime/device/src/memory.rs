@@ -27,19 +27,6 @@
 #[cfg(target_arch = "nvptx64")]
 use core::mem::{MaybeUninit, transmute_copy};
 
-/// Inline PTX, as `ptx_codegen::intrinsics::assembly` reads it: `kind; results; operands; text`, then results as
-/// pointers behind the operands.
-#[cfg(target_arch = "nvptx64")]
-macro_rules! assembly {
-    ($name:expr; ($($operand:expr => $ty:ty),* $(,)?)) => {{
-        unsafe extern "C" {
-            #[link_name = $name]
-            fn assembly($(_: $ty),*);
-        }
-        assembly($($operand),*)
-    }};
-}
-
 /// Whether one instruction moves a value.
 #[cfg(target_arch = "nvptx64")]
 const fn has_word<T>() -> bool {

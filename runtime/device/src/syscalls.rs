@@ -1,6 +1,7 @@
-//! The driver's functions, with the prototypes of NVIDIA's PTX Writer's Guide to Interoperability 12.8, chapter 3.
+//! The driver's functions, with the prototypes of NVIDIA's PTX Writer's Guide to Interoperability 12.8, chapter 3, and those of
+//! CUDA's device runtime, with the prototypes of `cuda_device_runtime_api.h`.
 //!
-//! `ptx_abi::SYSTEM_CALLS` names them for the compiler. Nobody else declares them: two declarations that differ would
+//! `ptx_abi::SYSTEM_CALLS` names the first for the compiler, `ptx_abi::LAUNCH_PREFIX` the others. Nobody else declares them: two declarations that differ would
 //! make two prototypes of one function.
 
 unsafe extern "C" {
@@ -29,4 +30,45 @@ unsafe extern "C" {
     /// # Safety
     /// The three texts must be NUL-terminated; `char_size` must be 1, the only size that the driver supports.
     pub(crate) fn __assertfail(message: *const u8, file: *const u8, line: u32, function: *const u8, char_size: usize);
+}
+
+use crate::dim::Dim3;
+
+/// CUDA's `dim3` by value.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct ParameterDim3 {
+    x: u32,
+    y: u32,
+    z: u32,
+}
+
+impl From<Dim3> for ParameterDim3 {
+    #[inline(always)]
+    fn from(Dim3 { x, y, z }: Dim3) -> Self {
+        Self { x, y, z }
+    }
+}
+
+unsafe extern "C" {
+    /// `void *cudaGetParameterBufferV2(void *func, dim3 gridDimension, dim3 blockDimension, unsigned int sharedMemSize)`: memory
+    /// for the parameters of a launch, or null.
+    ///
+    /// # Safety
+    /// `entry` must be the address of an entry point.
+    pub(crate) fn __cudaCDP2GetParameterBufferV2(
+        entry: *const (),
+        blocks: ParameterDim3,
+        threads: ParameterDim3,
+        shared_bytes: u32,
+    ) -> *mut u8;
+
+    /// `cudaError_t cudaLaunchDeviceV2(void *parameterBuffer, cudaStream_t stream)`: launches.
+    ///
+    /// # Safety
+    /// The buffer must hold the entry point's parameters, and the stream must be a stream's handle.
+    pub(crate) fn __cudaCDP2LaunchDeviceV2(buffer: *mut u8, stream: u64) -> u32;
+
+    /// `cudaError_t cudaGetLastError(void)`: this thread's last error, which is then forgotten.
+    pub(crate) safe fn __cudaCDP2GetLastError() -> u32;
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUlimit};
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, ValidAsZeroBits};
 use ptx_device::Dim3;
 
 use crate::deadline;
@@ -30,7 +30,7 @@ struct Inner {
     name: String,
     capability: (u32, u32),
     limits: Limits,
-    /// A stream that nobody uses. cudarc stops waiting between streams when only the default one is left, though work
+    /// A stream without work: see `readers.rs`. cudarc stops waiting between streams when only the default one is left, though work
     /// of the others may still run. With this stream that never happens.
     last_stream: OnceLock<Arc<CudaStream>>,
     /// See [`Device::set_stack_size`].
@@ -230,28 +230,43 @@ impl Device {
     }
 
     /// The largest launch that the device allows.
+    #[inline]
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }
 
     /// cudarc's context.
+    #[inline]
     pub fn context(&self) -> &Arc<CudaContext> {
         &self.inner.context
     }
 
     /// The stream that `upload`, `download` and `Launch::launch` use: the context's default stream.
+    #[inline]
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.inner.stream
     }
 
     /// Makes a new stream on the device.
     pub fn new_stream(&self) -> Result<Arc<CudaStream>> {
-        let make = || self.inner.context.new_stream().doing(|| "making a stream".to_owned());
-        if self.inner.last_stream.get().is_none() {
-            // Another thread may be first; then this one goes away.
-            _ = self.inner.last_stream.set(make()?);
+        self.take_notes()?;
+        self.inner.context.new_stream().doing(|| "making a stream".to_owned())
+    }
+
+    /// Has cudarc note from now on which stream uses which memory.
+    pub(crate) fn take_notes(&self) -> Result<()> {
+        self.joining_stream().map(drop).doing(|| "making a stream".to_owned())
+    }
+
+    /// The stream without work.
+    pub(crate) fn joining_stream(&self) -> Result<&CudaStream, DriverError> {
+        let place = &self.inner.last_stream;
+        if let Some(stream) = place.get() {
+            return Ok(stream);
         }
-        make()
+        let stream = self.inner.context.new_stream()?;
+        // Another thread may be first; then this one goes away.
+        Ok(place.get_or_init(|| stream))
     }
 
     /// The priorities of streams and launches, the highest first: `cuCtxGetStreamPriorityRange`. Lower numbers come first.
@@ -267,8 +282,7 @@ impl Device {
     /// Makes a new stream whose work is preferred to that of streams of lower priority: `cuStreamCreateWithPriority`. The driver
     /// takes the nearest of [`priorities`](Self::priorities).
     pub fn new_stream_with_priority(&self, priority: i32) -> Result<Arc<CudaStream>> {
-        // The one that is never used.
-        drop(self.new_stream()?);
+        self.take_notes()?;
         self.inner.context.new_stream_with_priority(priority).doing(|| "making a stream".to_owned())
     }
 

@@ -7,9 +7,11 @@ use cudarc::driver::sys::{self, CUresult};
 use cudarc::driver::{DriverError, result};
 use libloading::Library;
 
+use crate::advice::advice;
 use crate::error::{Error, Lost, Result};
 use crate::image::Code;
 use crate::panic;
+use crate::watch;
 
 /// Turns the driver's errors into ours.
 pub(crate) trait Doing<T> {
@@ -28,12 +30,12 @@ fn error_of(error: DriverError, doing: String) -> Error {
         if let Some(panic) = panic::current() {
             return Error::Panic(Box::new(panic));
         }
-        return Error::ContextLost { reason, remedy: remedy(reason) };
+        return Error::ContextLost { reason, launches: watch::launches_of_current().into(), remedy: remedy(reason) };
     }
     match error.0 {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => Error::OutOfMemory { doing },
         CUresult::CUDA_ERROR_NO_DEVICE => Error::NoDevice { reason: text(&error) },
-        _ => Error::Driver { doing, name: name(&error), text: text(&error), source: error },
+        code => Error::Driver { doing, name: name(&error), text: text(&error), advice: advice(code), source: error },
     }
 }
 
@@ -51,6 +53,8 @@ fn lost(code: CUresult) -> Option<Lost> {
         CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE => Lost::Other("CUDA_ERROR_INVALID_ADDRESS_SPACE"),
         CUresult::CUDA_ERROR_INVALID_PC => Lost::Other("CUDA_ERROR_INVALID_PC"),
         CUresult::CUDA_ERROR_ECC_UNCORRECTABLE => Lost::Other("CUDA_ERROR_ECC_UNCORRECTABLE"),
+        CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE => Lost::Other("CUDA_ERROR_NVLINK_UNCORRECTABLE"),
+        CUresult::CUDA_ERROR_MPS_CLIENT_TERMINATED => Lost::Other("CUDA_ERROR_MPS_CLIENT_TERMINATED"),
         CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED => Lost::Other("CUDA_ERROR_CONTEXT_IS_DESTROYED"),
         _ => return None,
     })
@@ -61,9 +65,21 @@ fn remedy(reason: Lost) -> &'static str {
         Lost::Assertion => "Mend what the message says.",
         Lost::Timeout => "Do less in one launch.",
         Lost::IllegalAddress | Lost::MisalignedAddress => {
-            "`compute-sanitizer PROGRAM` names the kernel and the thread; look at its `unsafe` code first."
+            "`compute-sanitizer PROGRAM` names the kernel and the thread, and with line tables the line; look at its `unsafe` code \
+             first."
         }
-        Lost::Instruction(_) | Lost::Other(_) => "`compute-sanitizer PROGRAM` or `cuda-gdb PROGRAM` shows the place.",
+        Lost::Instruction(_) => {
+            "`compute-sanitizer PROGRAM` or `cuda-gdb PROGRAM` shows the place. With the variable \
+             CUDA_ENABLE_COREDUMP_ON_EXCEPTION=1 the driver writes a core dump, in which cuda-gdb finds the line."
+        }
+        Lost::Other(name) => match name {
+            "CUDA_ERROR_ECC_UNCORRECTABLE" | "CUDA_ERROR_NVLINK_UNCORRECTABLE" | "CUDA_ERROR_HARDWARE_STACK_ERROR" => {
+                advice(CUresult::CUDA_ERROR_ECC_UNCORRECTABLE)
+            }
+            "CUDA_ERROR_CONTEXT_IS_DESTROYED" => advice(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED),
+            "CUDA_ERROR_MPS_CLIENT_TERMINATED" => advice(CUresult::CUDA_ERROR_MPS_CLIENT_TERMINATED),
+            _ => "`compute-sanitizer PROGRAM` or `cuda-gdb PROGRAM` shows the place.",
+        },
     }
 }
 

@@ -5,7 +5,9 @@ use std::fmt;
 use ptx_device::Dim3;
 
 use crate::grid::{Grid, GridError};
+use crate::pitch::BoxError;
 use crate::shape::ShapeError;
+use crate::texture_error::TextureError;
 
 /// The result of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -213,6 +215,14 @@ pub enum Error {
         /// Why not.
         reason: &'static str,
     },
+    /// A launch cannot be part of a graph, or not be changed so.
+    #[error("kernel `{kernel}` of a graph: {reason}")]
+    Graph {
+        /// The kernel's name.
+        kernel: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A `&T` parameter was given no element.
     #[error("parameter `{param}` of kernel `{kernel}` is a reference, and was given memory without elements")]
     NoElement {
@@ -231,6 +241,17 @@ pub enum Error {
         /// Why not.
         reason: ShapeError,
     },
+    /// A box of elements is not one of the memory that it is copied from or to.
+    #[error("the box to copy {side} does not lie in its memory: {reason}")]
+    Box {
+        /// `from` or `to`.
+        side: &'static str,
+        /// Why not.
+        reason: BoxError,
+    },
+    /// An array, a texture or a surface cannot be made so.
+    #[error(transparent)]
+    Texture(#[from] TextureError),
     /// A kernel panicked. Whether the context lived on is in [`Panic::context_lost`]; if not, every later call in this
     /// process fails with the same error.
     #[error("{}\n{}", .0, .0.afterwards())]
@@ -249,6 +270,19 @@ pub enum Error {
         /// The panic of a thread that others may wait for.
         panic: Option<Box<Panic>>,
     },
+    /// NVIDIA's management library does not say how a device is.
+    #[error(
+        "asking how {device} is failed: {reason}. NVIDIA's management library, {library}, comes with the driver; in a container \
+         NVIDIA_DRIVER_CAPABILITIES must contain `utility`"
+    )]
+    Health {
+        /// The device's name.
+        device: String,
+        /// The library's file name.
+        library: &'static str,
+        /// The library's reason.
+        reason: String,
+    },
     /// The system gave no thread.
     #[error("{doing} failed, because a thread cannot be started: {reason}")]
     Thread {
@@ -259,12 +293,16 @@ pub enum Error {
     },
     /// A kernel failed, and took the context with it.
     #[error(
-        "a kernel failed: {reason}. The CUDA context is lost: every later call on this device fails with the same error, \
-         and only a new process gets the device back. {remedy}"
+        "a kernel failed: {reason}.{} The CUDA context is lost: every later call on this device fails with the same error, \
+         and only a new process gets the device back. {remedy}",
+        of_launches(launches)
     )]
     ContextLost {
         /// The kind of failure.
         reason: Lost,
+        /// The kernels that were launched since the last wait for all, each with the grid of its last launch: it was one of
+        /// these. None if that is not known.
+        launches: Box<[String]>,
         /// How to find the place of the failure.
         remedy: &'static str,
     },
@@ -292,7 +330,7 @@ pub enum Error {
         doing: String,
     },
     /// Another error of the driver.
-    #[error("{doing} failed: {text} ({name})")]
+    #[error("{doing} failed: {text} ({name}). {advice}")]
     Driver {
         /// What the program was doing.
         doing: String,
@@ -300,6 +338,8 @@ pub enum Error {
         name: String,
         /// The driver's description.
         text: String,
+        /// What to do.
+        advice: &'static str,
         /// The error as cudarc has it.
         source: cudarc::driver::DriverError,
     },
@@ -356,6 +396,15 @@ fn of_kernels(kernels: &[String]) -> String {
         0 => "its kernels".to_owned(),
         1 => format!("kernel {names}"),
         _ => format!("the kernels {names}"),
+    }
+}
+
+/// `` It was `k` as …`` or ``It was one of: …``
+fn of_launches(launches: &[String]) -> String {
+    match launches {
+        [] => String::new(),
+        [launch] => format!(" It was {launch}."),
+        launches => format!(" It was one of: {}.", launches.join("; ")),
     }
 }
 

@@ -6,7 +6,8 @@ use std::ffi::c_void;
 use cudarc::driver::sys::{
     self, CUlaunchAttribute, CUlaunchAttributeID as Id, CUlaunchAttributeValue, CUlaunchConfig, CUresult,
 };
-use cudarc::driver::{CudaStream, DriverError, result};
+use cudarc::driver::{CudaStream, DriverError};
+use ptx_abi::LaunchBounds;
 use ptx_device::Dim3;
 
 use crate::device::Device;
@@ -24,12 +25,40 @@ const NEWER: (u32, u32) = (9, 0);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extras {
     pub(crate) cluster: Option<Dim3>,
+    /// The kernel's code has the clusters: the driver knows them, and may refuse to be told.
+    pub(crate) has_own_cluster: bool,
     pub(crate) cooperative: bool,
     pub(crate) priority: Option<i32>,
     pub(crate) early: bool,
 }
 
 impl Extras {
+    /// What the kernel asks for itself.
+    pub(crate) fn of(bounds: &LaunchBounds) -> Self {
+        let [x, y, z] = bounds.cluster;
+        let cluster = (x > 0).then(|| Dim3::new(x, y, z));
+        let has_own_cluster = cluster.is_some();
+        Self { cluster, has_own_cluster, cooperative: bounds.is_cooperative, ..Self::default() }
+    }
+
+    /// Whether the launch asks for the clusters that the kernel is compiled for.
+    pub(crate) fn agree(&self, bounds: &LaunchBounds) -> Result<(), GridError> {
+        let own = Self::of(bounds).cluster;
+        match (self.cluster, own) {
+            (Some(cluster), Some(own)) if cluster != own => Err(GridError::OtherCluster { cluster, own }),
+            (Some(cluster), _) if bounds.max_cluster > 0 && cluster.volume() > u128::from(bounds.max_cluster) => {
+                Err(GridError::ClusterBound { cluster, limit: bounds.max_cluster })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether anything was.
+    #[inline]
+    pub(crate) fn are_any(&self) -> bool {
+        self.cluster.is_some() || self.cooperative || self.priority.is_some() || self.early
+    }
+
     /// Whether blocks wait for each other.
     #[cfg(feature = "cpu")]
     pub(crate) fn needs_blocks_at_once(&self) -> bool {
@@ -39,9 +68,6 @@ impl Extras {
     /// Checks what can be checked without the driver, and tells the driver of what it must know beforehand. The context must
     /// be current.
     pub(crate) fn check(&self, grid: Grid, kernel: &Kernel, device: &Device) -> Result<Result<(), GridError>> {
-        if *self == Self::default() {
-            return Ok(Ok(()));
-        }
         let priorities = if self.priority.is_some() { device.priorities()? } else { 0..=0 };
         if let Err(reason) = self.fits(grid, device.capability(), (*priorities.start(), *priorities.end())) {
             return Ok(Err(reason));
@@ -78,33 +104,35 @@ impl Extras {
     ///
     /// # Safety
     /// The pointers must be to values of the parameters' sizes, and the context be current.
+    #[inline]
     pub(crate) unsafe fn start(
+        &self,
+        kernel: &Kernel,
+        grid: &Grid,
+        stream: &CudaStream,
+        pointers: *mut *mut c_void,
+    ) -> Result<(), DriverError> {
+        if self.are_any() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.start_with(kernel, *grid, stream, pointers) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { start_alone(kernel, grid, stream, pointers) }
+    }
+
+    /// # Safety
+    /// As of [`Extras::start`].
+    unsafe fn start_with(
         &self,
         kernel: &Kernel,
         grid: Grid,
         stream: &CudaStream,
-        pointers: &mut [*mut c_void],
+        pointers: *mut *mut c_void,
     ) -> Result<(), DriverError> {
-        let (blocks, threads) = (grid.blocks, grid.threads);
-        if *self == Self::default() {
-            let (blocks, threads) = ((blocks.x, blocks.y, blocks.z), (threads.x, threads.y, threads.z));
-            // SAFETY: the caller's promise.
-            return unsafe {
-                result::launch_kernel(
-                    kernel.function(),
-                    blocks,
-                    threads,
-                    grid.shared_bytes,
-                    stream.cu_stream(),
-                    pointers,
-                )
-            };
-        }
         let (mut attributes, count) = self.attributes();
         let config = config(grid, stream, &mut attributes[..count]);
         // SAFETY: the caller's promise; the attributes live until the call is over.
-        unsafe { sys::cuLaunchKernelEx(&config, kernel.function(), pointers.as_mut_ptr(), std::ptr::null_mut()) }
-            .result()
+        unsafe { sys::cuLaunchKernelEx(&config, kernel.function(), pointers, std::ptr::null_mut()) }.result()
     }
 
     /// What is behind an error of a launch that asked for this; none where it is something else.
@@ -147,7 +175,7 @@ impl Extras {
             all[count] = attribute;
             count += 1;
         };
-        if let Some(Dim3 { x, y, z }) = self.cluster {
+        if let Some(Dim3 { x, y, z }) = self.cluster.filter(|_| !self.has_own_cluster) {
             let dim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
             add(attribute(Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &|value| value.clusterDim = dim));
         }
@@ -163,6 +191,48 @@ impl Extras {
         }
         (all, count)
     }
+}
+
+/// Calls `with` with a launch in clusters.
+pub(crate) fn with_cluster<T>(
+    grid: Grid,
+    cluster: Dim3,
+    stream: &CudaStream,
+    with: impl FnOnce(&CUlaunchConfig) -> T,
+) -> T {
+    let (mut attributes, count) = Extras { cluster: Some(cluster), ..Extras::default() }.attributes();
+    with(&config(grid, stream, &mut attributes[..count]))
+}
+
+/// Starts a kernel that asks for nothing beside its grid.
+///
+/// # Safety
+/// The pointers must be to values of the parameters' sizes. Where another context is current, or none, the driver refuses it.
+#[inline]
+pub(crate) unsafe fn start_alone(
+    kernel: &Kernel,
+    grid: &Grid,
+    stream: &CudaStream,
+    pointers: *mut *mut c_void,
+) -> Result<(), DriverError> {
+    let Grid { blocks, threads, shared_bytes } = grid;
+    // SAFETY: the caller's promise.
+    let launched = unsafe {
+        sys::cuLaunchKernel(
+            kernel.function(),
+            blocks.x,
+            blocks.y,
+            blocks.z,
+            threads.x,
+            threads.y,
+            threads.z,
+            *shared_bytes,
+            stream.cu_stream(),
+            pointers,
+            std::ptr::null_mut(),
+        )
+    };
+    launched.result()
 }
 
 fn config(grid: Grid, stream: &CudaStream, attributes: &mut [CUlaunchAttribute]) -> CUlaunchConfig {
@@ -203,6 +273,21 @@ mod tests {
     }
 
     #[test]
+    fn the_kernels_own_clusters_are_the_launches() {
+        let fixed = LaunchBounds { cluster: [2, 1, 1], is_cooperative: true, ..LaunchBounds::NONE };
+        let own = Extras::of(&fixed);
+        assert_eq!((own.cluster, own.cooperative), (Some(Dim3::new(2, 1, 1)), true));
+        assert_eq!(own.attributes().1, 1, "the cooperation alone");
+        assert_eq!((own.agree(&fixed), Extras::of(&LaunchBounds::NONE)), (Ok(()), Extras::default()));
+        let of = |x| Extras { cluster: Some(Dim3::new(x, 1, 1)), ..Extras::default() };
+        let other = GridError::OtherCluster { cluster: Dim3::new(4, 1, 1), own: Dim3::new(2, 1, 1) };
+        assert_eq!(of(4).agree(&fixed), Err(other));
+        let bounded = LaunchBounds { max_cluster: 4, ..LaunchBounds::NONE };
+        assert_eq!(of(4).agree(&bounded), Ok(()));
+        assert_eq!(of(8).agree(&bounded), Err(GridError::ClusterBound { cluster: Dim3::new(8, 1, 1), limit: 4 }));
+    }
+
+    #[test]
     fn what_the_device_is_too_old_for_is_named() {
         let old = |what| Err(GridError::Newer { what, capability: (8, 9) });
         let cluster = Extras { cluster: Some(Dim3::new(1, 1, 1)), ..Extras::default() };
@@ -225,7 +310,9 @@ mod tests {
     #[test]
     fn all_that_was_asked_for_is_an_attribute() {
         assert_eq!(Extras::default().attributes().1, 0);
-        let all = Extras { cluster: Some(Dim3::new(2, 1, 1)), cooperative: true, priority: Some(-1), early: true };
+        let cluster = Some(Dim3::new(2, 1, 1));
+        let all = Extras { cluster, cooperative: true, priority: Some(-1), early: true, ..Extras::default() };
+        assert_eq!(Extras { has_own_cluster: true, ..all }.attributes().1, 3);
         let (attributes, count) = all.attributes();
         assert_eq!(count, 4);
         // SAFETY: the field that was written.

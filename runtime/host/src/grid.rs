@@ -110,6 +110,30 @@ pub enum GridError {
         /// The cluster's extent in blocks.
         cluster: u32,
     },
+    /// The launch asks for other clusters than the kernel has by `#[kernel(cluster(..))]`.
+    #[error(
+        "the launch asks for clusters of {}, and this kernel's are of {}: leave out `.cluster(..)`",
+        shown(cluster),
+        shown(own)
+    )]
+    OtherCluster {
+        /// What the launch asks for.
+        cluster: Dim3,
+        /// What the kernel was compiled for.
+        own: Dim3,
+    },
+    /// A cluster has more blocks than the kernel's `launch_bounds` say.
+    #[error(
+        "clusters of {0} blocks are over the {limit} of this kernel's `launch_bounds`: launch smaller clusters, or give a \
+         higher bound",
+        cluster.volume()
+    )]
+    ClusterBound {
+        /// The blocks of a cluster in each dimension.
+        cluster: Dim3,
+        /// The most blocks of a cluster of this kernel.
+        limit: u32,
+    },
     /// A cluster has more blocks than this kernel can have.
     #[error(
         "clusters of {0} blocks are over the limit of {limit} that this device has for this kernel with such blocks",
@@ -180,6 +204,7 @@ impl Grid {
     }
 
     /// Checks the grid against what `#[kernel(dimensions = N)]` promised the kernel; 0 stands for no promise.
+    #[inline]
     pub(crate) fn check_dimensions(&self, dimensions: u32) -> Result<(), GridError> {
         let Self { blocks, threads, .. } = self;
         let (rows, layers) = (blocks.y.max(threads.y), blocks.z.max(threads.z));
@@ -188,6 +213,24 @@ impl Grid {
         }
         let columns = u64::from(blocks.x) * u64::from(threads.x);
         if dimensions > 0 && columns > u64::from(u32::MAX) { Err(GridError::Threads(columns)) } else { Ok(()) }
+    }
+
+    /// Whether [`check`](Self::check) finds nothing, and a block has at most so many threads. Without a branch for each extent:
+    /// every launch asks.
+    #[inline]
+    pub(crate) fn fits(&self, limits: &Limits, most: u32) -> bool {
+        // One less, so that 0 is too large.
+        let within = |extent: Dim3, limit: Dim3| {
+            (extent.x.wrapping_sub(1) < limit.x)
+                & (extent.y.wrapping_sub(1) < limit.y)
+                & (extent.z.wrapping_sub(1) < limit.z)
+        };
+        let Dim3 { x, y, z } = self.threads;
+        // What overflows has extents that are not within.
+        let volume = u64::from(x).wrapping_mul(u64::from(y)).wrapping_mul(u64::from(z));
+        within(self.blocks, limits.grid)
+            & within(self.threads, limits.block)
+            & (volume <= u64::from(limits.threads_per_block.min(most)))
     }
 
     /// Checks the grid against the device's limits.
@@ -218,10 +261,15 @@ fn blocks_for(n: usize, threads: u32) -> u32 {
     }
 }
 
+/// As in `2x1x1`.
+fn shown(Dim3 { x, y, z }: &Dim3) -> String {
+    format!("{x}x{y}x{z}")
+}
+
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { blocks: b, threads: t, shared_bytes } = self;
-        write!(f, "{}x{}x{} blocks of {}x{}x{} threads", b.x, b.y, b.z, t.x, t.y, t.z)?;
+        let Self { blocks, threads, shared_bytes } = self;
+        write!(f, "{} blocks of {} threads", shown(blocks), shown(threads))?;
         if *shared_bytes > 0 {
             write!(f, " with {shared_bytes} bytes of dynamic shared memory")?;
         }
@@ -254,6 +302,27 @@ mod tests {
         for grid in [Grid::new(1, 1), Grid::new(i32::MAX as u32, 1024), Grid::new((1, 65_535, 65_535), (4, 4, 64))] {
             assert_eq!(grid.check(&LIMITS), Ok(()));
         }
+    }
+
+    /// Extents at every limit, and around it.
+    #[test]
+    fn the_quick_check_and_the_long_one_agree() {
+        let extents = [0, 1, 2, 64, 65, 1024, 1025, 65_535, 65_536, i32::MAX as u32, u32::MAX];
+        let mut fitting = 0;
+        for x in extents {
+            for y in extents {
+                for z in extents {
+                    for grid in [Grid::new((x, y, z), 1), Grid::new(1, (x, y, z)), Grid::new((z, y, x), (x, y, z))] {
+                        for most in [1024, 64, 2048] {
+                            let fits = grid.check(&LIMITS).is_ok() && grid.threads.volume() <= u128::from(most);
+                            assert_eq!(grid.fits(&LIMITS, most), fits, "{grid} of at most {most}");
+                            fitting += usize::from(fits);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(fitting > 100, "{fitting}");
     }
 
     #[test]

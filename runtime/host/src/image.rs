@@ -172,6 +172,16 @@ impl Image {
         Self { name, linking, objects, kernels }
     }
 
+    /// Whether it is the same code: one image may stand in a program several times.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let code = |object: &Object| (object.arch, object.ptx, object.cubin);
+        let kernel = |kernel: &KernelRecord| (kernel.name, kernel.abi_hash);
+        self.name == other.name
+            && (std::ptr::eq(self.objects, other.objects)
+                || self.objects.iter().map(code).eq(other.objects.iter().map(code))
+                    && self.kernels.iter().map(kernel).eq(other.kernels.iter().map(kernel)))
+    }
+
     /// The name of the crate.
     pub const fn name(&self) -> &'static str {
         self.name
@@ -277,6 +287,21 @@ mod tests {
         assert_eq!(IMAGE.kernels().len(), 1);
         assert_eq!(IMAGE.kernel("k").map(|kernel| (kernel.path, kernel.abi_hash)), Some(("mine::k", 7)));
         assert!(IMAGE.kernel("l").is_none());
+    }
+
+    #[test]
+    fn the_same_code_is_one_image_wherever_it_stands() {
+        static FIRST: [Object; 2] = [object("sm_80", true), object("sm_90", false)];
+        static SECOND: [Object; 2] = [object("sm_80", true), object("sm_90", false)];
+        static OTHER: [Object; 2] = [object("sm_80", true), object("sm_90", true)];
+        let of = |objects| image(Linking::None, objects);
+        assert!(of(&FIRST).is_same(&of(&FIRST)) && of(&FIRST).is_same(&of(&SECOND)));
+        assert!(!of(&FIRST).is_same(&of(&OTHER)) && !of(&FIRST).is_same(&of(&FIRST[..1])));
+        static KERNELS: [KernelRecord; 1] =
+            [KernelRecord { name: "k", path: "k", signature: "k()", abi_hash: 7, resources: &[] }];
+        // SAFETY: nothing of it is loaded.
+        let described = unsafe { Image::new("test", Linking::None, &SECOND, &KERNELS) };
+        assert!(!of(&FIRST).is_same(&described), "its kernels are others");
     }
 
     #[test]

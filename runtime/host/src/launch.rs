@@ -2,22 +2,26 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DriverError};
+use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
 use ptx_abi::Descriptor;
 use ptx_device::Dim3;
 use smallvec::SmallVec;
 
+use crate::device::Device;
 use crate::driver::Doing;
 use crate::error::{Error, Result};
 use crate::extents::LaunchGrid;
 use crate::extras::Extras;
-use crate::grid::Grid;
-use crate::memory::{DeviceMemory, DeviceMemoryMut};
+use crate::grid::{Grid, GridError};
+use crate::memory::{DeviceMemory, DeviceMemoryMut, some_address};
 use crate::module::{Kernel, Module};
+use crate::readers::Join;
 use crate::shape::Shape;
 use crate::stack;
+use crate::texture::Object;
 use crate::values::{At, Values};
 
 /// A kernel with its arguments. It borrows the memory that the kernel works on.
@@ -28,7 +32,7 @@ pub struct Launch<'a> {
     pub(crate) kernel: &'static Descriptor<'static>,
     pub(crate) arguments: Arguments<'a>,
     /// The dynamic shared memory that the kernel's parameters ask for, in bytes.
-    shared_bytes: u32,
+    pub(crate) shared_bytes: u32,
     pub(crate) values: Values,
     pub(crate) extras: Extras,
     #[cfg(feature = "cpu")]
@@ -40,7 +44,7 @@ pub struct Launch<'a> {
 pub type Body = unsafe fn(&[*const ()]);
 
 /// Most kernels have no more parameters, and their launches allocate nothing.
-const FEW: usize = 8;
+pub(crate) const FEW: usize = 8;
 
 type Arguments<'a> = SmallVec<[Argument<'a>; FEW]>;
 
@@ -51,21 +55,20 @@ pub(crate) enum Argument<'a> {
     Slice(&'a dyn DeviceMemory),
     SliceMut(&'a mut dyn DeviceMemoryMut),
     Shaped(&'a mut dyn DeviceMemoryMut, Shape),
+    /// A texture or a surface.
+    Object(&'a dyn Object),
 }
 
 impl Argument<'_> {
-    /// None for a value.
+    /// None for a value or a handle.
     pub(crate) fn memory(&self) -> Option<&dyn DeviceMemory> {
         match self {
-            Self::Value(_) => None,
+            Self::Value(_) | Self::Object(_) => None,
             Self::Reference(memory) | Self::Slice(memory) => Some(*memory),
             Self::SliceMut(memory) | Self::Shaped(memory, _) => Some(&**memory),
         }
     }
 }
-
-/// The address of slices without elements: not null, and aligned for every type.
-const NO_ELEMENTS: u64 = 0x1000;
 
 impl<'a> Launch<'a> {
     /// A launch without arguments.
@@ -73,16 +76,23 @@ impl<'a> Launch<'a> {
     /// # Safety
     /// One argument must be pushed for every parameter of `kernel`, in order and of its type.
     #[doc(hidden)]
+    #[inline]
     pub unsafe fn new(kernel: &'static Descriptor<'static>) -> Self {
         Self {
             kernel,
             arguments: SmallVec::new(),
             shared_bytes: 0,
             values: Values::new(),
-            extras: Extras::default(),
+            extras: Extras::of(&kernel.bounds),
             #[cfg(feature = "cpu")]
             body: None,
         }
+    }
+
+    /// What the host knows of the kernel.
+    #[doc(hidden)]
+    pub fn descriptor(&self) -> &'static Descriptor<'static> {
+        self.kernel
     }
 
     /// A parameter needs so many bytes of dynamic shared memory.
@@ -92,49 +102,53 @@ impl<'a> Launch<'a> {
         self.shared_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     }
 
-    /// The grid with the shared memory that the kernel's parameters ask for.
-    pub(crate) fn with_shared(&self, grid: Grid) -> Grid {
-        grid.shared_bytes(grid.shared_bytes.max(self.shared_bytes))
-    }
-
     #[doc(hidden)]
+    #[inline]
     pub fn push_value<T: Copy + 'static>(&mut self, value: T) {
-        if size_of::<T>() == 0 {
+        let at = if size_of::<T>() == 0 {
             // In C++ an empty struct takes its alignment, and the driver reads so much.
-            let at = self.values.push([0_u8; ptx_abi::MAX_PARAM_ALIGN as usize]);
-            self.arguments.push(Argument::Value(at));
-            return;
-        }
-        let at = self.values.push(value);
+            self.values.push([0_u8; ptx_abi::MAX_PARAM_ALIGN as usize])
+        } else {
+            self.values.push(value)
+        };
         self.arguments.push(Argument::Value(at));
     }
 
+    #[inline]
     pub(crate) fn push_reference(&mut self, memory: &'a dyn DeviceMemory) {
         self.arguments.push(Argument::Reference(memory));
     }
 
+    #[inline]
     pub(crate) fn push_slice(&mut self, memory: &'a dyn DeviceMemory) {
         self.arguments.push(Argument::Slice(memory));
     }
 
+    #[inline]
     pub(crate) fn push_slice_mut(&mut self, memory: &'a mut dyn DeviceMemoryMut) {
         self.arguments.push(Argument::SliceMut(memory));
     }
 
+    #[inline]
     pub(crate) fn push_shaped(&mut self, memory: &'a mut dyn DeviceMemoryMut, shape: Shape) {
         self.arguments.push(Argument::Shaped(memory, shape));
     }
 
+    pub(crate) fn push_object(&mut self, object: &'a dyn Object) {
+        self.arguments.push(Argument::Object(object));
+    }
+
     /// Has the blocks run in clusters of so many, a number, a pair or a triple, which can wait for each other
     /// ([`ptx::cluster`](ptx_device::cluster)): CUDA's `cudaLaunchAttributeClusterDimension`, from sm_90. Up to eight blocks
-    /// run everywhere; more where the device allows. Each extent of the grid must be a multiple of the cluster's.
+    /// run everywhere; more where the device allows. Each extent of the grid must be a multiple of the cluster's. Of a kernel
+    /// with `#[kernel(cluster(..))]` every launch has its clusters, and must not ask for others.
     pub fn cluster(mut self, blocks: impl Into<Dim3>) -> Self {
         self.extras.cluster = Some(blocks.into());
         self
     }
 
     /// Has all blocks run at the same time, so that they can wait for each other: CUDA's `cudaLaunchCooperativeKernel`. The
-    /// device must have room for all of them at once.
+    /// device must have room for all of them at once. Every launch of a kernel with `#[kernel(cooperative)]` is so.
     pub fn cooperative(mut self) -> Self {
         self.extras.cooperative = true;
         self
@@ -161,21 +175,36 @@ impl<'a> Launch<'a> {
 
     /// Launches the kernel on the default stream of the module's device. It runs after everything that was put there
     /// before; `download` and `synchronize` wait for it.
+    #[inline]
     pub fn launch(self, module: &Module, grid: impl LaunchGrid) -> Result<()> {
-        self.put(module, module.device().stream(), grid)
+        self.launch_on(module, module.device().stream(), grid)
     }
 
     /// Launches the kernel on `stream`. It waits for work on other streams that uses the same memory, as cudarc does.
-    pub fn launch_on(self, module: &Module, stream: &CudaStream, grid: impl LaunchGrid) -> Result<()> {
-        self.put(module, stream, grid)
+    // Launch and grid are large, so that to move them costs as much as all the checks: what is called gets references.
+    #[inline]
+    pub fn launch_on(mut self, module: &Module, stream: &CudaStream, grid: impl LaunchGrid) -> Result<()> {
+        let kernel = self.kernel;
+        let grid = grid.grid(&mut || module.suggested_threads_of(kernel))?;
+        self.run(module, stream, grid)
     }
 
-    fn put(mut self, module: &Module, stream: &CudaStream, grid: impl LaunchGrid) -> Result<()> {
-        let (kernel, grid) = self.check(module, stream, grid)?;
-        let mut words: Words = SmallVec::from_elem([0; 2], self.arguments.len());
-        let words = words.as_mut_ptr();
-        let mut pointers = self.pointers(words);
-        self.start(module, &kernel, stream, grid, words, &mut pointers)
+    /// Starts what was checked.
+    pub(crate) fn put(&mut self, module: &Module, kernel: &Kernel, stream: &CudaStream, grid: &Grid) -> Result<()> {
+        let count = self.arguments.len();
+        let mut room = MaybeUninit::<[[u64; 2]; FEW]>::uninit();
+        let mut pointers = MaybeUninit::<[*mut c_void; 2 * FEW]>::uninit();
+        let (mut more, mut more_pointers);
+        let (words, pointers): (*mut [u64; 2], *mut *mut c_void) = if count <= FEW {
+            (room.as_mut_ptr().cast(), pointers.as_mut_ptr().cast())
+        } else {
+            more = vec![[0; 2]; count];
+            more_pointers = vec![std::ptr::null_mut(); 2 * count];
+            (more.as_mut_ptr(), more_pointers.as_mut_ptr())
+        };
+        // SAFETY: there is room for the words of all arguments, and for twice as many pointers.
+        unsafe { self.pointers(words, pointers) };
+        self.start(module, kernel, stream, grid, words, pointers)
     }
 
     /// How many arguments there are.
@@ -183,78 +212,146 @@ impl<'a> Launch<'a> {
         self.arguments.len()
     }
 
-    /// Checks all that a launch must be, and finds its kernel.
-    pub(crate) fn check(
-        &self,
-        module: &Module,
-        stream: &CudaStream,
-        grid: impl LaunchGrid,
-    ) -> Result<(Arc<Kernel>, Grid)> {
-        let name = self.kernel.name;
-        let kernel = module.kernel(self.kernel)?;
-        self.check_devices(module, stream)?;
-        self.check_shapes()?;
-        stream.context().bind_to_thread().doing(|| format!("launching kernel `{name}`"))?;
-        let grid = self.with_shared(grid.grid(&mut || kernel.suggested_threads())?);
-        let refused = |reason| Error::Grid { kernel: name.to_owned(), grid, reason };
-        grid.check_dimensions(self.kernel.bounds.dimensions).map_err(refused)?;
-        kernel.check(grid, module.device().limits()).map_err(refused)?;
-        self.extras.check(grid, &kernel, module.device())?.map_err(refused)?;
-        kernel.allow_shared(grid.shared_bytes)?;
-        Ok((kernel, grid))
+    /// Finds the kernel, checks the arguments, and makes the context current.
+    pub(crate) fn find<'m>(&self, module: &'m Module, stream: &CudaStream) -> Result<&'m Kernel> {
+        if self.arguments.iter().filter_map(Argument::memory).any(|memory| memory.graph().is_some()) {
+            let reason =
+                "it is given memory of a graph, and is not added to it: `Graph::memory` gives the memory itself";
+            return Err(Error::Graph { kernel: self.kernel.name.to_owned(), reason });
+        }
+        self.find_for_graph(module, stream)
     }
 
-    /// Pointers to all that the kernel takes, in order. An address and what stands behind it are those of the same number in
-    /// `words`, as many as arguments, which are written when the launch starts, and must not move.
-    pub(crate) fn pointers(&self, words: *mut [u64; 2]) -> Pointers {
+    /// As [`find`](Self::find), for launches that may be given memory of a graph.
+    pub(crate) fn find_for_graph<'m>(&self, module: &'m Module, stream: &CudaStream) -> Result<&'m Kernel> {
+        let kernel = module.kernel(self.kernel)?;
+        self.check_arguments(module, stream)?;
+        bind(stream.context()).doing(|| format!("launching kernel `{}`", self.kernel.name))?;
+        Ok(kernel)
+    }
+
+    /// Adds the shared memory that the parameters ask for, and checks the grid.
+    pub(crate) fn check(&self, module: &Module, kernel: &Kernel, grid: &mut Grid) -> Result<()> {
+        grid.shared_bytes = grid.shared_bytes.max(self.shared_bytes);
+        let checked = grid
+            .check_dimensions(self.kernel.bounds.dimensions)
+            .and_then(|()| kernel.check(grid, module.device().limits()));
+        if let Err(reason) = checked {
+            return Err(self.refused(grid, reason));
+        }
+        if self.extras.are_any() {
+            self.extras.agree(&self.kernel.bounds).map_err(|reason| self.refused(grid, reason))?;
+            self.extras.check(*grid, kernel, module.device())?.map_err(|reason| self.refused(grid, reason))?;
+        }
+        kernel.allow_shared(grid.shared_bytes)
+    }
+
+    #[cold]
+    fn refused(&self, grid: &Grid, reason: GridError) -> Error {
+        Error::Grid { kernel: self.kernel.name.to_owned(), grid: *grid, reason }
+    }
+
+    /// Writes pointers to all that the kernel takes, in order. An address and what stands behind it are those of the same
+    /// number in `words`, which are written when the launch starts, and must not move.
+    ///
+    /// # Safety
+    /// There must be room for twice as many pointers as arguments.
+    pub(crate) unsafe fn pointers(&self, words: *mut [u64; 2], pointers: *mut *mut c_void) {
         let words = words.cast::<u64>();
-        let mut pointers = Pointers::new();
+        let mut next = pointers;
+        let mut push = |pointer: *mut c_void| {
+            // SAFETY: each argument has at most two.
+            unsafe { next.write(pointer) };
+            next = next.wrapping_add(1);
+        };
         for (index, argument) in self.arguments.iter().enumerate() {
             // Inside the slice, or just behind it.
             let first = words.wrapping_add(2 * index);
             match argument {
-                Argument::Value(at) => pointers.push(self.values.address(*at).cast_mut()),
-                Argument::Reference(_) => pointers.push(first.cast()),
-                _ => pointers.extend([first.cast(), first.wrapping_add(1).cast()]),
+                Argument::Value(at) => push(self.values.address(*at).cast_mut()),
+                Argument::Reference(_) | Argument::Object(_) => push(first.cast()),
+                _ => {
+                    push(first.cast());
+                    push(first.wrapping_add(1).cast());
+                }
             }
         }
-        pointers
     }
 
-    /// Starts the kernel, which `check` found. The pointers are those of `pointers`, and `words` those that it was given.
+    /// Starts the kernel, which `find` found. The pointers are those of `pointers`, and `words` those that it was given.
     pub(crate) fn start(
         &mut self,
         module: &Module,
         kernel: &Kernel,
         stream: &CudaStream,
-        grid: Grid,
+        grid: &Grid,
         words: *mut [u64; 2],
-        pointers: &mut [*mut c_void],
+        pointers: *mut *mut c_void,
     ) -> Result<()> {
-        let name = self.kernel.name;
         module.prepare_stack(kernel)?;
         let device = module.device();
-        device.watch().launched(self.kernel, !std::ptr::eq(stream, &**device.stream()));
-        let extras = self.extras;
-        let mut launch = || {
-            // Waiting for other streams has no result of its own: cudarc keeps the error.
-            stream.context().check_err()?;
+        device.watch().launched(self.kernel, grid, !std::ptr::eq(stream, &**device.stream()));
+        let Self { arguments, extras, .. } = self;
+        // SAFETY: as many words as arguments.
+        let launched = if unsafe { unguarded(arguments, words) } {
             // SAFETY: `new`'s caller pushed what the kernel takes, and the module's kernel has the same ABI; every pointer is to a
             // value of the parameter's size, which the driver copies before it returns.
             unsafe { extras.start(kernel, grid, stream, pointers) }
+        } else {
+            let mut launch = || {
+                // Waiting for other streams has no result of its own: cudarc keeps the error.
+                stream.context().check_err()?;
+                // SAFETY: as above.
+                unsafe { extras.start(kernel, grid, stream, pointers) }
+            };
+            hold(arguments, words, stream, device, &mut launch)
         };
-        hold(&mut self.arguments, words, stream, &mut launch).or_else(|error| {
-            match extras.reason(error, kernel, grid, stream) {
-                Some(reason) => Err(Error::Grid { kernel: name.to_owned(), grid, reason }),
-                None => match Err(error).doing(|| format!("launching kernel `{name}` as {grid}")) {
-                    // The driver makes room for the stacks of what ptxas counted when it launches that.
-                    Err(Error::OutOfMemory { .. }) if kernel.local_bytes() > stack::DEFAULT => {
-                        Err(stack::no_room(device, name, kernel.local_bytes()))
-                    }
-                    other => other,
-                },
-            }
-        })
+        launched.or_else(|error| self.failed(error, module, kernel, stream, grid))
+    }
+
+    /// Writes the words of all arguments, if no memory must be held while its context has one stream: that of the module.
+    ///
+    /// # Safety
+    /// There must be room for them.
+    pub(crate) unsafe fn write_unguarded(&self, module: &Module, words: *mut [u64; 2]) -> bool {
+        let context = module.device().context();
+        let known = |argument: &Argument<'_>| {
+            argument.memory().is_none_or(|memory| memory.context().is_some_and(|found| Arc::ptr_eq(found, context)))
+        };
+        // SAFETY: the caller's promise.
+        self.arguments.iter().all(known) && unsafe { unguarded(&self.arguments, words) }
+    }
+
+    /// Writes the words of all arguments, of which all memory is a graph's; false if some is not.
+    ///
+    /// # Safety
+    /// There must be room for them.
+    pub(crate) unsafe fn write_for_graph(&self, words: *mut [u64; 2]) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { unguarded(&self.arguments, words) }
+    }
+
+    /// What the driver's error means.
+    #[cold]
+    pub(crate) fn failed(
+        &self,
+        error: DriverError,
+        module: &Module,
+        kernel: &Kernel,
+        stream: &CudaStream,
+        grid: &Grid,
+    ) -> Result<()> {
+        let name = self.kernel.name;
+        match self.extras.reason(error, kernel, *grid, stream) {
+            Some(reason) => Err(self.refused(grid, reason)),
+            None => match Err(error).doing(|| format!("launching kernel `{name}` as {grid}")) {
+                // The driver makes room for the stacks of what ptxas counted when it launches that.
+                Err(Error::OutOfMemory { .. }) if kernel.local_bytes() > stack::DEFAULT => {
+                    Err(stack::no_room(module.device(), name, kernel.local_bytes()))
+                }
+                other => other,
+            },
+        }
     }
 
     /// Checks that the memory has the elements that its shape names.
@@ -271,35 +368,39 @@ impl<'a> Launch<'a> {
         Ok(())
     }
 
-    /// Checks that everything is on the module's device: an address of another device is an illegal one.
-    fn check_devices(&self, module: &Module, stream: &CudaStream) -> Result<()> {
-        let device = module.device();
-        let context = device.context();
-        let other = |what: String, found: &cudarc::driver::CudaContext| Error::OtherDevice {
-            what,
-            found: found.ordinal(),
-            expected: context.ordinal(),
-        };
-        if **stream.context() != **context {
-            return Err(other("the stream".to_owned(), stream.context()));
+    /// Checks that everything is on the module's device, where an address of another device is an illegal one, and has the
+    /// elements that are asked for.
+    fn check_arguments(&self, module: &Module, stream: &CudaStream) -> Result<()> {
+        let context = module.device().context();
+        if !is_same(stream.context(), context) {
+            return Err(other_device("the stream".to_owned(), stream.context(), context));
         }
+        let mut has_shapes = false;
         for (index, argument) in self.arguments.iter().enumerate() {
-            let Some(memory) = argument.memory() else { continue };
-            if matches!(argument, Argument::Reference(memory) if memory.is_empty()) {
-                return Err(self.no_element(index));
+            if let Argument::Object(object) = argument
+                && !is_same(object.context(), context)
+            {
+                let (param, kernel) = (self.kernel.params[index].name, self.kernel.name);
+                let what = format!("the texture or surface for parameter `{param}` of kernel `{kernel}`");
+                return Err(other_device(what, object.context(), context));
             }
-            let Some(found) = memory.context() else {
-                return Err(self.other_place(index, "memory of the CPU", "`upload` it, or `launch_on_cpu`"));
-            };
-            if **found != **context {
-                let param = self.kernel.params[index].name;
-                return Err(other(
-                    format!("the memory for parameter `{param}` of kernel `{}`", self.kernel.name),
-                    found,
-                ));
+            let Some(memory) = argument.memory() else { continue };
+            match memory.context() {
+                Some(found) if is_same(found, context) => {}
+                Some(found) => {
+                    let param = self.kernel.params[index].name;
+                    let what = format!("the memory for parameter `{param}` of kernel `{}`", self.kernel.name);
+                    return Err(other_device(what, found, context));
+                }
+                None => return Err(self.other_place(index, "memory of the CPU", "`upload` it, or `launch_on_cpu`")),
+            }
+            match argument {
+                Argument::Reference(memory) if memory.is_empty() => return Err(self.no_element(index)),
+                Argument::Shaped(..) => has_shapes = true,
+                _ => {}
             }
         }
-        Ok(())
+        if has_shapes { self.check_shapes() } else { Ok(()) }
     }
 
     /// The argument of that number has no element.
@@ -314,11 +415,53 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Two for each argument: its address, and what stands behind it.
-type Words = SmallVec<[[u64; 2]; FEW]>;
+/// Makes the context current, as `CudaContext::bind_to_thread` does, but leaves alone the errors that cudarc keeps: to look
+/// for one costs as much as all the checks.
+///
+/// The driver is asked each time. What it said last is no answer, because any library may set another context meanwhile.
+pub(crate) fn bind(context: &CudaContext) -> Result<Bound, DriverError> {
+    if result::ctx::get_current()? == Some(context.cu_ctx()) {
+        return Ok(Bound::Before);
+    }
+    context.bind_to_thread().map(|()| Bound::Now)
+}
 
-/// As the driver takes them.
-pub(crate) type Pointers = SmallVec<[*mut c_void; 2 * FEW]>;
+/// Since when the context is current.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Before,
+    Now,
+}
+
+#[cold]
+pub(crate) fn other_device(what: String, found: &CudaContext, expected: &CudaContext) -> Error {
+    Error::OtherDevice { what, found: found.ordinal(), expected: expected.ordinal() }
+}
+
+/// Whether both are the same context, which two objects may stand for.
+pub(crate) fn is_same(a: &Arc<CudaContext>, b: &Arc<CudaContext>) -> bool {
+    Arc::ptr_eq(a, b) || **a == **b
+}
+
+/// Writes the words of the arguments, two for each: its address, and what stands behind it. False if some memory must be held
+/// meanwhile.
+///
+/// # Safety
+/// There must be room for the words of all arguments.
+unsafe fn unguarded(arguments: &[Argument<'_>], words: *mut [u64; 2]) -> bool {
+    for (index, argument) in arguments.iter().enumerate() {
+        if matches!(argument, Argument::Object(_)) {
+            return false;
+        }
+        let Some(memory) = argument.memory() else { continue };
+        let Some(address) = memory.unguarded() else { return false };
+        let len = memory.len();
+        let second = if let Argument::Shaped(_, shape) = argument { shape.word() } else { len as u64 };
+        // SAFETY: the caller's promise.
+        unsafe { words.add(index).write([some_address(address, len), second]) };
+    }
+    true
+}
 
 /// Writes the words of the arguments from here on, which `words` points to, and launches while all of their memory is held:
 /// when that ends, cudarc notes that the stream uses it.
@@ -326,27 +469,44 @@ fn hold(
     arguments: &mut [Argument<'_>],
     words: *mut [u64; 2],
     stream: &CudaStream,
+    device: &Device,
     launch: &mut dyn FnMut() -> Result<(), DriverError>,
 ) -> Result<(), DriverError> {
     let Some((argument, rest)) = arguments.split_first_mut() else { return launch() };
     let next = words.wrapping_add(1);
-    let len = argument.memory().map_or(0, DeviceMemory::len);
-    let ((address, guard), second) = match argument {
-        Argument::Value(_) => return hold(rest, next, stream, launch),
-        Argument::Reference(memory) | Argument::Slice(memory) => (memory.read_on(stream), len as u64),
-        Argument::SliceMut(memory) => (memory.write_on(stream), len as u64),
-        Argument::Shaped(memory, shape) => (memory.write_on(stream), shape.word()),
-    };
     // SAFETY: as many words as arguments, which nobody else accesses meanwhile.
-    unsafe { words.write([some_address(address, len), second]) };
-    let launched = hold(rest, next, stream, launch);
-    drop(guard);
-    launched
-}
-
-/// An empty allocation may have no address, but no Rust slice begins at null.
-pub(crate) fn some_address(address: u64, len: usize) -> u64 {
-    if len == 0 { NO_ELEMENTS } else { address }
+    let write = |address, len, second| unsafe { words.write([some_address(address, len), second]) };
+    // What the memory returns stays where it is until it is dropped at the end: to move it costs more than all else here.
+    match argument {
+        Argument::Value(_) => hold(rest, next, stream, device, launch),
+        Argument::Object(object) => {
+            let held = object.hold(stream)?;
+            // SAFETY: as below.
+            unsafe { words.write([held.0, 0]) };
+            hold(rest, next, stream, device, launch)
+        }
+        Argument::Reference(memory) | Argument::Slice(memory) => {
+            let len = memory.len();
+            let held = memory.read_on(stream);
+            write(held.0, len, len as u64);
+            let join = device.watch().readers().reads(|| device.joining_stream(), &held.1, stream)?;
+            let launched = hold(rest, next, stream, device, launch);
+            drop(held);
+            join.map_or(Ok(()), Join::join).and(launched)
+        }
+        Argument::SliceMut(memory) => {
+            let len = memory.len();
+            let held = memory.write_on(stream);
+            write(held.0, len, len as u64);
+            hold(rest, next, stream, device, launch)
+        }
+        Argument::Shaped(memory, shape) => {
+            let len = memory.len();
+            let held = memory.write_on(stream);
+            write(held.0, len, shape.word());
+            hold(rest, next, stream, device, launch)
+        }
+    }
 }
 
 impl fmt::Debug for Launch<'_> {

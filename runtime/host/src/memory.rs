@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
@@ -31,9 +32,46 @@ pub unsafe trait DeviceMemory {
         None
     }
 
+    /// The graph that has taken the memory, whose launches alone may use it.
+    #[doc(hidden)]
+    fn graph(&self) -> Option<GraphSlot> {
+        None
+    }
+
+    /// The address, if the memory can be used on any stream without [`read_on`](Self::read_on) and `write_on` at this moment: as
+    /// long as its context has one stream only, cudarc neither waits nor takes notes.
+    fn unguarded(&self) -> Option<CUdeviceptr> {
+        None
+    }
+
+    /// The address as a kernel takes it, and the length, if the memory is of this very context, of which the caller knows that
+    /// it has one stream only; else none. One call for all that a launch asks.
+    #[doc(hidden)]
+    fn plain(&self, context: &Arc<CudaContext>) -> (Option<NonZeroU64>, usize) {
+        _ = context;
+        (None, 0)
+    }
+
     /// The address, for reading on `stream`, which waits for work on other streams that writes the memory. Drop the
     /// guard once the reading has been put on the stream.
     fn read_on<'s>(&'s self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>);
+}
+
+/// The address of slices without elements: not null, and aligned for every type.
+const NO_ELEMENTS: u64 = 0x1000;
+
+/// An empty allocation may have no address, but no Rust slice begins at null.
+#[inline]
+pub(crate) fn some_address(address: u64, len: usize) -> u64 {
+    if len == 0 { NO_ELEMENTS } else { address }
+}
+
+/// Which memory of which graph.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphSlot {
+    pub(crate) graph: u64,
+    pub(crate) number: usize,
 }
 
 /// Device memory that may be written.
@@ -76,6 +114,27 @@ macro_rules! readable {
             }
             fn context(&self) -> Option<&Arc<CudaContext>> {
                 Some(DeviceSlice::stream(self).context())
+            }
+            fn unguarded(&self) -> Option<CUdeviceptr> {
+                let stream = DeviceSlice::stream(self);
+                if stream.context().is_managing_stream_synchronization() {
+                    return None;
+                }
+                let (address, guard) = self.device_ptr(stream);
+                // It would note nothing.
+                std::mem::forget(guard);
+                Some(address)
+            }
+            fn plain(&self, context: &Arc<CudaContext>) -> (Option<NonZeroU64>, usize) {
+                let stream = DeviceSlice::stream(self);
+                if !Arc::ptr_eq(stream.context(), context) {
+                    return (None, 0);
+                }
+                let len = DeviceSlice::len(self);
+                let (address, guard) = self.device_ptr(stream);
+                // As above.
+                std::mem::forget(guard);
+                (NonZeroU64::new(some_address(address, len)), len)
             }
             fn read_on<'s>(&'s self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>) {
                 self.device_ptr(stream)

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{
     self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction, CUfunction_attribute as Attribute, CUmodule,
@@ -34,8 +35,7 @@ pub struct Module {
     stack: Option<Told>,
     // Before `loaded`: functions are of no use without their module.
     kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
-    /// Those that were launched, by the address of what the host knows of them: a launch compares nothing else.
-    checked: RwLock<Vec<(usize, Arc<Kernel>)>>,
+    checked: Checked,
     loaded: Loaded,
     // After `loaded`, whose kernels may write it until they are gone.
     panics: Option<Arc<PanicRecord>>,
@@ -65,7 +65,7 @@ pub(crate) struct Kernel {
     /// None if the driver knows it.
     stack: Option<stack::Need>,
     /// The most dynamic shared memory, in bytes, that the driver was told of.
-    allowed_shared: Mutex<u32>,
+    allowed_shared: AtomicU32,
     /// See [`Kernel::suggested_threads`].
     suggested: OnceLock<u32>,
     /// Whether the driver was told that clusters may have more blocks than every device allows.
@@ -76,6 +76,50 @@ pub(crate) struct Kernel {
 unsafe impl Send for Kernel {}
 // SAFETY: as above; the driver locks for itself.
 unsafe impl Sync for Kernel {}
+
+/// Kernels that were launched, by the address of what the host knows of them: a launch compares nothing else. Chains that only
+/// grow, so that it locks nothing.
+#[derive(Default)]
+struct Checked {
+    heads: [OnceLock<Box<CheckedKernel>>; 16],
+}
+
+struct CheckedKernel {
+    key: usize,
+    kernel: Arc<Kernel>,
+    next: OnceLock<Box<CheckedKernel>>,
+}
+
+impl Checked {
+    fn head(&self, key: usize) -> &OnceLock<Box<CheckedKernel>> {
+        // What the host knows of a kernel has more bytes than that.
+        &self.heads[key / size_of::<Descriptor<'_>>() % self.heads.len()]
+    }
+
+    fn find(&self, key: usize) -> Option<&Kernel> {
+        let mut place = self.head(key);
+        while let Some(entry) = place.get() {
+            if entry.key == key {
+                return Some(&entry.kernel);
+            }
+            place = &entry.next;
+        }
+        None
+    }
+
+    /// Adds one; another thread may have been first.
+    fn add(&self, key: usize, kernel: &Arc<Kernel>) -> &Kernel {
+        let mut place = self.head(key);
+        loop {
+            let entry =
+                place.get_or_init(|| Box::new(CheckedKernel { key, kernel: kernel.clone(), next: OnceLock::new() }));
+            if entry.key == key {
+                return &entry.kernel;
+            }
+            place = &entry.next;
+        }
+    }
+}
 
 /// Owns the driver's module, and unloads it.
 struct Loaded {
@@ -170,11 +214,12 @@ impl Module {
             device.keep_panics(record);
         }
         let stack = Told::of(module).doing(|| format!("asking {object} about its stack"))?;
-        let (device, kernels, checked) = (device.clone(), Mutex::default(), RwLock::default());
+        let (device, kernels, checked) = (device.clone(), Mutex::default(), Checked::default());
         Ok(Self { device, images, object, arch, stack, kernels, checked, loaded, panics })
     }
 
     /// The device that the module is loaded on.
+    #[inline]
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -229,6 +274,18 @@ impl Module {
         self.find(record.name)?.resident_blocks(threads.into(), shared_bytes, context)
     }
 
+    /// The kernel with this name; its context is current then.
+    pub(crate) fn current(&self, name: &str) -> Result<Arc<Kernel>> {
+        let record = self.record(name)?;
+        self.device.context().bind_to_thread().doing(|| format!("looking for kernel `{name}`"))?;
+        self.find(record.name)
+    }
+
+    /// Whether it was made of this image alone.
+    pub(crate) fn is_of(&self, image: &Image) -> bool {
+        matches!(&self.images[..], [own] if own.is_same(image))
+    }
+
     /// The resources that the kernel with this name uses.
     pub fn attributes(&self, name: &str) -> Result<Attributes> {
         let record = self.record(name)?;
@@ -237,7 +294,9 @@ impl Module {
 
     /// Gives threads the stack that the kernel needs. The context must be current.
     pub(crate) fn prepare_stack(&self, kernel: &Kernel) -> Result<()> {
-        kernel.stack.map_or(Ok(()), |need| stack::prepare(&self.device, kernel.name, need, self.stack.as_ref()))
+        let Some(need) = kernel.stack else { return Ok(()) };
+        let need = need.or_estimated(kernel.local_bytes(), self.stack.as_ref());
+        stack::prepare(&self.device, kernel.name, need, self.stack.as_ref())
     }
 
     /// Tells code that has no record where its stack ends. The context must be current.
@@ -246,17 +305,24 @@ impl Module {
     }
 
     /// The kernel that `host` describes, if the device's signature is the same.
-    pub(crate) fn kernel(&self, host: &'static Descriptor<'static>) -> Result<Arc<Kernel>> {
+    pub(crate) fn kernel(&self, host: &'static Descriptor<'static>) -> Result<&Kernel> {
         let key = std::ptr::from_ref(host) as usize;
-        // A thread that panicked while it held the lock left the list whole.
-        let checked = self.checked.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, kernel)) = checked.iter().find(|(known, _)| *known == key) {
-            return Ok(kernel.clone());
+        match self.checked.find(key) {
+            Some(kernel) => Ok(kernel),
+            None => Ok(self.checked.add(key, &self.check_kernel(host)?)),
         }
-        drop(checked);
-        let kernel = self.check_kernel(host)?;
-        self.checked.write().unwrap_or_else(PoisonError::into_inner).push((key, kernel.clone()));
-        Ok(kernel)
+    }
+
+    /// The kernel that `host` describes, if it was asked for before.
+    #[inline]
+    pub(crate) fn known_kernel(&self, host: &'static Descriptor<'static>) -> Option<&Kernel> {
+        self.checked.find(std::ptr::from_ref(host) as usize)
+    }
+
+    /// See [`Kernel::suggested_threads`].
+    #[doc(hidden)]
+    pub fn suggested_threads_of(&self, host: &'static Descriptor<'static>) -> Result<u32> {
+        self.kernel(host)?.suggested_threads(self.device.context())
     }
 
     fn check_kernel(&self, host: &Descriptor<'static>) -> Result<Arc<Kernel>> {
@@ -325,7 +391,7 @@ impl Kernel {
             max_threads: read(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         };
         let allowed = read(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
-        let (allowed_shared, suggested, large_clusters) = (Mutex::new(allowed), OnceLock::new(), OnceLock::new());
+        let (allowed_shared, suggested, large_clusters) = (AtomicU32::new(allowed), OnceLock::new(), OnceLock::new());
         Ok(Self { function, name, attributes, limits, stack, allowed_shared, suggested, large_clusters })
     }
 
@@ -343,7 +409,7 @@ impl Kernel {
     }
 
     /// Checks `grid` against the limits of the device and of the kernel.
-    pub(crate) fn check(&self, grid: Grid, limits: &Limits) -> Result<(), GridError> {
+    pub(crate) fn check(&self, grid: &Grid, limits: &Limits) -> Result<(), GridError> {
         grid.check(limits)?;
         if grid.threads.volume() > u128::from(self.attributes.max_threads) {
             return Err(GridError::KernelThreads {
@@ -360,16 +426,34 @@ impl Kernel {
         Ok(())
     }
 
-    /// As many threads in a block as keep the device busiest. The context must be current.
-    pub(crate) fn suggested_threads(&self) -> Result<u32> {
+    /// Whether nothing must be made ready for a launch with so much dynamic shared memory, in bytes.
+    #[inline]
+    pub(crate) fn is_ready(&self, shared: u32) -> bool {
+        self.stack.is_none() && shared <= self.allowed_shared.load(Ordering::Relaxed)
+    }
+
+    /// Whether [`check`](Self::check) and the promised dimensions find nothing wrong with the grid, and nothing must be made ready.
+    #[inline]
+    pub(crate) fn takes(&self, grid: &Grid, limits: &Limits, dimensions: u32) -> bool {
+        let shared = u64::from(grid.shared_bytes) + u64::from(self.attributes.shared_bytes);
+        self.is_ready(grid.shared_bytes)
+            && (grid.shared_bytes == 0 || shared <= u64::from(limits.shared_bytes_per_block_optin))
+            && grid.fits(limits, self.attributes.max_threads)
+            && grid.check_dimensions(dimensions).is_ok()
+    }
+
+    /// As many threads in a block as keep the device busiest.
+    pub(crate) fn suggested_threads(&self, context: &CudaContext) -> Result<u32> {
         if let Some(threads) = self.suggested.get() {
             return Ok(*threads);
         }
+        let doing = || format!("asking for the best block of kernel `{}`", self.name);
+        context.bind_to_thread().doing(doing)?;
         let (mut blocks, mut threads) = (0, 0);
         // SAFETY: writes two numbers; the function's context is current.
         unsafe { sys::cuOccupancyMaxPotentialBlockSize(&mut blocks, &mut threads, self.function, None, 0, 0) }
             .result()
-            .doing(|| format!("asking for the best block of kernel `{}`", self.name))?;
+            .doing(doing)?;
         Ok(*self.suggested.get_or_init(|| u32::try_from(threads).unwrap_or(0)))
     }
 
@@ -402,10 +486,10 @@ impl Kernel {
     /// Tells the driver of `bytes` of dynamic shared memory, which it requires above the usual limit. The context must
     /// be current.
     pub(crate) fn allow_shared(&self, bytes: u32) -> Result<()> {
-        let mut allowed = self.allowed_shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if bytes <= *allowed {
+        if bytes <= self.allowed_shared.load(Ordering::Relaxed) {
             return Ok(());
         }
+        // Two threads may tell the driver the same.
         let most = self.limits.shared_bytes_per_block_optin.saturating_sub(self.attributes.shared_bytes);
         // SAFETY: a function of a module that is loaded; the value was checked against the device's limit.
         unsafe {
@@ -416,7 +500,7 @@ impl Kernel {
             )
         }
         .doing(|| format!("allowing kernel `{}` {bytes} bytes of dynamic shared memory", self.name))?;
-        *allowed = most;
+        self.allowed_shared.store(most, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -9,11 +9,13 @@ use ptx_device::ffi::{
 };
 #[cfg(feature = "half")]
 use ptx_device::float::{Bf16x2, F8E4M3, F8E4M3x2, F8E5M2, F8E5M2x2, F16x2};
+use ptx_device::texture::{Element, Surface, Texel, Texture};
 use ptx_device::{Disjoint2d, Disjoint3d, DisjointSlice, DisjointTiles, native_vectors, vec};
 
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 use crate::shape::{Plane, Strided, Volume};
+use crate::texture::{BoundSurface, BoundTexture};
 
 /// A type that a kernel's parameter can have, and what the host passes for it.
 ///
@@ -73,6 +75,7 @@ by_value!(@hidden CChar, LongLong, ULongLong, WChar, Char8, Char16, TextureObjec
 // SAFETY: the value itself.
 unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
     type Host<'a> = Self;
+    #[inline]
     fn push<'a>(host: Self, launch: &mut Launch<'a>) {
         launch.push_value(host);
     }
@@ -81,6 +84,7 @@ unsafe impl<T: AbiType, const N: usize> HostParam for [T; N] {
 // SAFETY: an address.
 unsafe impl<T: CxxType + 'static> HostParam for *const T {
     type Host<'a> = DevicePointer<T>;
+    #[inline]
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
     }
@@ -89,6 +93,7 @@ unsafe impl<T: CxxType + 'static> HostParam for *const T {
 // SAFETY: an address.
 unsafe impl<T: CxxType + 'static> HostParam for *mut T {
     type Host<'a> = DevicePointer<T>;
+    #[inline]
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
     }
@@ -98,6 +103,7 @@ unsafe impl<T: CxxType + 'static> HostParam for *mut T {
 // SAFETY: an address.
 unsafe impl<T: CxxType + 'static> HostParam for Restrict<*const T> {
     type Host<'a> = DevicePointer<T>;
+    #[inline]
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
     }
@@ -107,6 +113,7 @@ unsafe impl<T: CxxType + 'static> HostParam for Restrict<*const T> {
 // SAFETY: an address.
 unsafe impl<T: CxxType + 'static> HostParam for Restrict<*mut T> {
     type Host<'a> = DevicePointer<T>;
+    #[inline]
     fn push<'a>(host: DevicePointer<T>, launch: &mut Launch<'a>) {
         launch.push_value(host.address());
     }
@@ -115,6 +122,7 @@ unsafe impl<T: CxxType + 'static> HostParam for Restrict<*mut T> {
 // SAFETY: the address of at least one `T`, which `Launch` checks; or address and length.
 unsafe impl<T: ?Sized + Referent<Element: AbiType>> HostParam for &T {
     type Host<'a> = &'a dyn DeviceRead<T::Element>;
+    #[inline]
     fn push<'a>(host: &'a dyn DeviceRead<T::Element>, launch: &mut Launch<'a>) {
         if T::IS_SLICE { launch.push_slice(host) } else { launch.push_reference(host) }
     }
@@ -123,6 +131,7 @@ unsafe impl<T: ?Sized + Referent<Element: AbiType>> HostParam for &T {
 // SAFETY: address and length of memory that is borrowed exclusively.
 unsafe impl<T: AbiType> HostParam for DisjointSlice<'_, T> {
     type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    #[inline]
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);
     }
@@ -132,6 +141,7 @@ unsafe impl<T: AbiType> HostParam for DisjointSlice<'_, T> {
 // SAFETY: address and length of memory that is borrowed exclusively.
 unsafe impl<T: AbiType, G: ThreadGroup, const N: usize> HostParam for DisjointParts<'_, T, G, N> {
     type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    #[inline]
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);
     }
@@ -143,6 +153,7 @@ macro_rules! shaped {
         // SAFETY: address and extents of memory that is borrowed exclusively; `Launch` checks that it has the elements.
         unsafe impl<$($generics)*> HostParam for $ty {
             type Host<'a> = $host<'a, T>;
+            #[inline]
             fn push<'a>(host: $host<'a, T>, launch: &mut Launch<'a>) {
                 let (memory, shape) = host.into_parts();
                 launch.push_shaped(memory, shape);
@@ -158,9 +169,26 @@ shaped! {
     [T: AbiType, const N: usize] DisjointStrided<'_, T, N> = Strided;
 }
 
+// SAFETY: a handle of an image of these dimensions whose texels are read as `T`.
+unsafe impl<D: 'static, T: Texel> HostParam for Texture<'_, D, T> {
+    type Host<'a> = &'a BoundTexture<'a, D, T>;
+    fn push<'a>(host: Self::Host<'a>, launch: &mut Launch<'a>) {
+        launch.push_object(host);
+    }
+}
+
+// SAFETY: a handle of an array of these dimensions and elements.
+unsafe impl<D: 'static, T: Element> HostParam for Surface<'_, D, T> {
+    type Host<'a> = &'a BoundSurface<'a, D, T>;
+    fn push<'a>(host: Self::Host<'a>, launch: &mut Launch<'a>) {
+        launch.push_object(host);
+    }
+}
+
 // SAFETY: address and length of memory that is borrowed exclusively.
 unsafe impl<T: AtomicValue + AbiType, S: Scope> HostParam for AtomicSlice<'_, T, S> {
     type Host<'a> = &'a mut dyn DeviceWrite<T>;
+    #[inline]
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);
     }

@@ -57,9 +57,9 @@ impl Shape {
     /// Checks that memory of `len` elements has this shape, and that it can be passed.
     pub(crate) fn check(self, len: usize) -> Result<(), ShapeError> {
         let (sides, limit) = match self {
-            Self::Plane { width, height } => (vec![width, height], u64::from(u32::MAX)),
-            Self::Volume { width, height, depth } => (vec![width, height, depth], extents::MAX_3D),
-            Self::Strided { len, .. } => (vec![len], extents::MAX_STRIDED),
+            Self::Plane { width, height } => ([width, height, 1], u64::from(u32::MAX)),
+            Self::Volume { width, height, depth } => ([width, height, depth], extents::MAX_3D),
+            Self::Strided { len, .. } => ([len, 1, 1], extents::MAX_STRIDED),
         };
         if let Some(&extent) = sides.iter().find(|side| **side as u64 > limit) {
             return Err(ShapeError::Extent { shape: self.to_string(), extent, limit });

@@ -59,6 +59,19 @@ impl Need {
         let need = need.or_else(|| is_unknown.then(Self::default))?;
         Some(Self { should: need.should.max(LEAST), ..need })
     }
+
+    /// With the compiler's estimate where nobody counted: below the kernel's own frame, of `own` bytes, there must be room up
+    /// to the first function that looks for the end. It looks when its frame is made, and registers are saved in it.
+    pub(crate) fn or_estimated(self, own: u64, told: Option<&Told>) -> Self {
+        match (self.reserve, told) {
+            (None, Some(told)) => self.below(own + told.reserve),
+            _ => self,
+        }
+    }
+
+    fn below(self, must: u64) -> Self {
+        Self { must: self.must.max(must), should: self.should.max(must + LEAST), ..self }
+    }
 }
 
 /// The bounds in a module's memory.
@@ -173,6 +186,15 @@ mod tests {
         let unknown = Need { must: 0, should: LEAST, reserve: None };
         assert_eq!(need(&PLAIN, Some("sm_90"), true), Some(unknown));
         assert_eq!(need(&[], Some("sm_90"), false), Some(unknown));
+    }
+
+    #[test]
+    fn what_nobody_counted_has_room_for_the_estimate() {
+        let unknown = Need { must: 0, should: LEAST, reserve: None };
+        assert_eq!(unknown.below(2000), Need { must: 2000, should: 2000 + LEAST, reserve: None });
+        let counted = Need { must: 70, should: 9000, reserve: Some(50) };
+        assert_eq!(counted.or_estimated(2000, None), counted);
+        assert_eq!(unknown.or_estimated(2000, None), unknown, "a module without recursion");
     }
 
     #[test]

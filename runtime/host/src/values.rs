@@ -12,7 +12,7 @@ const ALIGN: usize = 16;
 /// Values of any types.
 #[repr(C, align(16))]
 pub(crate) struct Values {
-    room: [MaybeUninit<u8>; ROOM],
+    room: MaybeUninit<[u8; ROOM]>,
     used: usize,
     boxed: Vec<Box<dyn Value>>,
 }
@@ -39,11 +39,13 @@ impl<T: Copy> Value for T {
 
 impl Values {
     /// None.
+    #[inline]
     pub(crate) fn new() -> Self {
-        Self { room: [MaybeUninit::uninit(); ROOM], used: 0, boxed: Vec::new() }
+        Self { room: MaybeUninit::uninit(), used: 0, boxed: Vec::new() }
     }
 
     /// Keeps a value.
+    #[inline]
     pub(crate) fn push<T: Copy + 'static>(&mut self, value: T) -> At {
         let at = self.used.next_multiple_of(align_of::<T>());
         if align_of::<T>() > ALIGN || at + size_of::<T>() > ROOM {
@@ -51,15 +53,16 @@ impl Values {
             return At::Boxed(self.boxed.len() - 1);
         }
         // SAFETY: the room has so many bytes from there, and is aligned as the largest type that it takes.
-        unsafe { self.room.as_mut_ptr().add(at).cast::<T>().write(value) };
+        unsafe { self.room.as_mut_ptr().cast::<u8>().add(at).cast::<T>().write(value) };
         self.used = at + size_of::<T>();
         At::Room(at)
     }
 
     /// Where the value is now.
+    #[inline]
     pub(crate) fn address(&self, at: At) -> *const c_void {
         match at {
-            At::Room(at) => (&raw const self.room[at]).cast(),
+            At::Room(at) => self.room.as_ptr().cast::<u8>().wrapping_add(at).cast(),
             At::Boxed(at) => self.boxed[at].address(),
         }
     }

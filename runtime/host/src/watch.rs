@@ -1,12 +1,15 @@
 //! What is known of a context while kernels run on it: which were launched, what they left, and whether they are overdue.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use cudarc::driver::CudaContext;
-use cudarc::driver::sys::CUcontext;
+use cudarc::driver::sys::{self, CUcontext};
 use ptx_abi::Descriptor;
+
+use crate::grid::Grid;
+use crate::readers::Readers;
 
 /// Kernels that are remembered at most.
 const KERNELS: usize = 8;
@@ -19,8 +22,10 @@ static WATCHES: Mutex<Vec<Weak<Watch>>> = Mutex::new(Vec::new());
 pub(crate) struct Watch {
     /// Compared only.
     context: usize,
-    /// What was launched since somebody waited for all; nulls behind.
-    launched: [AtomicPtr<Descriptor<'static>>; KERNELS],
+    /// What was launched since somebody waited for all; empty ones behind.
+    launched: [Launched; KERNELS],
+    /// Which streams read what.
+    readers: Readers,
     /// More than there is room for.
     more: AtomicBool,
     /// On other streams than the default one.
@@ -31,7 +36,48 @@ pub(crate) struct Watch {
     deadline: AtomicU64,
 }
 
+/// A kernel, null if there is none, and the grid of its last launch. Each is a line of the processor's cache of its own: a launch
+/// writes one.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Launched {
+    kernel: AtomicPtr<Descriptor<'static>>,
+    shape: Shape,
+}
+
+/// A grid that any thread may write. Where two do at the same time, it may be a part of each: it is for a message.
+#[derive(Debug, Default)]
+struct Shape([AtomicU32; 7]);
+
+impl Shape {
+    #[inline]
+    fn set(&self, grid: &Grid) {
+        let Grid { blocks, threads, shared_bytes } = grid;
+        let all = [blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z, *shared_bytes];
+        for (place, extent) in self.0.iter().zip(all) {
+            place.store(extent, Ordering::Relaxed);
+        }
+    }
+
+    fn get(&self) -> Grid {
+        let [x, y, z, i, j, k, shared] = self.0.each_ref().map(|extent| extent.load(Ordering::Relaxed));
+        Grid::new((x, y, z), (i, j, k)).shared_bytes(shared)
+    }
+}
+
 impl Watch {
+    fn new(context: usize) -> Self {
+        Self {
+            context,
+            launched: Default::default(),
+            readers: Readers::default(),
+            more: AtomicBool::new(false),
+            elsewhere: AtomicBool::new(false),
+            overdue: AtomicBool::new(false),
+            deadline: AtomicU64::new(0),
+        }
+    }
+
     /// That of a context.
     pub(crate) fn of(context: &CudaContext) -> Arc<Self> {
         let mut watches = WATCHES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,35 +86,29 @@ impl Watch {
         if let Some(known) = watches.iter().filter_map(Weak::upgrade).find(|watch| watch.context == key) {
             return known;
         }
-        let watch = Arc::new(Self {
-            context: key,
-            launched: Default::default(),
-            more: AtomicBool::new(false),
-            elsewhere: AtomicBool::new(false),
-            overdue: AtomicBool::new(false),
-            deadline: AtomicU64::new(0),
-        });
+        let watch = Arc::new(Self::new(key));
         watches.push(Arc::downgrade(&watch));
         watch
     }
 
-    /// Notes that a kernel was launched, on the default stream or on another. It costs a launch two comparisons.
+    /// Notes that a kernel is launched, on the default stream or on another. It costs a launch two comparisons, and a few
+    /// stores.
     #[inline]
-    pub(crate) fn launched(&self, kernel: &'static Descriptor<'static>, elsewhere: bool) {
+    pub(crate) fn launched(&self, kernel: &'static Descriptor<'static>, grid: &Grid, elsewhere: bool) {
         if elsewhere && !self.elsewhere.load(Ordering::Relaxed) {
             self.elsewhere.store(true, Ordering::Relaxed);
         }
         let own = std::ptr::from_ref(kernel).cast_mut();
-        for slot in &self.launched {
+        for Launched { kernel: slot, shape } in &self.launched {
             let known = slot.load(Ordering::Relaxed);
             if known == own {
-                return;
+                return shape.set(grid);
             }
             let null = std::ptr::null_mut();
             if known.is_null() {
                 match slot.compare_exchange(null, own, Ordering::Relaxed, Ordering::Relaxed) {
-                    Ok(_) => return,
-                    Err(other) if other == own => return,
+                    Ok(_) => return shape.set(grid),
+                    Err(other) if other == own => return shape.set(grid),
                     Err(_) => {}
                 }
             }
@@ -76,14 +116,27 @@ impl Watch {
         self.more.store(true, Ordering::Relaxed);
     }
 
+    /// Notes a launch of kernels that nobody lists.
+    pub(crate) fn launched_elsewhere(&self) {
+        self.elsewhere.store(true, Ordering::Relaxed);
+        self.more.store(true, Ordering::Relaxed);
+    }
+
     /// The names of what was launched; none where there were more.
     pub(crate) fn kernels(&self) -> Vec<String> {
-        if self.more.load(Ordering::Relaxed) {
-            return Vec::new();
-        }
-        let slots = self.launched.iter().map(|slot| slot.load(Ordering::Relaxed));
+        self.known().map(|(kernel, _)| kernel.name.to_owned()).collect()
+    }
+
+    /// What was launched, each with the grid of its last launch; none where there were more.
+    fn launches(&self) -> Vec<String> {
+        self.known().map(|(kernel, grid)| format!("kernel `{}`, launched as {grid}", kernel.name)).collect()
+    }
+
+    fn known(&self) -> impl Iterator<Item = (&'static Descriptor<'static>, Grid)> {
+        let count = if self.more.load(Ordering::Relaxed) { 0 } else { KERNELS };
         // SAFETY: only `launched` writes, addresses of what lives for ever.
-        slots.filter_map(|kernel| unsafe { kernel.as_ref() }).map(|kernel| kernel.name.to_owned()).collect()
+        let kernel = |slot: &Launched| unsafe { slot.kernel.load(Ordering::Relaxed).as_ref() };
+        self.launched.iter().take(count).filter_map(move |slot| Some((kernel(slot)?, slot.shape.get())))
     }
 
     /// Notes that the default stream is done.
@@ -96,8 +149,12 @@ impl Watch {
     /// Notes that all is done.
     pub(crate) fn all_done(&self) {
         self.elsewhere.store(false, Ordering::Relaxed);
-        self.launched.iter().for_each(|slot| slot.store(std::ptr::null_mut(), Ordering::Relaxed));
+        self.launched.iter().for_each(|slot| slot.kernel.store(std::ptr::null_mut(), Ordering::Relaxed));
         self.more.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn readers(&self) -> &Readers {
+        &self.readers
     }
 
     pub(crate) fn deadline(&self) -> Option<Duration> {
@@ -118,6 +175,14 @@ impl Watch {
 /// The names of the kernels that were launched in a context since somebody waited for all.
 pub(crate) fn kernels_of(context: CUcontext) -> Vec<String> {
     find(context).map_or_else(Vec::new, |watch| watch.kernels())
+}
+
+/// What was launched in the current context since somebody waited for all, each with its grid. It works in a lost context, too.
+pub(crate) fn launches_of_current() -> Vec<String> {
+    let mut context: CUcontext = std::ptr::null_mut();
+    // SAFETY: writes one handle.
+    let asked = unsafe { sys::cuCtxGetCurrent(&mut context) };
+    asked.result().ok().and_then(|()| find(context)).map_or_else(Vec::new, |watch| watch.launches())
 }
 
 /// Whether what runs in a context was not done in time, so that waiting for it could be for ever.
@@ -147,7 +212,7 @@ mod tests {
             file: "",
             line: 0,
             column: 0,
-            bounds: LaunchBounds { max_threads: 0, min_blocks: 0, max_registers: 0, dimensions: 0 },
+            bounds: LaunchBounds::NONE,
             params: &[],
             result: None,
         }
@@ -166,44 +231,39 @@ mod tests {
             kernel("h"),
             kernel("i"),
         ];
-        let watch = Watch {
-            context: 1,
-            launched: Default::default(),
-            more: AtomicBool::new(false),
-            elsewhere: AtomicBool::new(false),
-            overdue: AtomicBool::new(false),
-            deadline: AtomicU64::new(0),
-        };
+        let watch = Watch::new(1);
+        let grid = Grid::new(3, 32);
         for kernel in [&ALL[1], &ALL[0], &ALL[1], &ALL[1]] {
-            watch.launched(kernel, false);
+            watch.launched(kernel, &grid, false);
         }
         assert_eq!(watch.kernels(), ["b", "a"]);
-        ALL[..KERNELS].iter().for_each(|kernel| watch.launched(kernel, false));
+        watch.launched(&ALL[0], &Grid::new((7, 2), 64).shared_bytes(16), false);
+        assert_eq!(
+            watch.launches(),
+            [
+                "kernel `b`, launched as 3x1x1 blocks of 32x1x1 threads",
+                "kernel `a`, launched as 7x2x1 blocks of 64x1x1 threads with 16 bytes of dynamic shared memory"
+            ]
+        );
+        ALL[..KERNELS].iter().for_each(|kernel| watch.launched(kernel, &grid, false));
         assert_eq!(watch.kernels().len(), KERNELS);
-        watch.launched(&ALL[KERNELS], false);
+        watch.launched(&ALL[KERNELS], &grid, false);
         assert!(watch.kernels().is_empty(), "a list that lacks some would name the wrong one");
         watch.all_done();
-        watch.launched(&ALL[KERNELS], false);
+        watch.launched(&ALL[KERNELS], &grid, false);
         assert_eq!(watch.kernels(), ["i"]);
-        watch.launched(&ALL[0], true);
+        watch.launched(&ALL[0], &grid, true);
         watch.default_done();
         assert_eq!(watch.kernels(), ["i", "a"], "another stream may still run it");
         watch.all_done();
-        watch.launched(&ALL[0], false);
+        watch.launched(&ALL[0], &grid, false);
         watch.default_done();
         assert!(watch.kernels().is_empty());
     }
 
     #[test]
     fn no_deadline_is_for_ever_and_none_at_all_is_soon() {
-        let watch = Watch {
-            context: 1,
-            launched: Default::default(),
-            more: AtomicBool::new(false),
-            elsewhere: AtomicBool::new(false),
-            overdue: AtomicBool::new(false),
-            deadline: AtomicU64::new(0),
-        };
+        let watch = Watch::new(1);
         assert_eq!(watch.deadline(), None);
         watch.set_deadline(Some(Duration::ZERO));
         assert_eq!(watch.deadline(), Some(Duration::from_nanos(1)));

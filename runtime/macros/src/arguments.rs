@@ -1,8 +1,11 @@
 //! The arguments of `#[kernel(...)]`.
 
+use std::mem;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitInt, LitStr, Path, Token, parenthesized};
 
 use crate::abi_type::namespace;
@@ -16,6 +19,16 @@ pub struct Arguments {
     pub max_threads: Option<Expr>,
     /// The second argument of `launch_bounds(..)`: the fewest blocks on a multiprocessor.
     pub min_blocks: Option<Expr>,
+    /// The third argument of `launch_bounds(..)`: the most blocks of a cluster.
+    pub max_cluster: Option<Expr>,
+    /// `cluster(x)`, `cluster(x, y)` or `cluster(x, y, z)`: the blocks of a cluster.
+    pub cluster: Vec<Expr>,
+    /// `cooperative`: all blocks run at once.
+    pub cooperative: Option<Ident>,
+    /// `child`: other kernels launch it.
+    pub child: Option<Ident>,
+    /// `instantiate(..)`: what the device gets of a generic kernel, and where that stands.
+    pub instantiate: Option<(Ident, TokenStream)>,
     /// The most registers of a thread: `max_registers = N`.
     pub max_registers: Option<Expr>,
     /// The most dimensions of a launch: `dimensions = N`, 1 to 3.
@@ -58,7 +71,8 @@ impl Linkage {
 }
 
 const KNOWN: &str = "known options: `name = \"…\"`, `export = \"C++\"`, `namespace = \"a::b\"`, \
-    `launch_bounds(max_threads[, min_blocks])`, `max_registers = N`, `dimensions = N`";
+    `launch_bounds(max_threads[, min_blocks[, max_cluster]])`, `max_registers = N`, `dimensions = N`, `cluster(x[, y[, z]])`, \
+    `cooperative`, `child`, `instantiate(f32, f64)`";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -131,9 +145,45 @@ impl Arguments {
                     inner.parse::<Token![,]>()?;
                 }
                 if !inner.is_empty() {
-                    return Err(inner.error("`launch_bounds` takes at most two numbers: `(max_threads, min_blocks)`"));
+                    self.max_cluster = Some(inner.parse()?);
+                }
+                if !inner.is_empty() {
+                    inner.parse::<Token![,]>()?;
+                }
+                if !inner.is_empty() {
+                    return Err(inner.error(
+                        "`launch_bounds` takes at most three numbers: `(max_threads, min_blocks, max_cluster)`",
+                    ));
                 }
                 twice
+            }
+            "cluster" => {
+                const EXPECTED: &str = "expected the blocks of a cluster, as in `cluster(2)` or `cluster(2, 2, 1)`";
+                if !input.peek(syn::token::Paren) {
+                    return Err(syn::Error::new(key.span(), EXPECTED));
+                }
+                let inner;
+                parenthesized!(inner in input);
+                let given = Punctuated::<Expr, Token![,]>::parse_terminated(&inner)?;
+                if !(1..=3).contains(&given.len()) {
+                    return Err(syn::Error::new(key.span(), EXPECTED));
+                }
+                !mem::replace(&mut self.cluster, given.into_iter().collect()).is_empty()
+            }
+            "cooperative" => self.cooperative.replace(key.clone()).is_some(),
+            "child" => self.child.replace(key.clone()).is_some(),
+            // With `=` as without it.
+            "instantiate" => {
+                input.parse::<Option<Token![=]>>()?;
+                if !input.peek(syn::token::Paren) {
+                    return Err(syn::Error::new(
+                        key.span(),
+                        "say which instances the device gets, as in `instantiate(f32, f64)`",
+                    ));
+                }
+                let inner;
+                parenthesized!(inner in input);
+                self.instantiate.replace((key.clone(), inner.parse()?)).is_some()
             }
             "export" => {
                 input.parse::<Token![=]>()?;
@@ -191,9 +241,13 @@ mod tests {
     #[test]
     fn every_option_is_read() {
         let all: Arguments = syn::parse_str(
-            "name = \"a$1\", launch_bounds(BLOCK, 2,), max_registers = 64, dimensions = 2, crate = ::gpu::ptx,",
+            "name = \"a$1\", launch_bounds(BLOCK, 2, 8,), max_registers = 64, dimensions = 2, crate = ::gpu::ptx, \
+             cluster(2, 1), cooperative, child, instantiate = (f32, f64)",
         )
         .unwrap();
+        assert_eq!((all.cluster.len(), all.cooperative.is_some(), all.max_cluster.is_some()), (2, true, true));
+        assert!(all.child.is_some());
+        assert_eq!(all.instantiate.unwrap().1.to_string(), "f32 , f64");
         assert_eq!(all.name.unwrap().value(), "a$1");
         assert!(all.max_threads.is_some() && all.min_blocks.is_some() && all.max_registers.is_some());
         assert_eq!(all.dimensions.unwrap().to_string(), "2");
@@ -214,7 +268,14 @@ mod tests {
         assert!(error("launch_bounds()").contains("most threads"));
         assert!(error("launch_bounds").contains("most threads"));
         assert!(error("launch_bounds = 256").contains("as in `launch_bounds(256)`"));
-        assert!(error("launch_bounds(1, 2, 3)").contains("at most two"));
+        assert!(error("launch_bounds(1, 2, 3, 4)").contains("at most three"));
+        assert!(error("cluster").contains("blocks of a cluster"));
+        assert!(error("cluster()").contains("blocks of a cluster"));
+        assert!(error("cluster(1, 2, 3, 4)").contains("blocks of a cluster"));
+        assert!(error("cluster(2), cluster(2)").contains("given twice"));
+        assert!(error("cooperative, cooperative").contains("given twice"));
+        assert!(error("instantiate").contains("which instances"));
+        assert!(error("instantiate(f32), instantiate(f64)").contains("given twice"));
         assert!(error("dimensions = 4").contains("1 to 3 dimensions"));
         assert!(error("dimensions = 0").contains("1 to 3 dimensions"));
         assert!(error("42").contains("expected an option"));

@@ -1,7 +1,7 @@
 //! The descriptor of a kernel or device function, its place in the interface section, and the shim beside it.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ItemFn, Type};
 
@@ -60,11 +60,16 @@ impl Function<'_> {
             None => quote!(::core::option::Option::None),
             Some(arguments) => quote!(::core::option::Option::Some(&[#(#arguments),*])),
         };
-        // The name's place, not the attribute's.
+        // The name's place, not the attribute's. There `::core` would be none of edition 2015.
+        let there = private.to_token_stream().into_iter().map(|mut token| {
+            token.set_span(ident.span());
+            token
+        });
+        let there: TokenStream = there.collect();
         let (file, line, column) = (
-            quote_spanned!(ident.span()=> ::core::file!()),
-            quote_spanned!(ident.span()=> ::core::line!()),
-            quote_spanned!(ident.span()=> ::core::column!()),
+            quote_spanned!(ident.span()=> #there::core::file!()),
+            quote_spanned!(ident.span()=> #there::core::line!()),
+            quote_spanned!(ident.span()=> #there::core::column!()),
         );
         quote! {
             const __PTX_PARAMS: [#private::Param<'static>; #count] = [#(#entries),*];
@@ -112,24 +117,22 @@ impl Function<'_> {
 }
 
 /// The shim that the compiler calls: a pointer to the result's place, if there is a result, and one to each parameter.
-/// `values` are the function's arguments, unsafe expressions of these pointers. `before` is unsafe code that runs before
-/// the function, of what has no result.
+/// `call` is the call of the function with what these point to, an unsafe expression. `before` is unsafe code that runs
+/// before it, of what has no result.
 /// They are untyped: a wrong type would be reported again for each place that names it.
 pub fn shim(
     private: &TokenStream,
     shim: &Ident,
     function: &ItemFn,
     params: &[Param],
-    values: &[TokenStream],
+    call: &TokenStream,
     result: Option<&Type>,
     before: Option<TokenStream>,
 ) -> TokenStream {
     let signature = &function.sig;
     let marker = marker_of(function, private);
-    let name = &signature.ident;
     let (lifetimes, _, where_clause) = signature.generics.split_for_impl();
     let pointers = pointers(params);
-    let call = quote!(#name(#(#values),*));
     let (first, body) = match result {
         None => (None, quote!({ #before #call; })),
         Some(ty) => (

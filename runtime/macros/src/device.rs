@@ -129,7 +129,7 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
         name: &name,
         template: None,
         ident: &function.sig.ident,
-        bounds: quote!(#private::LaunchBounds { max_threads: 0, min_blocks: 0, max_registers: 0, dimensions: 0 }),
+        bounds: quote!(#private::LaunchBounds::NONE),
         params: &params,
         result,
         names: None,
@@ -137,7 +137,9 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
     .constants();
     let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
     let values = descriptor::values(private, &params);
-    let shim_function = descriptor::shim(private, &shim, &function, &params, &values, result, None);
+    let name_in_rust = &function.sig.ident;
+    let call = quote!(#name_in_rust(#(#values),*));
+    let shim_function = descriptor::shim(private, &shim, &function, &params, &call, result, None);
     let entry = descriptor::entry(private, &shim);
     let (cfgs, check) = (function::cfgs(&function.attrs), no_slice(private, result));
     Ok(quote! {
@@ -214,7 +216,7 @@ fn import_one(
         name: &name,
         template,
         ident,
-        bounds: quote!(#private::LaunchBounds { max_threads: 0, min_blocks: 0, max_registers: 0, dimensions: 0 }),
+        bounds: quote!(#private::LaunchBounds::NONE),
         params: &params,
         result,
         names: names.as_deref(),

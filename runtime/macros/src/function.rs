@@ -31,6 +31,8 @@ pub enum Source {
     Static,
     /// `#[shared(dynamic)]`: the shim, of shared memory as long as the launch says.
     Dynamic,
+    /// `#[children]`: the shim, of nothing.
+    Children,
 }
 
 /// What a function is to become.
@@ -110,14 +112,11 @@ pub fn check(signature: &Signature, role: Role) -> syn::Result<Vec<Param>> {
             GenericParam::Const(_) => ("const", "one function a number", "a number"),
         };
         let message = match role {
-            Role::Kernel if kind == "type" => {
-                "a kernel cannot have type parameters: the device needs one entry point for each type. \
-                Write a generic function and one kernel a type that calls it"
-                    .to_owned()
-            }
-            Role::Kernel => "a kernel cannot have const parameters: pass the number as a parameter, or write a \
-                generic function and one kernel a number that calls it"
-                .to_owned(),
+            Role::Kernel => format!(
+                "a kernel with {kind} parameters says which of its instances the device gets, each an entry point of its own: \
+                `#[kernel(instantiate({}))]`",
+                if kind == "type" { "f32, f64" } else { "16, 32" }
+            ),
             Role::Export => format!(
                 "{noun} cannot have {kind} parameters: its symbol is one function. Export {one} that calls the generic one"
             ),
@@ -171,11 +170,14 @@ pub fn check(signature: &Signature, role: Role) -> syn::Result<Vec<Param>> {
 fn source(attrs: &[Attribute], role: Role, errors: &mut Errors) -> Source {
     let mut source = Source::Caller;
     for attribute in attrs {
-        if !is_shared(attribute) || role != Role::Kernel {
-            let known = if role == Role::Kernel { " but `#[shared]`" } else { "" };
+        let is_children = is(attribute, "children");
+        if !(is_children || is(attribute, "shared")) || role != Role::Kernel {
+            let known = if role == Role::Kernel { " but `#[shared]` and `#[children]`" } else { "" };
             errors.add(attribute, &format!("{}'s parameters cannot have attributes{known}", role.noun()));
         } else if source != Source::Caller {
-            errors.add(attribute, "`#[shared]` stands here twice: remove one");
+            errors.add(attribute, "a parameter has one of `#[shared]` and `#[children]`, once: remove the other");
+        } else if is_children {
+            source = Source::Children;
         } else {
             source = match &attribute.meta {
                 Meta::Path(_) => Source::Static,
@@ -190,9 +192,9 @@ fn source(attrs: &[Attribute], role: Role, errors: &mut Errors) -> Source {
     source
 }
 
-/// `#[shared]` or `#[ptx::shared]`.
-fn is_shared(attribute: &Attribute) -> bool {
-    attribute.path().segments.last().is_some_and(|last| last.ident == "shared")
+/// `#[shared]` or `#[ptx::shared]`, by that name.
+fn is(attribute: &Attribute, name: &str) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == name)
 }
 
 /// Removes what [`check`] has read: rustc knows no such attribute of a parameter.
@@ -241,7 +243,7 @@ fn check_type(ty: &Type, noun: &str, errors: &mut Errors) {
 }
 
 /// Our views of memory that many threads write, by their names, because a macro knows no types.
-const SLICES: [&str; 14] = [
+pub const SLICES: [&str; 14] = [
     "DisjointSlice",
     "AtomicSlice",
     "Disjoint2d",
@@ -330,8 +332,8 @@ mod tests {
         one("unsafe fn k(x: u32, ...) {}", "fixed number");
         one("fn k() -> u32 { 0 }", "returns nothing");
         one("fn k() -> ! { loop {} }", "returns nothing");
-        one("fn k<T>(x: u32) {}", "type parameters");
-        one("fn k<const N: usize>() {}", "const parameters");
+        one("fn k<T>(x: u32) {}", "`#[kernel(instantiate(f32, f64))]`");
+        one("fn k<const N: usize>() {}", "`#[kernel(instantiate(16, 32))]`");
         one("fn k(&self) {}", "`self`");
         one("fn k(x: &mut DisjointSlice<f32>) {}", "takes `DisjointSlice` by value");
         one("fn k(x: &ptx::atomic::AtomicSlice<'_, u32>) {}", "takes `AtomicSlice` by value");

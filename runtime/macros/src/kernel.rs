@@ -1,74 +1,67 @@
-//! `#[kernel]`: the function's two sides.
-//!
-//! ```text
-//! #[kernel]                                  // device
-//! fn k(a: f32, x: &[f32]) { body }           fn k(a: f32, x: &[f32]) { body }
-//!                                            unsafe extern "C" fn shim(a: *const f32, x: *const RawSlice<f32>) { .. }
-//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, bytes: descriptor };
-//!                                            // host
-//!                                            fn k<'l>(a: f32, x: &'l dyn DeviceRead<f32>) -> Launch<'l> { .. }
-//! ```
-//! Both sides stand under `cfg(target_arch)`, so one expansion serves both compilations.
+//! A kernel's entry point: the shim and its descriptor for the device, the launcher for the host.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, Ident, ItemFn};
+use syn::{Attribute, Expr, Ident, ItemFn, Signature};
 
 use crate::arguments::Arguments;
 use crate::descriptor::{self, Function};
-use crate::float::{expand_blocks, is_float};
+use crate::float::is_float;
 use crate::function::{self, Param, Role};
+use crate::instances::{self, Instance};
 use crate::shared_params;
 
-/// The expansion of `#[kernel(arguments)] item`.
-pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let mut function: ItemFn = syn::parse2(item).map_err(|error| {
-        syn::Error::new(error.span(), format!("`#[kernel]` stands before a function with a body: {error}"))
-    })?;
-    function::check_marks(&function.attrs, "kernel")?;
-    let arguments: Arguments = syn::parse2(arguments)?;
-    let params = function::check(&function.sig, Role::Kernel)?;
-    function::remove_sources(&mut function.sig);
-    expand_blocks(&mut function.block, &arguments.private())?;
-    let kernel = Kernel::new(function, arguments, params);
-    let (device, host) = (kernel.device(), kernel.host());
-    Ok(quote!(#device #host))
-}
-
-struct Kernel {
-    function: ItemFn,
+/// One entry point: a kernel, or an instance of a generic one.
+pub struct Kernel<'a> {
+    /// The function, with an instance's signature.
+    pub function: ItemFn,
     /// As the function has them.
-    params: Vec<Param>,
+    pub params: Vec<Param>,
     /// As the host passes them.
-    passed: Vec<Param>,
+    pub passed: Vec<Param>,
     /// The path of `ptx::__private`.
-    private: TokenStream,
-    arguments: Arguments,
+    pub private: TokenStream,
+    /// What stands in `#[kernel(..)]`.
+    pub arguments: &'a Arguments,
+    instance: Option<&'a Instance>,
+    /// What stands behind the function's name where it is called.
+    turbofish: TokenStream,
 }
 
-impl Kernel {
-    fn new(function: ItemFn, arguments: Arguments, params: Vec<Param>) -> Self {
+impl<'a> Kernel<'a> {
+    /// `signature` has the attributes of parameters, which `function` has no more.
+    pub fn new(
+        function: &ItemFn,
+        signature: &Signature,
+        arguments: &'a Arguments,
+        instance: Option<&'a Instance>,
+    ) -> syn::Result<Self> {
         let private = arguments.private();
+        let mut params = function::check(instance.map_or(signature, |instance| &instance.signature), Role::Kernel)?;
+        let mut function = function.clone();
+        if let Some(instance) = instance {
+            function.sig = instance.signature.clone();
+            function::remove_sources(&mut function.sig);
+            params.iter_mut().for_each(|param| param.static_ty = instances::with_lifetimes(&param.ty));
+        }
         let passed = shared_params::passed(&private, &params);
-        Self { function, params, passed, private, arguments }
+        let turbofish = instance.map(Instance::turbofish).unwrap_or_default();
+        Ok(Self { function, params, passed, private, arguments, instance, turbofish })
+    }
+
+    /// Its name, which is the symbol unless that is mangled.
+    pub fn name(&self) -> String {
+        let ident = &self.function.sig.ident;
+        let name = self.arguments.name.as_ref().map_or_else(|| function::plain_name(ident), |name| name.value());
+        name + &self.instance.map(Instance::suffix).unwrap_or_default()
     }
 
     /// Items `__PTX_PARAMS` and `__PTX_DESCRIPTOR`.
-    fn descriptor(&self, for_host: bool) -> TokenStream {
+    pub fn descriptor(&self, for_host: bool) -> TokenStream {
         let Self { function, passed: params, private, arguments, .. } = self;
-        let ident = &function.sig.ident;
-        let name = arguments.name.as_ref().map_or_else(|| function::plain_name(ident), |name| name.value());
-        let max_threads = bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
-        let min_blocks = bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");
-        let max_registers = bound(&arguments.max_registers, 255, "`max_registers`: a thread has 1 to 255 registers");
-        let dimensions = arguments.dimensions.as_ref().map_or_else(|| quote!(0), |given| quote!(#given));
-        let bounds = quote!(#private::LaunchBounds {
-            max_threads: #max_threads,
-            min_blocks: #min_blocks,
-            max_registers: #max_registers,
-            dimensions: #dimensions,
-        });
+        let (ident, name) = (&function.sig.ident, self.name());
+        let bounds = self.bounds();
         let export = arguments.export.as_ref();
         Function {
             private,
@@ -87,16 +80,86 @@ impl Kernel {
         .constants()
     }
 
-    /// The function as it is, its shim and its entry in the interface section.
-    fn device(&self) -> TokenStream {
-        let Self { function, params, passed, private, arguments } = self;
+    /// The expression for a `LaunchBounds`.
+    fn bounds(&self) -> TokenStream {
+        let Self { private, arguments, .. } = self;
+        let max_threads = self.bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
+        let min_blocks =
+            self.bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");
+        let max_cluster = self.bound(&arguments.max_cluster, 16, "`launch_bounds`: a cluster has 1 to 16 blocks");
+        let max_registers =
+            self.bound(&arguments.max_registers, 255, "`max_registers`: a thread has 1 to 255 registers");
+        let dimensions = arguments.dimensions.as_ref().map_or_else(|| quote!(0), |given| quote!(#given));
+        let is_cooperative = arguments.cooperative.is_some();
+        let cluster = match &arguments.cluster[..] {
+            [] => quote!([0; 3]),
+            given => {
+                let missing = vec![quote!(1); 3 - given.len()];
+                let given = given
+                    .iter()
+                    .map(|extent| self.bound(&Some(extent.clone()), 16, "`cluster`: it has 1 to 16 blocks"));
+                quote!([#(#given,)* #(#missing),*])
+            }
+        };
+        let checks = arguments.cluster.last().map(|last| {
+            // Not where it could not fail: clippy would say so at the user's line.
+            let is_bounded = arguments.max_cluster.is_some().then(|| {
+                quote_spanned! {last.span()=>
+                    const _: () = ::core::assert!(
+                        BOUNDS.cluster_blocks() <= BOUNDS.max_cluster,
+                        "`cluster`: it has more blocks than `launch_bounds` says that a cluster has"
+                    );
+                }
+            });
+            quote_spanned! {last.span()=>
+                const _: () = ::core::assert!(
+                    BOUNDS.cluster_blocks() <= #private::LaunchBounds::MOST_CLUSTER,
+                    "`cluster`: it has 1 to 16 blocks"
+                );
+                #is_bounded
+            }
+        });
+        quote!({
+            const BOUNDS: #private::LaunchBounds = #private::LaunchBounds {
+                max_threads: #max_threads,
+                min_blocks: #min_blocks,
+                max_registers: #max_registers,
+                dimensions: #dimensions,
+                cluster: #cluster,
+                max_cluster: #max_cluster,
+                is_cooperative: #is_cooperative,
+            };
+            #checks
+            BOUNDS
+        })
+    }
+
+    /// A bound as a constant that is checked where it stands.
+    fn bound(&self, given: &Option<Expr>, most: u32, message: &str) -> TokenStream {
+        let Some(given) = given else { return quote!(0) };
+        let items = self.instance.map(Instance::items);
+        quote_spanned! {given.span()=> {
+            const BOUND: u32 = {
+                #items
+                #given
+            };
+            const _: () = ::core::assert!(BOUND >= 1 && BOUND <= #most, #message);
+            BOUND
+        }}
+    }
+
+    /// The shim and its entry in the interface section.
+    pub fn device(&self) -> TokenStream {
+        let Self { function, params, passed, private, arguments, turbofish, .. } = self;
         let descriptor = self.descriptor(false);
         let cfgs = function::cfgs(&function.attrs);
         let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
         // In the shim: other kernels may call the function, too.
         let first = arguments.dimensions.as_ref().map(|given| quote!(#private::assume_dimensions::<#given>();));
         let values = shared_params::values(private, params, descriptor::values(private, passed));
-        let shim_function = descriptor::shim(private, &shim, function, passed, &values, None, first);
+        let name = &function.sig.ident;
+        let call = quote!(#name #turbofish (#(#values),*));
+        let shim_function = descriptor::shim(private, &shim, function, passed, &call, None, first);
         let entry = descriptor::entry(private, &shim);
         let barriers = shared_params::barriers(private, params);
         let checks = passed.iter().map(|Param { static_ty, .. }| {
@@ -108,9 +171,6 @@ impl Kernel {
             }
         });
         quote! {
-            #[cfg(target_arch = "nvptx64")]
-            #function
-
             #(#cfgs)*
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
@@ -125,7 +185,7 @@ impl Kernel {
 
     /// The body for the CPU, as `launch_on_cpu` calls it.
     fn body(&self) -> TokenStream {
-        let Self { function, params, passed, private, .. } = self;
+        let Self { function, params, passed, private, turbofish, .. } = self;
         let name = &function.sig.ident;
         let (lifetimes, _, where_clause) = function.sig.generics.split_for_impl();
         let read = passed.iter().enumerate().map(|(index, Param { ty, .. })| {
@@ -142,7 +202,7 @@ impl Kernel {
                 #allow
                 unsafe fn __ptx_body #lifetimes (__ptx_places: &[*const ()]) #where_clause {
                     // SAFETY: `launch_on_cpu` gives the places of the parameters, in order.
-                    unsafe { #name(#(#values),*) }
+                    unsafe { #name #turbofish (#(#values),*) }
                 }
                 // SAFETY: the body of the launch's kernel.
                 unsafe { __ptx_launch.set_body(__ptx_body) };
@@ -150,57 +210,87 @@ impl Kernel {
         }
     }
 
-    /// The launcher. The body is kept inside it, called by the CPU alone, so that it is checked and so that what it
-    /// uses is not called unused.
-    fn host(&self) -> TokenStream {
-        let Self { function, passed: params, private, .. } = self;
+    /// The host's parameters, with their types' places, so that rustc reports a wrong type once and not again for the
+    /// parameter.
+    pub fn host_names(&self) -> Vec<Ident> {
+        self.passed.iter().map(|param| placed(&param.name, param.ty.span())).collect()
+    }
+
+    /// What makes the launch of the host's parameters. `inner` is the function that the CPU calls.
+    pub fn launch(&self, inner: &TokenStream) -> TokenStream {
+        let Self { passed, private, .. } = self;
         let descriptor = self.descriptor(true);
         let demands = shared_params::demands(private, &self.params);
-        let ItemFn { attrs, vis, sig, .. } = function;
-        let (name, safety) = (&sig.ident, &sig.safety);
-        let lifetimes = sig.generics.params.iter();
-        let where_clause = &sig.generics.where_clause;
-        // With their types' places, so that rustc reports a wrong type once and not again for the parameter.
-        let names: Vec<_> = params.iter().map(|param| placed(&param.name, param.ty.span())).collect();
-        let hosts = params
-            .iter()
-            .map(|Param { ty, .. }| quote_spanned!(ty.span()=> <#ty as #private::HostParam>::Host<'__ptx>));
-        let pushes = params.iter().zip(&names).map(|(Param { static_ty, .. }, name)| {
+        let pushes = passed.iter().zip(self.host_names()).map(|(Param { static_ty, .. }, name)| {
             // Our variable's name must not be looked up where a `macro_rules` of the user's got the type from.
             let span = static_ty.span().resolved_at(Span::call_site());
             quote_spanned!(span=> <#static_ty as #private::HostParam>::push(#name, &mut __ptx_launch);)
         });
         let body = self.body();
-        let allow_unused = function::allow(&quote!(dead_code, unused_mut));
-        // The launcher does no arithmetic: modes are the function's that it contains.
-        let outer_attrs = attrs.iter().filter(|a| !is_float(a));
-        let inner_attrs = attrs.iter().filter(|a| !a.path().is_ident("doc") && !a.path().is_ident("cfg"));
-        let inner = ItemFn { attrs: Vec::new(), vis: syn::Visibility::Inherited, ..function.clone() };
+        let allow = function::allow(&quote!(unused_mut));
+        quote! {
+            const __PTX_KERNEL: #private::Descriptor<'static> = {
+                #descriptor
+                __PTX_DESCRIPTOR
+            };
+            // SAFETY: one push for each parameter of the descriptor, in order, by its own type.
+            #allow
+            let mut __ptx_launch = unsafe { #private::Launch::new(&__PTX_KERNEL) };
+            #demands
+            #(#pushes)*
+            // In a block: a parameter may have the function's name.
+            {
+                #inner
+                #body
+            }
+            __ptx_launch
+        }
+    }
+
+    /// The launcher. The body is kept inside it, called by the CPU alone, so that it is checked and so that what it
+    /// uses is not called unused.
+    pub fn host(&self) -> TokenStream {
+        let Self { function, passed: params, private, .. } = self;
+        let ItemFn { vis, sig, .. } = function;
+        let (name, safety) = (&sig.ident, &sig.safety);
+        let lifetimes = sig.generics.params.iter();
+        let where_clause = &sig.generics.where_clause;
+        let names = self.host_names();
+        let hosts = params
+            .iter()
+            .map(|Param { ty, .. }| quote_spanned!(ty.span()=> <#ty as #private::HostParam>::Host<'__ptx>));
+        let outer_attrs = outer_attrs(function);
+        let launch = self.launch(&inner(function));
+        // Where it is inlined, the launch is made in the place where it is used: it is large.
+        let inline =
+            if function.attrs.iter().any(|a| a.path().is_ident("inline")) { quote!() } else { quote!(#[inline]) };
         quote! {
             #[cfg(not(target_arch = "nvptx64"))]
             #(#outer_attrs)*
+            #inline
             #vis #safety fn #name<'__ptx, #(#lifetimes),*>(#(#names: #hosts),*) -> #private::Launch<'__ptx>
             #where_clause
             {
-                const __PTX_KERNEL: #private::Descriptor<'static> = {
-                    #descriptor
-                    __PTX_DESCRIPTOR
-                };
-                // SAFETY: one push for each parameter of the descriptor, in order, by its own type.
-                #allow_unused
-                let mut __ptx_launch = unsafe { #private::Launch::new(&__PTX_KERNEL) };
-                #demands
-                #(#pushes)*
-                // In a block: a parameter may have the function's name.
-                {
-                    #allow_unused
-                    #(#inner_attrs)*
-                    #inner
-                    #body
-                }
-                __ptx_launch
+                #launch
             }
         }
+    }
+}
+
+/// The attributes of the launcher, which does no arithmetic: modes are the function's that it contains.
+pub fn outer_attrs(function: &ItemFn) -> impl Iterator<Item = &Attribute> {
+    function.attrs.iter().filter(|a| !is_float(a))
+}
+
+/// The function as the host has it, for the CPU.
+pub fn inner(function: &ItemFn) -> TokenStream {
+    let allow = function::allow(&quote!(dead_code, unused_mut));
+    let attrs = function.attrs.iter().filter(|a| !a.path().is_ident("doc") && !a.path().is_ident("cfg"));
+    let inner = ItemFn { attrs: Vec::new(), vis: syn::Visibility::Inherited, ..function.clone() };
+    quote! {
+        #allow
+        #(#attrs)*
+        #inner
     }
 }
 
@@ -209,91 +299,4 @@ fn placed(name: &Ident, place: Span) -> Ident {
     let mut name = name.clone();
     name.set_span(place.resolved_at(name.span()));
     name
-}
-
-/// A bound as a constant that is checked where it stands.
-fn bound(given: &Option<Expr>, most: u32, message: &str) -> TokenStream {
-    match given {
-        None => quote!(0),
-        Some(given) => quote_spanned! {given.span()=> {
-            const BOUND: u32 = #given;
-            const _: () = ::core::assert!(BOUND >= 1 && BOUND <= #most, #message);
-            BOUND
-        }},
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn expansion(arguments: &str, item: &str) -> String {
-        let tokens = expand(arguments.parse().unwrap(), item.parse().unwrap()).unwrap();
-        syn::parse2::<syn::File>(tokens.clone()).expect("the expansion is Rust");
-        tokens.to_string()
-    }
-
-    #[test]
-    fn the_expansion_has_both_sides() {
-        let text = expansion("launch_bounds(256, 2)", "pub unsafe fn k<'a>(a: f32, mut x: &'a [f32]) {}");
-        assert!(text.contains("unsafe fn k < 'a > (a : f32 , mut x : & 'a [f32])"));
-        assert!(text.contains("pub unsafe fn k < '__ptx , 'a >"));
-        assert!(text.contains("\".ptx.interface\""));
-        assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: DeviceParam > :: TYPE"));
-        assert!(text.contains("IN_KERNELS"));
-    }
-
-    #[test]
-    fn only_the_shim_relies_on_the_launch() {
-        let text = expansion("dimensions = 2", "fn k() {}");
-        let assumed = "unsafe { :: ptx :: __private :: assume_dimensions :: < 2 > () ;";
-        assert_eq!(text.matches("assume_dimensions").count(), 1, "{text}");
-        assert!(text.contains(assumed) && text.find(assumed) > text.find("__ptx_shim"), "{text}");
-        assert_eq!(text.matches("dimensions : 2").count(), 2);
-        assert!(expansion("", "fn k() {}").contains("dimensions : 0"));
-    }
-
-    #[test]
-    fn shared_parameters_are_made_by_the_shim() {
-        let text = expansion("", "fn k(a: u32, #[shared] b: Tile<u8>, #[shared(dynamic)] c: Tile<u16>) {}");
-        // The host passes the first, and the lengths of the last.
-        assert_eq!(text.matches("const __PTX_PARAMS : [:: ptx :: __private :: Param < 'static > ; 2usize]").count(), 2);
-        assert!(
-            text.contains(
-                "fn k < '__ptx , > (a : < u32 as :: ptx :: __private :: HostParam > :: Host < '__ptx > , c :"
-            )
-        );
-        assert!(text.contains("static b : :: ptx :: __private :: Shared <") && !text.contains("# [shared"), "{text}");
-        // Once for each side, and there for each object.
-        assert_eq!(text.matches("const { __PTX_BARRIERS [1usize] }").count(), 2, "{text}");
-        assert_eq!(text.matches("need_shared").count(), 1);
-    }
-
-    #[test]
-    fn names_and_paths_can_be_chosen() {
-        let text = expansion("name = \"other\", crate = gpu::ptx", "fn r#k(r#in: u32) {}");
-        assert!(text.contains("name : \"other\"") && text.contains("name : \"in\""));
-        assert!(text.contains("gpu :: ptx :: __private") && !text.contains(":: ptx :: __private :: ptx"));
-        assert!(expansion("", "fn r#loop() {}").contains("name : \"loop\""));
-    }
-
-    #[test]
-    fn kernels_can_have_cxx_names() {
-        let text = expansion("export = \"C++\", namespace = \"a::b\"", "fn k() {}");
-        assert!(text.contains("Mangling :: Cxx") && text.contains("namespace : \"a::b\""));
-        assert!(expansion("export = \"C\"", "fn k() {}").contains("Mangling :: C ,"));
-    }
-
-    #[test]
-    fn items_other_than_functions_are_refused() {
-        let error = expand(
-            TokenStream::new(),
-            quote!(
-                struct S;
-            ),
-        )
-        .unwrap_err()
-        .to_string();
-        assert!(error.contains("`#[kernel]` stands before a function"), "{error}");
-    }
 }

@@ -5,13 +5,17 @@
 mod abi_type;
 mod arguments;
 mod asm;
+mod attribute;
 mod bitfields;
+mod child;
 mod descriptor;
 mod device;
 mod errors;
 mod float;
 mod function;
+mod generic;
 mod image;
+mod instances;
 mod kernel;
 mod place;
 mod print;
@@ -36,9 +40,16 @@ use proc_macro::TokenStream;
 /// | `*const T`, `*mut T` | `DevicePointer<T>` |
 /// | `#[shared] SharedTile<T>` | nothing: every block has its own, in [shared memory](../ptx/shared/index.html) |
 /// | `#[shared(dynamic)] SharedTile<[T]>` | `[u32; N]`: how many elements its parts have |
+/// | `#[children] Children<'grid>` | nothing: with it the kernel [launches kernels](../ptx/children/index.html) |
 ///
-/// Options, in parentheses: `name = "…"` gives the entry point another name; `launch_bounds(max_threads)` or
-/// `launch_bounds(max_threads, min_blocks)` and `max_registers = N` are CUDA's `__launch_bounds__` and `__maxnreg__`;
+/// Options, in parentheses: `name = "…"` gives the entry point another name; `launch_bounds(max_threads)`,
+/// `launch_bounds(max_threads, min_blocks)` or, with the most blocks of a cluster, `launch_bounds(max_threads, min_blocks,
+/// max_cluster)`, and `max_registers = N` are CUDA's `__launch_bounds__` and `__maxnreg__`;
+/// `cluster(x, y, z)` is `__cluster_dims__`, for sm_90 and later: every launch has such clusters; `cooperative` makes every
+/// launch cooperative, as `cudaLaunchCooperativeKernel` does;
+/// `child` makes a type of the kernel's name, by whose function `launch` other kernels [launch it](../ptx/children/index.html);
+/// `instantiate(f32, f64)` says which instances of a generic kernel the device gets, with several parameters
+/// `instantiate((f32, 16), (f64, 8))`: the host launches `scale::<f32>(…)`, and the symbol is `scale_f32`;
 /// `dimensions = N` says that launches have at most `N` dimensions and fewer than 2^32 threads in the first, so that
 /// `thread::index_1d()` and its kin need not check that in the kernel. The host checks it at the launch; a host in
 /// another language must keep to it, as it must pass as many elements as it says;
@@ -46,7 +57,7 @@ use proc_macro::TokenStream;
 /// `crate = path` says where the crate `ptx` is, for crates that re-export it.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    kernel::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+    attribute::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Exports a function to device code in another language, or declares functions that such code defines.

@@ -1,4 +1,5 @@
-//! `#[shared]` parameters of a kernel: made by its shim of a block's shared memory, once in every thread.
+//! `#[shared]` parameters of a kernel: made by its shim of a block's shared memory, once in every thread. And `#[children]`
+//! ones, which are made of nothing.
 //!
 //! ```text
 //! #[kernel]
@@ -25,7 +26,7 @@ use crate::function::{Param, Source, allow};
 pub fn passed(private: &TokenStream, params: &[Param]) -> Vec<Param> {
     let pass = |param: &Param| match param.source {
         Source::Caller => Some(param.clone()),
-        Source::Static => None,
+        Source::Static | Source::Children => None,
         Source::Dynamic => {
             let ty = &param.static_ty;
             let lengths = parse_quote_spanned!(ty.span()=> <#ty as #private::DynamicParam>::Lengths);
@@ -37,7 +38,8 @@ pub fn passed(private: &TokenStream, params: &[Param]) -> Vec<Param> {
 
 /// The constant `__PTX_BARRIERS`, which has the first number of each object's barriers; nothing if there are none.
 pub fn barriers(private: &TokenStream, params: &[Param]) -> TokenStream {
-    let made: Vec<&Param> = params.iter().filter(|param| param.source != Source::Caller).collect();
+    let made: Vec<&Param> =
+        params.iter().filter(|param| matches!(param.source, Source::Static | Source::Dynamic)).collect();
     let Some(last) = made.last() else { return TokenStream::new() };
     let needs = made.iter().map(|param| {
         let (ty, of) = (&param.static_ty, kind(private, param));
@@ -65,6 +67,7 @@ pub fn values(private: &TokenStream, params: &[Param], read: Vec<TokenStream>) -
         let mut number = || object.next().map(|object| quote!(const { __PTX_BARRIERS[#object] }));
         match param.source {
             Source::Caller => read.next(),
+            Source::Children => Some(quote_spanned!(span=> <#ty as #private::children::ChildrenParam>::make())),
             Source::Static => {
                 let (number, allow) = (number(), allow(&quote!(non_upper_case_globals)));
                 Some(quote_spanned! {span=> {
@@ -92,6 +95,12 @@ pub fn demands(private: &TokenStream, params: &[Param]) -> TokenStream {
         let check = quote_spanned!(ty.span()=> <#ty as #of>::BARRIERS);
         match param.source {
             Source::Caller => TokenStream::new(),
+            Source::Children => quote_spanned! {span=>
+                const _: () = {
+                    const fn is_children<T: #private::children::ChildrenParam>() {}
+                    is_children::<#ty>();
+                };
+            },
             Source::Static => quote_spanned!(span=> const _: u32 = #check;),
             Source::Dynamic => quote_spanned!(span=> __ptx_launch.need_shared(<#ty as #of>::bytes(#name));),
         }

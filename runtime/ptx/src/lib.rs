@@ -33,10 +33,10 @@ pub use ptx_abi::bits::Plain;
 pub use ptx_abi::{AbiType, CxxType, DeviceParam, MAX_PARAM_ALIGN};
 pub use ptx_device::ffi::{self, SamplerObject, SurfaceObject, TextureObject};
 pub use ptx_device::{
-    Constant, DeviceStatic, Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice, DisjointStrided,
-    DisjointTiles, Global, InPlace, PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread, RowsPerWarp, Shared,
-    SharedAtomics, Transposed, arch, atomic, bits, block, cluster, control, cooperative, disjoint, float, hint, math,
-    memory, shared, sync, sync_threads, thread, vec, warp,
+    Constant, DeviceFn, DeviceStatic, Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice,
+    DisjointStrided, DisjointTiles, Global, InPlace, PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread,
+    RowsPerWarp, Shared, SharedAtomics, Transposed, arch, atomic, bits, block, children, cluster, control, cooperative,
+    disjoint, float, hint, math, memory, shared, sync, sync_threads, thread, vec, warp,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;
@@ -46,6 +46,8 @@ pub use ptx_macros::{AbiType, CxxType, bitfields, constant, device, float, globa
 
 #[cfg(feature = "random")]
 pub use ptx_rand as random;
+
+pub mod texture;
 
 /// Prints a line. On the device it prints the text of `std::println!` by one call of the driver's `vprintf`, so that
 /// the lines of different threads do not mix. On the host it is `std::println!`.
@@ -133,6 +135,88 @@ macro_rules! asm {
     ($($arguments:tt)*) => { $crate::__private::__asm!($crate; $($arguments)*) };
 }
 
+/// A closure that a kernel can take by value with what it has captured: CUDA C++'s function object, or extended lambda.
+///
+/// It makes a struct with the captured values as its fields, which derives [`AbiType`], `Clone` and `Copy`, and
+/// implements [`DeviceFn`]. `struct` as in a closure with a name:
+///
+/// ```
+/// use ptx::prelude::*;
+/// use ptx::{DeviceFn, device_fn};
+///
+/// device_fn! {
+///     /// `x` between two values.
+///     pub struct Clamp { low: f32, high: f32 } = |x: f32| -> f32 { x.max(low).min(high) }
+/// }
+///
+/// /// Applies `f` to each element.
+/// #[kernel(instantiate(Clamp))]
+/// pub fn apply<F: DeviceFn<(f32,), Output = f32>>(f: F, mut x: DisjointSlice<f32>) {
+///     if let Some(x) = x.get_mut(thread::index_1d()) {
+///         *x = f.call((*x,));
+///     }
+/// }
+///
+/// # #[cfg(not(target_arch = "nvptx64"))]
+/// fn run(module: &Module, x: &mut CudaSlice<f32>) -> ptx::Result<()> {
+///     apply(Clamp { low: 0.0, high: 1.0 }, x).launch(module, Grid::items(1000))
+/// }
+/// ```
+///
+/// A closure of Rust cannot cross: its type has no name for `instantiate`, its layout is not fixed, and the program that
+/// has it is not compiled for the device.
+#[macro_export]
+macro_rules! device_fn {
+    (
+        $(#[$attribute:meta])* $vis:vis struct $name:ident { $($capture:ident: $captured:ty),* $(,)? }
+        = || -> $output:ty $body:block
+    ) => {
+        $crate::device_fn! { $(#[$attribute])* $vis struct $name { $($capture: $captured),* } = | | -> $output $body }
+    };
+    (
+        $(#[$attribute:meta])* $vis:vis struct $name:ident { $($capture:ident: $captured:ty),* $(,)? }
+        = |$($argument:ident: $ty:ty),* $(,)?| -> $output:ty $body:block
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, $crate::AbiType)]
+        #[repr(C)]
+        $vis struct $name {
+            $(
+                #[doc = "Captured."]
+                $vis $capture: $captured,
+            )*
+        }
+
+        impl $crate::DeviceFn<($($ty,)*)> for $name {
+            type Output = $output;
+
+            #[inline(always)]
+            fn call(&self, ($($argument,)*): ($($ty,)*)) -> $output {
+                let Self { $($capture),* } = *self;
+                $body
+            }
+        }
+    };
+}
+
+/// The module of this crate's device code on a device: `ptx::module!(device)?`, or `ptx::module!(device, "name")?` for an image
+/// with a name, as [`image!`] takes it.
+///
+/// It is loaded once for each device, when it is first asked for, wherever in the program that is; and stays loaded until the
+/// program ends: a `&'static Module`.
+///
+/// ```ignore
+/// fn double(device: &Device, x: &mut CudaSlice<f32>) -> ptx::Result<()> {
+///     let grid = Grid::items(x.len());
+///     kernels::double(x).launch(ptx::module!(device)?, grid)
+/// }
+/// ```
+#[cfg(not(target_arch = "nvptx64"))]
+#[macro_export]
+macro_rules! module {
+    ($device:expr $(, $name:literal)? $(,)?) => { $device.module(&$crate::image!($($name)?)) };
+}
+
 /// What a kernel's launcher has only where the CPU can run the kernel.
 #[cfg(all(feature = "cpu", not(target_arch = "nvptx64")))]
 #[doc(hidden)]
@@ -163,11 +247,13 @@ pub mod __private {
     pub use crate::__on_cpu;
     #[cfg(feature = "bytemuck")]
     pub use bytemuck;
+    pub use core;
     pub use ptx_abi::harness;
     pub use ptx_abi::{
         AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
         TemplateParameter, Type, bits, cxx, encode, encoded_len,
     };
+    pub use ptx_device::children;
     #[cfg(target_arch = "nvptx64")]
     pub use ptx_device::float::scope::__ptx_float_modes;
     pub use ptx_device::float::scope::{Scoped, scope};

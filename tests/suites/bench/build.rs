@@ -1,10 +1,10 @@
-//! Compiles the benchmark's kernels in Rust, in default settings and with `panic = "trap"`, and their twins in CUDA C++ by
-//! `nvcc -O3`.
+//! Compiles the benchmark's kernels in Rust, in default settings, with `panic = "trap"` and with `after-panic = "exit"`, and
+//! their twins in CUDA C++ by `nvcc -O3`; and the host's side in CUDA C++.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptx_build::{Builder, PanicStrategy};
+use ptx_build::{AfterPanic, Builder, PanicStrategy};
 use ptx_codegen::tool::Name;
 use ptx_project::tools;
 
@@ -14,14 +14,26 @@ const ARCHS: &str = "sm_75,sm_80,sm_90,sm_120";
 /// The folder of the twins.
 const CUDA: &str = "../../kernels/bench/cuda";
 
+/// The host's side in CUDA C++.
+const HOST: &str = "cuda/host.cpp";
+
 fn main() {
     let kernels = || Builder::new().kernels("../../kernels/bench").profile("release");
     kernels().build();
     kernels().panic(PanicStrategy::Trap).name("trap").build();
+    kernels().after_panic(AfterPanic::Exit).name("exit").build();
     println!("cargo::rerun-if-changed={CUDA}");
+    println!("cargo::rerun-if-changed={HOST}");
+    let library = out_dir().join("host.so");
     let (missing, objects) = match nvcc() {
-        Ok(nvcc) => (String::new(), twins(&nvcc)),
-        Err(missing) => (missing, "&[]".into()),
+        Ok(nvcc) => {
+            host(&nvcc, &library);
+            (String::new(), twins(&nvcc))
+        }
+        Err(missing) => {
+            std::fs::write(library, []).expect("our own folder");
+            (missing, "&[]".into())
+        }
     };
     println!("cargo::rustc-env=TWINS_MISSING={missing}");
     std::fs::write(out_dir().join("twins.rs"), objects).expect("our own folder");
@@ -56,6 +68,31 @@ fn twins(nvcc: &Path) -> String {
         )
     };
     format!("&[{}]", archs.split(',').map(str::trim).map(object).collect::<String>())
+}
+
+/// Makes a library of the host's side. Machines without a GPU have no driver to link it with, so that an empty library of the
+/// driver's name stands for it.
+fn host(nvcc: &Path, library: &Path) {
+    let driver = out_dir().join("libcuda.so.1");
+    run(Command::new("g++").args(["-shared", "-Wl,-soname,libcuda.so.1", "-x", "c++", "/dev/null", "-o"]).arg(&driver));
+    let mut command = Command::new(nvcc);
+    command.args([
+        "-O3",
+        "-shared",
+        "-Xcompiler",
+        "-fPIC",
+        "-cudart",
+        "none",
+        "-Xlinker",
+        "--no-as-needed",
+        "-Xlinker",
+    ]);
+    run(command.arg(&driver).arg("-o").arg(library).arg(HOST));
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 fn out_dir() -> PathBuf {

@@ -66,7 +66,7 @@ pub fn trials() -> Vec<Trial> {
 
 /// Whether the package is one of those with thousands of functions.
 fn large(folder: &str) -> bool {
-    ["tests/kernels/basics", "tests/kernels/syscalls", "examples/crates"].contains(&folder)
+    ["tests/kernels/basics", "tests/kernels/syscalls", "examples/crates", "examples/algorithms"].contains(&folder)
 }
 
 /// Everything wrong with a build.

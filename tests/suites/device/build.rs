@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptx_build::Builder;
+use ptx_build::{AfterPanic, Builder};
 use ptx_codegen::tool::Name;
 use ptx_project::tools;
 
@@ -29,14 +29,19 @@ fn main() {
         "../../kernels/litmus",
         "../../kernels/memory",
         "../../kernels/syscalls",
+        "../../kernels/textures",
     ] {
         Builder::new().kernels(folder).profile("release").build();
     }
+    // A child's panic is to leave the device to the other tests.
+    let children = Builder::new().kernels("../../kernels/children").profile("release");
+    children.after_panic(AfterPanic::Exit).build();
     crates::build();
     panics::build();
     for (profile, name) in [("dev", "stack_debug"), ("release", "stack_release")] {
         Builder::new().kernels("../../kernels/stack").profile(profile).name(name).build();
     }
+    Builder::new().kernels("../../kernels/stack").profile("release").ptxas("off").name("stack_ptx").build();
     halfwords::build(tools::find().ptxas().map(|tool| tool.path.as_path()));
     println!("cargo::rustc-check-cfg=cfg(twin)");
     let nvcc = nvcc();

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use libtest_mimic::Trial;
 use ptx_codegen::tool::Name;
 use ptx_project::tools;
-use ptx_tests::Scratch;
+use ptx_tests::{Scratch, trial};
 
 /// What the Rust side calls, and a function and a kernel that call the Rust side.
 pub const TWIN: &str = "#include \"twin.cuh\"
@@ -22,6 +23,17 @@ pub const HEADER: &str = "#define MORE 7\n";
 pub struct Cuda {
     nvcc: PathBuf,
     cuobjdump: PathBuf,
+}
+
+/// A test that needs the tools, and is skipped where one is missing.
+pub fn test(name: &str, body: fn(&Cuda)) -> Trial {
+    trial(name, move || match Cuda::find() {
+        Ok(cuda) => {
+            body(&cuda);
+            None
+        }
+        Err(reason) => Some(reason),
+    })
 }
 
 impl Cuda {

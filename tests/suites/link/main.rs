@@ -5,12 +5,16 @@ use std::process::ExitCode;
 mod cuda;
 mod forms;
 mod jit;
+mod launches;
 mod options;
 mod refusals;
 mod rust;
 
 fn main() -> ExitCode {
     ptx_tests::run(|| {
-        [forms::trials(), jit::trials(), options::trials(), refusals::trials()].into_iter().flatten().collect()
+        [forms::trials(), jit::trials(), launches::trials(), options::trials(), refusals::trials()]
+            .into_iter()
+            .flatten()
+            .collect()
     })
 }

@@ -3,21 +3,12 @@
 use libtest_mimic::Trial;
 use ptx_codegen::Report;
 use ptx_codegen::request::Linking;
-use ptx_tests::{Scratch, trial};
+use ptx_tests::Scratch;
 
-use crate::cuda::Cuda;
+use crate::cuda::test;
 use crate::rust;
 
 pub fn trials() -> Vec<Trial> {
-    let test = |name: &str, body: fn(&Cuda)| {
-        trial(name, move || match Cuda::find() {
-            Ok(cuda) => {
-                body(&cuda);
-                None
-            }
-            Err(reason) => Some(reason),
-        })
-    };
     vec![
         test("what is left to load time is relocatable", |cuda| {
             let scratch = Scratch::default();

@@ -40,7 +40,9 @@ fn assemble(package: &Package, arch: &str) -> Option<String> {
         return Some("the PTX was written but not checked: this ptxas does not know the arch".into());
     }
     let mut command = Command::new(ptxas);
-    if package.links() {
+    // What comes from CUDA C++, or from CUDA's device runtime, is linked afterwards.
+    let is_linked = package.links() || std::fs::read_to_string(&ptx).is_ok_and(|ptx| ptx.contains("__cudaCDP2"));
+    if is_linked {
         command.arg("--compile-only");
     }
     if !Sample::asked().whole {

@@ -2,13 +2,11 @@
 //! not if a loop moves an address in the function's frame (`workarounds.rs` of the compiler).
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::process::Command;
 
 use libtest_mimic::Trial;
-use ptx_codegen::workarounds;
-use ptx_project::tools;
 use ptx_tests::trial;
+
+use crate::machine_code;
 
 /// A function in a table, and its loop in a loop: the outer one moves an address in the function's frame.
 const PTX: &str = "\
@@ -68,19 +66,10 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn check(arch: &str) -> Option<String> {
-    let tools = tools::find();
-    let (Some(ptxas), Some(nvdisasm)) = (tools.ptxas(), tools.nvdisasm()) else {
-        return Some("ptxas or nvdisasm was not found".into());
+    let text = match machine_code::of(&PTX.replace("sm_XX", arch), arch) {
+        Ok(text) => text,
+        Err(reason) => return Some(reason),
     };
-    let scratch = tempfile::tempdir().expect("a temporary folder");
-    let (ptx, cubin) = (scratch.path().join("k.ptx"), scratch.path().join("k.cubin"));
-    let text = workarounds::rewrite(&PTX.replace("sm_XX", arch), arch.parse().expect("an arch"));
-    fs::write(&ptx, text).expect("our own folder");
-    let run = Command::new(&ptxas.path).arg(format!("-arch={arch}")).arg("-o").arg(&cubin).arg(&ptx).output();
-    let run = run.expect("ptxas starts");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let run = Command::new(&nvdisasm.path).arg("-c").arg(&cubin).output().expect("nvdisasm starts");
-    let text = String::from_utf8_lossy(&run.stdout);
     let (_, code) = text.split_once("\n$k$t:\n").expect("the function's code");
     assert!(code.contains("STL"), "no variable in memory:\n{code}");
     let unset = unset(code);

@@ -8,11 +8,14 @@ mod cold;
 mod counterparts;
 mod float_intrinsics;
 mod frames;
+mod machine_code;
 mod mathematics;
+mod maxima;
 mod operations;
 mod packages;
 mod panics;
 mod signatures;
+mod stores;
 mod system_calls;
 
 fn main() -> ExitCode {
@@ -29,6 +32,8 @@ fn main() -> ExitCode {
         trials.extend(panics::trials());
         trials.extend(cold::trials());
         trials.extend(frames::trials());
+        trials.extend(maxima::trials());
+        trials.extend(stores::trials());
         trials
     })
 }

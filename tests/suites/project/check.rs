@@ -65,6 +65,11 @@ pub fn trials() -> Vec<Trial> {
                 "{}",
                 run.stderr
             );
+            // A build script's messages, too, as cargo was asked for them.
+            let run = package.cargo(&["build", "--message-format", "short"]);
+            let line = run.stderr.lines().find(|line| line.contains("src/lib.rs:")).unwrap_or_default();
+            assert!(!run.success && line.contains(": error[E0277]: cannot add"), "{}", run.stderr);
+            assert!(run.stderr.contains("error[PTX0020]: ") && !run.stderr.contains("-->"), "{}", run.stderr);
         }),
     ]
 }

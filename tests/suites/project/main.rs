@@ -14,6 +14,7 @@ mod demo;
 mod messages;
 mod plain_cargo;
 mod rebuild;
+mod report;
 mod shared;
 mod tests;
 mod timings;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
             debug::trials(),
             tests::trials(),
             timings::trials(),
+            report::trials(),
         ];
         // Nearly each compiles a package.
         Sample::asked().of("things that a user does", trials.into_iter().flatten(), 30)

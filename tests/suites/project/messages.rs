@@ -56,6 +56,44 @@ pub fn trials() -> Vec<Trial> {
             demo.edit("lib.rs", |text| text.replace(WRONG, "fn f() { super::saxpy<<<1, 256>>>(2.0); }"));
             refused(&demo, &[], &["src/lib.rs:", "= help: `<<<…>>>` is CUDA C++", "Grid::new(blocks, threads)"]);
         }),
+        test("rustc's errors in the host's code say what to do, where `cargo ptx` calls cargo", || {
+            let package = Demo::new("host_notes");
+            let wrong = |with: &str| {
+                let with = format!("    {with}\n    let result =");
+                move |text: String| text.replace("    let result =", &with)
+            };
+            package.edit("main.rs", wrong("y[0];"));
+            let run = |args: &[&str]| {
+                let run = package.ptx(args);
+                assert!(!run.success, "{}", run.stdout);
+                run
+            };
+            let stderr = run(&["run"]).stderr;
+            let message = stderr.split("\n\n").find(|message| message.contains("error[E0608]")).unwrap_or_default();
+            assert!(message.contains("src/main.rs:") && message.contains("= help: it is the GPU's memory"), "{stderr}");
+            assert!(stderr.contains("error: could not compile `host_notes` (bin"), "{stderr}");
+            let coloured = run(&["run", "--color", "always", "-q"]).stderr;
+            assert!(coloured.contains("\u{1b}[1mhelp\u{1b}[0m: it is the GPU's memory"), "{coloured}");
+            assert!(!coloured.contains("Compiling"), "{coloured}");
+            let stdout = run(&["run", "--message-format", "json"]).stdout;
+            let lines = stdout.lines().map(|line| serde_json::from_str(line).expect("JSON, an object a line"));
+            let noted = lines.filter(|line: &serde_json::Value| {
+                let notes = line["message"]["children"].as_array();
+                notes.is_some_and(|notes| notes.iter().any(|note| note["message"].to_string().contains("download(")))
+            });
+            assert_eq!(noted.count(), 1, "{stdout}");
+            let short = run(&["run", "--message-format=short"]).stderr;
+            assert_eq!(short.lines().filter(|line| line.contains("cannot index")).count(), 1, "{short}");
+            package.edit("main.rs", |text| text.replace("y[0]", "saxpy<<<1, 256>>>(2.0, x, y)"));
+            assert!(run(&["run"]).stderr.contains("= help: `<<<…>>>` is CUDA C++"));
+            // Another's wrapper stays cargo's, and a plain cargo has rustc's words alone.
+            let stderr = package.ptx_with(&[("RUSTC_WRAPPER", "env")], &["run"]).stderr;
+            assert!(stderr.contains("saxpy<<<") && !stderr.contains("CUDA C++"), "{stderr}");
+            package.edit("main.rs", |text| text.replace("    saxpy<<<1, 256>>>(2.0, x, y);\n", ""));
+            let run = package.ptx(&["run"]).expect_success();
+            // The package's name once stood for a variable of the same name, which was unused then.
+            assert!(!run.stderr.contains("warning"), "{}", run.stderr);
+        }),
         test("an error that rustc repeats is shown and counted once", || {
             let demo = demo();
             demo.edit("lib.rs", |text| text.replace("a: f32", "a: (f32, f32)").replace("a * x", "a.0 * x"));

@@ -10,7 +10,7 @@ use crate::command::LIBRARY;
 use crate::demo::Demo;
 
 /// What is published of this repository.
-const PUBLISHED: [&str; 10] = [
+const PUBLISHED: [&str; 11] = [
     "ptx-abi",
     "ptx-build",
     "ptx-codegen",
@@ -19,6 +19,7 @@ const PUBLISHED: [&str; 10] = [
     "ptx-macros",
     "ptx",
     "ptx-project",
+    "ptx-rand",
     "ptx-test-runner",
     "cargo-ptx",
 ];

@@ -51,6 +51,13 @@ pub fn trials() -> Vec<Trial> {
             let text = fs::read_to_string(&manifest).expect("the project has a manifest");
             fs::write(&manifest, text.replace("edition = \"2024\"", "edition = \"2018\"")).expect("our own file");
             package.cargo(&["build"]).expect_success();
+            // The first one, in which `::core` is nothing: on the host it was not found.
+            fs::write(&manifest, text.replace("edition = \"2024\"", "edition = \"2015\"")).expect("our own file");
+            package.edit("lib.rs", |text| text.replace("use ptx::", "extern crate ptx;\n\nuse ptx::"));
+            package.edit("main.rs", |text| {
+                text.replace("use ptx::", "extern crate aged;\nextern crate ptx;\n\nuse ptx::")
+            });
+            package.cargo(&["build"]).expect_success();
         }),
     ]
 }

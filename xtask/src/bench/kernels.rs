@@ -1,4 +1,4 @@
-//! `cargo xtask bench kernels`: kernels in Rust, in CUDA C++, and in Rust with `panic = "trap"`, compared on this machine's
+//! `cargo xtask bench kernels`: kernels in Rust, in CUDA C++, and in Rust with other ways to panic, compared on this machine's
 //! GPU, packed for another machine, or compared by their code alone.
 
 use std::fs;
@@ -37,7 +37,7 @@ pub struct Request {
 
 /// What starts the measurements on the other machine.
 const RUN: &str = r#"#!/bin/sh
-# Measures kernels in Rust, with and without panic messages, and in CUDA C++ on this machine's GPU. Needs NVIDIA's driver,
+# Measures kernels in Rust, with three ways to panic, and in CUDA C++ on this machine's GPU. Needs NVIDIA's driver,
 # tar and xz. Writes bench.json into $OUT, or into results/ beside this file, and ends after $LIMIT seconds if that is set. Arguments are
 # parts of the names of the kernels that shall run.
 here=$(cd "$(dirname "$0")" && pwd)

@@ -9,6 +9,7 @@ use crate::setup;
 
 mod chart;
 mod code;
+mod first;
 mod guard;
 mod kernels;
 mod page;
@@ -21,6 +22,8 @@ pub enum Benchmark {
     Build,
     /// Time and memory of compiling, as ratios to nvcc.
     Compile,
+    /// How long a new user waits, from a fresh clone and an empty cache: for the first kernel, a first and a second package.
+    First,
     /// The speed of kernels in Rust beside the same in CUDA C++; needs a GPU, unless an option says otherwise.
     Kernels(kernels::Request),
     /// What a launch costs the host, typed and prepared, beside a bare loop of `cuLaunchKernel`; needs a GPU.
@@ -43,6 +46,7 @@ pub fn run(what: &Benchmark) -> Result<ExitCode> {
     match what {
         Benchmark::Build => measured("build"),
         Benchmark::Compile => measured("compile"),
+        Benchmark::First => first::run(),
         Benchmark::Kernels(request) => kernels::run(request),
         Benchmark::Launches => kernels::launches(),
         Benchmark::Guard { accept } => guard::run(accept.as_deref()),

@@ -21,6 +21,9 @@ const BEFORE: &str = "- [Comparison](comparison.md)\n";
 const SLOWER: f64 = 0.95;
 const SLOW: f64 = 0.90;
 
+/// Where outliving a panic counts as dear.
+const DEARER: f64 = 1.02;
+
 /// Writes the page, its chart, and its line in the summary.
 pub fn run(path: &Path) -> Result<()> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -103,7 +106,7 @@ fn page(record: &Value) -> Result<String> {
             kernels.iter().filter(|kernel| kernel["style"] == style).map(|kernel| number(&kernel["ratio"])).collect();
         let Some(mean) = geometric_mean(&ratios) else { continue };
         let below = |limit: f64| ratios.iter().filter(|ratio| **ratio < limit).count();
-        _ = writeln!(page, "| {what} | {} | **{mean:.2}** | {} | {} |", ratios.len(), below(SLOWER), below(SLOW));
+        _ = writeln!(page, "| {what} | {} | **{mean:.3}** | {} | {} |", ratios.len(), below(SLOWER), below(SLOW));
     }
     page += &format!(
         "\nnvcc's time over Rust's: above 1, Rust is faster.\n\n![A bar for each kernel]({CHART})\n\n## All kernels\n\n\
@@ -122,6 +125,7 @@ fn page(record: &Value) -> Result<String> {
     }
     page += &slower(&kernels);
     page += &panics(&kernels);
+    page += &leaving(&kernels);
     let all = record["kernels"].as_array().map_or(&[][..], Vec::as_slice);
     let failed: Vec<&Value> = all.iter().filter(|kernel| !kernel["error"].is_null()).collect();
     if !failed.is_empty() {
@@ -237,6 +241,31 @@ fn panics(kernels: &[&Value]) -> String {
     text
 }
 
+/// What it costs that the context outlives a panic: the safe kernels with `after-panic = "exit"` beside the default.
+fn leaving(kernels: &[&Value]) -> String {
+    let compared = kernels.iter().filter(|kernel| kernel["style"] == "safe" && kernel["exit_ratio"].is_number());
+    let mut compared: Vec<(f64, &str)> =
+        compared.map(|kernel| (number(&kernel["exit_ratio"]), text(&kernel["name"]))).collect();
+    let ratios: Vec<f64> = compared.iter().map(|(ratio, _)| *ratio).collect();
+    let Some(mean) = geometric_mean(&ratios) else { return String::new() };
+    let mut page = format!(
+        "\n## What it costs to outlive a panic\n\n\
+         The same kernels with [`after-panic = \"exit\"`](panics.md) ran in the same processes, too. Their time over that in\n\
+         default settings, of {} kernels without raw pointers: geometric mean **{mean:.3}**. Above 1, it costs time.\n",
+        ratios.len(),
+    );
+    compared.retain(|(ratio, _)| *ratio > DEARER);
+    if compared.is_empty() {
+        return page + &format!("No kernel is above {DEARER:.2}.\n");
+    }
+    compared.sort_by(|a, b| b.0.total_cmp(&a.0));
+    page += &format!("These are above {DEARER:.2}:\n\n| kernel | exit / default |\n|---|---|\n");
+    for (ratio, name) in compared {
+        _ = writeln!(page, "| `{name}` | {ratio:.2} |");
+    }
+    page
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,7 +276,7 @@ mod tests {
         let kernel = |name: &str, style: &str, ratio: f64| {
             json!({
                 "name": name, "twin": "k", "field": "first field", "style": style, "ratio": ratio,
-                "quartiles": [ratio - 0.01, ratio + 0.01], "trap_ratio": 0.8 + 0.1 * ratio, "error": null,
+                "quartiles": [ratio - 0.01, ratio + 0.01], "trap_ratio": 0.8 + 0.1 * ratio, "exit_ratio": 1.04 - 0.02 * ratio, "error": null,
                 "rust": { "us": 10.0, "registers": 50, "local": 176, "gb_s": 1000.0, "share": 0.25, "of": "copy_gb_s" },
                 "cuda": { "us": 10.0 * ratio, "registers": 12, "local": 0, "gb_s": 2000.0, "share": 0.5, "of": "copy_gb_s" },
                 "trap": { "us": 8.5, "registers": 48, "local": 0 },
@@ -270,12 +299,14 @@ mod tests {
         let page = page(&record()).unwrap();
         for part in [
             "Some GPU, driver 1.2.3 (CUDA 13.0), commit 0123456789ab, 2000-01-02",
-            "| slices, iterators, `DisjointSlice` | 2 | **1.00** | 1 | 1 |",
-            "| raw pointers | 1 | **0.94** | 1 | 0 |",
+            "| slices, iterators, `DisjointSlice` | 2 | **1.000** | 1 | 1 |",
+            "| raw pointers | 1 | **0.940** | 1 | 0 |",
             "### First field",
             "| `slow` | 10.0 | 5.0 | 0.50 | 1000 GB/s, 25 % | 50 / 12 | 176 / 0 | 900 / 24 | 0.85 |",
             "| `slow` | 0.50 | 0.49 to 0.51 |\n| `pointers` | 0.94 |",
             "kernels without raw pointers: geometric mean\n**0.922**. Below 1,",
+            "kernels without raw pointers: geometric mean **1.015**. Above 1,",
+            "above 1.02:\n\n| kernel | exit / default |\n|---|---|\n| `slow` | 1.03 |\n",
             "trap / full | registers |\n|---|---|---|---|---|\n| `slow` | 10.0 | 8.5 | 0.85 | 50 / 48 |\n\n",
             "| `broken` | it \\| broke |",
             "![A bar for each kernel](speed.svg)",
@@ -290,9 +321,13 @@ mod tests {
         let mut record = record();
         for kernel in record["kernels"].as_array_mut().unwrap() {
             kernel["trap_ratio"] = Value::Null;
+            kernel["exit_ratio"] = Value::Null;
         }
         let page = page(&record).unwrap();
-        assert!(page.contains("900 / 24 |  |\n") && !page.contains("panic messages"), "{page}");
+        assert!(
+            page.contains("900 / 24 |  |\n") && !page.contains("panic messages") && !page.contains("outlive"),
+            "{page}"
+        );
     }
 
     #[test]

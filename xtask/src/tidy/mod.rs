@@ -14,6 +14,7 @@ use crate::messages;
 mod arrows;
 mod comments;
 mod crates;
+mod cuda;
 mod environment;
 mod floors;
 mod loops;
@@ -63,6 +64,7 @@ const RULES: &[Rule] = &[
     ),
     Rule("floors", "the compiler's modules take nothing from floors above", Check::Whole(floors::check)),
     Rule("crates", "the book's page of crates is as their kernels' list and Cargo.lock", Check::Whole(crates::check)),
+    Rule("cuda", "what the page \"From CUDA C++\" names is in the sources", Check::Whole(cuda::check)),
     Rule("stages", "the page of the architecture lists the stages as they are called", Check::Whole(stages::check)),
 ];
 

@@ -24,6 +24,13 @@ pub const COMPILER: &str = "codegen/compiler/src";
 /// Where the book's pages are.
 pub const BOOK: &str = "docs/src";
 
+/// The crates whose names the page "From CUDA C++" has.
+pub const USERS_CRATES: [&str; 5] =
+    ["runtime/device/src", "runtime/host/src", "runtime/macros/src", "runtime/ptx/src", "runtime/rand/src"];
+
+/// Names of Rust's, and of what users write themselves, that the page has.
+pub const NOT_OURS: [&str; 2] = ["UnifiedSlice", "unreachable_unchecked"];
+
 /// Where the kernels are that use crates of crates.io.
 pub const CRATE_KERNELS: &str = "tests/kernels/crates";
 
@@ -89,6 +96,7 @@ pub const FLOORS: &[Floor] = &[
             "memory",
             "optimize",
             "panics",
+            "products",
             "stacks",
             "verify",
             "workarounds",
@@ -128,4 +136,5 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ),
     ("runtime/macros/src", "a macro learns from cargo's variables which package it is in"),
     ("runtime/host/src/linker/nvjitlink.rs", "where NVIDIA's library lies"),
+    ("runtime/host/src/nvtx.rs", "a tool that starts the program names its library"),
 ];

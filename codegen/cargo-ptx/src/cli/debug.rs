@@ -66,7 +66,7 @@ fn library_sources(rustc: &Rustc, progress: &Progress) -> Result<std::result::Re
 
 /// What cargo printed.
 #[derive(Debug, Default)]
-struct Built {
+pub struct Built {
     programs: Vec<Program>,
     reports: Vec<Report>,
 }
@@ -99,9 +99,19 @@ struct Target {
 }
 
 impl Built {
-    fn by_cargo(args: &ProgramArgs) -> Result<Self> {
+    /// Has cargo build the program, without running it.
+    pub fn by_cargo(args: &ProgramArgs) -> Result<Self> {
+        Self::by_cargo_with(args, [])
+    }
+
+    /// The same, with these environment variables.
+    pub fn by_cargo_with(
+        args: &ProgramArgs,
+        variables: impl IntoIterator<Item = (&'static str, &'static str)>,
+    ) -> Result<Self> {
         let cargo = super::environment::cargo();
         let mut command = Command::new(&cargo);
+        command.envs(variables);
         command.args(["build", "--message-format", "json-render-diagnostics"]);
         run::set(&mut command, args)?;
         let failed = |what: String| Diagnostic::error(Code::CargoFailed, what);
@@ -130,7 +140,7 @@ impl Built {
     }
 
     /// The program that was asked for, the only one, or the one that `default-run` names.
-    fn program(&self, args: &ProgramArgs) -> Result<PathBuf> {
+    pub fn program(&self, args: &ProgramArgs) -> Result<PathBuf> {
         if let [program] = &self.programs[..] {
             return Ok(program.file.clone());
         }
@@ -144,12 +154,17 @@ impl Built {
         }
         let names: Vec<String> = self.programs.iter().map(|program| format!("`{}`", program.name)).collect();
         Err(match names[..] {
-            [] => Diagnostic::error(Code::Usage, "the package has no program to debug")
+            [] => Diagnostic::error(Code::Usage, "the package has no program")
                 .help("add src/main.rs, or name a package by `-p` or an example by `--example`"),
             _ => Diagnostic::error(Code::Usage, "the build made several programs")
                 .help(format!("name one by `--bin`: {}", names.join(", "))),
         }
         .into())
+    }
+
+    /// How much debug information each image has that was compiled for the program.
+    pub fn debug_levels(&self) -> impl Iterator<Item = DebugLevel> {
+        self.reports.iter().map(|report| report.debug)
     }
 
     /// What is missing for a debugger in the kernels that were compiled.

@@ -26,6 +26,15 @@ pub fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
+/// A program of the CUDA toolkit: in one of these folders of it, or on PATH.
+pub fn of_toolkit(name: &str, folders: &[&str]) -> Option<PathBuf> {
+    let variables = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os);
+    let roots = variables.filter(|root| !root.is_empty()).map(PathBuf::from);
+    let find = |root: PathBuf| folders.iter().map(|folder| root.join(folder).join(name)).find(|file| file.is_file());
+    let usual = || find("/usr/local/cuda".into());
+    roots.into_iter().find_map(find).or_else(|| on_path(name)).or_else(usual)
+}
+
 /// When text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {

@@ -47,13 +47,20 @@ fn linker(args: &InitArgs, dir: &Path, progress: &Progress) -> Result<()> {
             .help(format!("use rustc {RUSTC_RELEASE}, or build `cargo-ptx` again with this rustc"))
             .into());
     }
-    let mut archs = [args.arch.clone().unwrap_or_else(|| Arch::portable().name().into())];
-    arch::check(&mut archs, arch::From::Argument)?;
-    let arch = *arch::archs(&archs)?.last().expect("an arch was named");
-    let program = program()?;
-    let sysroot = sysroot::ensure(&rustc, None, progress)?;
     let file = dir.join(".cargo/config.toml");
     let before = fs::read_to_string(&file).unwrap_or_default();
+    let chosen = args.arch.clone().or_else(|| earlier_arch(&before));
+    let mut archs = [chosen.unwrap_or_else(|| Arch::portable().name().into())];
+    arch::check(&mut archs, arch::From::Argument)?;
+    let arch = *arch::archs(&archs)?.last().expect("an arch was named");
+    let old = dir.join(".cargo/config");
+    if old.is_file() && !old.is_symlink() {
+        return Err(Diagnostic::error(Code::Usage, format!("cargo would read `{}` alone", old.display()))
+            .help("rename it to `config.toml`, which is its name since cargo 1.39, and run the command again")
+            .into());
+    }
+    let program = program()?;
+    let sysroot = sysroot::ensure(&rustc, None, progress)?;
     let mut libraries =
         vec![Library { folder: sysroot::library_folder(&sysroot.path), is_nightly: rustc.is_nightly() }];
     libraries.extend(earlier(&before, &rustc.release));
@@ -98,10 +105,21 @@ struct Library {
     is_nightly: bool,
 }
 
+/// The flags for rustc that we wrote.
+fn earlier_flags(before: &str) -> Vec<Value> {
+    let ours = ours(before).and_then(|(begin, end)| before[begin..end].parse::<Table>().ok());
+    let flags = ours.and_then(|table| Some(table.get("target")?.get(TARGET)?.get("rustflags")?.as_array()?.clone()));
+    flags.unwrap_or_default()
+}
+
+/// The arch among them: another toolchain's is the same.
+fn earlier_arch(before: &str) -> Option<String> {
+    let flags = earlier_flags(before);
+    flags.iter().find_map(|flag| Some(flag.as_str()?.strip_prefix("target-cpu=")?.to_string()))
+}
+
 /// Those that stand there for other rustcs.
 fn earlier(before: &str, release: &str) -> Vec<Library> {
-    let ours = ours(before).and_then(|(begin, end)| before[begin..end].parse::<Table>().ok());
-    let flags = ours.and_then(|table| Some(table["target"].get(TARGET)?.get("rustflags")?.as_array()?.clone()));
     let known = sysroot::list().unwrap_or_default();
     let of_another = |flag: &Value| {
         let folder = PathBuf::from(flag.as_str()?);
@@ -109,7 +127,7 @@ fn earlier(before: &str, release: &str) -> Vec<Library> {
         let is_nightly = Rustc::is_nightly_release(&record.release);
         (record.release != release && folder.is_dir()).then_some(Library { folder, is_nightly })
     };
-    flags.unwrap_or_default().iter().filter_map(of_another).collect()
+    earlier_flags(before).iter().filter_map(of_another).collect()
 }
 
 fn lines(program: &str, libraries: &[Library], arch: Arch) -> String {
@@ -180,6 +198,9 @@ mod tests {
         let second = with(&more, &written("sm_90")).unwrap();
         assert_eq!(second.replace("sm_90", "sm_80"), more, "written twice, or lost");
         assert_eq!(with("", &written("sm_80")).unwrap(), written("sm_80"));
+        // Once a second toolchain set it back to the default.
+        assert_eq!(earlier_arch(&second).as_deref(), Some("sm_90"));
+        assert_eq!(earlier_arch(others), None);
         let error = with("[target.nvptx64-nvidia-cuda]\nlinker = \"x\"\n", &written("sm_80")).unwrap_err();
         assert!(error.contains("has a `[target.nvptx64-nvidia-cuda]` already"), "{error}");
         assert!(with("[target", &written("sm_80")).unwrap_err().contains("cannot be read"));

@@ -13,7 +13,8 @@ use ptx_project::progress::Progress;
 use ptx_project::tools;
 
 use super::arguments::{InspectArgs, What};
-use super::{build, extract, output};
+use super::{build, output};
+use crate::extract;
 
 /// Builds and shows it.
 pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
@@ -46,7 +47,7 @@ pub fn run(args: &InspectArgs, progress: &Progress) -> Result<()> {
         What::Resources => print!("{}", output::resources(&report, kernels.into_iter())),
         What::Llvm => texts(&report, Emit::LlvmIr, args, &read, extract::llvm)?,
         What::Ptx => texts(&report, Emit::Ptx, args, &read, extract::ptx)?,
-        What::Sass => texts(&report, Emit::Cubin, args, &disassembler()?, extract::sass)?,
+        What::Sass => texts(&report, Emit::Cubin, args, &disassembler(None)?, extract::sass)?,
     }
     Ok(())
 }
@@ -145,8 +146,8 @@ fn read(path: &Path) -> Result<String> {
     Ok(std::fs::read_to_string(path).map_err(broken)?)
 }
 
-/// NVIDIA's disassembler.
-fn disassembler() -> Result<impl Fn(&Path) -> Result<String>> {
+/// NVIDIA's disassembler, with one more option.
+pub fn disassembler(option: Option<&'static str>) -> Result<impl Fn(&Path) -> Result<String>> {
     let Some(tool) = tools::find().nvdisasm().cloned() else {
         return Err(Diagnostic::error(
             Code::ToolFailed,
@@ -158,8 +159,12 @@ fn disassembler() -> Result<impl Fn(&Path) -> Result<String>> {
     Ok(move |path: &Path| {
         let failed =
             |why: String| Diagnostic::error(Code::ToolFailed, format!("`{}` failed: {why}", tool.path.display()));
-        let output =
-            Command::new(&tool.path).arg("--print-code").arg(path).output().map_err(|e| failed(e.to_string()))?;
+        let output = Command::new(&tool.path)
+            .arg("--print-code")
+            .args(option)
+            .arg(path)
+            .output()
+            .map_err(|e| failed(e.to_string()))?;
         if !output.status.success() {
             return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_string()).into());
         }

@@ -1,4 +1,5 @@
-//! `cargo ptx`: new, init, build, check, clippy, doc, expand, run, test, debug, header, inspect, clean, doctor, setup, explain.
+//! `cargo ptx`: new, init, build, check, clippy, doc, expand, run, test, debug, sanitize,
+//! profile, header, inspect, report, clean, doctor, setup, explain.
 
 mod arguments;
 mod build;
@@ -8,7 +9,6 @@ mod debug;
 pub mod doctor;
 mod environment;
 mod explain;
-mod extract;
 mod header;
 mod init;
 mod inspect;
@@ -16,7 +16,10 @@ mod inspect;
 mod manual;
 mod new;
 mod output;
+mod profile;
+mod report;
 mod run;
+mod sanitize;
 mod script;
 mod select;
 pub mod setup;
@@ -96,7 +99,10 @@ fn dispatch(line: CommandLine) -> Result<u8> {
         #[cfg(feature = "test")]
         Verb::Test(args) => return test::run(&args, &progress),
         Verb::Debug(args) => return debug::run(&args, &progress),
+        Verb::Sanitize(args) => return sanitize::run(&args),
+        Verb::Profile(args) => return profile::run(args),
         Verb::Inspect(args) => inspect::run(&args, &progress)?,
+        Verb::Report(args) => report::run(&args, &progress)?,
         Verb::Doctor { message_format } => {
             let can_compile = doctor::run(&rustc(), message_format);
             return Ok(u8::from(!can_compile));

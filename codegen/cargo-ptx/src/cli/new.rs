@@ -32,6 +32,9 @@ const KEPT: [&str; 3] = [".cargo/config.toml", ".gitignore", "rust-toolchain.tom
 /// Names of crates that a package with kernels uses.
 const TAKEN: [&str; 7] = ["alloc", "core", "proc_macro", "ptx", "ptx_build", "std", "test"];
 
+/// Names of folders in which cargo keeps what it builds; it refuses programs of these names.
+const OF_CARGO: [&str; 4] = ["build", "deps", "examples", "incremental"];
+
 /// The Rust Reference, "Keywords": strict and reserved ones.
 const KEYWORDS: [&str; 52] = [
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
@@ -75,8 +78,8 @@ fn make(dir: &Path, args: &MadeArgs) -> Result<()> {
     if has_git {
         initialize(dir)?;
     }
-    println!("Made package `{name}` in {}", output::path(dir));
     let shown = output::path(dir);
+    println!("Made package `{name}` in {}", if shown.is_empty() { "this folder" } else { &shown });
     let enter = if shown.is_empty() { String::new() } else { format!("cd {} && ", debugger::for_shell(&shown)) };
     println!("Run it:    {enter}cargo run --release");
     println!("Its PTX:   {enter}cargo ptx inspect ptx saxpy --release");
@@ -110,6 +113,8 @@ fn check_name(name: &str) -> Result<()> {
         "is a keyword of Rust"
     } else if TAKEN.contains(&name.replace('-', "_").as_str()) {
         "is the name of a crate that the package uses"
+    } else if OF_CARGO.contains(&name) {
+        "is the name of a folder of cargo's"
     } else if !is_plain {
         "is not a letter followed by letters, digits, `-` and `_`"
     } else {
@@ -199,6 +204,8 @@ mod tests {
             ("größe", "is not a letter"),
             ("ptx", "a crate that the package uses"),
             ("ptx-build", "a crate that the package uses"),
+            ("deps", "a folder of cargo's"),
+            ("build", "a folder of cargo's"),
             ("match", "a keyword of Rust"),
             ("loop", "a keyword of Rust"),
         ] {

@@ -5,6 +5,7 @@ use std::process::Command;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_project::options::{arch, float, panics};
+use ptx_project::wrapper;
 
 use super::arguments::{ProgramArgs, RunArgs};
 
@@ -23,14 +24,17 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
 }
 
-/// Gives cargo its options, and hands those for the kernels to the build script. What that would refuse is refused before
-/// anything is compiled.
+/// Gives cargo its options, has notes of ours stand under rustc's errors, and hands the options for the kernels to the build
+/// script. What that would refuse is refused before anything is compiled.
 pub fn set(cargo: &mut Command, args: &ProgramArgs) -> Result<()> {
     let device = &args.device;
     let mut archs = device.arch.clone();
     arch::check(&mut archs, arch::From::Argument)?;
     device.float.modes()?;
     cargo.args(args.to_cargo());
+    if !args.cargo.common.config.iter().any(|config| config.contains("rustc")) {
+        wrapper::add_notes(cargo, &super::environment::current_dir());
+    }
     if args.cargo.common.is_offline() {
         // For the cargo of the build script, too.
         cargo.env("CARGO_NET_OFFLINE", "true");

@@ -13,12 +13,13 @@ use ptx_host::Device;
 use ptx_project::build::DeviceBuild;
 use ptx_project::options::arch;
 use ptx_project::progress::Progress;
+use ptx_project::sysroot::Rustc;
 use ptx_project::tools;
 use ptx_test_runner::{Tests, cli};
 
 use super::arguments::TestArgs;
 use super::output::Format;
-use super::{build, output};
+use super::{build, environment, output};
 
 /// Builds, and runs what was built unless only that was asked for.
 pub fn run(args: &TestArgs, progress: &Progress) -> Result<u8> {
@@ -32,6 +33,14 @@ pub fn run(args: &TestArgs, progress: &Progress) -> Result<u8> {
             return Ok(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    let rustc = Rustc::query(&environment::rustc())?;
+    if !rustc.is_nightly() {
+        // The crate `test` for the device has language items.
+        return Err(Diagnostic::error(Code::Usage, format!("rustc {} compiles no tests for the GPU", rustc.release))
+            .help("use a nightly rustc, as in `cargo +nightly ptx test`")
+            .help("`cargo test` runs kernels on the CPU with any rustc")
+            .into());
+    }
     let device_build = device_build(args)?;
     let built = ptx_project::build::run(&device_build, progress)?;
     output::diagnostics(&built.report.diagnostics, args.build.message_format, &built.source_base);

@@ -82,6 +82,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
             let function = self.definition()?;
             self.fill(function).map_err(|error| error.to_string())?;
             self.move_debug_info(function);
+            self.give_address(function);
         }
         shim.set_linkage(Linkage::Internal);
         shim.remove_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("noinline"));
@@ -369,14 +370,23 @@ impl<'ctx> Lowering<'_, 'ctx> {
     fn add_attributes(&self, function: FunctionValue<'ctx>) {
         function.add_attribute(AttributeLoc::Function, self.flag("nounwind", 0));
         function.add_attribute(AttributeLoc::Function, self.flag("convergent", 0));
-        let LaunchBounds { max_threads, min_blocks, max_registers, .. } = self.described.descriptor.bounds;
-        for (name, value) in
-            [("nvvm.maxntid", max_threads), ("nvvm.minctasm", min_blocks), ("nvvm.maxnreg", max_registers)]
-        {
+        let bounds = self.described.descriptor.bounds;
+        let LaunchBounds { max_threads, min_blocks, max_registers, max_cluster, cluster: [x, y, z], .. } = bounds;
+        let add = |name, value: &str| {
+            function.add_attribute(AttributeLoc::Function, self.context.create_string_attribute(name, value));
+        };
+        for (name, value) in [
+            ("nvvm.maxntid", max_threads),
+            ("nvvm.minctasm", min_blocks),
+            ("nvvm.maxnreg", max_registers),
+            ("nvvm.maxclusterrank", max_cluster),
+        ] {
             if value > 0 {
-                let attribute = self.context.create_string_attribute(name, &value.to_string());
-                function.add_attribute(AttributeLoc::Function, attribute);
+                add(name, &value.to_string());
             }
+        }
+        if x > 0 {
+            add("nvvm.cluster_dim", &format!("{x},{y},{z}"));
         }
         if let Some(PtxParam::Bytes { align, .. }) = self.abi.result.as_ref().map(|result| result.ptx[0]) {
             function.add_attribute(AttributeLoc::Return, self.flag("alignstack", align));
@@ -424,6 +434,16 @@ impl<'ctx> Lowering<'_, 'ctx> {
 
     fn flag(&self, name: &str, value: u64) -> Attribute {
         self.context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value)
+    }
+
+    /// Who launches the kernel on the device has its address by a name of the macros'.
+    fn give_address(&self, function: FunctionValue<'ctx>) {
+        let Some(declared) = self.module.get_function(&format!("{}{}", ptx_abi::ENTRY_PREFIX, self.abi.name)) else {
+            return;
+        };
+        declared.replace_all_uses_with(function);
+        // SAFETY: the kernel is used in its place, and this is its only handle.
+        unsafe { llvm::delete_function(declared) };
     }
 
     /// The function takes over the shim's debug information: the shim's body ends up in it, and lines stay right.

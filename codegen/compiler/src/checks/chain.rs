@@ -50,7 +50,7 @@ pub struct Indexed<'ctx> {
 
 impl<'ctx> Check<'ctx> {
     /// The check that a block ends in; with `ends`, one that ends the function counts too.
-    fn of(block: BasicBlock<'ctx>, ends: bool) -> Option<Self> {
+    pub fn of(block: BasicBlock<'ctx>, ends: bool) -> Option<Self> {
         let end = block.get_terminator()?;
         let (then, other) = llvm::branch_targets(end)?;
         let inside_first = match (leaves(then, ends), leaves(other, ends)) {
@@ -158,9 +158,8 @@ fn leaves(block: BasicBlock<'_>, ends: bool) -> bool {
     }
 }
 
-/// Every chain of two checks and more; none has a block of another.
-pub fn chains(function: FunctionValue<'_>) -> Vec<Chain<'_>> {
-    let mut taken = HashSet::new();
+/// Every chain of two checks and more; none has a block of another, or one of those that are `taken`.
+pub fn chains<'ctx>(function: FunctionValue<'ctx>, mut taken: HashSet<BasicBlock<'ctx>>) -> Vec<Chain<'ctx>> {
     let mut found = Vec::new();
     // In a short function the first load should come soon. Before a loop a register counts more: ptxas holds itself to 32 in
     // many kernels, and where these do not suffice, it waits for each load of a loop before the next.
@@ -232,7 +231,7 @@ fn is_quiet(instruction: InstructionValue<'_>) -> bool {
 }
 
 /// Whether a value can be computed before the blocks, within a number of steps.
-fn can_be_copied<'ctx>(value: BasicValueEnum<'ctx>, blocks: &HashSet<BasicBlock<'ctx>>, steps: &mut usize) -> bool {
+pub fn can_be_copied<'ctx>(value: BasicValueEnum<'ctx>, blocks: &HashSet<BasicBlock<'ctx>>, steps: &mut usize) -> bool {
     let Some(from) = value.as_instruction_value() else { return true };
     if from.get_parent().is_none_or(|block| !blocks.contains(&block)) {
         return true;

@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::chain::Chain;
 use crate::llvm::{self, BasicBlock, BasicValue, BasicValueEnum, Builder, InstructionValue};
 
-/// Values that the blocks behind the first check compute, at another place.
+/// Values that some blocks compute, at another place.
 pub struct Copies<'ctx> {
     blocks: HashSet<BasicBlock<'ctx>>,
     known: HashMap<InstructionValue<'ctx>, BasicValueEnum<'ctx>>,
 }
 
 impl<'ctx> Copies<'ctx> {
-    pub fn new(chain: &Chain<'ctx>) -> Self {
-        Self { blocks: chain.behind(), known: HashMap::new() }
+    /// Of values that these blocks compute.
+    pub fn new(blocks: HashSet<BasicBlock<'ctx>>) -> Self {
+        Self { blocks, known: HashMap::new() }
     }
 
     /// The value where the builder stands; earlier places must come before it on every way.

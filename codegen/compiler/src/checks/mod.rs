@@ -25,6 +25,7 @@
 
 mod chain;
 mod copy;
+mod regions;
 mod separate;
 
 use std::collections::HashSet;
@@ -45,11 +46,14 @@ const CLEAN: &str = "function(simplifycfg,early-cse,instcombine<no-verify-fixpoi
 pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     let mut any = false;
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
-        for chain in chain::chains(function) {
+        let failed = |error: BuilderError| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot merge the checks of a function: {error}"))
+        };
+        let slow = regions::copy(context, function).map_err(failed)?;
+        any |= !slow.is_empty();
+        for chain in chain::chains(function, slow) {
             let stage = Stage { context, builder: context.create_builder(), function, chain: &chain };
-            stage.merge().map_err(|error| {
-                Diagnostic::error(Code::LlvmFailed, format!("cannot merge the checks of a function: {error}"))
-            })?;
+            stage.merge().map_err(failed)?;
             any = true;
         }
     }
@@ -98,7 +102,7 @@ impl<'ctx> Stage<'_, 'ctx> {
         let checks = &self.chain.checks;
         let blocks: Vec<BasicBlock<'ctx>> =
             checks.iter().map(|_| self.context.append_basic_block(self.function, "")).collect();
-        let mut copies = Copies::new(self.chain);
+        let mut copies = Copies::new(self.chain.behind());
         for (at, check) in checks.iter().enumerate() {
             self.builder.position_at_end(blocks[at]);
             llvm::replace_predecessor(check.outside, check.block, blocks[at], |value| copies.of(&self.builder, value));
@@ -120,7 +124,7 @@ impl<'ctx> Stage<'_, 'ctx> {
 
     /// Writes the condition of all checks.
     fn all_at_once(&self) -> Result<IntValue<'ctx>, BuilderError> {
-        let mut copies = Copies::new(self.chain);
+        let mut copies = Copies::new(self.chain.behind());
         let mut all: Option<IntValue<'ctx>> = None;
         let mut done = HashSet::new();
         let checks = &self.chain.checks;

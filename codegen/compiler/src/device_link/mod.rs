@@ -6,16 +6,19 @@
 mod compile;
 mod explain;
 mod input;
+mod launches;
 mod lto;
 mod nvlink;
 mod step;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::artifact::Artifact;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files::no_scratch;
+use crate::llvm::Module;
 use crate::ptxas::Job;
 use crate::report::{LinkedFile, Report};
 use crate::request::{Emit, Linking, Options};
@@ -35,9 +38,24 @@ pub struct Linker {
     tools: Tools,
 }
 
+/// What is linked with the Rust code, and by what.
+pub struct Prepared<'a> {
+    /// Those that were given, and what the program's own code needs.
+    pub options: Cow<'a, Options>,
+    /// Where there is something to link with.
+    pub linker: Option<Linker>,
+}
+
+/// Finds the linker and the files.
+pub fn prepare<'a>(options: &'a Options, module: &Module<'_>) -> Result<Prepared<'a>> {
+    let options = launches::with_runtime(options, module)?;
+    let linker = Linker::prepare(&options)?;
+    Ok(Prepared { options, linker })
+}
+
 impl Linker {
     /// Reads the files to link with, and refuses what cannot be linked; none if there are no files.
-    pub fn prepare(options: &Options) -> Result<Option<Self>> {
+    fn prepare(options: &Options) -> Result<Option<Self>> {
         if options.linking() != Linking::AtBuild {
             return Ok(None);
         }

@@ -18,7 +18,7 @@
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
 use super::operations::{DENORMAL, Operation, operation, product};
-use super::{casts, negate, separate, sink};
+use super::{casts, negate, separate, signs, sink, zeros};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -44,6 +44,13 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         }
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {
             casts::lower(context, module, lowering.ftz, instruction).map_err(failed)?;
+        }
+        let builder = context.create_builder();
+        for instruction in llvm::instructions(function).collect::<Vec<_>>() {
+            zeros::keep_sign(&builder, instruction).map_err(failed)?;
+        }
+        for instruction in llvm::instructions(function).collect::<Vec<_>>() {
+            signs::keep_nan(context, &builder, lowering.ftz, instruction).map_err(failed)?;
         }
     }
     Ok(())

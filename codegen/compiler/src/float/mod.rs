@@ -10,8 +10,10 @@ mod lower;
 mod negate;
 mod operations;
 mod separate;
+mod signs;
 mod sink;
 mod stamp;
+mod zeros;
 
 pub use assign::assign;
 pub use lower::lower;

@@ -1,9 +1,9 @@
 //! Replaces by calls into `compiler_builtins` what LLVM's NVPTX backend, which has no library calls, cannot do or does
 //! badly.
 //!
-//! Before: `%r = udiv i128 %a, %b`. After: `%r = call i128 @__udivti3(i128 %a, i128 %b)`. LLVM alone divides 128-bit
-//! integers bit by bit, gives a float's remainder with the quotient's rounding error in it, and stops at conversions
-//! between floats and 128-bit integers.
+//! Before: `%r = udiv i128 %a, %b`. After: `%r = call i128 @__udivti3(i128 %c, i128 %d)`, where these are `freeze i128 %a`
+//! and `freeze i128 %b`. LLVM alone divides 128-bit integers bit by bit, gives a float's remainder with the quotient's
+//! rounding error in it, and stops at conversions between floats and 128-bit integers.
 
 use std::collections::HashSet;
 
@@ -45,6 +45,7 @@ impl Builtins {
         }
         for (intrinsic, builtin) in CONVERSIONS.into_iter().filter(|(_, builtin)| available(builtin)) {
             if let Some(function) = module.get_function(intrinsic) {
+                llvm::freeze_arguments(&builder, function);
                 function.replace_all_uses_with(declare(module, builtin, function.get_type()));
                 // SAFETY: the builtin is used in its place, and this is its only handle.
                 unsafe { llvm::delete_function(function) };
@@ -129,7 +130,10 @@ fn replace<'ctx>(
     let Ok(result) = BasicTypeEnum::try_from(instruction.get_type()) else { return Ok(()) };
     let callee = declare(module, builtin, result.fn_type(&types, false));
     builder.position_before(&instruction);
-    let arguments: Vec<BasicMetadataValueEnum<'ctx>> = operands.into_iter().map(Into::into).collect();
+    // LLVM divides and converts before it knows whether it needs the result, and numbers that mean nothing where it does
+    // not. A call with such an argument would be undefined behaviour.
+    let frozen = operands.into_iter().map(|operand| llvm::freeze(builder, operand));
+    let arguments: Vec<BasicMetadataValueEnum<'ctx>> = frozen.map(Into::into).collect();
     let call = builder.build_call(callee, &arguments, "")?;
     if let Some(value) = call.try_as_basic_value().basic().and_then(|value| value.as_instruction_value()) {
         instruction.replace_all_uses_with(&value);
@@ -140,4 +144,47 @@ fn replace<'ctx>(
 
 fn declare<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>) -> FunctionValue<'ctx> {
     module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{AnyValue, parse_ir};
+
+    /// A function with calls in the place of its instructions; they are declared as Rust's are.
+    fn called(text: &str) -> String {
+        let context = Context::create();
+        let builtins = "declare i128 @__modti3(i128 noundef, i128 noundef)\n declare float @__floatuntisf(i128 noundef)\n\
+                        declare i128 @__fixunssfti(float noundef)\n declare i128 @llvm.fptoui.sat.i128.f32(float)\n";
+        let module = parse_ir(&context, format!("{builtins}{text}").as_bytes(), "module").unwrap();
+        Builtins::default().call(&context, &module, |_| true).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    /// `x.checked_pow(n).unwrap_or(i128::MAX) % 10`: LLVM computes `% 10` of the power, which is undefined if there is none, and
+    /// chooses then. The test for the overflow was gone, because no undefined number may be handed to a function.
+    #[test]
+    fn what_may_be_undefined_does_not_reach_a_builtin() {
+        for operation in [
+            "%r = srem i128 %p, 10\n %v = select i1 %some, i128 %r, i128 7\n ret i128 %v",
+            "%r = uitofp i128 %p to float\n %s = select i1 %some, float %r, float 3.0\n %b = bitcast float %s to i32\n \
+             %v = zext i32 %b to i128\n ret i128 %v",
+        ] {
+            let ir = called(&format!(
+                "define i128 @f(i128 noundef %x, i1 noundef %overflows, ptr noundef %seen) {{\n br i1 %overflows, label %none, label %one\n\
+                 one:\n %y = mul i128 %x, %x\n store volatile i8 1, ptr %seen\n br label %none\n\
+                 none:\n %p = phi i128 [ %y, %one ], [ undef, %0 ]\n %some = phi i1 [ true, %one ], [ false, %0 ]\n {operation}\n}}"
+            ));
+            assert!(ir.contains("= freeze i128 %p"), "{ir}");
+            assert!(["@__modti3(i128 %1,", "@__floatuntisf(i128 %1)"].iter().any(|call| ir.contains(call)), "{ir}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_undefined_does_not_reach_a_conversion() {
+        let ir =
+            called("define i128 @f(float %x) {\n %r = call i128 @llvm.fptoui.sat.i128.f32(float %x)\n ret i128 %r\n}");
+        assert!(ir.contains("freeze float %x") && ir.contains("@__fixunssfti(float %1)"), "{ir}");
+    }
 }

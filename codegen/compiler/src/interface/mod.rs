@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ptx_abi::Kind;
 use ptx_abi::decode::{OwnedDescriptor, decode};
 
+use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::llvm::{self, FunctionValue, Module};
@@ -64,6 +65,29 @@ impl<'ctx> Interface<'ctx> {
     /// Nothing that anyone could call.
     pub fn is_empty(&self) -> bool {
         self.definitions().next().is_none() && self.bare_kernels.is_empty() && self.bare_exports.is_empty()
+    }
+}
+
+/// Refuses kernels in clusters where a GPU has none: LLVM would leave the clusters out.
+pub fn check(interface: &Interface<'_>, archs: &[Arch]) -> Result<()> {
+    let Some(arch) = archs.iter().find(|arch| arch.number() < 90) else { return Ok(()) };
+    let problems = interface.kernels.iter().filter_map(|kernel| {
+        let bounds = kernel.descriptor.bounds;
+        let what = match (bounds.cluster_blocks(), bounds.max_cluster) {
+            (0, 0) => return None,
+            (0, _) => "`launch_bounds` says how large clusters may be",
+            _ => "`cluster` gives every launch clusters",
+        };
+        Some(
+            Diagnostic::error(Code::OperationUnsupported, format!("{arch} has no clusters of blocks"))
+                .at(Some(kernel.span()), "this needs sm_90")
+                .note(what)
+                .help("compile for sm_90 or later (`--arch sm_90`), or remove it and say `.cluster(..)` at the launch"),
+        )
+    });
+    match problems.collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(()),
+        problems => Err(problems.into()),
     }
 }
 

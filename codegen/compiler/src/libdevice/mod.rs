@@ -56,7 +56,7 @@ pub fn link<'ctx>(
         return Err(problems.into());
     }
     for (function, symbol) in replacements {
-        replace(module, function, &symbol);
+        replace(context, module, function, &symbol);
     }
     adapters.build(context, module).map_err(|error| {
         Diagnostic::error(Code::LlvmFailed, format!("cannot adapt a mathematical function: {error}"))
@@ -238,7 +238,11 @@ impl<'ctx> Linker<'_, 'ctx> {
 }
 
 /// Puts `symbol` in a function's place, everywhere.
-fn replace<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>, symbol: &str) {
+fn replace<'ctx>(context: &'ctx Context, module: &Module<'ctx>, function: FunctionValue<'ctx>, symbol: &str) {
+    if function.get_intrinsic_id() != 0 {
+        // The library's functions have branches.
+        llvm::freeze_arguments(&context.create_builder(), function);
+    }
     for user in llvm::uses(&function) {
         // What only one crate saw may be called by another convention.
         if let Use::Instruction(instruction) = user

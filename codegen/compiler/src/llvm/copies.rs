@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::{
-    LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildFreeze, LLVMBuildPhi, LLVMCountIncoming,
-    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetCurrentDebugLocation2, LLVMGetFirstUse,
-    LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNextUse,
-    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue,
-    LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst,
-    LLVMIsATerminatorInst, LLVMIsConditional, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition,
-    LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildPhi, LLVMCountIncoming, LLVMCreateBuilderInContext,
+    LLVMDisposeBuilder, LLVMGetCurrentDebugLocation2, LLVMGetFirstUse, LLVMGetIncomingBlock, LLVMGetIncomingValue,
+    LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetNumSuccessors,
+    LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder,
+    LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst, LLVMIsConditional,
+    LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition, LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand,
+    LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -185,19 +185,16 @@ pub fn set_no_unsigned_wrap(sum: InstructionValue<'_>) {
     unsafe { LLVMSetNUW(sum.as_value_ref(), 1) };
 }
 
-/// A value that is some number even where `value` is undefined, and the same number for all who look.
-pub fn build_freeze<'ctx>(builder: &Builder<'ctx>, value: IntValue<'ctx>) -> IntValue<'ctx> {
-    if value.is_constant_int() {
-        return value;
-    }
-    assert!(builder.get_insert_block().is_some(), "the builder has a place");
-    // SAFETY: the value is live, and the builder stands in a block of its function; a freeze is of its operand's type.
-    unsafe { IntValue::new(LLVMBuildFreeze(builder.as_mut_ptr(), value.as_value_ref(), c"".as_ptr())) }
-}
-
 /// What a phi is, by the block that control comes from.
 pub fn incoming(phi: InstructionValue<'_>) -> Vec<(BasicValueEnum<'_>, BasicBlock<'_>)> {
     PhiValue::try_from(phi).map(|phi| phi.get_incomings().collect()).unwrap_or_default()
+}
+
+/// Says what a phi is if control comes from a block that it says nothing of yet; the jump is the caller's to write.
+pub fn add_incoming<'ctx>(phi: InstructionValue<'ctx>, value: BasicValueEnum<'ctx>, from: BasicBlock<'ctx>) {
+    let phi = PhiValue::try_from(phi).expect("it is a phi");
+    assert!(phi.as_basic_value().get_type() == value.get_type(), "types are kept");
+    phi.add_incoming(&[(&value, from)]);
 }
 
 /// A block's phis.

@@ -14,6 +14,7 @@ mod debug;
 mod errors;
 mod fatal;
 mod float;
+mod freeze;
 mod location;
 mod loops;
 mod pure;
@@ -30,7 +31,7 @@ pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
 pub use constants::{Memory, constant_memory};
 pub use copies::{
-    always_branch, branch_targets, build_copy, build_freeze, copy_blocks, copy_instruction, incoming, phis,
+    add_incoming, always_branch, branch_targets, build_copy, copy_blocks, copy_instruction, incoming, phis,
     predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,
 };
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
@@ -39,6 +40,7 @@ pub use float::{
     FloatFlags, allow_inlining, block_operands, called_function, copy_functions, float_flags, float_operand,
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
+pub use freeze::{build_freeze, freeze, freeze_arguments};
 pub use location::{
     copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
 };
@@ -68,7 +70,7 @@ pub use inkwell::module::{Linkage, Module};
 pub use inkwell::targets::TargetMachine;
 pub use inkwell::types::{
     AnyType, AnyTypeEnum, BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FloatType, FunctionType, IntType,
-    PointerType,
+    PointerType, VectorType,
 };
 pub use inkwell::values::{
     AggregateValueEnum, AnyValue, AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue,

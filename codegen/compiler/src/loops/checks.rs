@@ -106,10 +106,10 @@ fn split_one<'ctx>(
 }
 
 /// What a loop counts.
-struct Shape<'a, 'ctx> {
+pub(super) struct Shape<'a, 'ctx> {
     found: &'a Loop<'ctx>,
     /// The block that jumps to the head and nowhere else.
-    before: BasicBlock<'ctx>,
+    pub(super) before: BasicBlock<'ctx>,
     /// What is compared in the one block that jumps back, and with what.
     counter: IntValue<'ctx>,
     bound: IntValue<'ctx>,
@@ -132,7 +132,7 @@ fn is_wide(branch: &Branch<'_>) -> bool {
 }
 
 impl<'a, 'ctx> Shape<'a, 'ctx> {
-    fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+    pub(super) fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
         let [latch] = found.latches[..] else { return None };
         let before = Graph::of(function).block_before(found)?;
         let branch = Branch::of(latch).filter(is_wide)?;
@@ -182,7 +182,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     }
 
     /// A number that each round adds to: its first value, and what is added.
-    fn counted(&self, value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+    pub(super) fn counted(&self, value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
         let (first, next) = self.of_head(value)?;
         // One that is a round behind another.
         if let Some((ahead, step)) = self.counted_at_once(next) {
@@ -262,7 +262,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     }
 
     /// By how much a value grows, if that is a constant.
-    fn constant_step(&self, value: IntValue<'ctx>, steps: u32) -> Option<i64> {
+    pub(super) fn constant_step(&self, value: IntValue<'ctx>, steps: u32) -> Option<i64> {
         if self.is_invariant(value) || steps == 0 {
             return None;
         }
@@ -281,16 +281,16 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
 }
 
 /// Writes what is computed before the loop.
-struct Emit<'a, 'ctx> {
-    context: &'ctx Context,
-    module: &'a Module<'ctx>,
-    builder: Builder<'ctx>,
-    shape: &'a Shape<'a, 'ctx>,
+pub(super) struct Emit<'a, 'ctx> {
+    pub(super) context: &'ctx Context,
+    pub(super) module: &'a Module<'ctx>,
+    pub(super) builder: Builder<'ctx>,
+    pub(super) shape: &'a Shape<'a, 'ctx>,
 }
 
 impl<'ctx> Emit<'_, 'ctx> {
     /// A value's first one, and its growth.
-    fn affine(&self, value: IntValue<'ctx>) -> Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
+    pub(super) fn affine(&self, value: IntValue<'ctx>) -> Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
         let none = self.context.i64_type().const_zero();
         if self.shape.is_invariant(value) {
             return Ok((value, none));
@@ -326,7 +326,7 @@ impl<'ctx> Emit<'_, 'ctx> {
     }
 
     /// How often the loop jumps back at most.
-    fn jumps_back(&self) -> Result<IntValue<'ctx>, BuilderError> {
+    pub(super) fn jumps_back(&self) -> Result<IntValue<'ctx>, BuilderError> {
         let (first, step) = self.affine(self.shape.counter)?;
         let bound = self.shape.bound;
         if !self.shape.until_equal {
@@ -350,7 +350,7 @@ impl<'ctx> Emit<'_, 'ctx> {
         self.builder.build_and(below, fits, "")
     }
 
-    fn overflowing(
+    pub(super) fn overflowing(
         &self,
         name: &str,
         left: IntValue<'ctx>,
@@ -363,7 +363,12 @@ impl<'ctx> Emit<'_, 'ctx> {
         Ok((part(0)?, part(1)?))
     }
 
-    fn call(&self, name: &str, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+    pub(super) fn call(
+        &self,
+        name: &str,
+        left: IntValue<'ctx>,
+        right: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, BuilderError> {
         let call = self.builder.build_call(self.intrinsic(name), &[left.into(), right.into()], "")?;
         Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
     }

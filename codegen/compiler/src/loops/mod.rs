@@ -4,6 +4,7 @@
 //! use of what they did.
 
 mod arrays;
+mod batches;
 mod branches;
 mod checks;
 mod natural;
@@ -12,6 +13,8 @@ mod strides;
 use crate::llvm::FunctionValue;
 
 pub use arrays::unroll;
+pub use batches::batch;
+pub use branches::is_convergent;
 pub use checks::split;
 pub use natural::Graph;
 pub use strides::count;

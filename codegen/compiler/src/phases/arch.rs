@@ -23,6 +23,7 @@ use crate::loops;
 use crate::memory;
 use crate::optimize;
 use crate::panics;
+use crate::products;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::report::Report;
 use crate::request::{AfterPanic, Emit, Linking, OptLevel};
@@ -85,6 +86,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         let unrolled = time!(loops::unroll(context, module));
         time!(loops::count(context, module, machine))?;
         time!(loops::split(context, module, machine))?;
+        time!(loops::batch(context, module, machine, &program.table))?;
         time!(optimize::run_level(module, machine, level, *arch))?;
         if !unrolled {
             break;
@@ -131,7 +133,8 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let prepared = time!(debuginfo::prepare(module, *debug))?;
     let text = time!(emit::emit(module, machine, *arch))?;
     let text = prepared.rewrite(text, table, *version)?;
-    let ptx = time!(workarounds::rewrite(&text, *arch));
+    let text = time!(workarounds::rewrite(&text, *arch));
+    let ptx = time!(products::rewrite(&text, options.opt_level));
     let source = copy.map(|module| Traceable { module, machine: Rc::clone(machine), arch: *arch });
     Ok(Emitted { ptx, source, imports, calls, without_panics, artifacts })
 }
@@ -146,7 +149,8 @@ fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<With
     let Some(module) = time!(panics::without(context, module, machine, is_wanted))? else { return Ok(None) };
     let calls = time!(stacks::read(&module));
     let text = time!(emit::emit(&module, machine, *arch))?;
-    Ok(Some(WithoutPanics { ptx: time!(workarounds::rewrite(&text, *arch)), calls }))
+    let text = time!(workarounds::rewrite(&text, *arch));
+    Ok(Some(WithoutPanics { ptx: time!(products::rewrite(&text, options.opt_level)), calls }))
 }
 
 /// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.
@@ -213,7 +217,7 @@ pub fn finish(mut assembling: Assembling<'_, '_>, parts: &Parts, report: &mut Re
     if let (Some(assembler), Some(running)) = (&parts.assembler, assembling.running.take()) {
         let job = assembling.job();
         let assembled = time!(ptxas::finish(assembling.program.options, assembler, running, job, report))?;
-        artifacts.extend(match (&parts.linker, assembled) {
+        artifacts.extend(match (assembling.program.linker, assembled) {
             (Some(linker), Some(object)) => {
                 let _nvlink = timings::begin("device_link");
                 Some(linker.link(object, job, &assembling.emitted.imports, report)?)

@@ -1,6 +1,5 @@
 //! What takes part in a compilation: rustc's files, and what of NVIDIA's is there.
 
-use crate::device_link::Linker;
 use crate::diagnostic::Result;
 use crate::input::{self, File};
 use crate::libdevice::Library;
@@ -14,8 +13,6 @@ pub struct Parts {
     pub files: Vec<File>,
     /// ptxas, where there is one.
     pub assembler: Option<Assembler>,
-    /// nvlink and what it links with, where there is something.
-    pub linker: Option<Linker>,
     /// The maths library.
     pub library: Library,
 }
@@ -23,7 +20,6 @@ pub struct Parts {
 /// Find: what the options ask for.
 pub fn find(options: &Options) -> Result<Parts> {
     let assembler = time!(ptxas::find(options))?;
-    let linker = Linker::prepare(options)?;
     let library = Library::find(options)?;
-    Ok(Parts { files: time!(input::read(&options.inputs))?, assembler, linker, library })
+    Ok(Parts { files: time!(input::read(&options.inputs))?, assembler, library })
 }

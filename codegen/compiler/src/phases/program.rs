@@ -6,6 +6,7 @@ use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::cold;
 use crate::debuginfo;
+use crate::device_link::{self, Linker, Prepared};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::emit;
 use crate::float;
@@ -26,6 +27,8 @@ use crate::verify;
 pub struct Program<'a, 'ctx> {
     /// What was asked for.
     pub options: &'a Options,
+    /// nvlink and what it links with, where there is something.
+    pub linker: Option<&'a Linker>,
     /// Of the module.
     pub context: &'ctx Context,
     /// All code.
@@ -42,19 +45,26 @@ pub struct Program<'a, 'ctx> {
     pub debug: DebugLevel,
 }
 
-/// Read: the files' units that are referred to become one module.
-pub fn read<'ctx>(options: &Options, context: &'ctx Context, parts: &'ctx Parts) -> Result<Module<'ctx>> {
+/// Read: the files' units that are referred to become one module; what it uses says whether nvlink comes afterwards.
+pub fn read<'a, 'ctx>(
+    options: &'a Options,
+    context: &'ctx Context,
+    parts: &'ctx Parts,
+) -> Result<(Module<'ctx>, Prepared<'a>)> {
     time!(panics::check(&options.panics, &options.inputs, &options.name))?;
-    time!(input::link(context, &parts.files, &options.name, &options.exports))
+    let module = time!(input::link(context, &parts.files, &options.name, &options.exports))?;
+    let prepared = time!(device_link::prepare(options, &module))?;
+    Ok((module, prepared))
 }
 
 /// Describe: the macros' descriptors become the table of what crosses the boundary. Before any function changes, because a
 /// descriptor is about what rustc wrote.
 pub fn describe<'a, 'ctx>(
-    options: &'a Options,
+    prepared: &'a Prepared<'_>,
     context: &'ctx Context,
     module: Module<'ctx>,
 ) -> Result<Program<'a, 'ctx>> {
+    let (options, linker) = (&*prepared.options, prepared.linker.as_ref());
     let mut interface = time!(interface::read(&module, &options.exports))?;
     let tests = time!(harness::read(&module, &mut interface))?;
     if interface.is_empty() {
@@ -62,9 +72,10 @@ pub fn describe<'a, 'ctx>(
             .help("mark a function with `#[ptx::kernel]` or `#[ptx::device(export)]`")
             .into());
     }
+    time!(interface::check(&interface, &options.archs))?;
     let table = Table::new(&interface)?;
     let header = time!(header::artifact(options, &interface))?;
-    Ok(Program { options, context, module, interface, table, header, tests, debug: options.debug })
+    Ok(Program { options, linker, context, module, interface, table, header, tests, debug: options.debug })
 }
 
 /// Lower: functions get NVIDIA's ABI. While all is still as rustc wrote it: later stages may rely on the symbols.

@@ -215,6 +215,10 @@ pub fn command(build: &DeviceBuild, package: &Package) -> Command {
     for variable in [timings::VARIABLE, wrapper::CLIPPY_VARIABLE, wrapper::ROOT_VARIABLE] {
         command.env_remove(variable);
     }
+    if std::env::var_os(wrapper::NOTES_VARIABLE).is_some() {
+        // The host's cargo was given this program as a wrapper, which is not for device code.
+        command.env_remove(wrapper::NOTES_VARIABLE).env_remove(wrapper::WRAPPER_VARIABLE);
+    }
     // As the target folder, which this cargo is given: the package's configuration may put the other cargo's elsewhere.
     command.env("CARGO_BUILD_BUILD_DIR", &build.target_dir);
     command.env("RUSTC", &build.rustc).env(wrapper::VARIABLE, package.dir());

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use ptx_codegen::diagnostic::{Diagnostic, Level};
 
-use super::notes;
+use crate::notes::{self, Message, add_note};
 
 /// Everything of interest that one run of cargo printed.
 #[derive(Debug, Default)]
@@ -78,40 +78,6 @@ enum Line {
     },
     #[serde(other)]
     Other,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    message: String,
-    level: String,
-    rendered: Option<String>,
-    code: Option<MessageCode>,
-    #[serde(default)]
-    spans: Vec<MessageSpan>,
-    #[serde(default)]
-    children: Vec<Message>,
-}
-
-#[derive(Deserialize)]
-struct MessageCode {
-    code: String,
-}
-
-#[derive(Deserialize)]
-struct MessageSpan {
-    file_name: String,
-    line_start: u32,
-    column_start: u32,
-    is_primary: bool,
-    #[serde(default)]
-    text: Vec<SpanLine>,
-}
-
-#[derive(Deserialize)]
-struct SpanLine {
-    text: String,
-    /// In characters, from 1.
-    highlight_start: usize,
 }
 
 impl Messages {
@@ -195,25 +161,10 @@ impl Messages {
     }
 }
 
-impl Message {
-    /// What we have to say of it.
-    fn note(&self) -> Option<&'static str> {
-        let line = self.spans.iter().find(|span| span.is_primary).and_then(|span| span.text.first());
-        let (line, start) = line.map_or(("", 1), |line| (line.text.as_str(), line.highlight_start));
-        let column = line.char_indices().nth(start.saturating_sub(1)).map_or(0, |(at, _)| at);
-        let code = self.code.as_ref().map(|code| code.code.as_str());
-        notes::of(notes::Subject { message: &self.message, code, line, column })
-    }
-}
-
 /// Cargo's line with a note of ours among the message's.
 fn with_note(json: &str, note: &str, rendered: &str) -> Option<String> {
     let mut line: serde_json::Value = serde_json::from_str(json).ok()?;
-    let message = line.get_mut("message")?;
-    message["rendered"] = rendered.into();
-    message.get_mut("children")?.as_array_mut()?.push(serde_json::json!({
-        "message": note, "level": "help", "code": null, "spans": [], "children": [], "rendered": null,
-    }));
+    add_note(line.get_mut("message")?, note, rendered)?;
     Some(line.to_string())
 }
 
@@ -244,7 +195,7 @@ mod tests {
             "package_id": "registry+https://github.com/rust-lang/crates.io-index#rand@0.9.1",
             "manifest_path": "/registry/rand/Cargo.toml",
             "message": {
-                "message": text, "level": level, "rendered": format!("{level}: {text}"),
+                "message": text, "level": level, "rendered": format!("{level}: {text}\n --> src/lib.rs:3:7\n"),
                 "code": {"code": code},
                 "spans": [{"file_name": "src/lib.rs", "line_start": 3, "column_start": 7, "is_primary": true}],
                 "children": children,
@@ -265,7 +216,7 @@ mod tests {
         let levels: Vec<_> = messages.rustc.iter().map(|message| message.level).collect();
         assert_eq!(levels, [Some(Level::Error), Some(Level::Warning)]);
         assert_eq!(messages.rustc[1].short, "src/lib.rs:3:7: unused variable: `x`");
-        assert_eq!(messages.rustc[0].rendered, "error: mismatched types");
+        assert_eq!(messages.rustc[0].rendered, "error: mismatched types\n --> src/lib.rs:3:7\n");
     }
 
     #[test]

@@ -11,7 +11,6 @@ mod locked;
 pub mod manifest;
 mod messages;
 mod needs_std;
-mod notes;
 mod package;
 mod profile;
 mod request;
@@ -351,6 +350,7 @@ impl Run<'_> {
                     println!("cargo::warning={}", message.short);
                 }
                 (Show::BuildScript, Some(Level::Warning) | None) => {}
+                _ if self.build.short => eprintln!("{}", message.rendered.trim_end_matches('\n')),
                 _ => eprintln!("{}\n", message.rendered.trim_end_matches('\n')),
             }
         }

@@ -40,6 +40,16 @@ fn read(path: &Path) -> Result<Settings> {
     let Some(value) = table.get("package").and_then(|p| p.get("metadata")).and_then(|m| m.get("ptx")) else {
         return Ok(Settings::default());
     };
+    if !value.is_table() {
+        let place = DeTable::parse(&manifest.text).ok();
+        let place = place.and_then(|root| Some(find(root.get_ref(), &["package", "metadata", "ptx"])?.0));
+        let place = place.map(|start| manifest.span(start));
+        return Err(manifest
+            .bad("it is no table of options")
+            .at(place, "")
+            .help("as in `arch = [\"sm_80\"]` below it")
+            .into());
+    }
     let mut rest = value.clone();
     let wrong = |error: toml::de::Error| manifest.wrong_key(&error);
     let float: FloatSettings = take(&mut rest, &FloatSettings::NAMES).try_into().map_err(wrong)?;
@@ -82,7 +92,8 @@ pub fn near_misses(path: &Path) -> Vec<Diagnostic> {
         let plain = name.to_lowercase().replace('_', "-");
         let has_options =
             || value.get_ref().as_table().is_some_and(|table| table.keys().any(|k| is_option(k.get_ref())));
-        if name != "ptx" && (OURS.contains(&plain.as_str()) || ALIKE.contains(&plain.as_str()) && has_options()) {
+        let is_alike = || ALIKE.contains(&plain.as_str()) || suggest::nearest(&plain, &["ptx"]).is_some();
+        if name != "ptx" && (OURS.contains(&plain.as_str()) || is_alike() && has_options()) {
             found.push((format!("package.metadata.{name}"), key.span().start));
         }
     }
@@ -199,6 +210,9 @@ mod tests {
             ("[package.metadata.ptx]\n\npanic = 3\n", ":3:1", &["`panic`: expected a string"]),
             ("[package]\nmetadata.ptx.ptx-version = \"eight\"\n", ":2:14", &["not a PTX ISA version"]),
             ("[package.metadata.ptx]\nemit = [\n", "", &["Cargo.toml"]),
+            ("[package.metadata]\nptx = \"sm_80\"\n", ":2:1", &["it is no table of options"]),
+            ("[[package.metadata.ptx]]\nftz = true\n", ":1:20", &["it is no table of options"]),
+            ("[package.metadata.ptx]\nmax-registers = 3\n", ":2:1", &["no option `max-registers`", "^^^^^^^^^^^^^"]),
         ] {
             let (_folder, path) = manifest(text);
             let error = read(&path).unwrap_err().to_string();
@@ -214,6 +228,8 @@ mod tests {
         for (text, expected) in [
             ("[package.metadata.cuda]\narch = [\"sm_80\"]\n", Some("`[package.metadata.cuda]`")),
             ("[package.metadata.cuda]\nversion = 13\n", None),
+            ("[package.metadata.ptxx]\nemit = [\"cubin\"]\n", Some("`[package.metadata.ptxx]`")),
+            ("[package.metadata.rpx]\nstyle = 13\n", None),
             ("[package.metadata.rust_ptx]\n", Some("`[package.metadata.rust_ptx]`")),
             ("[package.metadata.PTX]\n", Some("`[package.metadata.PTX]`")),
             ("[workspace.metadata.ptx]\nftz = true\n", Some("`[workspace.metadata.ptx]`")),

@@ -15,6 +15,14 @@ pub const LIBDEVICE_VARIABLE: &str = "RUST_PTX_LIBDEVICE";
 const LIBDEVICES: [&str; 2] =
     ["../nvvm/libdevice/libdevice.10.bc", "../lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc"];
 
+/// Where CUDA's device runtime lies, from the same folder: in NVIDIA's packages for Python, in toolkits, and as Debian packs it.
+const DEVICE_RUNTIMES: [&str; 4] = [
+    "../lib/libcudadevrt.a",
+    "../lib64/libcudadevrt.a",
+    "../targets/x86_64-linux/lib/libcudadevrt.a",
+    "../lib/x86_64-linux-gnu/libcudadevrt.a",
+];
+
 /// Looks for every tool, and runs none.
 ///
 /// A variable such as `RUST_PTX_PTXAS` names one tool. The others come from the first of these places that has
@@ -50,14 +58,15 @@ fn find_in(places: &[(Origin, PathBuf)], explicit: impl Fn(Name) -> Option<PathB
         let mut places = toolkit.into_iter().chain(places);
         places.find_map(|(origin, folder)| Some(Tool::at(name, file(folder, name)?, origin.clone())))
     });
-    let libdevice = toolkit.into_iter().chain(places).find_map(|(origin, folder)| {
-        let path = LIBDEVICES
-            .iter()
-            .map(|below| ptx_codegen::files::normalized(&folder.join(below)))
-            .find(|path| path.is_file());
-        Some(Libdevice { path: path?, origin: origin.clone() })
-    });
-    Tools { found: found.map(|tool| (tool.name, tool)).collect(), libdevice }
+    let below = |folder: &Path, files: &[&str]| {
+        files.iter().map(|below| ptx_codegen::files::normalized(&folder.join(below))).find(|path| path.is_file())
+    };
+    let libdevice = toolkit
+        .into_iter()
+        .chain(places)
+        .find_map(|(origin, folder)| Some(Libdevice { path: below(folder, &LIBDEVICES)?, origin: origin.clone() }));
+    let device_runtime = toolkit.into_iter().chain(places).find_map(|(_, folder)| below(folder, &DEVICE_RUNTIMES));
+    Tools { found: found.map(|tool| (tool.name, tool)).collect(), libdevice, device_runtime }
 }
 
 #[cfg(test)]
@@ -87,7 +96,10 @@ mod tests {
         assert_eq!(tools.nvlink().unwrap().origin, Origin::Installed);
         assert_eq!(tools.nvdisasm().unwrap().path, a.join("nvdisasm"));
         assert_eq!(tools.nvcc().unwrap().origin, Origin::Path);
-        assert!(tools.cuobjdump().is_none());
+        assert!(tools.cuobjdump().is_none() && tools.device_runtime.is_none());
+
+        touch(temp.path().join("lib64/libcudadevrt.a"));
+        assert_eq!(find_in(&places, |_| None).device_runtime.unwrap(), temp.path().join("lib64/libcudadevrt.a"));
 
         let tools = find_in(&places, |name| (name == Name::Ptxas).then(|| "/mine/ptxas".into()));
         assert_eq!(tools.ptxas().unwrap().path, Path::new("/mine/ptxas"));

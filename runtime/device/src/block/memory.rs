@@ -1,6 +1,6 @@
 //! Values in shared memory that threads exchange.
 //!
-//! Every access is a relaxed atomic of the block's scope, which in shared memory is the same machine instruction as an
+//! Every access by `get` and `set` is a relaxed atomic of the block's scope, which in shared memory is the same machine instruction as an
 //! ordinary one. So whatever threads do at the same time, there is no data race, only any value: the one that
 //! [`Plain`] allows. What is written before a barrier is seen after it (PTX ISA, "Memory Consistency Model").
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::memory::Value;
 use super::threads::Shape;
-use super::tile::{Arrangement, Memory, Tile};
+use super::tile::Memory;
 use crate::shared::{ObjectBarrier, SharedParam};
 
 /// Sorts `ITEMS` values of each of a block's `THREADS` threads by a comparison: CUB's `BlockMergeSort<T, THREADS, ITEMS>`.
@@ -30,13 +30,19 @@ use crate::shared::{ObjectBarrier, SharedParam};
 /// }
 /// ```
 pub struct MergeSort<T, const THREADS: usize, const ITEMS: usize> {
-    tile: Tile<T, THREADS, ITEMS>,
+    memory: *mut Memory<T, THREADS, ITEMS>,
     thread: u32,
     is_used: bool,
     barrier: ObjectBarrier,
 }
 
 impl<T: Value, const THREADS: usize, const ITEMS: usize> MergeSort<T, THREADS, ITEMS> {
+    /// Values of the block. The memory has room for more.
+    const LEN: u32 = {
+        assert!(ITEMS > 0, "a thread has at least one item");
+        (THREADS * ITEMS) as u32
+    };
+
     /// Sorts values so that none `is_less` than one before it: CUB's `StableSort`.
     ///
     /// # Panics
@@ -54,8 +60,7 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> MergeSort<T, THREADS, I
                 self.barrier.wait();
             }
             self.is_used = true;
-            // SAFETY: the thread's number is less than `THREADS`.
-            unsafe { self.tile.write(Arrangement::Blocked, self.thread, values) };
+            self.write_own(values);
             self.barrier.wait();
             let first = (self.thread & !(threads - 1)) * items;
             let half = threads / 2 * items;
@@ -68,14 +73,28 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> MergeSort<T, THREADS, I
         values
     }
 
+    /// Writes the thread's values in their place.
+    #[inline(always)]
+    fn write_own(&mut self, values: [T; ITEMS]) {
+        // SAFETY: the thread's number is less than `THREADS`, so this is in the memory. Only this thread writes there, and
+        // others read it behind the next barrier alone, which is also before the next write: see `place`.
+        unsafe { self.place(self.thread * ITEMS as u32).cast::<[T; ITEMS]>().write(values) };
+        if self.thread == 0 {
+            // SAFETY: as above; there is room for one more.
+            unsafe { self.place(Self::LEN).write(values[0]) };
+        }
+    }
+
     /// How many of the first `begin` values of two merged runs are of the first run. Each has `half` values, from `first`
-    /// on.
+    /// on. Whatever `is_less` says, it is neither more than `begin` or `half`, nor less than `begin - half`.
     #[inline(always)]
     fn split(&self, first: u32, half: u32, begin: u32, is_less: &mut impl FnMut(T, T) -> bool) -> u32 {
         let (mut low, mut high) = (begin.saturating_sub(half), begin.min(half));
         while low < high {
             let middle = low.midpoint(high);
-            if is_less(self.at(first + half + begin - 1 - middle), self.at(first + middle)) {
+            // SAFETY: `begin - half <= middle < half` and `middle < begin`, so both are in their runs.
+            let (a, b) = unsafe { (self.at(first + middle), self.at(first + half + begin - 1 - middle)) };
+            if is_less(b, a) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -96,26 +115,45 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> MergeSort<T, THREADS, I
     ) -> [T; ITEMS] {
         let (mut a, mut b) = (first + of_first, first + half + begin - of_first);
         let (end_a, end_b) = (first + half, first + 2 * half);
-        let (mut of_a, mut of_b) = (self.at(a), self.at(b));
+        // SAFETY: by `split`, neither is behind its run's end, which is at most `LEN`. Before the last value is taken, not
+        // both are at their ends, and the one that is at its end is not moved on.
+        let (mut of_a, mut of_b) = unsafe { (self.at(a), self.at(b)) };
         core::array::from_fn(|_| {
             let takes_b = b < end_b && (a >= end_a || is_less(of_b, of_a));
             let value = if takes_b { of_b } else { of_a };
-            if takes_b {
-                b += 1;
-                of_b = self.at(b);
-            } else {
-                a += 1;
-                of_a = self.at(a);
+            // SAFETY: as above.
+            unsafe {
+                if takes_b {
+                    b += 1;
+                    of_b = self.at(b);
+                } else {
+                    a += 1;
+                    of_a = self.at(a);
+                }
             }
             value
         })
     }
 
-    /// Value `index`, or that of the last.
+    /// Value `index`.
+    ///
+    /// # Safety
+    /// `index` must be at most `LEN`, and a barrier must have been waited for since the last write.
     #[inline(always)]
-    fn at(&self, index: u32) -> T {
-        // SAFETY: less than `LEN`.
-        unsafe { self.tile.get(index.min(Tile::<T, THREADS, ITEMS>::LEN as u32 - 1)) }
+    unsafe fn at(&self, index: u32) -> T {
+        // SAFETY: the caller's promise: in the memory, where nobody writes now; any bits are a value.
+        unsafe { self.place(index).read() }
+    }
+
+    /// Where value `index` lies.
+    ///
+    /// Accesses are ordinary ones, not atomics: with those ptxas takes the search for a loop that waits, has it yield and
+    /// brings the warp together again before each barrier, which makes the sort twice as slow. No two race: this object's
+    /// barrier is its own, `sort` is all that waits for it, and there writes and reads take turns. So between one pair of
+    /// barriers all threads write their own values, between the next all read, however they come here.
+    #[inline(always)]
+    fn place(&self, index: u32) -> *mut T {
+        self.memory.cast::<T>().wrapping_add(index as usize)
     }
 }
 
@@ -133,7 +171,7 @@ fn sort_own<T: Copy, const ITEMS: usize>(values: &mut [T; ITEMS], is_less: &mut 
     }
 }
 
-// SAFETY: whatever threads do, they access the memory by the tile's functions alone, within bounds.
+// SAFETY: whatever threads do, they access the memory by `write_own` and `at` alone, within bounds and without races.
 unsafe impl<T: Value, const THREADS: usize, const ITEMS: usize> SharedParam for MergeSort<T, THREADS, ITEMS> {
     type Storage = Memory<T, THREADS, ITEMS>;
 
@@ -141,8 +179,8 @@ unsafe impl<T: Value, const THREADS: usize, const ITEMS: usize> SharedParam for 
     #[track_caller]
     unsafe fn make(storage: *mut Self::Storage, barrier: u32) -> Self {
         // SAFETY: the caller's promise.
-        let (tile, barrier) = unsafe { (Tile::new(storage), ObjectBarrier::new(barrier)) };
-        Self { tile, thread: Shape::<THREADS>::thread(), is_used: false, barrier }
+        let barrier = unsafe { ObjectBarrier::new(barrier) };
+        Self { memory: storage, thread: Shape::<THREADS>::thread(), is_used: false, barrier }
     }
 }
 

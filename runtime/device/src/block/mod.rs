@@ -52,7 +52,8 @@
 //!
 //! 1. Every access to an object's memory is a relaxed atomic one of the block's scope, `ld.relaxed.cta` and
 //!    `st.relaxed.cta`, which in shared memory is the machine instruction of an ordinary one. So there are no data races,
-//!    however threads diverge, leave early, or call something else than the others.
+//!    however threads diverge, leave early, or call something else than the others. [`Scan`] and [`MergeSort`] use
+//!    ordinary accesses, and say why no two of them race.
 //! 2. Any bits are a value, so that what nobody wrote is some value. What is computed of such values, as places to write
 //!    to, is kept within the memory.
 //! 3. A thread's number is compared with `THREADS` where the object is made.

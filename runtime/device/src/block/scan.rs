@@ -2,20 +2,19 @@
 
 use core::fmt;
 
-use super::memory::{Value, get, set};
+use super::memory::Value;
 use super::number::Number;
 use super::reduce::own;
-use super::threads::{MOST_WARPS, Shape, WARP};
+use super::threads::{Shape, WARP};
+use super::tile::Memory;
 use crate::cooperative::{WarpGroup, tile};
 use crate::shared::{ObjectBarrier, SharedParam};
 
-/// Most warps whose values each thread goes through one by one.
-const FEW: usize = 8;
-
-/// Scans of a `T` from each of a block's `THREADS` threads: CUB's `BlockScan<T, THREADS, BLOCK_SCAN_WARP_SCANS>`.
+/// Scans of a `T` from each of a block's `THREADS` threads: CUB's `BlockScan<T, THREADS, BLOCK_SCAN_RAKING>`.
 ///
-/// Every warp scans its values by shuffles, and leaves its total in shared memory. After one barrier every thread
-/// combines those of the warps before its own. It takes up to 64 `T` of shared memory, and a barrier a call.
+/// Every thread leaves its value in shared memory. The first warp scans them all, each lane a run of `THREADS` / 32, and
+/// the lanes' totals by shuffles; the others only wait. That takes two barriers a call, and two times `THREADS` + 32 `T` of
+/// shared memory. A block of one warp uses shuffles alone.
 ///
 /// All threads must make the same calls in the same order. Those that have ended are not waited for, and give any value.
 /// Operators must be associative; they need not be commutative.
@@ -35,8 +34,9 @@ const FEW: usize = 8;
 /// }
 /// ```
 pub struct Scan<T, const THREADS: usize> {
-    /// A total for each warp, twice: by turns, so that one barrier a call is enough.
-    totals: *mut [[T; MOST_WARPS]; 2],
+    /// A value for each thread, twice: by turns, so that no barrier is needed between one call's reads and the next one's
+    /// writes.
+    values: *mut [Memory<T, THREADS, 1>; 2],
     turn: usize,
     thread: u32,
     barrier: ObjectBarrier,
@@ -64,19 +64,10 @@ impl<T: Value, const THREADS: usize> Scan<T, THREADS> {
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     pub fn scan(&mut self, value: T, mut combine: impl FnMut(T, T) -> T) -> Scanned<T> {
-        let warp = tile::<32>();
-        let in_warp = warp.inclusive_scan(value, &mut combine);
-        let before = warp.shuffle_up(in_warp, 1);
-        let (below, total) = self.of_warps(in_warp, &mut combine);
-        let Some(below) = below else { return Scanned { inclusive: in_warp, exclusive: before, total } };
-        Scanned {
-            inclusive: combine(below, in_warp),
-            exclusive: Some(match before {
-                Some(before) => combine(below, before),
-                None => below,
-            }),
-            total,
-        }
+        self.scan_with(value, &mut combine, |value, combine| {
+            let up_to_here = tile::<32>().inclusive_scan(value, combine);
+            (up_to_here, tile::<32>().shuffle_up(up_to_here, 1))
+        })
     }
 
     /// What `combine` makes of the values up to this thread: CUB's `InclusiveScan`.
@@ -173,58 +164,82 @@ impl<T: Value, const THREADS: usize> Scan<T, THREADS> {
         (values, found.total)
     }
 
-    /// What `combine` makes of the totals of the warps before this one, `None` in the first, and of all.
+    /// The scan, where `in_warp` finds the first warp's sums up to each lane and before it.
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
-    fn of_warps(&mut self, in_warp: T, combine: &mut impl FnMut(T, T) -> T) -> (Option<T>, T) {
-        let warp = self.thread as usize / WARP;
+    fn scan_with<F: FnMut(T, T) -> T>(
+        &mut self,
+        value: T,
+        combine: &mut F,
+        in_warp: impl FnOnce(T, &mut F) -> (T, Option<T>),
+    ) -> Scanned<T> {
         if Self::WARPS == 1 {
-            return (None, tile::<32>().shuffle(in_warp, 31));
+            let (inclusive, exclusive) = in_warp(value, combine);
+            return Scanned { inclusive, exclusive, total: tile::<32>().shuffle(inclusive, 31) };
         }
-        self.leave(in_warp);
-        let both = if Self::WARPS <= FEW {
-            let mut total = self.total(0);
-            let mut below = total;
-            for other in 1..Self::WARPS {
-                if other == warp {
-                    below = total;
-                }
-                total = combine(total, self.total(other));
-            }
-            (below, total)
-        } else {
-            // Every warp scans the totals. Lanes past the last warp take its total again, which nobody looks at.
-            let lanes = tile::<32>();
-            let lane = self.thread as usize % WARP;
-            let totals = lanes.inclusive_scan(self.total(lane.min(Self::WARPS - 1)), combine);
-            (lanes.shuffle(totals, warp.saturating_sub(1) as u32), lanes.shuffle(totals, Self::WARPS as u32 - 1))
-        };
-        self.turn ^= 1;
-        (if warp > 0 { Some(both.0) } else { None }, both.1)
-    }
-
-    /// Leaves the warp's total for the others, and waits for theirs.
-    #[inline(always)]
-    #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
-    fn leave(&mut self, in_warp: T) {
-        if self.thread as usize % WARP == WARP - 1 {
-            // SAFETY: a thread's number is less than `THREADS`, so the warp's is less than `MOST_WARPS`.
-            unsafe { set(self.place(self.thread as usize / WARP), in_warp) };
+        let thread = self.thread as usize;
+        self.write(thread, value);
+        self.barrier.wait();
+        if thread < WARP {
+            self.rake(thread * Self::WARPS, combine, in_warp);
         }
         self.barrier.wait();
+        let inclusive = self.read(thread);
+        let exclusive = if thread > 0 { Some(self.read(thread - 1)) } else { None };
+        let total = self.read(THREADS - 1);
+        self.turn ^= 1;
+        Scanned { inclusive, exclusive, total }
+    }
+
+    /// Puts the sums up to each in the place of the values: of all, by the first warp, of which this lane does those from
+    /// `first` on.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn rake<F: FnMut(T, T) -> T>(
+        &mut self,
+        first: usize,
+        combine: &mut F,
+        in_warp: impl FnOnce(T, &mut F) -> (T, Option<T>),
+    ) {
+        let mut own = self.read(first);
+        for at in first + 1..first + Self::WARPS {
+            own = combine(own, self.read(at));
+        }
+        let (_, mut before) = in_warp(own, combine);
+        for at in first..first + Self::WARPS {
+            let value = self.read(at);
+            let sum = match before {
+                Some(before) => combine(before, value),
+                None => value,
+            };
+            self.write(at, sum);
+            before = Some(sum);
+        }
     }
 
     #[inline(always)]
-    fn total(&self, warp: usize) -> T {
-        // SAFETY: callers ask for warps of the block.
-        unsafe { get(self.place(warp)) }
+    fn read(&self, thread: usize) -> T {
+        // SAFETY: callers ask for threads of the block; any bits are a value. Accesses are ordinary ones, and no two race,
+        // however threads come here: this object's barrier is its own, and `scan_with` is all that waits for it. So threads
+        // pass it in the same order: between the first barrier of a call and its second only the first warp accesses the
+        // values, each lane its own. What is read after the second is written again in the call after the next, to whose
+        // first access a thread comes when all have come to the next call's first barrier.
+        unsafe { self.place(thread).read() }
     }
 
-    /// Where the total of a warp below `MOST_WARPS` lies.
     #[inline(always)]
-    fn place(&self, warp: usize) -> *mut T {
-        // `turn` is 0 or 1.
-        self.totals.cast::<T>().wrapping_add(self.turn % 2 * MOST_WARPS + warp)
+    fn write(&mut self, thread: usize, value: T) {
+        // SAFETY: as in `read`.
+        unsafe { self.place(thread).write(value) };
+    }
+
+    /// Where the value of a thread below `THREADS` lies. Where lanes would begin an even number apart, and so meet in the
+    /// same banks, one is left free after each lane's.
+    #[inline(always)]
+    fn place(&self, thread: usize) -> *mut T {
+        let free = if Self::WARPS.is_multiple_of(2) { thread / Self::WARPS } else { 0 };
+        // `turn` is 0 or 1, and the memory has room for 32 more.
+        self.values.cast::<Memory<T, THREADS, 1>>().wrapping_add(self.turn % 2).cast::<T>().wrapping_add(thread + free)
     }
 }
 
@@ -290,23 +305,24 @@ impl<T: Number, const THREADS: usize> Scan<T, THREADS> {
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     fn sums(&mut self, value: T) -> (T, T, T) {
-        let (in_warp, before) = value.sums_of_warp();
-        let (below, total) = self.of_warps(in_warp, &mut T::plus);
-        let below = below.unwrap_or(T::ZERO);
-        (below.plus(in_warp), below.plus(before), total)
+        let found = self.scan_with(value, &mut T::plus, |value, _| {
+            let (up_to_here, before) = value.sums_of_warp();
+            (up_to_here, Some(before))
+        });
+        (found.inclusive, found.exclusive.unwrap_or(T::ZERO), found.total)
     }
 }
 
-// SAFETY: whatever threads do, they access the memory by `get` and `set` alone, within bounds.
+// SAFETY: whatever threads do, they access the memory by `scan_with` alone, within bounds and without races.
 unsafe impl<T: Value, const THREADS: usize> SharedParam for Scan<T, THREADS> {
-    type Storage = [[T; MOST_WARPS]; 2];
+    type Storage = [Memory<T, THREADS, 1>; 2];
 
     #[inline(always)]
     #[track_caller]
     unsafe fn make(storage: *mut Self::Storage, barrier: u32) -> Self {
         // SAFETY: the caller's promise.
         let barrier = unsafe { ObjectBarrier::new(barrier) };
-        Self { totals: storage, turn: 0, thread: Shape::<THREADS>::thread(), barrier }
+        Self { values: storage, turn: 0, thread: Shape::<THREADS>::thread(), barrier }
     }
 }
 

@@ -3,8 +3,9 @@
 use super::memory::{Value, get, set};
 use super::threads::{MOST_WARPS, WARP};
 
-/// Memory for `ITEMS` values of each of `THREADS` threads, and for what is left free between them.
-#[repr(C)]
+/// Memory for `ITEMS` values of each of `THREADS` threads, and for what is left free between them. Its alignment allows
+/// vectors.
+#[repr(C, align(16))]
 pub struct Memory<T, const THREADS: usize, const ITEMS: usize> {
     items: [[T; ITEMS]; THREADS],
     /// After every 32 values one is free, if `ITEMS` is even: at most so many.

@@ -6,13 +6,12 @@ use crate::disjoint::group::{Block, Thread};
 use crate::disjoint::{DisjointParts, Part};
 use crate::index::{rank_in_block, threads_of_block};
 
-/// Bytes that a thread reads or writes at once.
-const VECTOR: usize = 16;
+/// What a thread reads or writes at once: one number, since LLVM takes an array apart and does not put it together again
+/// where another path ends with a store to the same place.
+type Vector = u128;
 
-/// `VECTOR` bytes.
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct Vector([u32; 4]);
+/// Its bytes, on which it is aligned.
+const VECTOR: usize = size_of::<Vector>();
 
 /// `ITEMS` neighbouring values for each thread, from the beginning of a slice: thread `t` has those from `t * ITEMS` on.
 /// CUB's `BlockLoad` with `BLOCK_LOAD_VECTORIZE`: where the address and the number of bytes allow it, 16 bytes at once

@@ -2,10 +2,13 @@
 //!
 //! `ptx-host` runs every thread of a block as a coroutine of one thread of the system, and says here which one it runs.
 
+mod children;
 mod exchange;
 mod thread;
 pub(crate) mod warp;
 
+pub(crate) use children::launch_child;
+pub use children::{Child, take_children};
 pub use exchange::{begin_block, ended, steps};
 pub(crate) use exchange::{count, exchange};
 pub use thread::{Exit, Pause, Thread, is_in_kernel, set};

@@ -1,7 +1,7 @@
 //! What `println!` and `print!` expand to: a call of the driver's `vprintf` with a constant format and a packed valist.
 //!
 //! The macro knows the format string, not the types of the arguments; they choose their conversion through [`Arg`]. So
-//! the format is put together by constant evaluation ([`format`]), once for every instance of the code around it. What
+//! the format is put together by constant evaluation (`format`), once for every instance of the code around it. What
 //! printf cannot say is written into an [`Arena`] on the stack and passed as `%s`.
 //!
 //! CUDA's printf takes flags, `*` for the width alone, and at most 32 values, widths among them (CUDA C++ Programming

@@ -7,10 +7,12 @@ pub use memory::CpuMemory;
 
 use ptx_abi::Descriptor;
 use ptx_device::Dim3;
+use ptx_device::cpu::{self, Child};
 
 use crate::error::{Error, Result};
 use crate::grid::{Grid, GridError, Limits};
-use crate::launch::{Argument, Body, Launch, some_address};
+use crate::launch::{Argument, Body, Launch};
+use crate::memory::some_address;
 
 /// What every GPU that CUDA supports today allows (CUDA C++ Programming Guide, "Features and Technical Specifications"); of
 /// shared memory, what sm_90 does, the most of all.
@@ -38,6 +40,8 @@ impl Launch<'_> {
     /// (`sync_threads`) or ends, in the order of their numbers, so that the same launch always does the same. Launches of
     /// several threads of the system wait for each other, since shared memory is a static of the program.
     ///
+    /// What the kernel launches runs afterwards, grid after grid.
+    ///
     /// It is what the GPU computes, but for what differs between CPUs and GPUs: `a * b + c` is not fused, math functions
     /// are the system's, and a race between threads has always the same outcome. `ptx::arch()` is 0.
     ///
@@ -47,11 +51,11 @@ impl Launch<'_> {
     /// # Panics
     /// With the kernel's own panic. The thread is named on the standard error output.
     pub fn launch_on_cpu(self, grid: Grid) -> Result<()> {
-        let (kernel, grid) = (self.kernel, self.with_shared(grid));
+        let (kernel, grid) = (self.kernel, grid.shared_bytes(grid.shared_bytes.max(self.shared_bytes)));
         let Some(body) = self.body else {
             return Err(Error::Cpu { kernel: kernel.name.to_owned(), reason: "its body was not compiled for the CPU" });
         };
-        if ptx_device::cpu::is_in_kernel() {
+        if cpu::is_in_kernel() {
             return Err(Error::Cpu { kernel: kernel.name.to_owned(), reason: "another kernel would launch it" });
         }
         if self.extras.needs_blocks_at_once() && grid.blocks.volume() > 1 {
@@ -67,14 +71,20 @@ impl Launch<'_> {
                 _ => words.as_ptr().cast(),
             })
             .collect();
+        // Before the arguments go, and however this ends.
+        let _children = Children;
         // SAFETY: the promise of who gave the body: these are the places of its parameters, in order, and what they point
         // to is memory that the launch borrows.
-        run::run(kernel.name, grid, &|| unsafe { body(&places) })
+        run::run(kernel.name, grid, &|| unsafe { body(&places) })?;
+        run_children()
     }
 
     /// Address and length, or extents, of the argument of that number; of a value nothing.
     fn words(&self, index: usize) -> Result<[u64; 2]> {
         let argument = &self.arguments[index];
+        if let Argument::Object(_) = argument {
+            return Err(self.other_place(index, "a texture or surface", "they need a GPU: `launch` it there"));
+        }
         let Some(memory) = argument.memory() else { return Ok([0; 2]) };
         let Some(address) = memory.cpu_address() else {
             return Err(self.other_place(index, "memory of a GPU", "take `ptx::CpuMemory`, or `launch` it on the GPU"));
@@ -85,6 +95,30 @@ impl Launch<'_> {
             Argument::Shaped(_, shape) => Ok([address, shape.word()]),
             _ => Ok([address, memory.len() as u64]),
         }
+    }
+}
+
+/// Runs what the kernel launched, and what that launched: after each grid its children, those of the tail last.
+fn run_children() -> Result<()> {
+    let mut waiting = Vec::new();
+    loop {
+        let (tail, beside): (Vec<_>, Vec<_>) = cpu::take_children().into_iter().partition(|child| child.is_tail);
+        // The last one is the next.
+        waiting.extend(tail.into_iter().rev());
+        waiting.extend(beside.into_iter().rev());
+        let Some(Child { kernel, blocks, threads, shared_bytes, body, .. }) = waiting.pop() else { return Ok(()) };
+        let grid = Grid { blocks, threads, shared_bytes };
+        grid.check(&LIMITS).map_err(|reason| Error::Grid { kernel: kernel.to_owned(), grid, reason })?;
+        run::run(kernel, grid, &*body)?;
+    }
+}
+
+/// Dropped when a launch ends, by a panic or an error too: children that have not run never do.
+struct Children;
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        drop(cpu::take_children());
     }
 }
 

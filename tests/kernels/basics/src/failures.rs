@@ -51,3 +51,11 @@ pub unsafe fn reads_nowhere(mut out: DisjointSlice<u32>) {
         *out = unsafe { core::ptr::without_provenance::<u32>(16).read_volatile() };
     }
 }
+
+/// Panics at the first of `indices` that `values` does not have.
+#[kernel]
+pub fn gathers(indices: &[u32], values: &[u32], mut out: DisjointSlice<u32>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = indices.iter().fold(0, |sum, index| sum ^ values[*index as usize]);
+    }
+}

@@ -206,6 +206,67 @@ pub fn rotation(seed: u32) -> u32 {
     functions[(seed & 1) as usize](seed)
 }
 
+/// Powers that overflow, of which what follows is computed before it is known whether there is one.
+#[inline]
+pub fn powers(seed: u32) -> u32 {
+    let base = u128::from(seed) << (seed % 90) | u128::from(seed);
+    let float = base.saturating_pow(seed & 3) as f32;
+    let rest = (base as i128).wrapping_neg().saturating_pow(seed >> 2 & 3) % 10;
+    let left = base.checked_pow(seed & 7).map_or(0.5, |power| power as f64 % 3.0);
+    float.to_bits().wrapping_mul(31).wrapping_add(rest as u32).wrapping_mul(31).wrapping_add((left * 2.0) as u32)
+}
+
+/// Minima and maxima of three, where one or more are negated.
+#[inline]
+pub fn extremes(seed: u32) -> u32 {
+    let [a, b, c] = [seed, seed.rotate_left(11) ^ 0x8000_0001, seed.wrapping_mul(0x9e37_79b9)].map(|bits| bits as i32);
+    let mut most = c;
+    for step in 0..4 {
+        most = most.max(b.wrapping_sub(a.wrapping_mul(step)).max(step.wrapping_sub(b)));
+    }
+    let all = [
+        a.max(b.wrapping_neg()).max(c),
+        c.min(a.wrapping_neg().min(b.wrapping_neg())),
+        c.max(a.wrapping_abs()).max(b),
+        c.min(b).min(a.wrapping_abs().wrapping_neg()),
+        most,
+    ];
+    all.iter().fold(0, |hash: u32, value| hash.wrapping_mul(31).wrapping_add(*value as u32))
+}
+
+/// Choices between zeros of both signs.
+#[inline]
+pub fn zeros(seed: u32) -> u32 {
+    let [a, b] = [seed >> 2, seed >> 4].map(|bits| f32::from((bits & 3) as u8));
+    let (a, b) = (if seed & 1 == 0 { a } else { -a }, if seed & 2 == 0 { f64::from(b) } else { f64::from(-b) });
+    let all = [
+        if a < 0.0 { a } else { 0.0 },
+        if a > -0.0 { a } else { -0.0 },
+        if a < 0.0 { 0.0 } else { a },
+        if b < 0.0 { b } else { 0.0 } as f32,
+        if f64::from(a) > b { f64::from(a) } else { b } as f32,
+        if b > f64::from(a) { f64::from(a) } else { b } as f32,
+    ];
+    all.iter().fold(0, |hash: u32, value| hash.wrapping_mul(31).wrapping_add(value.to_bits()))
+}
+
+/// A minus, an absolute value and a copied sign change one bit, of a NaN, too.
+#[inline]
+pub fn signs(seed: u32) -> u32 {
+    let payload = seed.wrapping_mul(0x9E37_79B9);
+    let single = if seed & 3 == 0 { payload } else { 0x7F80_0001 | payload };
+    let double = u64::from(payload) << 32 | if seed & 3 == 0 { 0 } else { 0x7FF0_0000_0000_0000 } | u64::from(seed);
+    let (a, b) = (f32::from_bits(single), f64::from_bits(double));
+    let other = if seed & 4 == 0 { a } else { -a };
+    let mut kept = [-a, a.abs(), a.copysign(1.0), 1.0_f32.copysign(-a), other, -a.abs()];
+    kept.rotate_left(seed as usize & 1);
+    let order = [a.total_cmp(&-a), (-b).total_cmp(&-f64::INFINITY), b.abs().total_cmp(&b)];
+    let doubles = [-b, b.abs(), if seed & 8 == 0 { -b } else { b.abs() }].map(f64::to_bits);
+    let hash = |hash: u32, value: u32| hash.wrapping_mul(31).wrapping_add(value);
+    let hashed = kept.iter().map(|value| value.to_bits()).chain(order.iter().map(|order| *order as u32)).fold(0, hash);
+    doubles.iter().flat_map(|bits| [*bits as u32, (bits >> 32) as u32]).fold(hashed, hash)
+}
+
 macro_rules! kernels {
     ($($function:ident, $kernel:ident;)*) => {
         $(
@@ -230,4 +291,8 @@ kernels! {
     recursion, run_recursion;
     depth, run_depth;
     rotation, run_rotation;
+    powers, run_powers;
+    extremes, run_extremes;
+    zeros, run_zeros;
+    signs, run_signs;
 }

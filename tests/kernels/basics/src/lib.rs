@@ -4,6 +4,7 @@
 
 pub mod atomics;
 pub mod failures;
+pub mod generic;
 pub mod indices;
 pub mod language;
 pub mod layouts;

@@ -23,7 +23,7 @@ pub use play::{PERIOD, STRIDE, THREADS};
 
 /// Kernels on global memory. `count` says how many threads share tries: all of the launch, or those of a block.
 macro_rules! on_global_memory {
-    ($($(#[$doc:meta])* $name:ident: $scope:ident, $x:ident $y:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $scope:ident $other:ident, $x:ident $y:ident;)*) => {$(
         $(#[$doc])*
         #[kernel]
         #[inline(always)]
@@ -42,22 +42,26 @@ macro_rules! on_global_memory {
             let own = me.first * 2 * stride..(me.first + count) * 2 * stride;
             let Some(memory) = memory.get(own) else { return };
             let launch = Launch { row, memory, stride, seed, noise: noise.as_slice(), out: out.as_slice() };
-            dispatch::<$x, $y, $scope>(launch, me);
+            dispatch::<$x, $y, $scope, $other>(launch, me);
         }
     )*};
 }
 
 on_global_memory! {
     /// In device scope.
-    of_device: Device, u32 u32;
+    of_device: Device Device, u32 u32;
     /// In system scope.
-    of_system: System, u32 u32;
+    of_system: System System, u32 u32;
     /// In block scope.
-    of_block: Block, u32 u32;
+    of_block: Block Block, u32 u32;
+    /// In two scopes that both hold all threads.
+    device_system: Device System, u32 u32;
+    /// The same for threads of a block.
+    block_device: Block Device, u32 u32;
     /// In device scope, with a wide and a narrow location.
-    wide_narrow: Device, u64 u8;
+    wide_narrow: Device Device, u64 u8;
     /// The other way round.
-    narrow_wide: Device, u16 u64;
+    narrow_wide: Device Device, u16 u64;
 }
 
 /// In cluster scope, which sm_90 has.
@@ -79,7 +83,7 @@ pub fn of_cluster(
         let own = me.first * 2 * stride..(me.first + count) * 2 * stride;
         let Some(memory) = memory.get(own) else { return };
         let launch = Launch { row, memory, stride, seed, noise: noise.as_slice(), out: out.as_slice() };
-        dispatch::<u32, u32, Cluster>(launch, me);
+        dispatch::<u32, u32, Cluster, Cluster>(launch, me);
     }
 }
 
@@ -106,7 +110,7 @@ pub fn of_shared(row: u32, seed: u32, noise: AtomicSlice<u32, Device>, out: Atom
     sync_threads();
     let launch =
         Launch { row, memory: &MEMORY[..], stride: STRIDE, seed, noise: noise.as_slice(), out: out.as_slice() };
-    dispatch::<u32, u32, Block>(launch, me);
+    dispatch::<u32, u32, Block, Block>(launch, me);
     sync_threads();
     note(launch, me);
 }

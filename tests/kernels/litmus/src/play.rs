@@ -1,5 +1,7 @@
 //! Who plays which thread of which try, where, and when.
 
+use core::any::TypeId;
+
 use ptx::atomic::{Atomic, Device, Ordering, Scope};
 use ptx::prelude::thread;
 use ptx_litmus::{READS, RESULTS};
@@ -75,9 +77,10 @@ pub fn number(noise: &[Atomic<u32, Device>], seed: u32) -> Option<usize> {
     None
 }
 
-/// Plays all threads of a program. Warps begin with different ones. No index is checked: panics would make ptxas slow.
+/// Plays all threads of a program: the second and fourth in scope `T`. Warps begin with different ones. No index is checked:
+/// panics would make ptxas slow.
 #[inline(always)]
-pub fn play<P: Program, X: Cell, Y: Cell, S: Scope>(launch: Launch<'_, S>, me: Member) {
+pub fn play<P: Program, X: Cell, Y: Cell, S: Scope, T: Scope>(launch: Launch<'_, S>, me: Member) {
     let warp = thread::thread_idx_x() / 32 + thread::block_idx_x();
     for turn in 0..P::THREADS {
         let role = (turn + (warp + launch.seed) as usize) % P::THREADS;
@@ -93,17 +96,31 @@ pub fn play<P: Program, X: Cell, Y: Cell, S: Scope>(launch: Launch<'_, S>, me: M
                 place.load(Ordering::Relaxed);
             }
         }
-        // SAFETY: strides are aligned to the widest cell and hold it; nobody accesses the memory otherwise.
-        let at = unsafe {
-            Locations::<X, Y, S> { x: Atomic::from_ptr(x.as_ptr().cast()), y: Atomic::from_ptr(y.as_ptr().cast()) }
+        let (x, y) = (x.as_ptr(), y.as_ptr());
+        // One scope needs the code once.
+        let read = if role.is_multiple_of(2) || TypeId::of::<S>() == TypeId::of::<T>() {
+            // SAFETY: strides are aligned to the widest cell and hold it; nobody accesses the memory otherwise.
+            P::run(role, unsafe { locations::<X, Y, S>(x, y) })
+        } else {
+            // SAFETY: as above.
+            P::run(role, unsafe { locations::<X, Y, T>(x, y) })
         };
-        let read = P::run(role, at);
         for (index, value) in read.into_iter().enumerate() {
             if let Some(out) = launch.out.get((me.first + number) * RESULTS + role * READS + index) {
                 out.store(value, Ordering::Relaxed);
             }
         }
     }
+}
+
+/// The locations at these addresses.
+///
+/// # Safety
+/// They hold the cells, which only atomics of this program access.
+#[inline(always)]
+unsafe fn locations<'a, X: Cell, Y: Cell, S: Scope>(x: *mut u32, y: *mut u32) -> Locations<'a, X, Y, S> {
+    // SAFETY: as the caller promises.
+    unsafe { Locations { x: Atomic::from_ptr(x.cast()), y: Atomic::from_ptr(y.cast()) } }
 }
 
 /// Notes what is in both locations of a try now.

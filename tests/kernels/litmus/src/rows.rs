@@ -63,12 +63,12 @@ macro_rules! as_code {
             }
         )*
 
-        /// Plays the row of that number.
+        /// Plays the row of that number; every other thread of it in scope `T`.
         #[inline(always)]
-        pub fn dispatch<X: Cell, Y: Cell, S: Scope>(launch: Launch<'_, S>, me: Member) {
+        pub fn dispatch<X: Cell, Y: Cell, S: Scope, T: Scope>(launch: Launch<'_, S>, me: Member) {
             let mut number = 0..;
             $(if Some(launch.row) == number.next() {
-                return play::<$id, X, Y, S>(launch, me);
+                return play::<$id, X, Y, S, T>(launch, me);
             })*
         }
     };

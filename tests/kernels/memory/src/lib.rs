@@ -1,5 +1,7 @@
-//! Statics that the host writes and reads, cache operators, and copies in the background.
+//! Statics that the host writes and reads, cache operators, copies in the background, and what else needs sm_90.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
+
+pub mod clusters;
 
 use ptx::atomic::{Atomic, Device, Ordering};
 use ptx::prelude::*;

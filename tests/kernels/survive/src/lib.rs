@@ -174,6 +174,51 @@ pub fn writes_late(mut values: DisjointSlice<u32>) {
     }
 }
 
+/// Says to kernels of other streams that this one has begun.
+///
+/// # Safety
+/// `flag` must be an address of device memory that is only used as a flag.
+#[kernel]
+pub unsafe fn raises(flag: *mut u32) {
+    // SAFETY: the caller's promise.
+    unsafe { flag.write_volatile(1) };
+}
+
+/// Waits until a kernel of another stream has raised the flag, at most two seconds: 1 if it came.
+///
+/// # Safety
+/// As of [`raises`].
+#[kernel]
+pub unsafe fn waits_for_flag(flag: *const u32, mut out: DisjointSlice<u32>) {
+    let begin = thread::timer_ns();
+    let mut came = 0;
+    while came == 0 && thread::timer_ns() - begin < 2_000_000_000 {
+        // SAFETY: the caller's promise.
+        came = unsafe { flag.read_volatile() };
+        control::sleep_ns(1000);
+    }
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = came;
+    }
+}
+
+/// Copies only when a kernel of another stream has raised the flag.
+///
+/// # Safety
+/// As of [`raises`].
+#[kernel]
+pub unsafe fn copies_after_flag(flag: *const u32, values: &[u32], mut out: DisjointSlice<u32>) {
+    let begin = thread::timer_ns();
+    // SAFETY: the caller's promise.
+    while unsafe { flag.read_volatile() } == 0 && thread::timer_ns() - begin < 2_000_000_000 {
+        control::sleep_ns(1000);
+    }
+    let i = thread::index_1d();
+    if let (Some(out), Some(value)) = (out.get_mut(i), values.get(i.get())) {
+        *out = *value;
+    }
+}
+
 /// Takes more values than a launch keeps in itself.
 #[kernel]
 #[expect(clippy::too_many_arguments, reason = "that is what is tested")]

@@ -23,12 +23,12 @@ const CHAINS: f64 = 8.0;
 /// Measures, and says what the device is.
 pub fn measure() -> Result<Value> {
     let gpu = Gpu::open()?;
-    let [rust, cuda, trap] = gpu.loaded();
+    let [rust, cuda, trap, exit] = gpu.loaded();
     Ok(json!({
         "gpu": gpu.device.name(),
         "compute_capability": gpu.device.capability(),
         "cuda": gpu.device.driver_version().map(|(major, minor)| format!("{major}.{minor}"))?,
-        "loaded": { "rust": rust, "cuda": cuda, "trap": trap },
+        "loaded": { "rust": rust, "cuda": cuda, "trap": trap, "exit": exit },
         "copy_gb_s": copy(&gpu)?,
         "f32_gflop_s": peak(&gpu, "peak_f32", size_of::<f32>())?,
         "f64_gflop_s": peak(&gpu, "peak_f64", size_of::<f64>())?,

@@ -14,8 +14,21 @@ pub static RUST: Image = ptx::image!("ptx-bench-kernels");
 /// The same kernels, in which a panic says nothing.
 static TRAP: Image = ptx::image!("trap");
 
+/// The same kernels, whose context outlives a panic.
+static EXIT: Image = ptx::image!("exit");
+
 /// Their twins in CUDA C++.
 static TWINS: &[Object] = include!(concat!(env!("OUT_DIR"), "/twins.rs"));
+
+/// The cubin of the kernels in CUDA C++ that runs on the device.
+pub fn twin(device: &Device) -> Option<&'static [u8]> {
+    let (major, minor) = device.capability();
+    let fits = |object: &&Object| {
+        let arch = object.arch.strip_prefix("sm_").and_then(|number| number.parse::<u32>().ok());
+        arch.is_some_and(|arch| arch / 10 == major && arch % 10 <= minor)
+    };
+    TWINS.iter().filter(fits).max_by_key(|object| object.arch).and_then(|object| object.cubin)
+}
 
 /// A device with the modules loaded.
 pub struct Gpu {
@@ -24,6 +37,7 @@ pub struct Gpu {
     rust: Module,
     cuda: Module,
     trap: Module,
+    exit: Module,
 }
 
 /// A kernel of one of the modules.
@@ -48,12 +62,13 @@ impl Gpu {
         let twins = unsafe { Image::new("twins", Linking::None, TWINS, &[]) };
         let cuda = device.load(&twins).context("loading the kernels in CUDA C++")?;
         let trap = device.load(&TRAP).context("loading the kernels in Rust with `panic = \"trap\"`")?;
-        Ok(Self { device, rust, cuda, trap })
+        let exit = device.load(&EXIT).context("loading the kernels in Rust with `after-panic = \"exit\"`")?;
+        Ok(Self { device, rust, cuda, trap, exit })
     }
 
-    /// What was loaded, in words: Rust, CUDA C++, Rust with `panic = "trap"`.
-    pub fn loaded(&self) -> [&str; 3] {
-        [self.rust.loaded(), self.cuda.loaded(), self.trap.loaded()]
+    /// What was loaded, in words: Rust, CUDA C++, Rust with `panic = "trap"`, Rust with `after-panic = "exit"`.
+    pub fn loaded(&self) -> [&str; 4] {
+        [self.rust.loaded(), self.cuda.loaded(), self.trap.loaded(), self.exit.loaded()]
     }
 
     /// The Rust kernel of that name.
@@ -69,6 +84,11 @@ impl Gpu {
     /// The Rust kernel of that name with `panic = "trap"`.
     pub fn trap(&self, name: &str) -> Result<Kernel<'_>> {
         Ok(Kernel { gpu: self, function: self.trap.function(name)?, name: "Rust with `panic = \"trap\"`" })
+    }
+
+    /// The Rust kernel of that name with `after-panic = "exit"`.
+    pub fn exit(&self, name: &str) -> Result<Kernel<'_>> {
+        Ok(Kernel { gpu: self, function: self.exit.function(name)?, name: "Rust with `after-panic = \"exit\"`" })
     }
 
     /// An event that knows when it happened.

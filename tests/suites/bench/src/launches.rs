@@ -1,4 +1,5 @@
-//! What a launch costs the host: typed and prepared launches beside a bare loop of `cuLaunchKernel`, in one run.
+//! What a launch costs the host: typed and prepared launches beside a bare loop of `cuLaunchKernel`, in one run; then graphs, and
+//! copies beside kernels.
 
 use std::ffi::c_void;
 use std::time::Instant;
@@ -11,6 +12,8 @@ use ptx_bench_table::statistics::median;
 use serde_json::{Value, json};
 
 use crate::gpu::RUST;
+use crate::program::Program;
+use crate::{graphs, overlap};
 
 /// Launches of each side, all rounds together.
 const LAUNCHES: u32 = 100_000;
@@ -94,6 +97,13 @@ pub fn measure() -> Result<Value> {
     };
     let ratios =
         |side: usize| json!({ "host": medians[side][0] / medians[0][0], "whole": medians[side][1] / medians[0][1] });
+    let program = Program::load(&device);
+    // Streams make launches take notes of memory, so that comes last.
+    let beside = |measure: fn(&Device, &Program) -> Result<Value>| match &program {
+        Ok(program) => measure(&device, program).unwrap_or_else(|error| json!({ "error": format!("{error:#}") })),
+        Err(error) => json!({ "error": format!("{error:#}") }),
+    };
+    let (graphs, overlap) = (beside(graphs::measure), beside(overlap::measure));
     Ok(json!({
         "gpu": device.name(),
         "launches": LAUNCHES,
@@ -101,5 +111,7 @@ pub fn measure() -> Result<Value> {
         "whole_ns": of(1),
         "typed_ratio": ratios(1),
         "prepared_ratio": ratios(2),
+        "graphs": graphs,
+        "overlap": overlap,
     }))
 }

@@ -1,4 +1,4 @@
-//! Launches every kernel of the benchmark in Rust, in CUDA C++, and in Rust with `panic = "trap"`, compares the results and
+//! Launches every kernel of the benchmark in Rust, in CUDA C++, and in Rust with other ways to panic, compares the results and
 //! measures; needs a GPU.
 //!
 //! Each kernel is measured in a process of its own, which is this program with `--only`, so that a kernel that fails costs
@@ -13,8 +13,11 @@ use ptx_bench_table::{Row, fits, rows};
 mod arguments;
 mod ceilings;
 mod gpu;
+mod graphs;
 mod launches;
 mod measure;
+mod overlap;
+mod program;
 mod session;
 
 /// Measures the kernels in Rust and in CUDA C++.
@@ -26,7 +29,8 @@ struct Options {
     /// Measure what the device can do at most, in this process, and print one line of JSON.
     #[arg(long)]
     ceilings: bool,
-    /// Measure what a launch costs the host, in this process, and print one line of JSON.
+    /// Measure what a launch and a start of a graph cost the host, and copies beside kernels, in this process, and print one
+    /// line of JSON.
     #[arg(long)]
     launches: bool,
     /// Compare the table with the kernels' signatures; needs no GPU.

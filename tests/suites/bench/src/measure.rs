@@ -1,4 +1,4 @@
-//! One kernel in Rust, in CUDA C++, and in Rust with `panic = "trap"`: results compared, times measured in turn.
+//! One kernel in Rust, in CUDA C++, and in Rust with `panic = "trap"` and with `after-panic = "exit"`: results compared, times measured in turn.
 
 use anyhow::{Context, Result, ensure};
 use ptx_bench_table::statistics::{median, quantile};
@@ -12,7 +12,7 @@ use crate::gpu::{Gpu, Kernel, RUST, Shape};
 const ROUNDS: usize = 21;
 
 /// Which side is measured when, in one round after another: who follows whom changes, too.
-const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]];
+const ORDERS: [[usize; 4]; 6] = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1], [0, 2, 1, 3], [3, 1, 2, 0]];
 
 /// Microseconds that a sample takes at least, so that the clock and the first launch count for little.
 const SAMPLE: f64 = 1_500.0;
@@ -27,22 +27,24 @@ pub fn measure(row: &Row) -> Result<Value> {
         anyhow::bail!("{fault}");
     }
     let gpu = Gpu::open()?;
-    let kernels = [gpu.rust(row.name)?, gpu.cuda(row.twin)?, gpu.trap(row.name)?];
+    let kernels = [gpu.rust(row.name)?, gpu.cuda(row.twin)?, gpu.trap(row.name)?, gpu.exit(row.name)?];
     let bench = Bench { gpu: &gpu, kernels, shape: (row.blocks, row.threads) };
     let mut arguments = Arguments::new(&gpu, (row.arguments)())?;
 
-    let [in_rust, in_cuda, with_trap] = &bench.kernels;
+    let [in_rust, in_cuda, with_trap, with_exit] = &bench.kernels;
     let rust = bench.results(in_rust, &mut arguments)?;
     let cuda = bench.results(in_cuda, &mut arguments)?;
     let mut difference = arguments.compare([&rust, &cuda], ["Rust", "CUDA C++"], row.tolerance).err();
-    if difference.is_none() {
-        let trap = bench.results(with_trap, &mut arguments)?;
-        difference = arguments.compare([&rust, &trap], ["Rust", "Rust with `trap`"], row.tolerance).err();
+    for (kernel, name) in [(with_trap, "Rust with `trap`"), (with_exit, "Rust with `exit`")] {
+        if difference.is_none() {
+            let results = bench.results(kernel, &mut arguments)?;
+            difference = arguments.compare([&rust, &results], ["Rust", name], row.tolerance).err();
+        }
     }
     drop((rust, cuda));
     arguments.reset()?;
 
-    let [rust, cuda, trap] = bench.times(&mut arguments)?;
+    let [rust, cuda, trap, exit] = bench.times(&mut arguments)?;
     let ratios: Vec<f64> = rust.iter().zip(&cuda).map(|(rust, cuda)| cuda / rust).collect();
     let side = |kernel: &Kernel<'_>, times: &[f64]| -> Result<Value> {
         let mut side = kernel.resources()?;
@@ -62,9 +64,11 @@ pub fn measure(row: &Row) -> Result<Value> {
         "rust": side(in_rust, &rust)?,
         "cuda": side(in_cuda, &cuda)?,
         "trap": side(with_trap, &trap)?,
+        "exit": side(with_exit, &exit)?,
         "ratio": median(&cuda) / median(&rust),
         "quartiles": [quantile(&ratios, 0.25), quantile(&ratios, 0.75)],
         "trap_ratio": median(&trap) / median(&rust),
+        "exit_ratio": median(&exit) / median(&rust),
         "error": difference.map(|difference| format!("the results differ: {difference}")),
     }))
 }
@@ -72,7 +76,7 @@ pub fn measure(row: &Row) -> Result<Value> {
 /// The kernels of a row with their launch.
 struct Bench<'a> {
     gpu: &'a Gpu,
-    kernels: [Kernel<'a>; 3],
+    kernels: [Kernel<'a>; 4],
     shape: Shape,
 }
 
@@ -102,15 +106,15 @@ impl Bench<'_> {
     }
 
     /// The samples of all, taken in turn.
-    fn times(&self, arguments: &mut Arguments) -> Result<[Vec<f64>; 3]> {
-        let mut launches = [1; 3];
+    fn times(&self, arguments: &mut Arguments) -> Result<[Vec<f64>; 4]> {
+        let mut launches = [1; 4];
         for (kernel, launches) in self.kernels.iter().zip(&mut launches) {
             self.sample(kernel, arguments, 3)?;
             let one = self.sample(kernel, arguments, 3)?;
             ensure!(one > 0.0, "the device's clock stands still");
             *launches = ((SAMPLE / one).ceil() as usize).clamp(1, MOST);
         }
-        let mut times = [const { Vec::new() }; 3];
+        let mut times = [const { Vec::new() }; 4];
         for round in 0..=ROUNDS {
             for which in ORDERS[round % ORDERS.len()] {
                 let time = self.sample(&self.kernels[which], arguments, launches[which])?;

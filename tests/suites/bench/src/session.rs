@@ -73,6 +73,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         ("nvcc/Rust, safe", "safe", "ratio"),
         ("nvcc/Rust, raw", "raw", "ratio"),
         ("trap/full, safe", "safe", "trap_ratio"),
+        ("exit/trap after a panic, safe", "safe", "exit_ratio"),
     ] {
         if let Some(mean) = record::mean(&kernels, style, ratio) {
             println!("geometric mean, {what}: {mean:.3}");
@@ -96,6 +97,7 @@ fn write(options: &Options, ceilings: &Value, launches: &Value, kernels: &[Value
             "safe": record::mean(kernels, "safe", "ratio"),
             "raw": record::mean(kernels, "raw", "ratio"),
             "trap": record::mean(kernels, "safe", "trap_ratio"),
+            "exit": record::mean(kernels, "safe", "exit_ratio"),
         },
         "kernels": kernels,
     });

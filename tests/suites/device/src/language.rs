@@ -35,6 +35,10 @@ pub fn tests() -> Vec<Test> {
         "recursion": recursion, run_recursion;
         "deep recursion": depth, run_depth;
         "rotation behind a pointer": rotation, run_rotation;
+        "powers that overflow": powers, run_powers;
+        "minima and maxima of negations": extremes, run_extremes;
+        "choices between zeros": zeros, run_zeros;
+        "signs of NaN": signs, run_signs;
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a launch can ask for beside its grid, and what a device refuses by a typed error.
 
 use ptx::prelude::*;
-use ptx::{Error, GridError, Image};
+use ptx::{CudaContext, Error, GridError, Image};
 use ptx_survive_kernels as kernels;
 
 use crate::gpu::Gpu;
@@ -12,9 +12,10 @@ static IMAGE: Image = ptx::image!("survive_release_full");
 type Body = fn(&Gpu) -> ptx::Result<()>;
 
 pub fn tests() -> Vec<Test> {
-    let all: [(&str, Body); 6] = [
+    let all: [(&str, Body); 7] = [
         ("blocks by occupancy", occupancy),
         ("prepared", prepared),
+        ("two contexts in turn", contexts),
         ("priorities", priorities),
         ("clusters", clusters),
         ("begins early", early),
@@ -66,6 +67,44 @@ fn prepared(gpu: &Gpu) -> ptx::Result<()> {
     assert_eq!(gpu.device.download(&count)?, [256_000]);
     let refused = kernels::counts_after(&values, &mut count).prepare(&module, Grid::new(1, 2048)).map(drop);
     assert!(matches!(refused, Err(Error::Grid { .. })), "{refused:?}");
+    Ok(())
+}
+
+/// A launch asks for the current context only where the driver refuses it: in contexts in turn, in one thread and in others,
+/// each kernel runs once, and in its own.
+fn contexts(_: &Gpu) -> ptx::Result<()> {
+    const ROUNDS: u32 = 200;
+    let open = || Device::from_context(CudaContext::new_non_primary(0, 0).expect("there may be several"));
+    let devices = [open()?, open()?];
+    let modules = [devices[0].load(&IMAGE)?, devices[1].load(&IMAGE)?];
+    let values = [devices[0].upload(&[1_u32; 64])?, devices[1].upload(&[1_u32; 64])?];
+    let mut counts = [devices[0].zeroed::<u32>(1)?, devices[1].zeroed::<u32>(1)?];
+    let grid = Grid::new(1, 64);
+    for _ in 0..ROUNDS {
+        for ((module, values), count) in modules.iter().zip(&values).zip(&mut counts) {
+            kernels::counts_after(values, count).launch(module, grid)?;
+        }
+    }
+    let [first, second] = &mut counts;
+    let mut prepared = [
+        kernels::counts_after(&values[0], first).prepare(&modules[0], grid)?,
+        kernels::counts_after(&values[1], second).prepare(&modules[1], grid)?,
+    ];
+    for _ in 0..ROUNDS {
+        prepared.iter_mut().try_for_each(|launch| launch.launch())?;
+    }
+    drop(prepared);
+    // A thread that has no context at all.
+    std::thread::scope(|scope| {
+        let threads = modules.iter().zip(&values).zip(&mut counts).map(|((module, values), count)| {
+            scope.spawn(move || (0..ROUNDS).try_for_each(|_| kernels::counts_after(values, count).launch(module, grid)))
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("it does not panic"))
+    })?;
+    for (device, count) in devices.iter().zip(&counts) {
+        assert_eq!(device.download(count)?, [3 * ROUNDS * 64]);
+    }
     Ok(())
 }
 

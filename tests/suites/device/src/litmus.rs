@@ -67,11 +67,13 @@ macro_rules! places {
     };
 }
 
-const PLACES: [Place; 7] = places! {
+const PLACES: [Place; 9] = places! {
     "device" false of_device;
     "system" false of_system;
     "block" true of_block;
     "cluster" true of_cluster;
+    "device and system" false device_system;
+    "block and device" true block_device;
     "device, 64 and 8 bits" false wide_narrow;
     "device, 16 and 64 bits" false narrow_wide;
 };

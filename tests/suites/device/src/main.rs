@@ -18,12 +18,15 @@ mod atomics;
 mod block;
 mod cases;
 mod children;
+mod concurrency;
 mod core_tests;
 mod crates;
 mod debugger;
+mod dynamic;
 mod examples;
 mod failures;
 mod float;
+mod generic;
 mod gpu;
 mod halfwords;
 mod heap;
@@ -47,7 +50,9 @@ mod stacks;
 mod statics;
 mod survive;
 mod tested;
+mod textures;
 mod threads;
+mod timeline;
 mod types;
 mod warp;
 
@@ -69,7 +74,9 @@ fn main() -> ExitCode {
             .or_else(|| stacks::child(name))
             .or_else(|| crates::child(name))
             .or_else(|| print::child(name))
-            .or_else(|| heap::child(name));
+            .or_else(|| heap::child(name))
+            .or_else(|| dynamic::child(name))
+            .or_else(|| textures::child(name));
         return child.unwrap_or_else(|| failures::child(name));
     }
     if options.at_once {
@@ -89,7 +96,9 @@ fn main() -> ExitCode {
         statics::tests(),
         threads::tests(),
         shared::tests(),
+        textures::tests(),
         warp::tests(),
+        generic::tests(),
         indices::tests(),
         types::tests(),
         language::tests(),
@@ -100,6 +109,9 @@ fn main() -> ExitCode {
         panics::tests(),
         stacks::tests(),
         launches::tests(),
+        concurrency::tests(),
+        timeline::tests(),
+        dynamic::tests(),
         survive::tests(),
         crates::tests(),
         linking::tests(),

@@ -15,12 +15,12 @@ pub fn kernels(ptx: &str) -> Vec<(String, Vec<Instruction>)> {
 }
 
 fn instructions(body: &str) -> Vec<Instruction> {
-    body.lines().filter_map(|line| instruction(line.trim())).collect()
+    body.split(['\n', ';', '{', '}']).filter_map(|statement| instruction(statement.trim())).collect()
 }
 
-fn instruction(line: &str) -> Option<Instruction> {
-    let line = if line.starts_with('@') { line.split_once(' ')?.1 } else { line };
-    let mnemonic = line.split(|c: char| c.is_whitespace() || c == ';').next()?;
+fn instruction(statement: &str) -> Option<Instruction> {
+    let statement = if statement.starts_with('@') { statement.split_once(' ')?.1 } else { statement };
+    let mnemonic = statement.split_whitespace().next()?;
     let mut parts = mnemonic.split('.');
     let kind = parts.next()?;
     if !["ld", "st", "atom", "red", "fence", "membar"].contains(&kind) {

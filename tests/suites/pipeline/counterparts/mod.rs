@@ -9,6 +9,7 @@ mod memory;
 mod row;
 mod simd;
 mod source;
+mod texture;
 mod warp;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +50,7 @@ fn asked() -> Vec<Row> {
 }
 
 fn rows() -> Vec<Row> {
-    [warp::rows(), groups::rows(), bits::rows(), simd::rows(), launch::rows(), memory::rows()].concat()
+    [warp::rows(), groups::rows(), bits::rows(), simd::rows(), launch::rows(), memory::rows(), texture::rows()].concat()
 }
 
 fn compare(arch: &str, sm: u32) -> Option<String> {

@@ -32,7 +32,8 @@ pub fn rust(rows: &[Row], guarded: bool) -> String {
     let mut text = String::from(
         "#![no_std]\n#![allow(unused, clippy::all)]\nuse ptx::prelude::*;\nuse ptx::atomic::{fence, Block, Device, Ordering, System};\n\
          use ptx::cooperative::{self, Group as _, WarpGroup as _};\nuse ptx::warp::{self, LaneMask, Members};\n\
-         use ptx::vec::{Double2, Float2, Float4};\nuse ptx::{bits, bits::simd, cluster, control, memory, sync};\n",
+         use ptx::vec::{Double2, Float2, Float4};\nuse ptx::{bits, bits::simd, cluster, control, memory, sync};\n\
+         use ptx::texture::*;\nuse ptx::{SurfaceObject, TextureObject};\n",
     );
     for row in rows {
         let operands: String = OPERANDS.iter().map(|(name, ty, _)| format!(", {name}: {ty}")).collect();

@@ -54,6 +54,10 @@ pub fn examine(test: &TestConfig, ptx: PathBuf, settings: Settings, checks: &Che
         let cubin = ptx.with_extension("cubin");
         let mut command = Command::new(&ptxas.path);
         command.arg("--gpu-name").arg(settings.arch()).args(settings.ptxas_args());
+        // CUDA's device runtime is nvlink's to add.
+        if fs::read_to_string(&ptx).is_ok_and(|text| text.contains("__cudaCDP2")) {
+            command.arg("--compile-only");
+        }
         run("ptxas", command.arg("--output-file").arg(&cubin).arg(&ptx))?;
         if let Some(launch) = launch {
             put_aside(&case, &revision, &ptx, &cubin, launch, &settings)?;

@@ -78,11 +78,17 @@ pub enum Verb {
     Test(TestArgs),
     /// Build the host program without optimisation and start it in cuda-gdb, with pretty printers and sources.
     Debug(DebugArgs),
+    /// Build the host program and run it under NVIDIA's compute-sanitizer, which looks for bad addresses and races.
+    Sanitize(SanitizeArgs),
+    /// Build the host program, run it under NVIDIA's Nsight Compute, and print by source line what its kernels wait for.
+    Profile(ProfileArgs),
     /// Write the C++ header of the exported functions, the kernels and their types.
     #[command(mut_arg("out", |out| out.value_name("FILE").help("Where the header goes; it is printed by default")))]
     Header(BuildArgs),
     /// Show what became of the kernels: ABI, LLVM IR, PTX, machine code, floating-point modes, resources.
     Inspect(InspectArgs),
+    /// Write an HTML page with the kernels' figures, and their source, PTX and machine code side by side.
+    Report(BuildArgs),
     /// Remove what `cargo ptx` and build scripts compiled for the GPU in the target folder.
     Clean(CleanArgs),
     /// Say what was found on this machine, what is missing, and what to do.
@@ -122,11 +128,12 @@ impl Verb {
             Self::Build(args) => args.build.message_format,
             #[cfg(feature = "test")]
             Self::Test(args) => args.build.message_format,
-            Self::Check(args) | Self::Header(args) | Self::Expand(args) => args.message_format,
+            Self::Check(args) | Self::Header(args) | Self::Expand(args) | Self::Report(args) => args.message_format,
             Self::Clippy(args) => args.build.message_format,
             Self::Doc(args) => args.build.message_format,
             Self::Inspect(args) => args.build.message_format,
             Self::Doctor { message_format } => *message_format,
+            Self::BuildScript(args) if args.short => Format::Short,
             _ => Format::Human,
         }
     }
@@ -171,7 +178,7 @@ pub struct InitArgs {
     /// Write .cargo/config.toml, with which `cargo build --target nvptx64-nvidia-cuda` works, and no package.
     #[arg(long, conflicts_with_all = ["name", "vcs"])]
     pub linker: bool,
-    /// With `--linker`: the GPU architecture of packages that name none; sm_75 by default.
+    /// With `--linker`: the GPU architecture of packages that name none; the one in the file, or sm_75, by default.
     #[arg(long, value_name = "ARCH", requires = "linker")]
     pub arch: Option<String>,
     /// How it is made.
@@ -299,6 +306,87 @@ pub struct DebugArgs {
     /// The program's arguments.
     #[arg(last = true, value_name = "ARGS")]
     pub program: Vec<OsString>,
+}
+
+/// `cargo ptx sanitize`
+#[derive(Args, Debug)]
+pub struct SanitizeArgs {
+    /// What is looked for.
+    #[arg(long, value_enum, default_value_t)]
+    pub tool: Sanitizer,
+    /// The program, instead of the one that CUDA_HOME, CUDA_PATH or PATH has.
+    #[arg(long, value_name = "PATH")]
+    pub compute_sanitizer: Option<PathBuf>,
+    /// Another flag for compute-sanitizer, as in `--flag=--leak-check=full`.
+    #[arg(long = "flag", value_name = "FLAG", allow_hyphen_values = true)]
+    pub flags: Vec<String>,
+    /// Which program, and how it is built.
+    #[command(flatten)]
+    pub build: ProgramArgs,
+    /// The program's arguments.
+    #[arg(last = true, value_name = "ARGS")]
+    pub program: Vec<OsString>,
+}
+
+/// `cargo ptx profile`
+#[derive(Args, Debug)]
+pub struct ProfileArgs {
+    /// Only this kernel, or `regex:…`; as ncu's `--kernel-name`.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// How many launches are profiled: each runs several times, so that all counters can be read.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub launches: u32,
+    /// How many launches go before them.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub skip: u32,
+    /// Only launches within the NVTX range of this name.
+    #[arg(long, value_name = "NAME")]
+    pub range: Option<String>,
+    /// How many lines of a kernel are shown.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub lines: usize,
+    /// Keep ncu's own report in this file, which ends with `.ncu-rep`.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// The program, instead of the one that CUDA_HOME, CUDA_PATH or PATH has.
+    #[arg(long, value_name = "PATH")]
+    pub ncu: Option<PathBuf>,
+    /// Another flag for ncu, as in `--flag=--set=full`.
+    #[arg(long = "flag", value_name = "FLAG", allow_hyphen_values = true)]
+    pub flags: Vec<String>,
+    /// Which program, and how it is built: by default with the profile `release`.
+    #[command(flatten)]
+    pub build: ProgramArgs,
+    /// The program's arguments.
+    #[arg(last = true, value_name = "ARGS")]
+    pub program: Vec<OsString>,
+}
+
+/// A tool of compute-sanitizer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Sanitizer {
+    /// Addresses outside of what was allocated, misaligned ones, leaks.
+    #[default]
+    Memcheck,
+    /// Races on shared memory.
+    Racecheck,
+    /// Reads of global memory that nobody wrote.
+    Initcheck,
+    /// Barriers that not all threads reach.
+    Synccheck,
+}
+
+impl Sanitizer {
+    /// NVIDIA's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memcheck => "memcheck",
+            Self::Racecheck => "racecheck",
+            Self::Initcheck => "initcheck",
+            Self::Synccheck => "synccheck",
+        }
+    }
 }
 
 /// Which host program, and how it is built.

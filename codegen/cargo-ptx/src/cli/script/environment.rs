@@ -4,9 +4,15 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
+use ptx_codegen::request::DebugLevel;
 use ptx_project::build::{Features, Package};
+
+/// The variable with how much debug information device code has, which wins over the build script, the manifest and the profile.
+pub const DEBUG_VARIABLE: &str = "RUST_PTX_DEBUG_LEVEL";
 
 /// What the build script knows from cargo and from the user's variables.
 #[derive(Clone, Debug)]
@@ -19,6 +25,8 @@ pub struct Environment {
     pub rustc: PathBuf,
     /// `RUST_PTX_ARCH`
     pub archs: Option<Vec<String>>,
+    /// [`DEBUG_VARIABLE`]
+    pub debug_level: Option<DebugLevel>,
     /// `RUST_PTX_SYSROOT`
     pub sysroot: Option<PathBuf>,
     /// Names after `CARGO_FEATURE_`.
@@ -31,6 +39,7 @@ pub fn variables() -> Vec<String> {
         ptx_project::options::arch::VARIABLE,
         ptx_project::options::float::VARIABLE,
         ptx_project::options::panics::VARIABLE,
+        DEBUG_VARIABLE,
         "RUST_PTX_SYSROOT",
         "CUDA_HOME",
         "CUDA_PATH",
@@ -66,6 +75,7 @@ impl Environment {
             cargo: get("CARGO")?.into(),
             rustc: get("RUSTC")?.into(),
             archs: ptx_project::options::arch::of_variable()?,
+            debug_level: given(DEBUG_VARIABLE).map(|level| debug_level(&level.to_string_lossy())).transpose()?,
             sysroot: given("RUST_PTX_SYSROOT").map(PathBuf::from),
             features: env::vars_os().filter_map(|(name, _)| feature(name)).collect(),
         })
@@ -77,6 +87,19 @@ impl Environment {
         let names: Vec<String> = names.filter(|name| name != "default").collect();
         Features { names, default: self.features.iter().any(|name| name == "DEFAULT"), all: false }
     }
+}
+
+/// The variable and a value with which device code has line tables, unless the user has set it.
+pub fn with_lines() -> Option<(&'static str, &'static str)> {
+    env::var_os(DEBUG_VARIABLE).is_none().then_some((DEBUG_VARIABLE, "line-tables"))
+}
+
+fn debug_level(text: &str) -> Result<DebugLevel> {
+    DebugLevel::from_str(text, false).map_err(|_| {
+        Diagnostic::error(Code::Usage, format!("the variable {DEBUG_VARIABLE}: `{text}` is no level"))
+            .help("name `none`, `line-tables` or `full`")
+            .into()
+    })
 }
 
 fn feature(variable: OsString) -> Option<String> {
@@ -115,6 +138,13 @@ mod tests {
             assert_eq!(found, (Some(target_dir.into()), Some(profile.into())), "{out_dir}");
         }
         assert_eq!(layout(Path::new("/odd/out"), "t"), (None, None));
+    }
+
+    #[test]
+    fn levels_are_those_of_the_option() {
+        assert_eq!(debug_level("line-tables").unwrap(), DebugLevel::LineTables);
+        let error = debug_level("lines").unwrap_err().to_string();
+        assert!(error.contains("RUST_PTX_DEBUG_LEVEL: `lines` is no level") && error.contains("`full`"), "{error}");
     }
 
     #[test]

@@ -7,6 +7,9 @@ use ptx_codegen::report::{Kernel, OutputFile, Resources};
 use ptx_codegen::request::Emit;
 use ptx_codegen::stacks::Recursion;
 
+/// The crate's path where the expression stands: `::core` is nothing in edition 2015.
+const CORE: &str = "::ptx::__private::core";
+
 /// Rust text; the files are included by their paths, so rustc tracks them.
 pub fn expression(report: &Report) -> String {
     let mut text = String::from("// Written by cargo-ptx for ptx-build.\n::ptx::Image::new(\n");
@@ -34,12 +37,12 @@ fn object(ptx: &OutputFile, report: &Report) -> String {
     let arch = ptx.arch.as_deref().unwrap_or_default();
     let cubin = match report.output(Emit::Cubin, Some(arch)) {
         Some(cubin) => {
-            format!("::core::option::Option::Some(::core::include_bytes!({:?}))", cubin.path.display().to_string())
+            format!("{CORE}::option::Option::Some({CORE}::include_bytes!({:?}))", cubin.path.display().to_string())
         }
-        None => "::core::option::Option::None".into(),
+        None => format!("{CORE}::option::Option::None"),
     };
     let path = format!("{:?}", ptx.path.display().to_string());
-    format!("::ptx::Object {{ arch: {arch:?}, ptx: ::core::include_str!({path}), ptx_path: {path}, cubin: {cubin} }},")
+    format!("::ptx::Object {{ arch: {arch:?}, ptx: {CORE}::include_str!({path}), ptx_path: {path}, cubin: {cubin} }},")
 }
 
 fn record(kernel: &Kernel) -> String {
@@ -62,14 +65,14 @@ fn signature(kernel: &Kernel) -> String {
 
 fn resource(arch: &str, used: &Resources) -> String {
     let constant = match used.constant {
-        Some(bytes) => format!("::core::option::Option::Some({bytes})"),
-        None => "::core::option::Option::None".into(),
+        Some(bytes) => format!("{CORE}::option::Option::Some({bytes})"),
+        None => format!("{CORE}::option::Option::None"),
     };
     let recursion = match used.recursion {
         Some(Recursion { level, reserve }) => {
-            format!("::core::option::Option::Some(::ptx::Recursion {{ level: {level}, reserve: {reserve} }})")
+            format!("{CORE}::option::Option::Some(::ptx::Recursion {{ level: {level}, reserve: {reserve} }})")
         }
-        None => "::core::option::Option::None".into(),
+        None => format!("{CORE}::option::Option::None"),
     };
     format!(
         "::ptx::ResourceRecord {{ arch: {arch:?}, registers: {}, stack: {}, recursion: {recursion}, spill_stores: {}, \
@@ -136,6 +139,9 @@ mod tests {
     /// The types of the contract, as ptx-host has them.
     const TYPES: &str = r#"
         mod ptx {
+            pub mod __private {
+                pub use core;
+            }
             #[derive(Clone, Copy, Debug, PartialEq)] pub enum Linking { None, AtBuild, AtLoad }
             pub struct Image { pub name: &'static str, pub linking: Linking, pub objects: &'static [Object], pub kernels: &'static [KernelRecord] }
             impl Image {

@@ -19,6 +19,7 @@ use ptx_project::progress::Progress;
 use ptx_project::tools;
 
 use environment::Environment;
+pub use environment::with_lines;
 
 /// What `ptx_build::Builder` was told.
 #[derive(Args, Debug)]
@@ -26,6 +27,9 @@ pub struct ScriptArgs {
     /// Say what this program was built of, and end.
     #[arg(long)]
     identity: bool,
+    /// Print messages in one line each, as the cargo above does.
+    #[arg(long)]
+    pub short: bool,
     /// The folder of the kernels' package; this one by default.
     #[arg(long)]
     kernels: Option<PathBuf>,
@@ -71,6 +75,7 @@ pub fn run(args: ScriptArgs) -> Result<()> {
     let mut args = args;
     arch::check(&mut args.settings.arch, arch::From::BuildScript)?;
     let mut build = device_build(args, &environment);
+    build.settings.debug_level = environment.debug_level.or(build.settings.debug_level);
     build.settings.float = FloatSettings::of_variable()?.or(build.settings.float);
     build.settings.panic = PanicSettings::of_variable()?.or(std::mem::take(&mut build.settings.panic));
     let built = build::run(&build, &Progress::quiet())?;
@@ -120,7 +125,7 @@ fn device_build(args: ScriptArgs, environment: &Environment) -> DeviceBuild {
         dump_dir: None,
         show: Show::BuildScript,
         color: false,
-        short: false,
+        short: args.short,
         flags: CargoFlags::default(),
         manifest,
     }

@@ -124,33 +124,41 @@ pub unsafe extern "C" fn memset(dest: *mut u8, value: i32, n: usize) -> *mut u8 
     dest
 }
 
-/// C's `memcmp`.
+/// Bytes that are compared one by one in any case: most of what is compared differs early.
+const FIRST: usize = 16;
+
+/// C's `memcmp`. Small enough to be inlined: a kernel that calls nothing needs fewer instructions for every load.
 ///
 /// # Safety
 /// As C's.
 #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[inline]
 pub unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
     let mut i = 0;
-    // SAFETY: `i` stays below `n`, and words are used where both addresses are aligned.
-    unsafe {
-        if alike(a.addr(), b.addr()) {
-            while i < n && !aligned(a.addr() + i) && *a.add(i) == *b.add(i) {
+    // Where words begin.
+    let mut end = n.min(FIRST + (a.addr().wrapping_neg() & (WORD - 1)));
+    loop {
+        // SAFETY: `i` stays below `n`, and words are used where both addresses are aligned.
+        unsafe {
+            while i < end {
+                let (x, y) = (*a.add(i), *b.add(i));
+                if x != y {
+                    return i32::from(x) - i32::from(y);
+                }
                 i += 1;
             }
-            // Up to the first words that differ; their bytes decide below.
-            while n - i >= WORD && aligned(a.addr() + i) && *a.add(i).cast::<u64>() == *b.add(i).cast::<u64>() {
-                i += WORD;
+            if i == n {
+                return 0;
+            }
+            // Up to the first words that differ; their bytes decide.
+            if alike(a.addr(), b.addr()) {
+                while n - i >= WORD && *a.add(i).cast::<u64>() == *b.add(i).cast::<u64>() {
+                    i += WORD;
+                }
             }
         }
-        while i < n {
-            let (x, y) = (*a.add(i), *b.add(i));
-            if x != y {
-                return i32::from(x) - i32::from(y);
-            }
-            i += 1;
-        }
+        end = n;
     }
-    0
 }
 
 /// BSD's `bcmp`: whether they differ.
@@ -193,7 +201,7 @@ mod tests {
 
     /// Every offset within a word on both sides, and lengths around words.
     fn cases() -> impl Iterator<Item = (usize, usize, usize)> {
-        (0..9).flat_map(|a| (0..9).flat_map(move |b| (0..27).map(move |n| (a, b, n))))
+        (0..9).flat_map(|a| (0..9).flat_map(move |b| (0..43).map(move |n| (a, b, n))))
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //@ cuda-gdb-command: run
 //@ cuda-gdb-check: CUDA thread hit Breakpoint [...], statics::statics (out=...) at [...]/statics.rs:{#break}
 //@ cuda-gdb-command: print statics::TILE
-//@ cuda-gdb-check: [...] = ptx_device::shared::Shared<[i32; 32]> {[...]value: core::mem::maybe_dangling::MaybeDangling<[i32; 32]> ([100, 101, 102, [...]
+//@ cuda-gdb-check: [...] = ptx_device::statics::Shared<[i32; 32]> {[...]value: core::mem::maybe_dangling::MaybeDangling<[i32; 32]> ([100, 101, 102, [...]
 //@ cuda-gdb-command: print TILE.value.value.value.value.__0[31]
 //@ cuda-gdb-check: [...] = 131
 //@ cuda-gdb-command: print TABLE
@@ -23,7 +23,7 @@
 //@ cuda-gdb-command: whatis TABLE
 //@ cuda-gdb-check: type = [i32; 4]
 //@ cuda-gdb-command: whatis TILE
-//@ cuda-gdb-check: type = ptx_device::shared::Shared<[i32; 32]>
+//@ cuda-gdb-check: type = ptx_device::statics::Shared<[i32; 32]>
 //@ cuda-gdb-command: info locals
 //@ cuda-gdb-check: other = 131
 //@ cuda-gdb-check: t = 0

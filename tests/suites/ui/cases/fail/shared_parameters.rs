@@ -14,8 +14,8 @@ pub fn two_dynamic(
 #[kernel]
 pub fn misspelt(
     #[shared(static)] a: SharedTile<[u32; 4]>, //~ ERROR: it is `#[shared]`, or `#[shared(dynamic)]`
-    #[shared] #[shared] b: SharedTile<[u32; 4]>, //~ ERROR: stands here twice
-    #[cfg(debug)] c: u32, //~ ERROR: cannot have attributes but `#[shared]`
+    #[shared] #[shared] b: SharedTile<[u32; 4]>, //~ ERROR: a parameter has one of `#[shared]` and `#[children]`
+    #[cfg(debug)] c: u32, //~ ERROR: cannot have attributes but `#[shared]` and `#[children]`
 ) {
     let _ = (a, b, c);
 }

@@ -7,10 +7,10 @@ use ptx::prelude::*;
 // CHECK: min.s32
 // CHECK: max.s32 {{.*}}, 0;
 // CHECK: min.u32 {{.*}}, 9;
-// CHECK: neg.s32 %negative, {{.*}}; max.s32
+// CHECK: not.b32 %negative, {{.*}}; add.s32 %negative, %negative, 1; max.s32
 // CHECK: min.f32
 // CHECK: max.f32
-// CHECK: abs.f32
+// CHECK: and.b32 {{.*}}, 2147483647;
 // CHECK: max.s32 {{.*}}, 1;
 // CHECK: min.s32 {{.*}}, 9;
 // CHECK-NOT: bra

@@ -60,3 +60,19 @@ pub fn c_table(words: &[u32; 8], mut out: DisjointSlice<u32>) {
         *out = value;
     }
 }
+
+// Four indices are loaded and checked before anything is loaded with them, and what follows has no branch.
+// CHECK-LABEL: .visible .entry d_gathered(
+// CHECK-COUNT-4: ld.global.nc.b32
+// CHECK: bra
+// CHECK-NOT: bra
+// CHECK-COUNT-4: add.f32
+// CHECK: bra
+// CHECK: .pragma "nounroll";
+#[kernel]
+pub fn d_gathered(columns: &[u32], x: &[f32], mut out: DisjointSlice<f32>) {
+    let row = thread::index_1d();
+    if let Some(out) = out.get_mut(row) {
+        *out = columns[row.get()..].iter().map(|column| x[*column as usize]).sum();
+    }
+}

@@ -58,11 +58,11 @@ impl Kernel {
         Self(steps(choices, count, 2))
     }
 
-    /// Smaller kernels that say where a difference comes from: of the steps the first so many, then all but one of them.
+    /// Smaller kernels that say where a difference comes from: of the steps the first so many, then all but one of them, also
+    /// of those within branches and loops.
     pub fn parts(&self) -> Vec<Self> {
         let first = (0..=self.0.len()).map(|len| self.0[..len].to_vec());
-        let without = (0..self.0.len()).map(|at| [&self.0[..at], &self.0[at + 1..]].concat());
-        first.chain(without).map(Self).collect()
+        first.chain(without_one(&self.0)).chain(without_one_within(&self.0)).map(Self).collect()
     }
 
     /// What a thread with these inputs computes.
@@ -107,6 +107,30 @@ impl Kernel {
         }
         text + TAIL
     }
+}
+
+/// All but one of the steps.
+fn without_one(steps: &[Step]) -> impl Iterator<Item = Vec<Step>> {
+    (0..steps.len()).map(|at| [&steps[..at], &steps[at + 1..]].concat())
+}
+
+/// All of the steps, but of the branches and loops among them all but one step.
+fn without_one_within(steps: &[Step]) -> Vec<Vec<Step>> {
+    let all = |steps: &[Step]| Vec::from_iter(without_one(steps).chain(without_one_within(steps)));
+    let smaller = |step: &Step| match step {
+        Step::Row { .. } => Vec::new(),
+        Step::If(predicate, yes, no) => {
+            let less_yes = all(yes).into_iter().map(|yes| Step::If(*predicate, yes, no.clone()));
+            let less_no = all(no).into_iter().map(|no| Step::If(*predicate, yes.clone(), no));
+            less_yes.chain(less_no).collect()
+        }
+        Step::Loop { count, mask, body } => {
+            all(body).into_iter().map(|body| Step::Loop { count: *count, mask: *mask, body }).collect()
+        }
+    };
+    let at =
+        |at: usize| smaller(&steps[at]).into_iter().map(move |step| [&steps[..at], &[step], &steps[at + 1..]].concat());
+    (0..steps.len()).flat_map(at).collect()
 }
 
 /// What digests multiply by.

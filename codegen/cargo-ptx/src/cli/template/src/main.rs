@@ -28,7 +28,7 @@ fn main() -> ptx::Result<()> {
     let result = device.download(&y)?;
     let is_right = result.iter().all(|&y| y == 5.0);
     assert!(is_right, "the GPU's result is wrong");
-    let (name, first) = (device.name(), result[0]);
-    println!("{LEN} elements on {name}: all are 3 * 1 + 2 = {first}");
+    let (gpu, first) = (device.name(), result[0]);
+    println!("{LEN} elements on {gpu}: all are 3 * 1 + 2 = {first}");
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Notes of ours under rustc's errors that mislead in code for a GPU: rustc does not know what to use there instead.
+//! Notes of ours under rustc's errors that mislead in code for a GPU, or in the host's code beside it: rustc does not know what
+//! to use there instead.
 //!
 //! ```text
 //! error[E0425]: cannot find value `threadIdx` in this scope
@@ -61,8 +62,24 @@ const SHARED: &str = "shared memory is a static in Rust: `#[ptx::shared] static 
 const LAUNCH: &str = "`<<<…>>>` is CUDA C++: on the host, `saxpy(a, &x, &mut y).launch(&module, Grid::new(blocks, threads))?` launches a \
     kernel; kernels cannot launch others";
 
+const METHOD: &str = "a kernel cannot stand in an `impl` block or a trait: its entry point is one symbol, and such a function may be one \
+    for each type. Write a free function that calls the method, generic if need be: `#[kernel(instantiate(f32, f64))]`";
+
 const MATH: &str =
     "such methods are in `std`, which GPUs do not have: `use ptx::prelude::*;` brings those of `ptx::math::Math`";
+
+const DEVICE_MEMORY: &str = "it is the GPU's memory, which the CPU cannot reach: `device.download(&y)?` copies it into a `Vec`, \
+    `device.upload(&values)?` makes it of a slice; kernels get it as an argument";
+
+const ALLOCATE: &str = "`device.upload(&values)?` allocates the GPU's memory and copies a slice to it, `device.zeroed::<f32>(n)?` fills it \
+    with zeros; dropping frees it";
+
+const COPY: &str =
+    "`device.upload(&values)?` copies a slice to the GPU, `device.download(&y)?` copies back into a `Vec`";
+
+const WAIT: &str = "`device.synchronize()?` waits for the kernels, and tells of their panics";
+
+const GRID: &str = "a launch's shape is a `Grid`: `Grid::new(blocks, threads)`, each a number or a tuple of up to three, or `Grid::cover(n, 256)` for a thread an element";
 
 /// Items of `alloc` that are in std's prelude, and methods by which they are made.
 const OF_ALLOC: [&str; 7] = ["Vec", "Box", "String", "ToString", "ToOwned", "vec", "format"];
@@ -92,11 +109,52 @@ pub fn of(subject: Subject<'_>) -> Option<&'static str> {
         Some("E0599") if MATHEMATICAL.contains(&name) && (message.contains("`f32`") || message.contains("`f64`")) => {
             Some(MATH)
         }
+        // The items that the macro puts beside a kernel have no place among methods.
+        None if message == "`const` items in this context need a name" && line.contains("kernel") => Some(METHOD),
         _ if message.starts_with("cannot find ") => of_missing(name),
         None if line.contains("__shared__") => Some(SHARED),
         _ => None,
     }
 }
+
+/// The same for code of the host.
+pub fn of_host(Subject { message, code, line, .. }: Subject<'_>) -> Option<&'static str> {
+    if code.is_none() && is_launch(line) {
+        return Some(LAUNCH);
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let name = quoted.next().unwrap_or_default();
+    let is_device_memory =
+        |name: &str| ["CudaSlice<", "CudaView<", "CudaViewMut<"].iter().any(|known| name.contains(known));
+    match code {
+        Some("E0608") if is_device_memory(name) => Some(DEVICE_MEMORY),
+        Some("E0277") if is_device_memory(name) && message.ends_with("is not an iterator") => Some(DEVICE_MEMORY),
+        Some("E0599") if OF_SLICES.contains(&name) && quoted.any(is_device_memory) => Some(DEVICE_MEMORY),
+        _ if message.starts_with("cannot find ") => Some(match name {
+            "cudaMalloc" | "cudaMallocManaged" | "cudaFree" => ALLOCATE,
+            "cudaMemcpy" | "cudaMemcpyAsync" => COPY,
+            "cudaDeviceSynchronize" | "cudaStreamSynchronize" => WAIT,
+            "dim3" => GRID,
+            _ => return None,
+        }),
+        _ => None,
+    }
+}
+
+/// Methods of slices by which one would read device memory.
+const OF_SLICES: [&str; 11] = [
+    "iter",
+    "iter_mut",
+    "into_iter",
+    "to_vec",
+    "as_slice",
+    "get",
+    "get_mut",
+    "chunks",
+    "first",
+    "last",
+    "copy_from_slice",
+];
 
 fn of_missing(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -135,8 +193,11 @@ fn is_launch(line: &str) -> bool {
     })
 }
 
-/// rustc's text with a note at its end, in rustc's form.
+/// rustc's text with a note at its end, in rustc's form. A message in one line stays so.
 pub fn add(rendered: &str, note: &str) -> String {
+    if rendered.trim_end().lines().count() < 2 {
+        return rendered.to_string();
+    }
     let is_coloured = rendered.contains('\u{1b}');
     // Below the bar that stands at the right of the line numbers: `  --> src/lib.rs:7:13`.
     let arrow = rendered.lines().map(without_colour).find(|line| line.trim_start().starts_with("--> "));
@@ -202,6 +263,7 @@ mod tests {
             ("", "expected type, found `1`", "    saxpy<<<1, 256>>>(2.0);", "kernels cannot launch others"),
             ("", "expected one of `!`, `(` or `as`, found `,`", "saxpy::<<<a, b>>>();", "Grid::new("),
             ("", "expected one of 8 possible tokens, found `float`", "__shared__ float s[10];", "`#[ptx::shared]"),
+            ("", "`const` items in this context need a name", "    #[kernel]", "generic if need be"),
             ("E0599", "no method named `sqrt` found for type `f32` in the current scope", "", "ptx::math::Math"),
         ] {
             let note = note(code, message, line);
@@ -221,6 +283,36 @@ mod tests {
             ("", "expected expression, found `;`", "let x: Vec<<<A as B>::C as D>::E> = ;"),
         ] {
             assert_eq!(note(code, message, line), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn code_of_the_host_has_notes_of_its_own() {
+        let note = |code: &str, message: &str, line: &str| {
+            of_host(Subject { message, code: (!code.is_empty()).then_some(code), line, column: 0 })
+        };
+        for (code, message, line, part) in [
+            ("", "expected expression, found `<`", "    saxpy<<<1, 256>>>(2.0, x, y);", "Grid::new("),
+            ("E0608", "cannot index into a value of type `CudaSlice<f32>`", "y[0]", "device.download(&y)?"),
+            ("E0608", "cannot index into a value of type `&mut CudaSlice<f32>`", "y[0]", "device.download(&y)?"),
+            ("E0277", "`CudaSlice<f32>` is not an iterator", "for y in y {", "device.download(&y)?"),
+            ("E0599", "no method named `iter` found for struct `CudaSlice<T>` in the current scope", "", "download"),
+            ("E0425", "cannot find function `cudaMalloc` in this scope", "", "device.zeroed"),
+            ("E0425", "cannot find function `cudaMemcpy` in this scope", "", "copies back"),
+            ("E0425", "cannot find function `cudaDeviceSynchronize` in this scope", "", "device.synchronize"),
+            ("E0425", "cannot find function `dim3` in this scope", "", "Grid::new("),
+        ] {
+            let note = note(code, message, line);
+            assert!(note.is_some_and(|note| note.contains(part)), "{message}: {note:?}");
+        }
+        for (code, message) in [
+            ("E0433", "cannot find module or crate `std` in this scope"),
+            ("E0608", "cannot index into a value of type `u32`"),
+            ("E0599", "no method named `iter` found for struct `Own` in the current scope"),
+            ("E0599", "no method named `own` found for struct `CudaSlice<T>` in the current scope"),
+            ("E0425", "cannot find type `Vec` in this scope"),
+        ] {
+            assert_eq!(note(code, message, ""), None, "{message}");
         }
     }
 

@@ -1,0 +1,112 @@
+//! Where a function may panic, and what it says then, as the constants of its PTX have it.
+//!
+//! ```text
+//! .global .align 1 .b8 file[11] = {115, 114, 99, 47, 108, 105, 98, 46, 114, 115};
+//! .global .align 8 .u64 location[3] = {generic(file), 10, 81604378636};                  // length; column, line
+//! .global .align 8 .u64 __rust_ptx_place3[2] = {generic(location), generic(message)};    // where the host makes the text
+//! ```
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::Serialize;
+
+/// A place that may panic.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Panic {
+    /// As rustc names it: `src/lib.rs`.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+    /// With `…` for values; none where the device makes it.
+    pub message: Option<String>,
+}
+
+/// The constants of a PTX file.
+#[derive(Debug)]
+pub struct Constants<'a>(HashMap<&'a str, Vec<&'a str>>);
+
+impl<'a> Constants<'a> {
+    /// Those with values.
+    pub fn of(ptx: &'a str) -> Self {
+        let constants = ptx.lines().filter(|line| line.contains(".global ")).filter_map(|line| {
+            let (declared, values) = line.split_once(" = {")?;
+            let name = declared.rsplit(' ').next()?.split('[').next()?;
+            let values = values.trim_end_matches(';').trim_end_matches('}');
+            Some((name, values.split(',').map(str::trim).collect()))
+        });
+        Self(constants.collect())
+    }
+
+    /// Of a function with this text, in order of places.
+    pub fn panics(&self, function: &str) -> Vec<Panic> {
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+        let names: BTreeSet<&str> =
+            function.split(|c| !is_of_name(c)).filter(|name| self.0.contains_key(name)).collect();
+        let panics: BTreeSet<Panic> = names.into_iter().filter_map(|name| self.panic(name)).collect();
+        panics.into_iter().collect()
+    }
+
+    fn panic(&self, name: &str) -> Option<Panic> {
+        match self.0.get(name)?[..] {
+            [location, message] => {
+                let message = self.bytes(target(message)?).map(|bytes| shown(&bytes));
+                Some(Panic { message, ..self.panic(target(location)?)? })
+            }
+            [file, len, place] => {
+                let (len, place): (usize, u64) = (len.parse().ok()?, place.parse().ok()?);
+                let bytes = self.bytes(target(file)?)?;
+                let file = String::from_utf8(bytes.get(..len)?.to_vec()).ok()?;
+                // `core::panic::Location` has the line before the column.
+                let (line, column) = (place as u32, (place >> 32) as u32);
+                (line > 0 && column > 0).then_some(Panic { file, line, column, message: None })
+            }
+            _ => None,
+        }
+    }
+
+    fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        self.0.get(name)?.iter().map(|value| value.parse().ok()).collect()
+    }
+}
+
+/// `name` of `generic(name)`.
+fn target(value: &str) -> Option<&str> {
+    value.strip_prefix("generic(")?.strip_suffix(')')
+}
+
+/// The compiler writes the kind of a message first, and each operand as 255 and a letter for its kind.
+fn shown(message: &[u8]) -> String {
+    let mut text = Vec::new();
+    let mut bytes = message.iter().skip(1);
+    while let Some(byte) = bytes.next() {
+        if *byte == 0xff {
+            bytes.next();
+            text.extend("…".as_bytes());
+        } else {
+            text.push(*byte);
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_names_its_places() {
+        let ptx = ".global .align 1 .b8 f_$_0[11] = {115, 114, 99, 47, 108, 105, 98, 46, 114, 115};\n\
+                   .global .align 8 .u64 f_$_1[3] = {generic(f_$_0), 10, 81604378636};\n\
+                   .global .align 1 .b8 m[9] = {0, 105, 115, 32, 255, 117};\n\
+                   .global .align 8 .u64 __rust_ptx_place3[2] = {generic(f_$_1), generic(m)};\n\
+                   .global .align 8 .u64 vtable[3] = {generic(drop), 8, 8};\n";
+        let constants = Constants::of(ptx);
+        let place = Panic { file: "src/lib.rs".into(), line: 12, column: 19, message: None };
+        let said = Panic { message: Some("is …".into()), ..place.clone() };
+        assert_eq!(constants.panics("mov.b64 %rd1, f_$_1;\nmov.b64 %rd2, vtable;"), [place]);
+        assert_eq!(constants.panics("mov.b64 \t%rd12, __rust_ptx_place3;\n"), [said]);
+        assert!(constants.panics("ret;").is_empty());
+    }
+}

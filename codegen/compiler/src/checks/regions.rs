@@ -1,0 +1,373 @@
+//! Runs a stretch of a function whose checks all hold in a copy without these checks, and else as it was.
+//!
+//! ```text
+//! before: a:  br i1 %first, label %b, label %c
+//!         b:  br i1 %b.inside, label %b.fine, label %b.panic      ; both computed from what is known in %a
+//!         b.fine:  … store …, label %c
+//!         c:  br i1 %second, label %d, label %e
+//!         d:  br i1 %d.inside, label %d.fine, label %d.panic
+//!         d.fine:  … store …, label %e
+//! after:  a:  %all = and i1 (select i1 %first, i1 %b.inside, i1 true), (select i1 %second, i1 %d.inside, i1 true)
+//!             br i1 %all, label %fast, label %slow
+//!         slow:    …                                              ; as it was
+//!         fast:    br i1 %first, label %b.fast, label %c.fast
+//!         b.fast:  … store …, label %c.fast                       ; and so on, with `br i1 true` for the checks
+//! ```
+//!
+//! A thread that moves several elements, each if it is inside of a matrix, has a check in each of these branches. With a way
+//! out of it, ptxas makes no predicated instructions of the branch, and no load comes before the one of the branch before:
+//! a transposition waited for each of its four elements.
+//!
+//! Nothing is done earlier or later than before but arithmetic, so it does not matter what is stored between the checks: in
+//! the copy no check fails, and what is not the copy is what it was. A check of the copy holds for this reason. `%all` has
+//! been computed of the same values, which are the same wherever they are computed, since no load is among them. If the check
+//! is reached, the branches that lead to it were taken, so the condition is the one of the check. What is computed where it
+//! is not reached may mean nothing, and is frozen; whatever it then is, it decides only which of two equal ways is taken.
+//!
+//! Not across barriers, calls and loops: threads of a warp may take both ways.
+
+use std::collections::HashSet;
+
+use super::chain::{self, Check};
+use super::copy::Copies;
+use crate::llvm::{
+    self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, IntValue, Use,
+};
+use crate::loops;
+
+/// Instructions of a stretch that is copied.
+const MOST_INSTRUCTIONS: usize = 250;
+
+/// Checks that are made at its start.
+const MOST_CHECKS: usize = 16;
+
+/// Instructions that one condition may need.
+const MOST_STEPS: usize = 24;
+
+/// Blocks that can be copied, and the checks that can be made before them.
+struct Region<'ctx> {
+    /// The block that they all come behind; only its end is copied.
+    head: BasicBlock<'ctx>,
+    blocks: Vec<BasicBlock<'ctx>>,
+    checks: Vec<Guarded<'ctx>>,
+}
+
+/// A check, and the branches that lead to it.
+struct Guarded<'ctx> {
+    check: Check<'ctx>,
+    /// The conditions, the last one first, and what they must be.
+    guards: Vec<(IntValue<'ctx>, bool)>,
+    /// The block that the branches begin in.
+    root: BasicBlock<'ctx>,
+}
+
+/// Copies every such stretch of a function; returns the blocks that are run where a check fails.
+pub fn copy<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+) -> Result<HashSet<BasicBlock<'ctx>>, BuilderError> {
+    let mut slow = HashSet::new();
+    for head in function.get_basic_blocks() {
+        if slow.contains(&head) {
+            continue;
+        }
+        if let Some(region) = Region::of(head) {
+            slow.extend(&region.blocks);
+            slow.insert(region.version(context, function)?);
+        }
+    }
+    Ok(slow)
+}
+
+impl<'ctx> Region<'ctx> {
+    /// What comes behind a block, if several branches there have checks of their own.
+    fn of(head: BasicBlock<'ctx>) -> Option<Self> {
+        let end = head.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
+        let mut region = Self { head, blocks: Vec::new(), checks: Vec::new() };
+        let (mut pending, mut size) = (llvm::block_operands(end), 0);
+        while let Some(block) = pending.pop() {
+            let is_known = |from: &BasicBlock<'ctx>| *from == head || region.blocks.contains(from);
+            let is_new = block != head && !region.blocks.contains(&block);
+            // With a way back to it, one of the blocks before it would not be known yet.
+            if !is_new || !llvm::predecessors(block).iter().all(is_known) || stays_alone(block) {
+                continue;
+            }
+            size += block.get_instructions().count();
+            if size > MOST_INSTRUCTIONS {
+                return None;
+            }
+            region.blocks.push(block);
+            pending.extend(targets(block));
+        }
+        let inside: HashSet<BasicBlock<'ctx>> = region.blocks.iter().copied().collect();
+        region.checks =
+            [head].iter().chain(&region.blocks).filter_map(|block| Guarded::of(*block, head, &inside)).collect();
+        let is_worth = region.checks.len() <= MOST_CHECKS && region.has_branches_in_turn(&inside);
+        (is_worth && !region.is_used_behind(&inside)).then_some(region)
+    }
+
+    /// Whether a branch with a check comes behind another, which a thread may also pass by. Other checks are merged anyway.
+    fn has_branches_in_turn(&self, inside: &HashSet<BasicBlock<'ctx>>) -> bool {
+        let reaches = |from: Vec<BasicBlock<'ctx>>, to: BasicBlock<'ctx>, without: Option<BasicBlock<'ctx>>| {
+            let (mut pending, mut seen) = (from, HashSet::new());
+            while let Some(block) = pending.pop() {
+                if block == to {
+                    return true;
+                }
+                if inside.contains(&block) && Some(block) != without && seen.insert(block) {
+                    pending.extend(targets(block));
+                }
+            }
+            false
+        };
+        let later: HashSet<_> = self.checks.iter().map(|check| check.root).filter(|root| *root != self.head).collect();
+        self.checks.iter().filter(|check| check.check.block != self.head).any(|Guarded { check, .. }| {
+            later.iter().any(|root| {
+                reaches(vec![check.inside], *root, None) && reaches(targets(self.head), *root, Some(check.block))
+            })
+        })
+    }
+
+    /// Whether what the blocks compute is used behind them, but by phis that say where it comes from.
+    fn is_used_behind(&self, inside: &HashSet<BasicBlock<'ctx>>) -> bool {
+        let instructions = self.blocks.iter().flat_map(|block| block.get_instructions());
+        // What computes nothing is used nowhere.
+        instructions.filter(|instruction| instruction.get_first_use().is_some()).map(llvm::result).any(|value| {
+            llvm::uses(&value).into_iter().any(|user| {
+                let Use::Instruction(user) = user else { return false };
+                let is_inside = user.get_parent().is_some_and(|block| inside.contains(&block));
+                let comes_from_inside =
+                    || llvm::incoming(user).iter().all(|(told, from)| *told != value || inside.contains(from));
+                !is_inside && (user.get_opcode() != InstructionOpcode::Phi || !comes_from_inside())
+            })
+        })
+    }
+
+    /// Writes the copy, and returns the block in which the way as it was begins.
+    fn version(&self, context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<BasicBlock<'ctx>, BuilderError> {
+        let builder = context.create_builder();
+        let end = self.head.get_terminator().expect("a block that is finished ends in a jump");
+        builder.position_before(&end);
+        let all = self.all_hold(context, &builder)?;
+        let slow = context.append_basic_block(function, "");
+        builder.position_at_end(slow);
+        match llvm::branch_targets(end) {
+            Some((then, other)) => {
+                let Some(BasicValueEnum::IntValue(condition)) = end.get_operand(0).and_then(|value| value.value())
+                else {
+                    unreachable!("a branch has a condition")
+                };
+                builder.build_conditional_branch(condition, then, other)?;
+                [then, other].into_iter().for_each(|to| llvm::replace_predecessor(to, self.head, slow, |value| value));
+            }
+            None => {
+                let to = llvm::block_operands(end)[0];
+                builder.build_unconditional_branch(to)?;
+                llvm::replace_predecessor(to, self.head, slow, |value| value);
+            }
+        }
+        end.erase_from_basic_block();
+        let old: Vec<BasicBlock<'ctx>> = [slow].into_iter().chain(self.blocks.iter().copied()).collect();
+        let copies = llvm::copy_blocks(context, function, &old);
+        builder.position_at_end(self.head);
+        builder.build_conditional_branch(all, copies[0], slow)?;
+        for Guarded { check, .. } in &self.checks {
+            let block = if check.block == self.head { slow } else { check.block };
+            let at = old.iter().position(|known| *known == block).expect("the check is in one of the blocks");
+            let end = copies[at].get_terminator().expect("a copy ends as its block does");
+            llvm::always_branch(context, end, check.inside_first);
+        }
+        Ok(slow)
+    }
+
+    /// Writes whether no check fails, at the head's end.
+    fn all_hold(&self, context: &'ctx Context, builder: &Builder<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let mut copies = Copies::new(self.blocks.iter().copied().collect());
+        let yes = context.bool_type().const_int(1, false);
+        let mut all = yes;
+        for Guarded { check, guards, .. } in &self.checks {
+            let mut condition = |value: IntValue<'ctx>, is: bool| {
+                let copy = llvm::build_freeze(builder, copies.of(builder, value.into()).into_int_value());
+                if is { Ok(copy) } else { builder.build_not(copy, "") }
+            };
+            let mut holds = condition(check.condition, check.inside_first)?;
+            for (guard, is) in guards {
+                let leads = condition(*guard, *is)?;
+                holds = builder.build_select(leads, holds, yes, "")?.into_int_value();
+            }
+            all = builder.build_and(all, holds, "")?;
+        }
+        Ok(all)
+    }
+}
+
+impl<'ctx> Guarded<'ctx> {
+    fn of(block: BasicBlock<'ctx>, head: BasicBlock<'ctx>, inside: &HashSet<BasicBlock<'ctx>>) -> Option<Self> {
+        let known = |value: IntValue<'ctx>| chain::can_be_copied(value.into(), inside, &mut { MOST_STEPS });
+        let check = Check::of(block, false).filter(|check| known(check.condition))?;
+        let (mut guards, mut root) = (Vec::new(), block);
+        while root != head {
+            let [before] = llvm::predecessors(root)[..] else { break };
+            // A check that comes before it holds too.
+            let end = before.get_terminator().filter(|_| Check::of(before, false).is_none());
+            if let Some((end, (then, _))) = end.and_then(|end| Some((end, llvm::branch_targets(end)?)))
+                && let Some(BasicValueEnum::IntValue(condition)) = end.get_operand(0).and_then(|value| value.value())
+                && known(condition)
+            {
+                guards.push((condition, then == root));
+            }
+            root = before;
+        }
+        Some(Self { check, guards, root })
+    }
+}
+
+/// Where a block jumps.
+fn targets(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
+    block.get_terminator().map(llvm::block_operands).unwrap_or_default()
+}
+
+/// Whether a block must not be copied.
+fn stays_alone(block: BasicBlock<'_>) -> bool {
+    block.get_instructions().any(loops::is_convergent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{AnyValue, parse_ir};
+
+    /// Two branches, each with a check of its own and `work` behind it, after [`copy`]: how many stretches were copied, and
+    /// the function.
+    fn copied(index: &str, work: &str, between: &str, end: &str) -> (usize, String) {
+        let text = format!(
+            "declare void @__rust_ptx_panic_with_1(i64) noreturn
+            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+            define void @f(ptr %from, ptr %to, i64 %len, i64 %i, i64 %j, i1 %first, i1 %second) {{
+            entry: br i1 %first, label %b, label %c
+            b: %b.inside = icmp ult i64 %i, %len
+              br i1 %b.inside, label %b.fine, label %b.panic
+            b.fine: %b.at = getelementptr i32, ptr %from, i64 %i
+              %x = load i32, ptr %b.at
+              store i32 %x, ptr %to
+              br label %c
+            c: {between}
+              br i1 %second, label %d, label %e
+            d: {index}
+              %d.inside = icmp ult i64 %index, %len
+              br i1 %d.inside, label %d.fine, label %d.panic
+            d.fine: %d.at = getelementptr i32, ptr %from, i64 %index
+              %y = load i32, ptr %d.at
+              {work}
+              br label %e
+            e: {end}
+            b.panic: call void @__rust_ptx_panic_with_1(i64 %i)
+              unreachable
+            d.panic: call void @__rust_ptx_panic_with_1(i64 %index)
+              unreachable
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        let before = function.count_basic_blocks();
+        let slow = copy(&context, function).unwrap();
+        module.verify().unwrap();
+        assert_eq!(slow.is_empty(), function.count_basic_blocks() == before);
+        (slow.len(), function.print_to_string().to_string())
+    }
+
+    const INDEX: &str = "%index = add nuw i64 %i, %j";
+    const STORE: &str = "store i32 %y, ptr %to";
+    const END: &str = "ret void";
+
+    #[test]
+    fn branches_with_checks_get_a_copy_without() {
+        let (slow, ir) = copied(INDEX, STORE, "", END);
+        assert_eq!(slow, 9, "all blocks behind the first, and where it jumped: {ir}");
+        assert_eq!((ir.matches("load i32").count(), ir.matches("store i32").count()), (4, 4), "{ir}");
+        assert_eq!(ir.matches("br i1 true").count(), 2, "{ir}");
+        // Nothing that could be undefined decides: not the sum that must not wrap, nor a branch.
+        let entry = ir.split("\n\n").next().unwrap_or_default();
+        assert_eq!(entry.matches("freeze i1").count(), 4, "{entry}");
+        assert_eq!(entry.matches("select i1").count(), 2, "{entry}");
+        assert!(!entry.contains("load") && entry.contains("br i1 %"), "{entry}");
+    }
+
+    #[test]
+    fn what_comes_behind_is_told_where_from() {
+        let (slow, ir) = copied(INDEX, STORE, "", "br label %end\n end: %z = phi i64 [ %j, %e ]\n ret void");
+        assert_eq!(slow, 10, "{ir}");
+        // `%y` is used behind a barrier, where no phi stands.
+        let used = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)\n store i32 %sum, ptr %to\n ret void";
+        let (slow, ir) = copied(INDEX, STORE, "%sum = trunc i64 %len to i32", &format!("br label %end\n end: {used}"));
+        assert_eq!(slow, 0, "{ir}");
+        let phi = format!("br label %end\n end: %sum2 = phi i32 [ %sum, %e ]\n {}", used.replace("%sum", "%sum2"));
+        let (slow, ir) = copied(INDEX, STORE, "%sum = trunc i64 %len to i32", &phi);
+        assert_eq!(slow, 9, "{ir}");
+        assert_eq!(ir.matches("barrier.cta.sync.all(i32 0)").count(), 1, "{ir}");
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        let barrier = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)";
+        for (index, work, between) in [
+            // An index from memory; a barrier, a call and inline PTX in the way.
+            ("%z = load i64, ptr %from\n %index = add i64 %z, %i", STORE, ""),
+            ("%index = udiv i64 %i, %j", STORE, ""),
+            (INDEX, STORE, barrier),
+            (INDEX, STORE, "call void @f(ptr %to, ptr %to, i64 0, i64 0, i64 0, i1 false, i1 false)"),
+            (INDEX, STORE, "call void asm sideeffect \"nop;\", \"\"()"),
+        ] {
+            let (slow, ir) = copied(index, work, between, END);
+            assert_eq!(slow, 0, "{index}, {between}: {ir}");
+        }
+    }
+
+    #[test]
+    fn branches_of_which_one_is_taken_are_not_copied() {
+        // The first goes to the end, as the arms of an `if` do.
+        let text = |to: &str| {
+            format!(
+                "declare void @__rust_ptx_panic_with_1(i64) noreturn
+                define void @f(ptr %from, ptr %to, i64 %len, i64 %i, i64 %j, i1 %first, i1 %second) {{
+                entry: br i1 %first, label %b, label %c
+                b: %b.inside = icmp ult i64 %i, %len
+                  br i1 %b.inside, label %b.fine, label %panic
+                b.fine: store i32 1, ptr %to
+                  {to}
+                c: br i1 %second, label %d, label %e
+                e: store i32 3, ptr %to
+                  br label %d
+                d: %d.inside = icmp ult i64 %j, %len
+                  br i1 %d.inside, label %d.fine, label %panic
+                d.fine: store i32 2, ptr %to
+                  br label %end
+                end: ret void
+                panic: unreachable
+                }}"
+            )
+        };
+        // A check that all threads make before the second branch is no branch either.
+        let before = "br i1 %second, label %c, label %end";
+        let through = |ir: String| ir.replace("br i1 %first, label %b, label %c", "br label %b");
+        for (ir, to, copies) in [
+            (text("br label %end"), "the end", false),
+            (through(text(before)), "both", false),
+            (text("br label %c"), "the second", true),
+        ] {
+            let context = Context::create();
+            let module = parse_ir(&context, ir.as_bytes(), "module").unwrap();
+            let slow = copy(&context, module.get_function("f").unwrap()).unwrap();
+            module.verify().unwrap();
+            assert_eq!(!slow.is_empty(), copies, "{to}");
+        }
+    }
+
+    #[test]
+    fn a_way_back_is_not_copied() {
+        // From the second branch to between both: a loop begins there.
+        let (slow, ir) = copied(INDEX, STORE, "", "br i1 %first, label %c, label %end\n end: ret void");
+        assert_eq!(slow, 0, "{ir}");
+    }
+}

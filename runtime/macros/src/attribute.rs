@@ -1,0 +1,174 @@
+//! `#[kernel]`: the function's two sides.
+//!
+//! ```text
+//! #[kernel]                                  // device
+//! fn k(a: f32, x: &[f32]) { body }           fn k(a: f32, x: &[f32]) { body }
+//!                                            unsafe extern "C" fn shim(a: *const f32, x: *const RawSlice<f32>) { .. }
+//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, bytes: descriptor };
+//!                                            // host
+//!                                            fn k<'l>(a: f32, x: &'l dyn DeviceRead<f32>) -> Launch<'l> { .. }
+//! ```
+//! Both sides stand under `cfg(target_arch)`, so one expansion serves both compilations.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ItemFn;
+
+use crate::arguments::Arguments;
+use crate::child;
+use crate::float::expand_blocks;
+use crate::function;
+use crate::generic;
+use crate::instances;
+use crate::kernel::Kernel;
+
+/// The expansion of `#[kernel(arguments)] item`.
+pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let mut function: ItemFn = syn::parse2(item).map_err(|error| {
+        syn::Error::new(error.span(), format!("`#[kernel]` stands before a function with a body: {error}"))
+    })?;
+    function::check_marks(&function.attrs, "kernel")?;
+    let arguments: Arguments = syn::parse2(arguments)?;
+    check_place(&function)?;
+    // Before the attributes of parameters are gone.
+    let signature = function.sig.clone();
+    function::remove_sources(&mut function.sig);
+    expand_blocks(&mut function.block, &arguments.private())?;
+    let Some((key, given)) = &arguments.instantiate else {
+        let kernel = Kernel::new(&function, &signature, &arguments, None)?;
+        let (device, host, child) = (kernel.device(), kernel.host(), child::launcher(&kernel)?);
+        return Ok(quote! {
+            #[cfg(target_arch = "nvptx64")]
+            #function
+            #device
+            #host
+            #child
+        });
+    };
+    generic::refuse(&arguments)?;
+    let instances = instances::of(&signature, key, given.clone())?;
+    let kernels = instances.iter().map(|instance| Kernel::new(&function, &signature, &arguments, Some(instance)));
+    let kernels: Vec<_> = kernels.collect::<syn::Result<_>>()?;
+    let device = kernels.iter().map(Kernel::device);
+    let host = generic::host(&function, &signature, &kernels, &instances);
+    Ok(quote! {
+        #[cfg(target_arch = "nvptx64")]
+        #function
+        #(#device)*
+        #host
+    })
+}
+
+/// A kernel is no method: an `impl` block cannot hold what stands beside the function, and has parameters of its own.
+/// Whether there is one around it shows only where the function says so.
+fn check_place(function: &ItemFn) -> syn::Result<()> {
+    let of_self = |tokens: TokenStream| find(tokens, "Self");
+    match of_self(function.sig.to_token_stream()).or_else(|| of_self(function.block.to_token_stream())) {
+        None => Ok(()),
+        Some(place) => Err(syn::Error::new(
+            place,
+            "a kernel cannot stand in an `impl` block, where `Self` is: its entry point is one symbol, and `Self` may be \
+            many types. Write a free function, generic if need be, as in `#[kernel(instantiate(f32, f64))]`, that calls the \
+            method",
+        )),
+    }
+}
+
+/// The place of the first such word, but for what stands in braces after `impl`: items in a function may have their own.
+fn find(tokens: TokenStream, word: &str) -> Option<Span> {
+    let mut in_item = false;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) if ident == word && !in_item => return Some(ident.span()),
+            TokenTree::Ident(ident)
+                if ["impl", "trait", "struct", "enum", "union"].iter().any(|item| ident == item) =>
+            {
+                in_item = true;
+            }
+            TokenTree::Punct(punct) if punct.as_char() == ';' => in_item = false,
+            TokenTree::Group(group) => {
+                if !in_item && let Some(found) = find(group.stream(), word) {
+                    return Some(found);
+                }
+                in_item &= group.delimiter() != Delimiter::Brace;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expansion(arguments: &str, item: &str) -> String {
+        let tokens = expand(arguments.parse().unwrap(), item.parse().unwrap()).unwrap();
+        syn::parse2::<syn::File>(tokens.clone()).expect("the expansion is Rust");
+        tokens.to_string()
+    }
+
+    #[test]
+    fn the_expansion_has_both_sides() {
+        let text = expansion("launch_bounds(256, 2)", "pub unsafe fn k<'a>(a: f32, mut x: &'a [f32]) {}");
+        assert!(text.contains("unsafe fn k < 'a > (a : f32 , mut x : & 'a [f32])"));
+        assert!(text.contains("pub unsafe fn k < '__ptx , 'a >"));
+        assert!(text.contains("\".ptx.interface\""));
+        assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: DeviceParam > :: TYPE"));
+        assert!(text.contains("IN_KERNELS"));
+    }
+
+    #[test]
+    fn only_the_shim_relies_on_the_launch() {
+        let text = expansion("dimensions = 2", "fn k() {}");
+        let assumed = "unsafe { :: ptx :: __private :: assume_dimensions :: < 2 > () ;";
+        assert_eq!(text.matches("assume_dimensions").count(), 1, "{text}");
+        assert!(text.contains(assumed) && text.find(assumed) > text.find("__ptx_shim"), "{text}");
+        assert_eq!(text.matches("dimensions : 2").count(), 2);
+        assert!(expansion("", "fn k() {}").contains("dimensions : 0"));
+    }
+
+    #[test]
+    fn shared_parameters_are_made_by_the_shim() {
+        let text = expansion("", "fn k(a: u32, #[shared] b: Tile<u8>, #[shared(dynamic)] c: Tile<u16>) {}");
+        // The host passes the first, and the lengths of the last.
+        assert_eq!(text.matches("const __PTX_PARAMS : [:: ptx :: __private :: Param < 'static > ; 2usize]").count(), 2);
+        assert!(
+            text.contains(
+                "fn k < '__ptx , > (a : < u32 as :: ptx :: __private :: HostParam > :: Host < '__ptx > , c :"
+            )
+        );
+        assert!(text.contains("static b : :: ptx :: __private :: Shared <") && !text.contains("# [shared"), "{text}");
+        // Once for each side, and there for each object.
+        assert_eq!(text.matches("const { __PTX_BARRIERS [1usize] }").count(), 2, "{text}");
+        assert_eq!(text.matches("need_shared").count(), 1);
+    }
+
+    #[test]
+    fn names_and_paths_can_be_chosen() {
+        let text = expansion("name = \"other\", crate = gpu::ptx", "fn r#k(r#in: u32) {}");
+        assert!(text.contains("name : \"other\"") && text.contains("name : \"in\""));
+        assert!(text.contains("gpu :: ptx :: __private") && !text.contains(":: ptx :: __private :: ptx"));
+        assert!(expansion("", "fn r#loop() {}").contains("name : \"loop\""));
+    }
+
+    #[test]
+    fn kernels_can_have_cxx_names() {
+        let text = expansion("export = \"C++\", namespace = \"a::b\"", "fn k() {}");
+        assert!(text.contains("Mangling :: Cxx") && text.contains("namespace : \"a::b\""));
+        assert!(expansion("export = \"C\"", "fn k() {}").contains("Mangling :: C ,"));
+    }
+
+    #[test]
+    fn items_other_than_functions_are_refused() {
+        let error = expand(
+            TokenStream::new(),
+            quote!(
+                struct S;
+            ),
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(error.contains("`#[kernel]` stands before a function"), "{error}");
+    }
+}
