@@ -169,17 +169,26 @@ impl Module {
         let mut registers = Registers::of_body(statements.iter().map(|statement| statement.instruction));
         let mut declared: BTreeMap<&str, Param> = BTreeMap::new();
         let mut stored: BTreeMap<&str, Option<Range>> = BTreeMap::new();
+        // What was declared before each brace that is open: a block within a call sequence sees the call's parameters.
+        let mut outer = Vec::new();
         let mut returned = None;
-        for Statement { after_brace, after_label, instruction } in statements {
-            if after_brace {
-                declared.clear();
-                stored.clear();
+        for Statement { braces, after_label, instruction } in statements {
+            for brace in braces {
+                match brace {
+                    "{" => outer.push(declared.clone()),
+                    _ => declared = outer.pop().unwrap_or_default(),
+                }
             }
             if after_label {
                 registers.join();
             }
             match instruction {
-                [".param", ..] => declared.extend(params(instruction)),
+                [".param", ..] => {
+                    for (name, param) in params(instruction) {
+                        declared.insert(name, param);
+                        stored.remove(name);
+                    }
+                }
                 [op, "[", place, rest @ ..] if op.starts_with("st.param") => {
                     let value = rest.iter().rev().find(|word| **word != "]" && **word != "}");
                     let range = value.and_then(|value| registers.of(value));
@@ -232,18 +241,18 @@ impl Module {
 
 /// What is between two semicolons: braces and labels may stand before an instruction.
 struct Statement<'w, 'a> {
-    after_brace: bool,
+    braces: Vec<&'a str>,
     after_label: bool,
     instruction: &'w [&'a str],
 }
 
 impl<'w, 'a> Statement<'w, 'a> {
     fn parse(words: &'w [&'a str]) -> Self {
-        let mut statement = Self { after_brace: false, after_label: false, instruction: words };
+        let mut statement = Self { braces: Vec::new(), after_label: false, instruction: words };
         loop {
             statement.instruction = match statement.instruction {
-                ["{" | "}", rest @ ..] => {
-                    statement.after_brace = true;
+                [brace @ ("{" | "}"), rest @ ..] => {
+                    statement.braces.push(brace);
                     rest
                 }
                 [_, ":", rest @ ..] => {
@@ -335,6 +344,7 @@ mod tests {
 	.param .b32 param0;
 	st.param.b32 	[param0+0], %r3;
 	.param .align 4 .b8 param1[8];
+	{ .reg .b16 %part<1>; cvt.u16.u32 %part0, %r5; st.param.b8 [param1+3], %part0; }
 	st.param.v4.b8 	[param1+4], {2, %rs1, %rs2, %rs3};
 	.param .b32 retval0;
 	call.uni (retval0), 
