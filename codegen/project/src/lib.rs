@@ -10,6 +10,7 @@ mod native;
 mod notes;
 pub mod options;
 pub mod progress;
+pub mod ready;
 mod signals;
 pub mod sysroot;
 pub mod timings;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ptx_codegen::diagnostic::Result;
 use ptx_codegen::tool::{Name, Tools};
 use ptx_project::progress::Progress;
+use ptx_project::ready::sysroot_and_tools;
 use ptx_project::sysroot::{self, Rustc, Sysroot};
 use ptx_project::tools;
 
@@ -27,14 +28,12 @@ pub struct Ready {
 /// a second call does nothing.
 pub fn setup(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<Ready> {
     let rustc = Rustc::query(rustc)?;
-    let sysroot = sysroot::ensure(&rustc, None, progress)?;
-    let mut tools = tools::find();
-    let mut installed = None;
-    if with_tools && !is_complete(&tools) {
-        installed = Some(tools::install(progress)?);
-        tools = tools::find();
+    if !with_tools || is_complete(&tools::find()) {
+        let sysroot = sysroot::ensure(&rustc, None, progress)?;
+        return Ok(Ready { rustc, sysroot, installed: None, tools: tools::find() });
     }
-    Ok(Ready { rustc, sysroot, installed, tools })
+    let ready = sysroot_and_tools(&rustc, None, progress);
+    Ok(Ready { rustc, sysroot: ready.sysroot?, installed: Some(ready.tools?), tools: tools::find() })
 }
 
 /// Says what [`setup`] would do.

@@ -18,6 +18,9 @@ const CRATES: [&str; 2] = ["core", "alloc"];
 /// puts their pages below `core`.
 const BESIDE_CORE: [&str; 2] = ["stdarch", "portable-simd"];
 
+/// Folders in `core/src/stdarch/crates/core_arch/src` that `core` leaves out for GPUs, and three fifths of all pages.
+const OF_OTHER_ARCHS: [&str; 4] = ["aarch64", "arm_shared", "x86", "x86_64"];
+
 /// Where sources come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -128,7 +131,9 @@ fn convert(pages: &Path, to: &Path, markdown: &mut Vec<PathBuf>) -> Result<()> {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
         if path.is_dir() {
-            convert(&path, &to.join(&*name), markdown)?;
+            if !(pages.ends_with("core_arch/src") && OF_OTHER_ARCHS.contains(&&*name)) {
+                convert(&path, &to.join(&*name), markdown)?;
+            }
         } else if let Some(name) = name.strip_suffix(".html").filter(|name| name.ends_with(".rs")) {
             let page = fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
             let source =

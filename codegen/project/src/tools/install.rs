@@ -83,12 +83,9 @@ pub fn install(progress: &Progress) -> Result<PathBuf> {
         let python = Python::find()?;
         progress.line(&format!("Downloading {}", download()?));
         let wheels = partial.join("wheels");
-        let step = progress.bar("Downloading NVIDIA's tools", 2 * PACKAGES.len() as u64);
-        for (name, version) in PACKAGES {
-            step.message(&format!("Downloading {name} {version}"));
-            python.download(name, version, &wheels)?;
-            step.advance(1);
-        }
+        let step = progress.bar("Downloading NVIDIA's tools", 1 + PACKAGES.len() as u64);
+        python.download(&wheels)?;
+        step.advance(1);
         for wheel in files(&wheels)? {
             let file = wheel.file_name().unwrap_or_default().to_string_lossy();
             step.message(&format!("Unpacking {}", file.split('-').next().unwrap_or_default().replace('_', "-")));
@@ -135,11 +132,13 @@ impl Python {
         Ok(Self { program })
     }
 
-    fn download(&self, name: &str, version: &str, to: &Path) -> Result<()> {
+    /// All by one call: starting pip takes it longer than a small package.
+    fn download(&self, to: &Path) -> Result<()> {
         let mut command = Command::new(self.program);
         command.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--no-input"]);
-        command.args(["--disable-pip-version-check", "--dest"]).arg(to).arg(format!("{name}=={version}"));
-        self.run(command, &format!("cannot download {name} {version}"))
+        command.args(["--disable-pip-version-check", "--dest"]).arg(to);
+        command.args(PACKAGES.map(|(name, version)| format!("{name}=={version}")));
+        self.run(command, "cannot download the packages")
     }
 
     fn unpack(&self, wheel: &Path, to: &Path) -> Result<()> {
@@ -207,8 +206,8 @@ mod tests {
     fn failures_of_pip_say_what_to_do() {
         let offline = "ERROR: Could not find a version that satisfies the requirement a==1 (from versions: none)\n\
                        ERROR: No matching distribution found for a==1\n";
-        let text = explain("cannot download a 1", offline).to_string();
-        assert!(text.contains("PTX0012") && text.contains("cannot download a 1"), "{text}");
+        let text = explain("cannot download the packages", offline).to_string();
+        assert!(text.contains("PTX0012") && text.contains("cannot download the packages"), "{text}");
         assert!(text.contains("No matching distribution") && text.contains("index can be reached"), "{text}");
 
         let full = format!("{}OSError: [Errno 28] No space left on device\n", "Traceback\n".repeat(50));

@@ -16,6 +16,8 @@ use ptx_project::options::float::FloatSettings;
 use ptx_project::options::panics::PanicSettings;
 use ptx_project::options::{Settings, arch};
 use ptx_project::progress::Progress;
+use ptx_project::ready::sysroot_and_tools;
+use ptx_project::sysroot::Rustc;
 use ptx_project::tools;
 
 use environment::Environment;
@@ -66,14 +68,16 @@ pub fn run(args: ScriptArgs) -> Result<()> {
         return Ok(());
     }
     let environment = Environment::read()?;
-    if args.install_tools
-        && tools::find().ptxas().is_none()
-        && let Err(failure) = tools::install(&Progress::quiet())
-    {
-        failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));
-    }
     let mut args = args;
     arch::check(&mut args.settings.arch, arch::From::BuildScript)?;
+    if args.install_tools && tools::find().ptxas().is_none() {
+        let rustc = Rustc::query(&environment.rustc)?;
+        let ready = sysroot_and_tools(&rustc, environment.sysroot.as_deref(), &Progress::quiet());
+        if let Err(failure) = ready.tools {
+            failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));
+        }
+        ready.sysroot?;
+    }
     let mut build = device_build(args, &environment);
     build.settings.debug_level = environment.debug_level.or(build.settings.debug_level);
     build.settings.float = FloatSettings::of_variable()?.or(build.settings.float);
