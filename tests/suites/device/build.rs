@@ -41,6 +41,11 @@ fn main() {
     for (profile, name) in [("dev", "stack_debug"), ("release", "stack_release")] {
         Builder::new().kernels("../../kernels/stack").profile(profile).name(name).build();
     }
+    // Under compute-sanitizer, for which a trap is an error.
+    for (profile, name) in [("dev", "stack_exit_debug"), ("release", "stack_exit_release")] {
+        let kernels = Builder::new().kernels("../../kernels/stack").profile(profile).name(name);
+        kernels.after_panic(AfterPanic::Exit).build();
+    }
     Builder::new().kernels("../../kernels/stack").profile("release").ptxas("off").name("stack_ptx").build();
     halfwords::build(tools::find().ptxas().map(|tool| tool.path.as_path()));
     println!("cargo::rustc-check-cfg=cfg(twin)");

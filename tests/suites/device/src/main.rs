@@ -44,9 +44,11 @@ mod parts;
 mod print;
 mod random;
 mod record;
+mod sanitizer;
 mod scalars;
 mod shared;
 mod stacks;
+mod stacks_sanitized;
 mod statics;
 mod survive;
 mod tested;
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         let child = panics::child(name)
             .or_else(|| survive::child(name))
             .or_else(|| stacks::child(name))
+            .or_else(|| stacks_sanitized::child(name))
             .or_else(|| crates::child(name))
             .or_else(|| print::child(name))
             .or_else(|| heap::child(name))
@@ -108,6 +111,8 @@ fn main() -> ExitCode {
         failures::tests(),
         panics::tests(),
         stacks::tests(),
+        stacks_sanitized::tests(),
+        sanitizer::tests(),
         launches::tests(),
         concurrency::tests(),
         timeline::tests(),

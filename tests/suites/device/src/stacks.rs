@@ -103,7 +103,7 @@ fn panicked(found: &Value) -> bool {
 }
 
 /// A shallow launch must succeed, a deep one must panic with the name, the place and the size.
-fn check(found: &Value, function: &str, bytes: usize) {
+pub fn check(found: &Value, function: &str, bytes: usize) {
     assert_eq!(found["shallow"], json!(true), "{found}");
     let message = found["message"].as_str().unwrap_or_else(|| panic!("no panic: {found}"));
     let (name, rest) = message
@@ -152,7 +152,7 @@ pub fn child(name: &str) -> Option<ExitCode> {
 }
 
 /// Launches with so many turns, and says whether all results are the CPU's.
-fn equal(device: &Device, module: &Module, shape: u32, depth: u32) -> ptx::Result<bool> {
+pub fn equal(device: &Device, module: &Module, shape: u32, depth: u32) -> ptx::Result<bool> {
     let threads = BLOCKS * THREADS;
     let mut out = device.zeroed::<u32>(threads as usize)?;
     recurse(shape, depth, &mut out).launch(module, Grid::new(BLOCKS, THREADS))?;

@@ -1,0 +1,75 @@
+//! The suite under compute-sanitizer: memcheck, racecheck, synccheck and initcheck have nothing to say of kernels that are right.
+
+use std::process::Command;
+
+use ptx_debugger_tests::is_there;
+
+use crate::record::{Test, skippable};
+
+const PROGRAM: &str = "compute-sanitizer";
+
+/// Its tools, and what each says in the end if it has found nothing.
+const TOOLS: [(&str, &str); 4] = [
+    ("memcheck", "ERROR SUMMARY: 0 errors"),
+    ("racecheck", "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"),
+    ("synccheck", "ERROR SUMMARY: 0 errors"),
+    ("initcheck", "ERROR SUMMARY: 0 errors"),
+];
+
+/// Parts of the names of tests that do not run under it: because they take it minutes, as all inputs of a function do; because
+/// their kernels fail or race on purpose; or because they start programs, which it does not follow.
+const LEFT_OUT: [&str; 21] = [
+    "abi",
+    "cargo ptx test",
+    "compute-sanitizer",
+    "concurrency",
+    "core tests",
+    "crate",
+    "cuda-gdb",
+    "driver's linker",
+    "dynamic parallelism",
+    "example",
+    "failing kernel",
+    "float",
+    "halfwords",
+    "launches",
+    "litmus",
+    "nvJitLink",
+    "panic",
+    "printed",
+    "random numbers",
+    "stack:",
+    "that traps",
+];
+
+/// Seconds after which it is stopped.
+const LIMIT: &str = "400";
+
+pub fn tests() -> Vec<Test> {
+    let tool = |(tool, clean): (&'static str, &'static str)| {
+        skippable(&format!("compute-sanitizer: the suite under {tool}"), move |_| {
+            let skips = LEFT_OUT.iter().flat_map(|name| ["--skip", name]);
+            let said = under(tool, &skips.collect::<Vec<_>>())?;
+            assert!(said.contains(clean), "{said}");
+            let passed = said.lines().rev().find_map(|line| line.split_once(" passed, 0 failed, "));
+            let passed = passed.and_then(|(passed, _)| passed.parse::<u32>().ok());
+            assert!(passed.is_some_and(|passed| passed > 100), "{said}");
+            Ok(())
+        })
+    };
+    TOOLS.map(tool).into()
+}
+
+/// What the tool and this program say, which it starts with the arguments; an error where there is no such tool.
+pub fn under(tool: &str, arguments: &[&str]) -> Result<String, String> {
+    if !is_there(PROGRAM) {
+        return Err(format!("{PROGRAM} was not found"));
+    }
+    let program = std::env::current_exe().expect("a running program has a path");
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", LIMIT, PROGRAM, "--tool", tool, "--target-processes", "application-only"]);
+    // What the runtime asks the driver for may be missing, which is no error of a kernel.
+    command.args(["--report-api-errors", "no"]).arg(program).args(arguments);
+    let output = command.output().map_err(|error| format!("`timeout` does not start: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+}
