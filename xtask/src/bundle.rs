@@ -19,16 +19,19 @@ const MAX_MIB: f64 = 60.0;
 /// What starts everything on the other machine.
 const RUN: &str = r#"#!/bin/sh
 # Runs every device test and every example on this machine's GPU. Needs NVIDIA's driver, tar and xz.
-# Writes device.jsonl into $OUT, or into results/ beside this file. The last line says how it went. An argument is part of the
-# names of the tests that shall run; without one, several processes run at once, and end after $LIMIT seconds if that is set.
+# Writes device.jsonl into $OUT, or into results/ beside this file. The last line says how it went. Arguments are parts of the
+# names of the tests that shall run, all by default, in several processes, which end after $LIMIT seconds if that is set.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out" || exit 1
 content=$(mktemp -d) || exit 1
 trap 'rm -rf "$content"' EXIT
 tar -xJf "$here/content.tar.xz" -C "$content" || exit 1
-if [ $# -eq 0 ]; then set -- --at-once ${LIMIT:+--limit "$LIMIT"}; fi
-"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --core "$content/core" --tested "$content/tested" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --date "$(date -u +%F)" --json "$out/device.jsonl" "$@"
+for name; do
+  shift
+  set -- "$@" --only "$name"
+done
+"$content/device-tests" --abi "$content/abi" --cases "$content/cases" --core "$content/core" --tested "$content/tested" --examples "$content/examples" --debugger "$content/debugger" --examples-at-o0 "$content/examples-at-o0" --commit "$(cat "$content/commit")" --date "$(date -u +%F)" --json "$out/device.jsonl" --at-once ${LIMIT:+--limit "$LIMIT"} "$@"
 "#;
 
 /// What `run.sh` unpacks, beside it.

@@ -6,6 +6,7 @@
 //! and compute-sanitizer;
 //! `--core FOLDER` also runs the tests of Rust's `core` there, `--tested FOLDER` those of the crate `ptx-tested`;
 //! `--cases FOLDER` also runs the user-interface tests that were put there;
+//! `--only TEXT` runs those with it in their names, or with that of another `--only`;
 //! `--at-once` runs them in several processes, which end after `--limit SECONDS`;
 //! `--commit ID` and `--date DAY` are noted in the record; other arguments are libtest's. The last line is `N passed, N failed, N skipped`.
 
@@ -82,13 +83,6 @@ fn main() -> ExitCode {
             .or_else(|| textures::child(name));
         return child.unwrap_or_else(|| failures::child(name));
     }
-    if options.at_once {
-        let of_parts = options::of_parts(std::env::args().skip(1));
-        return parts::run(&of_parts, options.json.as_deref(), options.limit).unwrap_or_else(|message| {
-            eprintln!("error: {message}");
-            ExitCode::FAILURE
-        });
-    }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
     // One context, and records in the order of the tests.
     arguments.test_threads = Some(1);
@@ -134,6 +128,21 @@ fn main() -> ExitCode {
     tests.extend(options.core.iter().flat_map(|folder| core_tests::tests(folder)));
     tests.extend(options.examples.iter().flat_map(|folder| examples::tests("example", folder)));
     tests.extend(options.examples_at_o0.iter().flat_map(|folder| examples::tests("example at O0:", folder)));
+    if !options.only.is_empty() {
+        tests.retain(|test| options.only.iter().any(|part| test.name.contains(part)));
+    }
+    let shares = parts::Share::of_tests(tests.iter().map(|test| &*test.name));
+    if options.at_once {
+        let of_parts = options::of_parts(std::env::args().skip(1));
+        return parts::run(&shares, &of_parts, options.json.as_deref(), options.limit).unwrap_or_else(|message| {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        });
+    }
+    if let Some(mine) = options.share {
+        let mut shares = shares.into_iter();
+        tests.retain(|_| shares.next() == Some(mine));
+    }
     let record = record::Record::new(options.json.clone(), options.commit.clone(), options.date.clone());
     let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(|test| record.trial(test)).collect());
     let written = record.write();

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::parts::Share;
+
 /// As given.
 #[derive(Debug, Default)]
 pub struct Options {
@@ -29,6 +31,10 @@ pub struct Options {
     pub at_once: bool,
     /// After how many seconds those end.
     pub limit: Option<u64>,
+    /// Parts of names: tests that have none of them do not run; all do where there is none.
+    pub only: Vec<String>,
+    /// What of the rest this process runs; all of it by default.
+    pub share: Option<Share>,
     /// The kernel to launch in a process that does nothing else: one that fails, or that prints.
     pub child: Option<String>,
 }
@@ -51,6 +57,11 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<(Options, Vec<Str
             "--date" => options.date = Some(value()?),
             "--at-once" => options.at_once = true,
             "--limit" => options.limit = Some(value()?.parse().map_err(|error| format!("`--limit`: {error}"))?),
+            "--only" => options.only.push(value()?),
+            "--share" => {
+                let text = value()?;
+                options.share = Some(Share::parse(&text).ok_or_else(|| format!("`--share`: there is no `{text}`"))?);
+            }
             "--child" => options.child = Some(value()?),
             _ => rest.push(arg),
         }

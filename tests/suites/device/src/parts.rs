@@ -9,32 +9,108 @@ use serde_json::{Value, json};
 
 use crate::record;
 
-/// What libtest is told in each: every test belongs to exactly one.
-const PARTS: [&[&str]; 4] = [
-    &["float accuracy"],
-    &["core tests"],
-    &["float", "--skip", "float accuracy", "--skip", "core tests"],
-    &["--skip", "float", "--skip", "core tests"],
+/// Tests that run in processes of their own.
+struct Kind {
+    /// Part of their names; a test is of the first kind that fits.
+    name: &'static str,
+    /// Among how many processes they are divided.
+    processes: usize,
+    /// Whether they need the GPU to themselves, because they fill its memory, or watch how much of it is free.
+    alone: bool,
+}
+
+/// Each test is of one of them.
+const KINDS: [Kind; 11] = [
+    Kind { name: "memory for", processes: 1, alone: true },
+    Kind { name: "concurrency", processes: 1, alone: true },
+    Kind { name: "launches", processes: 1, alone: true },
+    Kind { name: "core tests", processes: 1, alone: false },
+    Kind { name: "the suite under", processes: 4, alone: false },
+    Kind { name: "float accuracy", processes: 3, alone: false },
+    Kind { name: "float as nvcc", processes: 3, alone: false },
+    Kind { name: "stack", processes: 1, alone: false },
+    Kind { name: "panic", processes: 1, alone: false },
+    Kind { name: "crate", processes: 1, alone: false },
+    Kind { name: "", processes: 1, alone: false },
 ];
 
-/// Runs this program once for each part, with these arguments too, and writes one record of all.
-pub fn run(arguments: &[String], json: Option<&Path>, limit: Option<u64>) -> Result<ExitCode, String> {
+/// What of the suite a process runs: the tests of a kind, or every so manyth of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    kind: usize,
+    index: usize,
+}
+
+impl Share {
+    /// As [`Share::argument`] writes it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kind, index) = text.split_once('/')?;
+        let share = Self { kind: kind.parse().ok()?, index: index.parse().ok()? };
+        (share.kind < KINDS.len() && share.index < KINDS[share.kind].processes).then_some(share)
+    }
+
+    fn argument(self) -> String {
+        format!("{}/{}", self.kind, self.index)
+    }
+
+    /// Every share of every kind.
+    fn all() -> impl Iterator<Item = Self> {
+        KINDS.iter().enumerate().flat_map(|(kind, of)| (0..of.processes).map(move |index| Self { kind, index }))
+    }
+
+    /// The shares that tests of these names belong to, in their order.
+    pub fn of_tests<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Self> {
+        let mut counts = [0; KINDS.len()];
+        let share = |name: &str| {
+            let kind = KINDS.iter().position(|kind| name.contains(kind.name)).expect("the last kind fits all");
+            let index = counts[kind] % KINDS[kind].processes;
+            counts[kind] += 1;
+            Self { kind, index }
+        };
+        names.map(share).collect()
+    }
+
+    fn text(self) -> String {
+        let Kind { name, processes, .. } = KINDS[self.kind];
+        match (name, processes) {
+            ("", _) => "what is of no other kind".into(),
+            (name, 1) => format!("`{name}`"),
+            (name, processes) => format!("`{name}`, {} of {processes}", self.index + 1),
+        }
+    }
+}
+
+/// Runs this program once for each share that has tests, with these arguments too, and writes one record of all. What needs
+/// the GPU for itself comes last.
+pub fn run(
+    wanted: &[Share],
+    arguments: &[String],
+    json: Option<&Path>,
+    limit: Option<u64>,
+) -> Result<ExitCode, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let end = limit.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let mut parts = Vec::new();
-    for (index, filter) in PARTS.iter().enumerate() {
-        let paths = ["json", "txt"].map(|extension| folder.path().join(format!("{index}.{extension}")));
-        parts.push(Part::start(arguments, filter, paths).map_err(|error| error.to_string())?);
-    }
-    let mut head = Value::Null;
-    let mut tests = Vec::new();
-    for part in parts {
+    let start = |share: Share| {
+        let paths = ["json", "txt"]
+            .map(|extension| folder.path().join(share.argument().replace('/', "-")).with_extension(extension));
+        Part::start(arguments, share, paths).map_err(|error| error.to_string())
+    };
+    let (mut head, mut tests) = (Value::Null, Vec::new());
+    let mut note = |part: Part| {
         let (of_part, mut more, said) = part.finish(end)?;
         print!("{said}");
         tests.append(&mut more);
         if head.is_null() {
             head = of_part;
         }
+        Ok::<(), String>(())
+    };
+    let (alone, beside): (Vec<Share>, _) =
+        Share::all().filter(|share| wanted.contains(share)).partition(|share| KINDS[share.kind].alone);
+    let begun = beside.into_iter().map(start).collect::<Result<Vec<_>, _>>()?;
+    begun.into_iter().try_for_each(&mut note)?;
+    for share in alone {
+        note(start(share)?)?;
     }
     let count = |result: &str| tests.iter().filter(|test| test["result"] == result).count();
     let [passed, failed, skipped] = ["passed", "failed", "skipped"].map(count);
@@ -45,27 +121,27 @@ pub fn run(arguments: &[String], json: Option<&Path>, limit: Option<u64>) -> Res
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A process that runs the tests of one of [`PARTS`].
+/// A process that runs a share.
 struct Part {
-    filter: &'static [&'static str],
+    share: Share,
     child: Child,
     json: PathBuf,
     said: PathBuf,
 }
 
 impl Part {
-    fn start(arguments: &[String], filter: &'static [&'static str], paths: [PathBuf; 2]) -> std::io::Result<Self> {
+    fn start(arguments: &[String], share: Share, paths: [PathBuf; 2]) -> std::io::Result<Self> {
         let [json, said] = paths;
         let output = File::create(&said)?;
         let child = Command::new(std::env::current_exe()?)
             .args(arguments)
             .arg("--json")
             .arg(&json)
-            .args(filter)
+            .args(["--share", &share.argument()])
             .stderr(output.try_clone()?)
             .stdout(output)
             .spawn()?;
-        Ok(Self { filter, child, json, said })
+        Ok(Self { share, child, json, said })
     }
 
     /// The head and the tests of its record, and what it printed, when it has ended, or at the end of the time.
@@ -92,7 +168,7 @@ impl Part {
             Some(_) => None,
         };
         if let Some(fault) = fault {
-            let name = format!("all of `{}`", self.filter.join(" "));
+            let name = format!("all of {}", self.share.text());
             tests.push(json!({ "name": name, "result": "failed", "detail": fault, "seconds": 0.0 }));
         }
         Ok((head, tests, String::from_utf8_lossy(&said).into_owned()))
