@@ -28,6 +28,7 @@ mod failures;
 mod float;
 mod generic;
 mod gpu;
+mod graphs;
 mod halfwords;
 mod heap;
 mod indices;
@@ -53,6 +54,7 @@ mod tested;
 mod textures;
 mod threads;
 mod timeline;
+mod tools;
 mod types;
 mod warp;
 
@@ -76,7 +78,8 @@ fn main() -> ExitCode {
             .or_else(|| print::child(name))
             .or_else(|| heap::child(name))
             .or_else(|| dynamic::child(name))
-            .or_else(|| textures::child(name));
+            .or_else(|| textures::child(name))
+            .or_else(|| tools::child(name));
         return child.unwrap_or_else(|| failures::child(name));
     }
     if options.at_once {
@@ -110,7 +113,9 @@ fn main() -> ExitCode {
         stacks::tests(),
         launches::tests(),
         concurrency::tests(),
+        graphs::tests(),
         timeline::tests(),
+        tools::tests(),
         dynamic::tests(),
         survive::tests(),
         crates::tests(),
