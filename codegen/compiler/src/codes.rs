@@ -46,7 +46,7 @@ codes! {
     NoBitcode = 5, "object without bitcode",
         "An input is machine code, not LLVM bitcode. Only crates that rustc compiled for nvptx64-nvidia-cuda can be linked into PTX; host objects and objects of a C compiler cannot.";
     UndefinedSymbol = 6, "undefined symbol",
-        "Code that a kernel reaches calls a function that no input defines. Only vprintf, malloc, free and __assertfail may stay undefined: the driver supplies them (PTX Writer's Guide to Interoperability, chapter 3).\n\nIf CUDA C++ defines it, name its file: `link = [\"kernels/twin.cu\"]` in `[package.metadata.ptx]`, or `--link`. If it is linked when the program runs, say `link-at-load = true`.";
+        "Code that a kernel reaches calls a function that no input defines. Only vprintf, malloc, free and __assertfail may stay undefined: the driver supplies them (PTX Writer's Guide to Interoperability, chapter 3), and so it does cudaGraphSetConditional.\n\nIf CUDA C++ defines it, name its file: `link = [\"kernels/twin.cu\"]` in `[package.metadata.ptx]`, or `--link`. If it is linked when the program runs, say `link-at-load = true`.";
     DuplicateKernel = 7, "two functions of one name",
         "Kernels and exported functions are found by their symbol, so a module can hold only one of each name. Rename one of them, even if they are in different crates. With `export = \"C++\"` the parameters' types are part of the symbol, so functions of one name may differ in them.";
     BadDescriptor = 8, "unreadable descriptor",

@@ -92,5 +92,10 @@ pub const MATH_FALLBACK_PREFIX: &str = "__ptx_rt_math_";
 /// The functions that may stay undefined: the driver supplies them (guide, chapter 3).
 pub const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
+/// The function of the driver's that sets the condition of a graph's conditional node, from CUDA 12.3 on
+/// (`cuda_device_runtime_api.h`). It may stay undefined, too: nvlink makes the same cubin with CUDA's device runtime and
+/// without.
+pub const GRAPH_CALL: &str = "cudaGraphSetConditional";
+
 /// Largest alignment that a parameter may have (guide §2.3, note D).
 pub const MAX_PARAM_ALIGN: u64 = 128;

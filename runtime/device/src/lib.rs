@@ -29,6 +29,7 @@ pub mod disjoint;
 pub mod ffi;
 pub mod float;
 mod function;
+pub mod graph;
 pub mod hint;
 #[doc(hidden)]
 pub mod index;

@@ -1,8 +1,8 @@
 //! The driver's functions, with the prototypes of NVIDIA's PTX Writer's Guide to Interoperability 12.8, chapter 3, and those of
 //! CUDA's device runtime, with the prototypes of `cuda_device_runtime_api.h`.
 //!
-//! `ptx_abi::SYSTEM_CALLS` names the first for the compiler, `ptx_abi::LAUNCH_PREFIX` the others. Nobody else declares them: two declarations that differ would
-//! make two prototypes of one function.
+//! `ptx_abi::SYSTEM_CALLS` and `ptx_abi::GRAPH_CALL` name the first for the compiler, `ptx_abi::LAUNCH_PREFIX` the others. Nobody
+//! else declares them: two declarations that differ would make two prototypes of one function.
 
 unsafe extern "C" {
     /// `.extern .func (.param .b32 status) vprintf (.param .b64 format, .param .b64 valist)`: writes a line into the
@@ -71,4 +71,13 @@ unsafe extern "C" {
 
     /// `cudaError_t cudaGetLastError(void)`: this thread's last error, which is then forgotten.
     pub(crate) safe fn __cudaCDP2GetLastError() -> u32;
+}
+
+unsafe extern "C" {
+    /// `.extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value)`: sets the condition of a graph's
+    /// conditional node. `cuda_device_runtime_api.h` declares it, and the driver has it, from CUDA 12.3 on.
+    ///
+    /// # Safety
+    /// The handle must be that of a graph of this context that runs this kernel, and no other thread may set it at the same time.
+    pub(crate) fn cudaGraphSetConditional(handle: u64, value: u32);
 }

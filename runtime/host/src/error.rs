@@ -223,6 +223,41 @@ pub enum Error {
         /// Why not.
         reason: &'static str,
     },
+    /// A step of a graph that is no launch is not possible so.
+    #[error("{step} in a graph: {reason}")]
+    GraphStep {
+        /// What it is.
+        step: &'static str,
+        /// Why not.
+        reason: String,
+    },
+    /// Memory that one stream uses was to be used on another.
+    #[error("{what} is bound to another stream: use it on that one, or call `move_to`")]
+    OtherStream {
+        /// The memory, and where it was to be used.
+        what: String,
+    },
+    /// The two sides of a copy have not as many elements.
+    #[error("a copy of {from} elements goes to memory of {to}: both must have as many")]
+    CopyLength {
+        /// Elements of what is copied.
+        from: usize,
+        /// Elements of where it goes.
+        to: usize,
+    },
+    /// The driver is older than what is asked for.
+    #[error(
+        "{what} needs a driver of CUDA {}.{} or later, and this one is of CUDA {}.{}: update the driver",
+        needed.0, needed.1, found.0, found.1
+    )]
+    OlderDriver {
+        /// What needs it.
+        what: &'static str,
+        /// The first version of CUDA that has it.
+        needed: (u32, u32),
+        /// The version of CUDA that the driver is of.
+        found: (u32, u32),
+    },
     /// A `&T` parameter was given no element.
     #[error("parameter `{param}` of kernel `{kernel}` is a reference, and was given memory without elements")]
     NoElement {

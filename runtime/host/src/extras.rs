@@ -163,7 +163,8 @@ impl Extras {
         }
     }
 
-    fn attributes(&self) -> ([CUlaunchAttribute; 4], usize) {
+    /// As the driver takes them, and how many they are.
+    pub(crate) fn attributes(&self) -> ([CUlaunchAttribute; 4], usize) {
         let attribute = |id, value: &dyn Fn(&mut CUlaunchAttributeValue)| {
             let mut attribute = CUlaunchAttribute { id, pad: [0; 4], value: CUlaunchAttributeValue { pad: [0; 64] } };
             value(&mut attribute.value);

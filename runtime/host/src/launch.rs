@@ -10,6 +10,7 @@ use ptx_abi::Descriptor;
 use ptx_device::Dim3;
 use smallvec::SmallVec;
 
+use crate::condition::GraphCondition;
 use crate::device::Device;
 use crate::driver::Doing;
 use crate::error::{Error, Result};
@@ -57,13 +58,15 @@ pub(crate) enum Argument<'a> {
     Shaped(&'a mut dyn DeviceMemoryMut, Shape),
     /// A texture or a surface.
     Object(&'a dyn Object),
+    /// What a branch or a loop of a graph depends on.
+    Condition(&'a GraphCondition),
 }
 
 impl Argument<'_> {
     /// None for a value or a handle.
     pub(crate) fn memory(&self) -> Option<&dyn DeviceMemory> {
         match self {
-            Self::Value(_) | Self::Object(_) => None,
+            Self::Value(_) | Self::Object(_) | Self::Condition(_) => None,
             Self::Reference(memory) | Self::Slice(memory) => Some(*memory),
             Self::SliceMut(memory) | Self::Shaped(memory, _) => Some(&**memory),
         }
@@ -136,6 +139,10 @@ impl<'a> Launch<'a> {
 
     pub(crate) fn push_object(&mut self, object: &'a dyn Object) {
         self.arguments.push(Argument::Object(object));
+    }
+
+    pub(crate) fn push_condition(&mut self, condition: &'a GraphCondition) {
+        self.arguments.push(Argument::Condition(condition));
     }
 
     /// Has the blocks run in clusters of so many, a number, a pair or a triple, which can wait for each other
@@ -219,6 +226,10 @@ impl<'a> Launch<'a> {
                 "it is given memory of a graph, and is not added to it: `Graph::memory` gives the memory itself";
             return Err(Error::Graph { kernel: self.kernel.name.to_owned(), reason });
         }
+        if self.arguments.iter().any(|argument| matches!(argument, Argument::Condition(_))) {
+            let reason = "it is given a condition, which only a graph looks at: `GraphBuilder::add` takes it";
+            return Err(Error::Graph { kernel: self.kernel.name.to_owned(), reason });
+        }
         self.find_for_graph(module, stream)
     }
 
@@ -269,7 +280,7 @@ impl<'a> Launch<'a> {
             let first = words.wrapping_add(2 * index);
             match argument {
                 Argument::Value(at) => push(self.values.address(*at).cast_mut()),
-                Argument::Reference(_) | Argument::Object(_) => push(first.cast()),
+                Argument::Reference(_) | Argument::Object(_) | Argument::Condition(_) => push(first.cast()),
                 _ => {
                     push(first.cast());
                     push(first.wrapping_add(1).cast());
@@ -384,6 +395,13 @@ impl<'a> Launch<'a> {
                 let what = format!("the texture or surface for parameter `{param}` of kernel `{kernel}`");
                 return Err(other_device(what, object.context(), context));
             }
+            if let Argument::Condition(condition) = argument
+                && !is_same(&condition.context, context)
+            {
+                let (param, kernel) = (self.kernel.params[index].name, self.kernel.name);
+                let what = format!("the condition for parameter `{param}` of kernel `{kernel}`");
+                return Err(other_device(what, &condition.context, context));
+            }
             let Some(memory) = argument.memory() else { continue };
             match memory.context() {
                 Some(found) if is_same(found, context) => {}
@@ -393,6 +411,11 @@ impl<'a> Launch<'a> {
                     return Err(other_device(what, found, context));
                 }
                 None => return Err(self.other_place(index, "memory of the CPU", "`upload` it, or `launch_on_cpu`")),
+            }
+            if memory.bound_to().is_some_and(|bound| bound.cu_stream() != stream.cu_stream()) {
+                let (param, kernel) = (self.kernel.params[index].name, self.kernel.name);
+                let what = format!("the memory for parameter `{param}` of kernel `{kernel}`");
+                return Err(Error::OtherStream { what });
             }
             match argument {
                 Argument::Reference(memory) if memory.is_empty() => return Err(self.no_element(index)),
@@ -453,6 +476,11 @@ unsafe fn unguarded(arguments: &[Argument<'_>], words: *mut [u64; 2]) -> bool {
         if matches!(argument, Argument::Object(_)) {
             return false;
         }
+        if let Argument::Condition(condition) = argument {
+            // SAFETY: the caller's promise.
+            unsafe { words.add(index).write([condition.handle, 0]) };
+            continue;
+        }
         let Some(memory) = argument.memory() else { continue };
         let Some(address) = memory.unguarded() else { return false };
         let len = memory.len();
@@ -479,6 +507,11 @@ fn hold(
     // What the memory returns stays where it is until it is dropped at the end: to move it costs more than all else here.
     match argument {
         Argument::Value(_) => hold(rest, next, stream, device, launch),
+        Argument::Condition(condition) => {
+            // SAFETY: as of `write`.
+            unsafe { words.write([condition.handle, 0]) };
+            hold(rest, next, stream, device, launch)
+        }
         Argument::Object(object) => {
             let held = object.hold(stream)?;
             // SAFETY: as below.

@@ -4,9 +4,11 @@
 //! types at compile time, and the grid, the kernel's ABI and the memory's device at run time.
 
 mod advice;
+mod bound;
 mod boxes;
 mod cache;
 pub mod compare;
+mod condition;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod deadline;
@@ -49,6 +51,8 @@ mod values;
 mod waiting;
 mod watch;
 
+pub use bound::{StreamHostMemory, StreamMemory};
+pub use condition::GraphCondition;
 #[cfg(feature = "cpu")]
 pub use cpu::CpuMemory;
 pub use cudarc;
@@ -56,7 +60,7 @@ pub use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewM
 pub use device::Device;
 pub use error::{Error, Lost, Panic, Result};
 pub use extents::{Items, LaunchGrid};
-pub use graph::{Graph, GraphBuilder, GraphMemory, Node};
+pub use graph::{Graph, GraphBody, GraphBuilder, GraphHostMemory, GraphMemory, Node};
 pub use grid::{Grid, GridError, Limits};
 #[cfg(feature = "nvml")]
 pub use health::Health;

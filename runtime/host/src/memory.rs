@@ -38,6 +38,12 @@ pub unsafe trait DeviceMemory {
         None
     }
 
+    /// The one stream that launches may use the memory on, if there is such.
+    #[doc(hidden)]
+    fn bound_to(&self) -> Option<&CudaStream> {
+        None
+    }
+
     /// The address, if the memory can be used on any stream without [`read_on`](Self::read_on) and `write_on` at this moment: as
     /// long as its context has one stream only, cudarc neither waits nor takes notes.
     fn unguarded(&self) -> Option<CUdeviceptr> {

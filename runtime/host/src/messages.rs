@@ -136,6 +136,26 @@ fn of_errors() -> Vec<Message> {
             "kernel `k` cannot run on the CPU: it has a texture",
         ),
         row(
+            "GraphStep",
+            Error::GraphStep { step: "a copy", reason: text("it is too long") },
+            "a copy in a graph: it is too long",
+        ),
+        row(
+            "OlderDriver",
+            Error::OlderDriver { what: "a `while`", needed: (12, 3), found: (12, 2) },
+            "a `while` needs a driver of CUDA 12.3 or later, and this one is of CUDA 12.2: update the driver",
+        ),
+        row(
+            "OtherStream",
+            Error::OtherStream { what: text("x") },
+            "x is bound to another stream: use it on that one, or call `move_to`",
+        ),
+        row(
+            "CopyLength",
+            Error::CopyLength { from: 3, to: 2 },
+            "a copy of 3 elements goes to memory of 2: both must have as many",
+        ),
+        row(
             "Deadline",
             Error::Deadline { limit: Duration::from_secs(1), kernels: Box::new([]), panic: None },
             "the device is not done after 1s, and goes on with its kernels. Nothing ends a kernel that waits for ever but the end \

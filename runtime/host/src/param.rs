@@ -9,9 +9,11 @@ use ptx_device::ffi::{
 };
 #[cfg(feature = "half")]
 use ptx_device::float::{Bf16x2, F8E4M3, F8E4M3x2, F8E5M2, F8E5M2x2, F16x2};
+use ptx_device::graph::Condition;
 use ptx_device::texture::{Element, Surface, Texel, Texture};
 use ptx_device::{Disjoint2d, Disjoint3d, DisjointSlice, DisjointTiles, native_vectors, vec};
 
+use crate::condition::GraphCondition;
 use crate::launch::Launch;
 use crate::memory::{DevicePointer, DeviceRead, DeviceWrite};
 use crate::shape::{Plane, Strided, Volume};
@@ -191,5 +193,14 @@ unsafe impl<T: AtomicValue + AbiType, S: Scope> HostParam for AtomicSlice<'_, T,
     #[inline]
     fn push<'a>(host: &'a mut dyn DeviceWrite<T>, launch: &mut Launch<'a>) {
         launch.push_slice_mut(host);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: the handle of a condition, which a graph looks at that the launch is added to: all others refuse it.
+unsafe impl HostParam for Condition<'_> {
+    type Host<'a> = &'a GraphCondition;
+    fn push<'a>(host: &'a GraphCondition, launch: &mut Launch<'a>) {
+        launch.push_condition(host);
     }
 }

@@ -112,7 +112,7 @@ impl Launch<'_> {
                     let (address, len) = memory.plain(context);
                     (address?, shape_word(shape, len)?)
                 }
-                Argument::Object(_) => return None,
+                Argument::Object(_) | Argument::Condition(_) => return None,
             };
             // SAFETY: each argument has two words and at most two pointers, for which there is room.
             unsafe {

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUstream;
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 use ptx_abi::Descriptor;
 
@@ -12,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::extents::LaunchGrid;
 use crate::extras::start_alone;
 use crate::grid::Grid;
-use crate::launch::{Bound, Launch, bind, is_same};
+use crate::launch::{Argument, Bound, Launch, bind, is_same};
+use crate::memory::DeviceMemory;
 use crate::module::{Kernel, Module};
 use crate::watch::Watch;
 
@@ -39,6 +41,10 @@ pub struct PreparedLaunch<'a> {
     /// Whether `words` are written, of memory that need not be held while its context has one stream, and nothing else must be
     /// made ready.
     plain: bool,
+    /// The stream that some memory is bound to.
+    bound: Option<CUstream>,
+    /// Whether all memory is, so that none is held however many streams there are.
+    all_bound: bool,
     words: Box<[[u64; 2]]>,
     // In a box, because `pointers` points into its values.
     launch: Box<Launch<'a>>,
@@ -50,7 +56,11 @@ impl<'a> Launch<'a> {
     pub fn prepare(self, module: &'a Module, grid: impl LaunchGrid) -> Result<PreparedLaunch<'a>> {
         let device = module.device();
         let (context, default, descriptor) = (device.context(), device.stream(), self.kernel);
-        let kernel = self.find(module, default)?;
+        let memory = || self.arguments.iter().filter_map(Argument::memory);
+        let bound = memory().find_map(DeviceMemory::bound_to);
+        let all_bound = memory().all(|memory| memory.bound_to().is_some());
+        let kernel = self.find(module, bound.unwrap_or(default))?;
+        let bound = bound.map(CudaStream::cu_stream);
         let mut grid = grid.grid(&mut || kernel.suggested_threads(context))?;
         self.check(module, kernel, &mut grid)?;
         let launch = Box::new(self);
@@ -63,18 +73,38 @@ impl<'a> Launch<'a> {
         };
         let plain = plain && kernel.is_ready(grid.shared_bytes) && !launch.extras.are_any();
         let watch = device.watch();
-        Ok(PreparedLaunch { kernel, grid, pointers, watch, context, default, descriptor, plain, words, launch, module })
+        Ok(PreparedLaunch {
+            kernel,
+            grid,
+            pointers,
+            watch,
+            context,
+            default,
+            descriptor,
+            plain,
+            bound,
+            all_bound,
+            words,
+            launch,
+            module,
+        })
     }
 }
 
 impl PreparedLaunch<'_> {
     /// Starts the kernel on the default stream of the module's device.
+    ///
+    /// # Errors
+    /// As of [`Launch::launch`]; and [`Error::OtherStream`] if memory is bound to another stream.
     #[inline]
     pub fn launch(&mut self) -> Result<()> {
         self.start(self.default)
     }
 
     /// Starts the kernel on `stream`. It waits for work on other streams that uses the same memory, as cudarc does.
+    ///
+    /// # Errors
+    /// As of [`launch`](Self::launch), and if the stream is another device's.
     pub fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
         if !is_same(stream.context(), self.context) {
             let (found, expected) = (stream.context().ordinal(), self.context.ordinal());
@@ -89,7 +119,11 @@ impl PreparedLaunch<'_> {
     }
 
     fn start(&mut self, stream: &CudaStream) -> Result<()> {
-        if !self.plain || self.context.is_managing_stream_synchronization() {
+        if self.bound.is_some_and(|bound| bound != stream.cu_stream()) {
+            let what = format!("memory of the prepared launch of kernel `{}`", self.descriptor.name);
+            return Err(Error::OtherStream { what });
+        }
+        if !self.plain || (!self.all_bound && self.context.is_managing_stream_synchronization()) {
             bind(self.context).doing(|| format!("launching kernel `{}`", self.descriptor.name))?;
             return self.start_ready(stream);
         }

@@ -1,4 +1,4 @@
-// What nvcc makes of printf, malloc, free and assert: the prototypes that ours must be, and the packing of the valist.
+// What nvcc makes of printf, malloc, free, assert and conditions of graphs: the prototypes that ours must be, and the packing of the valist.
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
@@ -14,4 +14,9 @@ extern "C" __global__ void allocates(int **out, int n)
     assert(p != nullptr);
     out[0] = p;
     free(out[1]);
+}
+
+extern "C" __global__ void sets_condition(cudaGraphConditionalHandle condition, unsigned value)
+{
+    cudaGraphSetConditional(condition, value);
 }

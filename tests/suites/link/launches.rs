@@ -24,6 +24,15 @@ declare ptr @__cudaCDP2GetParameterBufferV2(ptr, [3 x i32], [3 x i32], i32)
 declare i32 @__cudaCDP2LaunchDeviceV2(ptr, i64)
 ";
 
+/// A kernel `k` that sets a condition.
+const CONDITION: &str = "target triple = \"nvptx64-nvidia-cuda\"
+define ptx_kernel void @k(i64 %condition, i32 %value) {
+  call void @cudaGraphSetConditional(i64 %condition, i32 %value)
+  ret void
+}
+declare void @cudaGraphSetConditional(i64, i32)
+";
+
 pub fn trials() -> Vec<Trial> {
     vec![
         test("kernels that launch kernels are linked with the device runtime", |cuda| {
@@ -43,6 +52,19 @@ pub fn trials() -> Vec<Trial> {
             assert_eq!(report.linking, Linking::AtBuild);
             let names: Vec<_> = report.linked.iter().filter_map(|file| file.path.file_name()).collect();
             assert_eq!(names, ["libcudadevrt.a"], "{:?}", report.linked);
+        }),
+        test("a kernel that sets a graph's condition is linked with nothing, as by nvcc", |cuda| {
+            let scratch = Scratch::default();
+            let out = scratch.path().join("all");
+            let args = ["--emit=cubin", "--name=k", "--arch=sm_75,sm_90,sm_120"];
+            Linked::of(of(CONDITION, &scratch).args(args).arg(format!("--out-dir={}", out.display()))).accepted();
+            for arch in ["sm_75", "sm_90", "sm_120"] {
+                let symbols = cuda.symbols(&out.join(format!("k.{arch}.cubin")));
+                assert!(symbols.iter().any(|symbol| symbol.ends_with("cudaGraphSetConditional")), "{symbols:#?}");
+            }
+            let text = std::fs::read_to_string(out.join("report.json")).unwrap();
+            let report: Report = serde_json::from_str(&text).unwrap();
+            assert_eq!((report.linking, report.linked.len()), (Linking::None, 0));
         }),
         test("at run time the device runtime is the caller's to give", |cuda| {
             let scratch = Scratch::default();
@@ -77,7 +99,12 @@ pub fn trials() -> Vec<Trial> {
 
 /// The linker on the kernel.
 fn link(scratch: &Scratch) -> Command {
+    of(SOURCE, scratch)
+}
+
+/// The linker on this code.
+fn of(source: &str, scratch: &Scratch) -> Command {
     let mut command = scratch.linker();
-    command.arg("-O3").arg(scratch.write("kernels.ll", SOURCE));
+    command.arg("-O3").arg(scratch.write("kernels.ll", source));
     command
 }

@@ -16,9 +16,15 @@ use crate::packages::one;
 
 const ARCH: &str = "sm_90";
 
-/// (name, bits of the result or 0, bits of the parameters): the guide's prototypes for 64-bit addresses.
-const GUIDE: [(&str, u32, &[u32]); 4] =
-    [("__assertfail", 0, &[64, 64, 32, 64, 64]), ("free", 0, &[64]), ("malloc", 64, &[64]), ("vprintf", 32, &[64, 64])];
+/// (name, bits of the result or 0, bits of the parameters): the guide's prototypes for 64-bit addresses, and that of
+/// `cuda_device_runtime_api.h` for the one that is younger.
+const GUIDE: [(&str, u32, &[u32]); 5] = [
+    ("__assertfail", 0, &[64, 64, 32, 64, 64]),
+    ("cudaGraphSetConditional", 0, &[64, 32]),
+    ("free", 0, &[64]),
+    ("malloc", 64, &[64]),
+    ("vprintf", 32, &[64, 64]),
+];
 
 /// The widths of result and parameters, by name.
 type Prototypes = BTreeMap<String, (u32, Vec<u32>)>;

@@ -20,9 +20,6 @@ const NAME: &str = "ncu";
 /// Where NVIDIA's own packages put it, a folder a version.
 const INSTALLED: &str = "/opt/nvidia/nsight-compute";
 
-/// What is measured: warps by source line, and the few figures of a launch that say what it is limited by.
-const SECTIONS: [&str; 3] = ["SourceCounters", "SpeedOfLight", "Occupancy"];
-
 /// Builds, runs and prints; the exit code is ncu's, which is the program's.
 pub fn run(mut args: ProfileArgs) -> Result<u8> {
     // Before the build, which may take long.
@@ -73,8 +70,7 @@ fn build(args: &mut ProfileArgs) -> Result<PathBuf> {
 
 /// ncu's options, before the program.
 fn measured(args: &ProfileArgs) -> Vec<String> {
-    let mut options: Vec<String> = SECTIONS.iter().flat_map(|name| ["--section".into(), name.to_string()]).collect();
-    options.extend(["--import-source", "yes", "--target-processes", "all"].map(String::from));
+    let mut options: Vec<String> = profile::measured().into_iter().map(String::from).collect();
     options.extend(["--launch-skip".into(), args.skip.to_string(), "--launch-count".into(), args.launches.to_string()]);
     options.extend(args.kernel.iter().flat_map(|kernel| ["--kernel-name".into(), kernel.clone()]));
     // The slash says that the range is one of a thread's stack of them, of the default domain.
@@ -86,7 +82,7 @@ fn measured(args: &ProfileArgs) -> Vec<String> {
 
 /// What ncu wrote of a machine or a program that cannot be measured.
 fn refusal(said: &str) -> Option<Diagnostic> {
-    if said.contains("ERR_NVGPUCTRPERM") {
+    if said.contains(profile::NO_PERMISSION) {
         return Some(
             failed("this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM)".into())
                 .help("run the command as root, or have the driver's option NVreg_RestrictProfilingToAdminUsers=0 set: https://developer.nvidia.com/ERR_NVGPUCTRPERM"),
@@ -107,7 +103,7 @@ fn without_lines() -> Diagnostic {
 fn read(ncu: &Path, report: &Path) -> Result<Vec<Kernel>> {
     let page = |page: &[&str]| -> Result<String> {
         let mut command = Command::new(ncu);
-        command.arg("--import").arg(report).args(["--csv", "--print-units", "base", "--page"]).args(page);
+        command.arg("--import").arg(report).args(profile::TABLE).args(page);
         let Output { status, stdout, stderr } = command.output().map_err(|e| unstartable(ncu, &e))?;
         let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         match status.success() {
@@ -117,8 +113,8 @@ fn read(ncu: &Path, report: &Path) -> Result<Vec<Kernel>> {
                 .into()),
         }
     };
-    let mut kernels = profile::lines(&page(&["source", "--print-source", "cuda,sass"])?);
-    profile::details(&page(&["details"])?, &mut kernels);
+    let mut kernels = profile::lines(&page(&profile::SOURCE)?);
+    profile::details(&page(&profile::DETAILS)?, &mut kernels);
     Ok(kernels)
 }
 

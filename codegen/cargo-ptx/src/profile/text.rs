@@ -109,8 +109,8 @@ fn remarks(line: &Line) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kernel::Advice;
     use super::*;
-    use crate::profile::kernel::Advice;
 
     #[test]
     fn what_costs_most_comes_first() {

@@ -84,7 +84,7 @@ pub fn undefined_symbols(module: &Module<'_>, table: &Table, linking: Linking) -
     let mut imports = Imports::new();
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
-        if !ptx_abi::SYSTEM_CALLS.contains(&name.as_str()) {
+        if !ptx_abi::SYSTEM_CALLS.contains(&name.as_str()) && name != ptx_abi::GRAPH_CALL {
             let declared = table.imports.iter().find(|import| import.name == name);
             let import = import(&function, "function", table).map(|import| match declared {
                 Some(abi) => Import { span: Some(abi.span.clone()), label: "declared here", calls: vec![], ..import },

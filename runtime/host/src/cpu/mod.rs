@@ -85,6 +85,9 @@ impl Launch<'_> {
         if let Argument::Object(_) = argument {
             return Err(self.other_place(index, "a texture or surface", "they need a GPU: `launch` it there"));
         }
+        if let Argument::Condition(_) = argument {
+            return Err(self.other_place(index, "a condition of a graph", "graphs need a GPU: add the launch to one"));
+        }
         let Some(memory) = argument.memory() else { return Ok([0; 2]) };
         let Some(address) = memory.cpu_address() else {
             return Err(self.other_place(index, "memory of a GPU", "take `ptx::CpuMemory`, or `launch` it on the GPU"));

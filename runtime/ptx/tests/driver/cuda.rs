@@ -39,6 +39,8 @@ static PLANNED: Mutex<Vec<(String, i32)>> = Mutex::new(Vec::new());
 static LOST: AtomicU32 = AtomicU32::new(0);
 /// Milliseconds that a call of the host's takes to begin on a stream.
 static LATENCY: AtomicU64 = AtomicU64::new(0);
+/// The version of CUDA that the driver says.
+static VERSION: AtomicU32 = AtomicU32::new(13000);
 static DEVICES: AtomicU32 = AtomicU32::new(2);
 static STACK: AtomicUsize = AtomicUsize::new(1024);
 static ALL_STREAMS: Mutex<Option<HashMap<usize, Arc<Line>>>> = Mutex::new(None);
@@ -47,6 +49,8 @@ static GRAPHS: Mutex<Option<HashMap<usize, Vec<Node>>>> = Mutex::new(None);
 static HANDLES: AtomicUsize = AtomicUsize::new(0x1000);
 /// Nodes that the last node of a graph was told to come after.
 static EDGES: AtomicU64 = AtomicU64::new(0);
+/// See [`fake_attributes`].
+static ATTRIBUTES: AtomicU64 = AtomicU64::new(0);
 /// Launches of kernels, those of graphs among them.
 static LAUNCHES: AtomicU64 = AtomicU64::new(0);
 /// How often an event was recorded: from each time to the next, a device without work takes 1.5 ms.
@@ -58,10 +62,54 @@ type Recorded = (Arc<Line>, u64, u64);
 thread_local! { static CURRENT: Cell<usize> = const { Cell::new(0) }; }
 
 /// What a graph does, in order.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Node {
     Kernel,
     Nothing,
+    /// So many bytes, from one address to another.
+    Copy(u64, u64, usize),
+    /// What a condition of this value decides, of this kind (`CUgraphConditionalNodeType`), among these graphs.
+    Branch(u32, u32, Vec<usize>),
+}
+
+/// Does what a graph does: kernels set no condition, so a loop runs once.
+fn run(graphs: &HashMap<usize, Vec<Node>>, graph: usize) -> bool {
+    let Some(nodes) = graphs.get(&graph) else { return false };
+    nodes.iter().all(|node| {
+        let body = match node {
+            Node::Nothing => return true,
+            Node::Kernel => {
+                LAUNCHES.store(LAUNCHES.load(Relaxed) + 1, Relaxed);
+                return true;
+            }
+            Node::Copy(from, to, bytes) => {
+                // SAFETY: the caller's promise, when it added the node.
+                unsafe { std::ptr::copy_nonoverlapping(*from as *const u8, *to as *mut u8, *bytes) };
+                return true;
+            }
+            Node::Branch(value, 2, bodies) => bodies.get(*value as usize),
+            Node::Branch(0, _, bodies) => bodies.get(1),
+            Node::Branch(_, _, bodies) => bodies.first(),
+        };
+        body.is_none_or(|body| run(graphs, *body))
+    })
+}
+
+/// The first value of a condition, in its handle.
+fn condition(handle: u64) -> u32 {
+    (handle >> 32) as u32
+}
+
+/// `CUgraphNodeParams` of a conditional node.
+#[repr(C)]
+struct Conditional {
+    node: u32,
+    reserved: [u32; 3],
+    handle: u64,
+    kind: u32,
+    size: u32,
+    bodies: *const Handle,
+    context: Handle,
 }
 
 /// The work of a stream: so much was put there, and so much is done.
@@ -196,6 +244,31 @@ unsafe fn note_edges(dependencies: *const Handle, count: usize) {
     EDGES.store(count as u64, Relaxed);
 }
 
+/// Adds a node.
+unsafe fn put(node: *mut Handle, graph: Handle, what: Node) -> i32 {
+    // SAFETY: the caller has a place for it.
+    unsafe { *node = handle() as Handle };
+    match GRAPHS.lock().unwrap().get_or_insert_default().get_mut(&(graph as usize)) {
+        Some(nodes) => {
+            nodes.push(what);
+            0
+        }
+        None => INVALID_VALUE,
+    }
+}
+
+/// Which attributes nodes of kernels were given, a bit each, since this was asked last.
+#[unsafe(no_mangle)]
+extern "C" fn fake_attributes() -> u64 {
+    ATTRIBUTES.swap(0, Relaxed)
+}
+
+/// The driver is of this version of CUDA, as `cuDriverGetVersion` says it.
+#[unsafe(no_mangle)]
+extern "C" fn fake_version(version: u32) {
+    VERSION.store(version, Relaxed);
+}
+
 /// A call of the host's waits so many milliseconds on its stream.
 #[unsafe(no_mangle)]
 extern "C" fn fake_latency(milliseconds: u64) {
@@ -268,7 +341,7 @@ macro_rules! driver {
 
 driver! {
     fn cuInit(_flags: c_uint) { 0 }
-    fn cuDriverGetVersion(version: *mut c_int) { *version = 13000; 0 }
+    fn cuDriverGetVersion(version: *mut c_int) { *version = VERSION.load(Relaxed) as c_int; 0 }
     fn cuDeviceGetCount(count: *mut c_int) { *count = DEVICES.load(Relaxed) as c_int; 0 }
     fn cuDeviceGet(device: *mut c_int, ordinal: c_int) { *device = ordinal; 0 }
     fn cuDeviceGetName(name: *mut c_char, len: c_int, _device: c_int) {
@@ -557,23 +630,72 @@ driver! {
         node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize, _params: *const c_void
     ) {
         note_edges(dependencies, count);
-        *node = handle() as Handle;
-        match GRAPHS.lock().unwrap().get_or_insert_default().get_mut(&(graph as usize)) {
-            Some(nodes) => { nodes.push(Node::Kernel); 0 }
-            None => INVALID_VALUE,
-        }
+        put(node, graph, Node::Kernel)
     }
     fn cuGraphAddMemsetNode(
         node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize, _params: *const c_void,
         _context: Handle
     ) {
         note_edges(dependencies, count);
-        *node = handle() as Handle;
-        match GRAPHS.lock().unwrap().get_or_insert_default().get_mut(&(graph as usize)) {
-            Some(nodes) => { nodes.push(Node::Nothing); 0 }
-            None => INVALID_VALUE,
-        }
+        put(node, graph, Node::Nothing)
     }
+    fn cuGraphAddEmptyNode(node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize) {
+        note_edges(dependencies, count);
+        put(node, graph, Node::Nothing)
+    }
+    fn cuGraphAddMemcpyNode(
+        node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize, copy: *const Copy3d, _context: Handle
+    ) {
+        note_edges(dependencies, count);
+        let Copy3d { from, to, width, height: 1, depth: 1 } = &*copy else { return INVALID_VALUE };
+        // What the other kind of memory needs is 0, as the documentation has it.
+        let start = |side: &Side3d| match side {
+            Side3d { kind: 1, host, device: 0, .. } => *host,
+            Side3d { kind: 2, host: 0, device, .. } => *device,
+            _ => 0,
+        };
+        if start(from) == 0 || start(to) == 0 || from.pitch < *width || to.pitch < *width {
+            return INVALID_VALUE;
+        }
+        put(node, graph, Node::Copy(start(from), start(to), *width))
+    }
+    fn cuGraphConditionalHandleCreate(
+        condition: *mut u64, _graph: Handle, context: Handle, first: c_uint, flags: c_uint
+    ) {
+        if context.is_null() || flags != 1 {
+            return INVALID_VALUE;
+        }
+        *condition = u64::from(first) << 32 | handle() as u64 & 0xffff_ffff;
+        0
+    }
+    fn cuGraphAddNode_v2(
+        node: *mut Handle, graph: Handle, dependencies: *const Handle, _edges: Handle, count: usize, params: Handle
+    ) {
+        note_edges(dependencies, count);
+        let params = &mut *params.cast::<Conditional>();
+        let most = match params.kind { 0 => 2, 1 => 1, 2 => c_uint::MAX, _ => 0 };
+        if params.node != 13 || params.reserved != [0; 3] || params.size == 0 || params.size > most || params.context.is_null() {
+            return INVALID_VALUE;
+        }
+        let bodies: Vec<usize> = (0..params.size).map(|_| handle()).collect();
+        params.bodies = bodies.iter().map(|body| *body as Handle).collect::<Vec<_>>().leak().as_ptr();
+        let mut graphs = GRAPHS.lock().unwrap();
+        graphs.get_or_insert_default().extend(bodies.iter().map(|body| (*body, Vec::new())));
+        drop(graphs);
+        put(node, graph, Node::Branch(condition(params.handle), params.kind, bodies))
+    }
+    fn cuGraphAddDependencies_v2(
+        _graph: Handle, from: *const Handle, to: *const Handle, _edges: Handle, count: usize
+    ) {
+        note_edges(to, count);
+        note_edges(from, count);
+        0
+    }
+    fn cuGraphKernelNodeSetAttribute(_node: Handle, which: c_uint, _value: *const c_void) {
+        ATTRIBUTES.fetch_or(1 << which, Relaxed);
+        0
+    }
+    fn cuGraphDestroyNode(_node: Handle) { 0 }
     fn cuGraphInstantiateWithFlags(exec: *mut Handle, graph: Handle, _flags: u64) {
         born(EXEC);
         *exec = handle() as Handle;
@@ -591,12 +713,7 @@ driver! {
     fn cuGraphExecKernelNodeSetParams_v2(_exec: Handle, _node: Handle, _params: *const c_void) { 0 }
     fn cuGraphUpload(_exec: Handle, _stream: Handle) { 0 }
     fn cuGraphLaunch(exec: Handle, _stream: Handle) {
-        let graphs = GRAPHS.lock().unwrap();
-        let nodes = graphs.as_ref().and_then(|graphs| graphs.get(&(exec as usize)));
-        let Some(nodes) = nodes else { return INVALID_VALUE };
-        let kernels = nodes.iter().filter(|node| matches!(node, Node::Kernel)).count();
-        LAUNCHES.store(LAUNCHES.load(Relaxed) + kernels as u64, Relaxed);
-        0
+        if run(GRAPHS.lock().unwrap().get_or_insert_default(), exec as usize) { 0 } else { INVALID_VALUE }
     }
 
     fn cuMemPoolCreate(pool: *mut Handle, _properties: *const c_void) { born(POOL); *pool = handle() as Handle; 0 }

@@ -23,6 +23,7 @@ pub fn driver() -> Driver {
     let driver = Driver { library: LIBRARY.get_or_init(compile), _alone: alone };
     driver.lose(0);
     driver.latency(0);
+    driver.version(13000);
     driver
 }
 
@@ -75,6 +76,18 @@ impl Driver {
     pub fn edges(&self) -> u64 {
         // SAFETY: as above.
         unsafe { (self.function::<unsafe extern "C" fn() -> u64>("fake_edges"))() }
+    }
+
+    /// Which attributes nodes of kernels were given, a bit each, since this was asked last.
+    pub fn attributes(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe { (self.function::<unsafe extern "C" fn() -> u64>("fake_attributes"))() }
+    }
+
+    /// The driver is of this version of CUDA from now on, such as 12030.
+    pub fn version(&self, version: u32) {
+        // SAFETY: as above.
+        unsafe { (self.function::<unsafe extern "C" fn(u32)>("fake_version"))(version) }
     }
 
     /// How many are alive of a kind.

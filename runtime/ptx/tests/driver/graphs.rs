@@ -57,11 +57,13 @@ fn launches_come_after_those_whose_memory_they_use() {
         let mut other = device.graph().unwrap();
         refused(other.add(saxpy(5.0, &x, &mut y), &module, grid).map(drop), "GraphBuilder::keep");
         let (a, mut b) = (other.keep(loose), other.keep(device.zeroed::<f32>(32).unwrap()));
-        refused(other.add(saxpy(5.0, &a, &mut b).cluster(2), &module, Grid::new(2, 32)).map(drop), "no cluster");
+        // SAFETY: nothing runs.
+        let early = unsafe { saxpy(5.0, &a, &mut b).begins_early() };
+        refused(other.add(early, &module, grid).map(drop), "do not begin early");
         let foreign = other.add(saxpy(5.0, &a, &mut b), &module, grid).unwrap();
         refused(graph.update(foreign, saxpy(5.0, &x, &mut y), grid), "no launch of this graph");
         let error = other.add_zeros(&mut y).unwrap_err();
-        assert!(matches!(error, Error::Graph { .. }), "{error}");
+        assert!(matches!(error, Error::GraphStep { .. }), "{error}");
         // The grid is checked as in any launch.
         let error = other.add(saxpy(5.0, &a, &mut b), &module, Grid::new(0, 32)).unwrap_err();
         assert!(matches!(error, Error::Grid { .. }), "{error}");

@@ -3,6 +3,8 @@
 #![cfg(target_os = "linux")]
 
 mod adopt;
+mod bound;
+mod branches;
 mod driver;
 mod errors;
 mod graphs;

@@ -2,6 +2,7 @@
 #![no_std]
 
 use ptx::atomic::{AtomicSlice, Device, Ordering};
+use ptx::graph::Condition;
 use ptx::prelude::*;
 use ptx::sync::{NamedBarrier, sync_threads_count};
 use ptx::{cluster, control, cooperative, warp};
@@ -247,4 +248,41 @@ pub fn waits_for_a_count() {
     assert!(own >= 32, "thread {own} leaves");
     // SAFETY: blocks of 64 threads, all of which use the barrier so.
     unsafe { NamedBarrier::<1, 64>.sync() };
+}
+
+/// Adds one to all, and has the condition hold as long as the first is below the limit.
+#[kernel]
+pub fn counts_up(limit: u32, mut go_on: Condition<'_>, mut out: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        *out += 1;
+        // The grid's first thread is the one that has this element.
+        go_on.set(u32::from(*out < limit));
+    }
+}
+
+/// Adds to all.
+#[kernel]
+pub fn adds_to(values: &[u32], mut out: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    if let (Some(out), Some(value)) = (out.get_mut(i), values.get(i.get())) {
+        *out = out.wrapping_add(*value);
+    }
+}
+
+/// Sets the condition to what is in memory, from the last thread.
+#[kernel]
+pub fn decides(value: &u32, mut condition: Condition<'_>) {
+    if thread::thread_idx_x() + 1 == thread::block_dim_x() && thread::block_idx_x() + 1 == thread::grid_dim_x() {
+        // SAFETY: one thread of a launch in one dimension.
+        unsafe { condition.set_from_this_thread(*value) };
+    }
+}
+
+/// Writes each block's number in its cluster, and what the clusters have.
+#[kernel]
+pub fn ranks_in_clusters(mut out: DisjointSlice<u32>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = if ptx::arch() >= 900 { 100 * cluster::block_count() + cluster::block_rank() } else { 100 };
+    }
 }

@@ -10,5 +10,6 @@ mod rows;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod capture;
+pub mod conditions;
 pub mod heap;
 pub mod print;

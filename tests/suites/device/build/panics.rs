@@ -1,6 +1,6 @@
 //! Compiles what panics in debug and in release, with every strategy; and what goes on when a thread has panicked.
 
-use ptx_build::{AfterPanic, Builder, PanicStrategy};
+use ptx_build::{AfterPanic, Builder, DebugLevel, PanicStrategy};
 
 pub fn build() {
     for (profile, name) in [("dev", "debug"), ("release", "release")] {
@@ -27,6 +27,9 @@ pub fn build() {
         build("../../kernels/panics", format!("panics_{name}_{}_exit", strategy.name()));
         build("../../kernels/survive", format!("survive_{name}_{}", strategy.name()));
     }
+    // For profilers.
+    let lines = Builder::new().kernels("../../kernels/survive").profile("release").debug_level(DebugLevel::LineTables);
+    lines.after_panic(AfterPanic::Exit).name("survive_lines").build();
     let stack = Builder::new().kernels("../../kernels/stack").profile("release").after_panic(AfterPanic::Exit);
     stack.name("stack_release_exit").build();
 }

@@ -29,6 +29,7 @@ mod failures;
 mod float;
 mod generic;
 mod gpu;
+mod graphs;
 mod halfwords;
 mod heap;
 mod indices;
@@ -56,6 +57,7 @@ mod tested;
 mod textures;
 mod threads;
 mod timeline;
+mod tools;
 mod types;
 mod warp;
 
@@ -80,7 +82,8 @@ fn main() -> ExitCode {
             .or_else(|| print::child(name))
             .or_else(|| heap::child(name))
             .or_else(|| dynamic::child(name))
-            .or_else(|| textures::child(name));
+            .or_else(|| textures::child(name))
+            .or_else(|| tools::child(name));
         return child.unwrap_or_else(|| failures::child(name));
     }
     let mut arguments = Arguments::from_iter(std::iter::once("device-tests".to_string()).chain(rest));
@@ -109,7 +112,9 @@ fn main() -> ExitCode {
         sanitizer::tests(),
         launches::tests(),
         concurrency::tests(),
+        graphs::tests(),
         timeline::tests(),
+        tools::tests(),
         dynamic::tests(),
         survive::tests(),
         crates::tests(),
