@@ -250,7 +250,7 @@ impl<'m> GraphBuilder<'m> {
         let name = launch.kernel.name;
         let refused = |reason| Err(Error::Graph { kernel: name.to_owned(), reason });
         if launch.extras.are_any() {
-            return refused("launches of graphs take no cluster, cooperation, priority or early begin");
+            return refused("launches of graphs take no cluster, cooperation, priority, early begin or window of L2");
         }
         let mut uses = Uses::new();
         for argument in &launch.arguments {

@@ -46,6 +46,7 @@ mod random;
 mod record;
 mod scalars;
 mod shared;
+mod split;
 mod stacks;
 mod statics;
 mod survive;
@@ -96,6 +97,7 @@ fn main() -> ExitCode {
         statics::tests(),
         threads::tests(),
         shared::tests(),
+        split::tests(),
         textures::tests(),
         warp::tests(),
         generic::tests(),
