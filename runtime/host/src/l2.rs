@@ -34,7 +34,7 @@ impl L2Window {
     #[must_use]
     pub fn share(self, share: f32) -> Self {
         // Not a number is 0.
-        Self { share: share.max(0.0).min(1.0), ..self }
+        Self { share: if share > 0.0 { share.min(1.0) } else { 0.0 }, ..self }
     }
 
     /// Has all launches on the stream from now on use the window, in place of the one before:

@@ -2,8 +2,9 @@
 
 use super::Mbarrier;
 
+// Behind the instruction is what the CPU does, which copies at once.
 macro_rules! arrivals {
-    ($($(#[$doc:meta])* $name:ident = $text:literal, |$barrier:ident| $host:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $text:literal $(, $host:ident)?;)*) => {
         impl Mbarrier {$(
             $(#[$doc])*
             #[inline(always)]
@@ -17,12 +18,13 @@ macro_rules! arrivals {
                         (crate::memory::to_shared(self.as_ptr()) as u32 => u32)
                     );
                 }
-                #[cfg(not(target_arch = "nvptx64"))]
-                {
-                    // The CPU copies at once.
-                    let $barrier = self;
-                    $host;
-                }
+                $(
+                    #[cfg(not(target_arch = "nvptx64"))]
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        self.$host();
+                    }
+                )?
             }
         )*}
     };
@@ -36,13 +38,11 @@ arrivals! {
     /// # Safety
     /// It must be a barrier, in a phase that some thread that arrives later keeps from ending, and that lacks fewer than
     /// 2^20 - 1 arrivals. Those that it lets go on may read what was copied.
-    arrive_after_copies = "cp.async.mbarrier.arrive.shared.b64", |_barrier| ();
+    arrive_after_copies = "cp.async.mbarrier.arrive.shared.b64";
     /// Makes an arrival that [`init`](Mbarrier::init) has counted, when all of this thread's copies so far have ended: CUDA's
     /// `cuda::ptx::cp_async_mbarrier_arrive_noinc`, PTX `cp.async.mbarrier.arrive.noinc.shared.b64`, from sm_80.
     ///
     /// # Safety
     /// It must be a barrier, whose phase lacks an arrival.
-    arrive_after_copies_counted = "cp.async.mbarrier.arrive.noinc.shared.b64", |barrier|
-        // SAFETY: the caller's promise.
-        unsafe { barrier.arrive() };
+    arrive_after_copies_counted = "cp.async.mbarrier.arrive.noinc.shared.b64", arrive;
 }

@@ -131,7 +131,7 @@ pub unsafe fn split_copies(from: *const UInt4, n: usize, to: *mut UInt4) {
         }
         sync_threads();
         let place = COPIED.as_ptr().cast::<UInt4>().add(own);
-        if i % 2 == 0 {
+        if i.is_multiple_of(2) {
             memory::copy_async_if(place, from.add(i), i < n);
         } else {
             memory::copy_async_part(place, from.add(i), if i < n { 12 } else { 0 });
@@ -145,7 +145,7 @@ pub unsafe fn split_copies(from: *const UInt4, n: usize, to: *mut UInt4) {
 /// What thread `i` of [`split_copies`] copies.
 pub fn copied(from: &[UInt4], i: usize) -> UInt4 {
     let value = from.get(i).copied().unwrap_or(UInt4::new(0, 0, 0, 0));
-    if i % 2 == 0 { value } else { UInt4::new(value.x, value.y, value.z, 0) }
+    if i.is_multiple_of(2) { value } else { UInt4::new(value.x, value.y, value.z, 0) }
 }
 
 /// Adds all values by every policy of L2: each thread its own, which it also copies.
