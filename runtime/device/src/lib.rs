@@ -35,6 +35,7 @@ pub mod hint;
 pub mod index;
 mod intrinsics;
 pub mod math;
+pub mod mbarrier;
 pub mod memory;
 #[cfg(target_arch = "nvptx64")]
 mod panic;

@@ -1,4 +1,4 @@
-//! What a launch asks for beside its grid: clusters, cooperation, priority, an early begin. Each is an attribute of
+//! What a launch asks for beside its grid: clusters, cooperation, priority, an early begin, a window of L2. Each is an attribute of
 //! `cuLaunchKernelEx`, and checked before the driver sees it.
 
 use std::ffi::c_void;
@@ -13,6 +13,7 @@ use ptx_device::Dim3;
 use crate::device::Device;
 use crate::error::Result;
 use crate::grid::{Grid, GridError};
+use crate::l2::L2Window;
 use crate::module::Kernel;
 
 /// Clusters of so many blocks run on every device that has clusters (CUDA C++ Programming Guide, "Thread Block Clusters").
@@ -22,7 +23,7 @@ const PORTABLE_CLUSTER: u128 = 8;
 const NEWER: (u32, u32) = (9, 0);
 
 /// What was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Extras {
     pub(crate) cluster: Option<Dim3>,
     /// The kernel's code has the clusters: the driver knows them, and may refuse to be told.
@@ -30,6 +31,7 @@ pub(crate) struct Extras {
     pub(crate) cooperative: bool,
     pub(crate) priority: Option<i32>,
     pub(crate) early: bool,
+    pub(crate) window: Option<L2Window>,
 }
 
 impl Extras {
@@ -56,7 +58,7 @@ impl Extras {
     /// Whether anything was.
     #[inline]
     pub(crate) fn are_any(&self) -> bool {
-        self.cluster.is_some() || self.cooperative || self.priority.is_some() || self.early
+        self.cluster.is_some() || self.cooperative || self.priority.is_some() || self.early || self.window.is_some()
     }
 
     /// Whether blocks wait for each other.
@@ -164,13 +166,13 @@ impl Extras {
     }
 
     /// As the driver takes them, and how many they are.
-    pub(crate) fn attributes(&self) -> ([CUlaunchAttribute; 4], usize) {
+    pub(crate) fn attributes(&self) -> ([CUlaunchAttribute; 5], usize) {
         let attribute = |id, value: &dyn Fn(&mut CUlaunchAttributeValue)| {
             let mut attribute = CUlaunchAttribute { id, pad: [0; 4], value: CUlaunchAttributeValue { pad: [0; 64] } };
             value(&mut attribute.value);
             attribute
         };
-        let mut all = [attribute(Id::CU_LAUNCH_ATTRIBUTE_IGNORE, &|_| ()); 4];
+        let mut all = [attribute(Id::CU_LAUNCH_ATTRIBUTE_IGNORE, &|_| ()); 5];
         let mut count = 0;
         let mut add = |attribute| {
             all[count] = attribute;
@@ -189,6 +191,11 @@ impl Extras {
         if self.early {
             let id = Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             add(attribute(id, &|value| value.programmaticStreamSerializationAllowed = 1));
+        }
+        // The driver takes no window without bytes, which is what older devices have.
+        if let Some(window) = self.window.filter(|window| window.bytes() > 0) {
+            let id = Id::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW;
+            add(attribute(id, &|value| value.accessPolicyWindow = window.of_driver()));
         }
         (all, count)
     }

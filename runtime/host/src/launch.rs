@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::extents::LaunchGrid;
 use crate::extras::Extras;
 use crate::grid::{Grid, GridError};
+use crate::l2::L2Window;
 use crate::memory::{DeviceMemory, DeviceMemoryMut, some_address};
 use crate::module::{Kernel, Module};
 use crate::readers::Join;
@@ -177,6 +178,13 @@ impl<'a> Launch<'a> {
     /// call [`wait_for_launch_before`](ptx_device::control::wait_for_launch_before).
     pub unsafe fn begins_early(mut self) -> Self {
         self.extras.early = true;
+        self
+    }
+
+    /// Has L2 keep a share of that memory when this launch uses it: CUDA's `cudaLaunchAttributeAccessPolicyWindow`, from sm_80.
+    /// [`Device::l2_window`](crate::Device::l2_window) makes it, of no bytes on older devices, and then nothing happens.
+    pub fn l2_window(mut self, window: L2Window) -> Self {
+        self.extras.window = Some(window);
         self
     }
 

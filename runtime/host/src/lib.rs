@@ -23,6 +23,7 @@ mod grid;
 mod health;
 mod host_memory;
 mod image;
+mod l2;
 mod launch;
 mod linker;
 mod memory;
@@ -65,6 +66,7 @@ pub use grid::{Grid, GridError, Limits};
 #[cfg(feature = "nvml")]
 pub use health::Health;
 pub use image::{Image, KernelRecord, Linking, Object, Recursion, ResourceRecord};
+pub use l2::L2Window;
 pub use launch::Launch;
 pub use linker::{LinkInput, LinkKind, LinkWith, Linker, link_without_device, nvjitlink_version};
 pub use memory::{DeviceMemory, DeviceMemoryMut, DevicePointer, DeviceRead, DeviceWrite};

@@ -36,7 +36,7 @@ pub use ptx_device::{
     Constant, DeviceFn, DeviceStatic, Dim3, Disjoint2d, Disjoint3d, DisjointParts, DisjointRows, DisjointSlice,
     DisjointStrided, DisjointTiles, Global, InPlace, PerBlock, PerThread, PerWarp, RowsPerBlock, RowsPerThread,
     RowsPerWarp, Shared, SharedAtomics, Transposed, arch, atomic, bits, block, children, cluster, control, cooperative,
-    disjoint, float, graph, hint, math, memory, shared, sync, sync_threads, thread, vec, warp,
+    disjoint, float, graph, hint, math, mbarrier, memory, shared, sync, sync_threads, thread, vec, warp,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 pub use ptx_host::*;

@@ -36,6 +36,8 @@ fn main() {
     // A child's panic is to leave the device to the other tests.
     let children = Builder::new().kernels("../../kernels/children").profile("release");
     children.after_panic(AfterPanic::Exit).build();
+    let surviving = Builder::new().kernels("../../kernels/memory").profile("release").name("memory_exit");
+    surviving.after_panic(AfterPanic::Exit).build();
     crates::build();
     panics::build();
     for (profile, name) in [("dev", "stack_debug"), ("release", "stack_release")] {

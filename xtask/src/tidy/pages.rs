@@ -85,7 +85,10 @@ pub fn quotes(source: &Source) -> Vec<String> {
         };
         // Documentation tests are quoted without their comments' signs, a template with a package's name.
         let text = text.replace("{crate}", "demo");
-        let mut lines = text.lines().map(|line| line.trim_start_matches("//!").trim());
+        // The comment may be a module's, or an item's; a line that is none of these stays as it is.
+        let mut lines = text
+            .lines()
+            .flat_map(|line| [line.trim_start_matches("//!").trim(), line.strip_prefix("/// ").unwrap_or(line).trim()]);
         let block = rest.split("\n```").next().unwrap_or_default();
         let lost =
             block.lines().skip(1).find(|quoted| !quoted.trim().is_empty() && !lines.any(|line| line == quoted.trim()));

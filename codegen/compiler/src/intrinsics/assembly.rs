@@ -45,9 +45,11 @@ pub fn parse(name: &str) -> Option<Assembly<'_>> {
 }
 
 impl Assembly<'_> {
-    /// The instruction, for messages.
+    /// The instruction, for messages: the first that declares no register.
     pub fn instruction(&self) -> &str {
-        self.text.split_whitespace().next().unwrap_or_default().trim_end_matches(';')
+        let mut statements = self.text.trim_start_matches('{').split(';').map(str::trim);
+        let first = statements.find(|statement| !statement.starts_with(".reg"));
+        first.and_then(|statement| statement.split_whitespace().next()).unwrap_or_default()
     }
 
     /// Gives the function its body; false if its signature is not what the name says.
@@ -147,6 +149,9 @@ mod tests {
         let since = parse("__ptx_asm:v/80/7.4::l:discard.global.L2 [$0], 128;").unwrap();
         assert_eq!(since.since, Some((80, PtxVersion { major: 7, minor: 4 })));
         assert_eq!((since.is_pure, since.instruction()), (false, "discard.global.L2"));
+        let declares = parse("__ptx_asm:v:=r:r:{.reg .pred p; vote.all p, p; selp.b32 $0, 1, 0, p;}").unwrap();
+        assert_eq!(declares.instruction(), "vote.all");
+        assert_eq!(nothing.instruction(), "trap");
         assert_eq!(parse("__ptx_tid_x"), None);
     }
 }

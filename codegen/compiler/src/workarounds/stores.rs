@@ -42,6 +42,10 @@ impl Floats {
             _ => return None,
         };
         let (place, values) = operands.trim().split_once("],")?;
+        // Behind the values there may be a policy, which is 64 bits wide whatever is stored.
+        let is_hinted = name.contains(".L2::cache_hint");
+        let (values, policy) = if is_hinted { values.rsplit_once(',')? } else { (values, "") };
+        let policy = if is_hinted { format!(",{policy}") } else { String::new() };
         let (mut cuts, mut parts, mut count) = (String::new(), Vec::new(), 0);
         for value in values.split([',', '{', '}']).map(str::trim).filter(|value| !value.is_empty()) {
             let Some(cut) = self.cut(value, stored) else {
@@ -58,7 +62,7 @@ impl Floats {
         // There are no registers of 8 bits.
         let ty = if stored == 32 { ".b32" } else { ".b16" };
         let values = if values.contains('{') { format!("{{{}}}", parts.join(", ")) } else { parts.join(", ") };
-        Some(format!("{{ .reg {ty} %part<{count}>; {cuts}st.{name} {place}], {values}; }}"))
+        Some(format!("{{ .reg {ty} %part<{count}>; {cuts}st.{name} {place}], {values}{policy}; }}"))
     }
 
     /// What cuts a register of LLVM's to so many bits, if it is wider and may hold a float.
@@ -98,6 +102,10 @@ mod tests {
                 "{ .reg .b16 %part<1>; cvt.u16.u32 %part0, %r7; st.shared.b16 [buffer], %part0; }",
             ),
             ("st.b8 \t[%rd1], %rd2;", "{ .reg .b16 %part<1>; cvt.u16.u64 %part0, %rd2; st.b8 [%rd1], %part0; }"),
+            (
+                "st.global.L2::cache_hint.v2.b32 [%rd1], {%rd2, %r3}, %rd4;",
+                "{ .reg .b32 %part<1>; cvt.u32.u64 %part0, %rd2; st.global.L2::cache_hint.v2.b32 [%rd1], {%part0, %r3}, %rd4; }",
+            ),
             ("st.b8 \t[%rd1], %rs2;", "{ .reg .b16 %part<1>; cvt.u16.u8 %part0, %rs2; st.b8 [%rd1], %part0; }"),
         ] {
             assert_eq!(floats.narrowed(statement).as_deref(), Some(expected), "{statement}");
@@ -112,6 +120,9 @@ mod tests {
             "st.global.b32 \t[%rd1], %r2;",
             "st.global.b32 \t[%rd1], 7;",
             "st.param.b64 \t[param0], %rd2;",
+            // The policy once passed for a value, and was cut to 16 bits.
+            "st.global.L2::cache_hint.b8 [%rd1], 5, %rd2;",
+            "st.global.L2::cache_hint.b32 [%rd1], %r1, %rd2;",
             "ld.global.b32 \t%rd2, [%rd1];",
         ] {
             assert_eq!(floats.narrowed(statement), None, "{statement}");

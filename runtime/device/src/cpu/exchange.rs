@@ -66,6 +66,20 @@ pub fn steps() -> u64 {
     BLOCK.with_borrow(|block| block.steps)
 }
 
+/// This thread gets further in what others may wait for.
+#[track_caller]
+pub(crate) fn further() {
+    thread();
+    BLOCK.with_borrow_mut(|block| block.steps += 1);
+}
+
+/// Lets others run, which may arrive at what this thread waits for.
+#[track_caller]
+pub(crate) fn arrivals() {
+    thread();
+    pause(Pause::Arrivals);
+}
+
 /// Gives a value to the lanes of `mask`, of which the caller is one, and gets theirs: none of those that have ended.
 #[track_caller]
 pub(crate) fn exchange(mask: u32, value: u64) -> [Option<u64>; LANES] {

@@ -9,8 +9,8 @@ pub(crate) mod warp;
 
 pub(crate) use children::launch_child;
 pub use children::{Child, take_children};
+pub(crate) use exchange::{arrivals, count, exchange, further};
 pub use exchange::{begin_block, ended, steps};
-pub(crate) use exchange::{count, exchange};
 pub use thread::{Exit, Pause, Thread, is_in_kernel, set};
 pub(crate) use thread::{
     barrier, before_atomic, clock, dynamic_shared, exit, lane, only_on_the_gpu, thread, timer, turn, warp_number,

@@ -14,6 +14,8 @@ pub enum Pause {
     Turn,
     /// It waits until others of its warp have come to the same operation.
     Lanes,
+    /// It waits until others have arrived at a barrier in memory.
+    Arrivals,
 }
 
 /// A thread of a launch.

@@ -7,6 +7,9 @@
 //! | two arrays that are filled and read together | `#[shared] tiles: SharedTile<([f32; 256], [u32; 256])>` |
 //! | two copies of an array, by turns | `#[shared] tile: SharedBuffers<[f32; 256]>` |
 //! | `extern __shared__ float tile[];` | `#[shared(dynamic)] tile: SharedTile<[f32]>`; of several parts, `SharedTile<Slices<(f32, u32)>>` |
+//! | `cuda::barrier<cuda::thread_scope_block>`, sm_80 | `#[shared] barrier: SplitBarrier` |
+//! | a tile filled before, and read after one | `#[shared] tile: SplitTile<[f32; 256]>` |
+//! | `cluster.map_shared_rank(tile, rank)`, sm_90 | `#[shared] tile: ClusterTile<[f32; 256]>` |
 //! | `__shared__` without a discipline | [`#[ptx::shared] static TILE: Shared<[f32; 256]>`](Shared), mostly `unsafe` |
 //!
 //! A [`SharedTile`] is writable: each thread reaches its own elements by [`own`](SharedTile::own).
@@ -58,19 +61,23 @@
 
 pub(crate) mod barrier;
 mod buffers;
+mod cluster_tile;
 mod data;
 mod dynamic;
 mod own;
 #[doc(hidden)]
 pub mod parameter;
+mod split;
 mod tile;
 
 pub use barrier::ObjectBarrier;
 pub use buffers::SharedBuffers;
+pub use cluster_tile::{ClusterData, ClusterStorage, ClusterTile, ClusterValue, ClusterView};
 pub use data::{Array2d, SharedData, SharedValue, Transposed2d, WarpArray};
 pub use dynamic::{SliceElements, Slices};
 pub use own::{Own, Own2d, OwnOfWarp, Row};
 pub use parameter::{DynamicParam, SharedParam};
+pub use split::{Arrived, Publishing, Reclaiming, SplitBarrier, SplitStorage, SplitTile, SplitView};
 pub use tile::{SharedTile, SharedView};
 
 pub use crate::statics::{Shared, SharedAtomics};

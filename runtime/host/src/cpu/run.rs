@@ -88,25 +88,35 @@ fn run_block(
             ready.extend(at_barrier.drain(..).map(|(_, running)| running));
         }
         let (before, all) = (cpu::steps(), ready.len());
-        let wait_for_lanes = turn(kernel, block, &mut ready, &mut at_barrier, stacks);
-        if wait_for_lanes == all && cpu::steps() == before {
-            let reason =
-                "threads wait in a warp's operation for lanes that never come to it; on a GPU they would wait for ever";
+        let waiting = turn(kernel, block, &mut ready, &mut at_barrier, stacks);
+        if waiting.all == all && cpu::steps() == before {
+            let reason = if waiting.for_arrivals > 0 {
+                "threads wait at a split barrier (mbarrier) for arrivals that never come; on a GPU they would wait for ever"
+            } else {
+                "threads wait in a warp's operation for lanes that never come to it; on a GPU they would wait for ever"
+            };
             return Err(Error::Cpu { kernel: kernel.to_owned(), reason });
         }
     }
     Ok(())
 }
 
-/// Gives each of the threads that are ready one turn; says how many wait for others of their warp then.
+/// How many threads wait for what others do, and how many of those for arrivals.
+#[derive(Default)]
+struct Waiting {
+    all: usize,
+    for_arrivals: usize,
+}
+
+/// Gives each of the threads that are ready one turn; says how many wait then.
 fn turn(
     kernel: &str,
     block: Dim3,
     ready: &mut Vec<Running>,
     at_barrier: &mut Vec<(u32, Running)>,
     stacks: &mut Vec<DefaultStack>,
-) -> usize {
-    let mut wait_for_lanes = 0;
+) -> Waiting {
+    let mut waiting = Waiting::default();
     for mut running in std::mem::take(ready) {
         match running.resume() {
             Ok(None) => {
@@ -115,8 +125,9 @@ fn turn(
             }
             Ok(Some(Pause::Barrier(number))) => at_barrier.push((number, running)),
             Ok(Some(Pause::Turn)) => ready.push(running),
-            Ok(Some(Pause::Lanes)) => {
-                wait_for_lanes += 1;
+            Ok(Some(why @ (Pause::Lanes | Pause::Arrivals))) => {
+                waiting.all += 1;
+                waiting.for_arrivals += usize::from(why == Pause::Arrivals);
                 ready.push(running);
             }
             Err(panic) => {
@@ -129,7 +140,7 @@ fn turn(
             }
         }
     }
-    wait_for_lanes
+    waiting
 }
 
 /// A thread of the grid that has not ended.

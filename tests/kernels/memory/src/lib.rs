@@ -1,7 +1,8 @@
-//! Statics that the host writes and reads, cache operators, copies in the background, and what else needs sm_90.
+//! Statics that the host writes and reads, cache operators, copies in the background, and what else needs sm_80 or sm_90.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 pub mod clusters;
+pub mod split;
 
 use ptx::atomic::{Atomic, Device, Ordering};
 use ptx::prelude::*;

@@ -49,6 +49,7 @@ mod record;
 mod sanitizer;
 mod scalars;
 mod shared;
+mod split;
 mod stacks;
 mod stacks_sanitized;
 mod statics;
@@ -96,6 +97,7 @@ fn main() -> ExitCode {
         statics::tests(),
         threads::tests(),
         shared::tests(),
+        split::tests(),
         textures::tests(),
         warp::tests(),
         generic::tests(),

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::children;
 use crate::panics::{BLOCK, THREAD, VALUES, describe, number, on_cpu};
 use crate::record::{Test, test};
+use crate::split;
 
 /// (name, code)
 static IMAGES: [(&str, Image); 3] = [
@@ -89,6 +90,7 @@ pub fn tests() -> Vec<Test> {
         tests.push(child(format!("all kinds in one process, {image}"), format!("{CHILD} kinds {at}")));
     }
     tests.push(child("stacks that overflow".into(), format!("{CHILD} stack 0")));
+    tests.push(child("split barriers that a thread leaves".into(), format!("{CHILD} split 0")));
     tests
 }
 
@@ -99,6 +101,7 @@ pub fn child(name: &str) -> Option<ExitCode> {
     let result = match first {
         "kinds" => kinds(KINDS[second].1, &KINDS[second].2),
         "stack" => overflows(),
+        "split" => Device::first().and_then(|device| split::panics(&device)),
         image => CLAIMS[second].1(&IMAGES[image.parse::<usize>().ok()?].1),
     };
     let found = result.map_or_else(|error| json!({ "failed": error.to_string() }), |()| json!("held"));

@@ -106,11 +106,86 @@ pub fn rows() -> Vec<Row> {
             .from(80),
         );
     }
+    rows.extend(parts_and_policies());
     rows.push(row("copy_async_commit", '-', "memory::copy_async_commit();", "__pipeline_commit();").from(80));
     for pending in 0..8 {
         let (rust, cuda) =
             (format!("memory::copy_async_wait::<{pending}>();"), format!("__pipeline_wait_prior({pending});"));
         rows.push(row(format!("copy_async_wait_{pending}"), '-', rust, cuda).from(80));
     }
+    rows
+}
+
+/// Copies with zeros, policies of L2, and vectors of 32 bytes.
+fn parts_and_policies() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (name, rust, cuda, bytes) in
+        [("u32", "u32", "unsigned", 4), ("float2", "Float2", "float2", 8), ("float4", "Float4", "float4", 16)]
+    {
+        let ours =
+            format!("memory::copy_async_part(q as *mut {rust}, r as *const {rust}, {bytes}_u32.wrapping_sub(u));");
+        let theirs = format!("__pipeline_memcpy_async(({cuda}*)q, (const {cuda}*)r, {bytes}, u);");
+        rows.push(row(format!("copy_async_part_{name}"), '-', ours, theirs).from(80));
+        let ours = format!("memory::copy_async_if(q as *mut {rust}, r as *const {rust}, u > 3);");
+        let theirs = format!("__pipeline_memcpy_async(({cuda}*)q, (const {cuda}*)r, {bytes}, u > 3 ? 0 : {bytes});");
+        rows.push(row(format!("copy_async_if_{name}"), '-', ours, theirs).from(80));
+        // The value's class of registers, in PTX.
+        let (ty, one, all) = match bytes {
+            4 => ("b32", "r", "%0, [%1], %2;"),
+            8 => ("b64", "l", "%0, [%1], %2;"),
+            _ => ("v2.b64", "l", "{%0, %1}, [%2], %3;"),
+        };
+        let target = if bytes == 16 {
+            "\"=l\"(((unsigned long long*)s)[0]), \"=l\"(((unsigned long long*)s)[1])".to_string()
+        } else {
+            format!("\"={one}\"(*({}*)s)", if bytes == 4 { "unsigned" } else { "unsigned long long" })
+        };
+        let ours = format!(
+            "*(s as *mut {rust}) = memory::load_with(q as *const {rust}, core::mem::transmute::<u64, CachePolicy>(r));"
+        );
+        let theirs = format!(
+            "asm volatile(\"ld.global.L2::cache_hint.{ty} {all}\" : {target} : \"l\"(q), \"l\"(r) : \"memory\");"
+        );
+        rows.push(row(format!("load_with_{name}"), '-', ours, theirs).from(80));
+    }
+    let ours = "memory::store_with(q as *mut u32, u, core::mem::transmute::<u64, CachePolicy>(r));";
+    let theirs =
+        "asm volatile(\"st.global.L2::cache_hint.b32 [%0], %1, %2;\" :: \"l\"(q), \"r\"(u), \"l\"(r) : \"memory\");";
+    rows.push(row("store_with", '-', ours, theirs).from(80));
+    let ours =
+        "memory::copy_async_with(q as *mut Float4, r as *const Float4, core::mem::transmute::<u64, CachePolicy>(s));";
+    let theirs = "asm volatile(\"cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;\" :: \"r\"(SHARED(q)), \"l\"(r), \"l\"(s) : \"memory\");";
+    rows.push(row("copy_async_with", '-', ours, theirs).from(80));
+    for (evict, primary) in [("Last", "last"), ("Normal", "normal"), ("First", "first"), ("Unchanged", "unchanged")] {
+        for (rest, secondary) in [("Unchanged", "unchanged"), ("First", "first")] {
+            let priorities = format!("L2::evict_{primary}.L2::evict_{secondary}");
+            let ours = format!("CachePolicy::fraction(Evict::{evict}, Rest::{rest}, 0.5).bits()");
+            let theirs = format!(
+                "ASM_(unsigned long long, \"l\", \"createpolicy.fractional.{priorities}.b64 %0, %1;\", \"f\"(0.5f))"
+            );
+            let name = format!("{primary}_{secondary}");
+            rows.push(row(format!("policy_fraction_{name}"), 'q', ours, theirs).from(80));
+            let ours = format!("CachePolicy::range(Evict::{evict}, Rest::{rest}, r as *const u8, 4096, 8192).bits()");
+            let theirs = format!(
+                "ASM_(unsigned long long, \"l\", \"createpolicy.range.global.{priorities}.b64 %0, [%1], %2, %3;\", \"l\"(r), \
+                 \"r\"(4096), \"r\"(8192))"
+            );
+            rows.push(row(format!("policy_range_{name}"), 'q', ours, theirs).from(80));
+        }
+    }
+    let theirs = "ASM_(unsigned long long, \"l\", \"createpolicy.cvt.L2.b64 %0, %1;\", \"l\"(r))";
+    rows.push(row("policy_of_property", 'q', "CachePolicy::of_property(r).bits()", theirs).from(80));
+    for (name, function, instruction) in
+        [("load_wide", "load_wide", "ld.global.v4.b64"), ("load_wide_nc", "load_wide_nc", "ld.global.nc.v4.b64")]
+    {
+        let ours = format!("*(s as *mut [u64; 4]) = memory::{function}(q as *const [u64; 4]);");
+        let theirs = format!(
+            "unsigned long long *p = (unsigned long long*)s; asm volatile(\"{instruction} {{%0, %1, %2, %3}}, [%4];\" : \
+             \"=l\"(p[0]), \"=l\"(p[1]), \"=l\"(p[2]), \"=l\"(p[3]) : \"l\"(q) : \"memory\");"
+        );
+        rows.push(row(name, '-', ours, theirs).from(100));
+    }
+    let theirs = "asm volatile(\"st.global.v4.b64 [%0], {%1, %2, %3, %4};\" :: \"l\"(q), \"l\"(r), \"l\"(r), \"l\"(s), \"l\"(s) : \"memory\");";
+    rows.push(row("store_wide", '-', "memory::store_wide(q as *mut [u64; 4], [r, r, s, s]);", theirs).from(100));
     rows
 }

@@ -1,6 +1,7 @@
 //! Operations of warps, groups, bits and launches against nvcc: one table of expressions in Rust and in CUDA C++, whose
 //! instructions must be the same on every GPU that has them, and refused at the user's line on older ones.
 
+mod barriers;
 mod bits;
 mod code;
 mod groups;
@@ -50,7 +51,9 @@ fn asked() -> Vec<Row> {
 }
 
 fn rows() -> Vec<Row> {
-    [warp::rows(), groups::rows(), bits::rows(), simd::rows(), launch::rows(), memory::rows(), texture::rows()].concat()
+    let sets =
+        [warp::rows, groups::rows, bits::rows, simd::rows, launch::rows, memory::rows, texture::rows, barriers::rows];
+    sets.iter().flat_map(|rows| rows()).collect()
 }
 
 fn compare(arch: &str, sm: u32) -> Option<String> {

@@ -30,9 +30,10 @@ fn result(letter: char) -> (&'static str, &'static str) {
 /// Kernels in Rust, the expression in the line below the signature; empty where the GPU lacks the operation if `guarded`.
 pub fn rust(rows: &[Row], guarded: bool) -> String {
     let mut text = String::from(
-        "#![no_std]\n#![allow(unused, clippy::all)]\nuse ptx::prelude::*;\nuse ptx::atomic::{fence, Block, Device, Ordering, System};\n\
+        "#![no_std]\n#![allow(unused, clippy::all)]\nuse ptx::prelude::*;\nuse ptx::atomic::{fence, Atomic, Block, Device, Ordering, System};\n\
          use ptx::cooperative::{self, Group as _, WarpGroup as _};\nuse ptx::warp::{self, LaneMask, Members};\n\
          use ptx::vec::{Double2, Float2, Float4};\nuse ptx::{bits, bits::simd, cluster, control, memory, sync};\n\
+         use ptx::mbarrier::{self, Mbarrier, Token};\nuse ptx::memory::{CachePolicy, Evict, Rest};\n\
          use ptx::texture::*;\nuse ptx::{SurfaceObject, TextureObject};\n",
     );
     for row in rows {
@@ -55,8 +56,11 @@ pub fn rust(rows: &[Row], guarded: bool) -> String {
 pub fn cuda(rows: &[Row]) -> String {
     let mut text = String::from(
         "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <cooperative_groups/scan.h>\n#include <cuda_pipeline.h>\n\
+         #include <cuda_awbarrier_primitives.h>\n#include <cuda/ptx>\n\
          namespace cg = cooperative_groups;\n\
          template<unsigned N> static __device__ __forceinline__ cg::thread_block_tile<N> tile() { return cg::tiled_partition<N>(cg::this_thread_block()); }\n\
+         #define SHARED(q) ((unsigned)__cvta_generic_to_shared((void*)(q)))\n\
+         #define MAPPED(q, v) ({ unsigned r; asm(\"mapa.shared::cluster.u32 %0, %1, %2;\" : \"=r\"(r) : \"r\"(SHARED(q)), \"r\"(v)); r; })\n\
          #define SREG(name) ({ unsigned r; asm volatile(\"mov.u32 %0, %\" name \";\" : \"=r\"(r)); r; })\n\
          #define ASM_(type, constraint, text, ...) ({ type r; asm(text : \"=\" constraint (r) : __VA_ARGS__); r; })\n",
     );

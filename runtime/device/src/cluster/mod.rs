@@ -8,13 +8,23 @@
 //! | `__clusterSizeInBlocks()`, `num_blocks()` | [`block_count`] | `%cluster_nctarank` |
 //! | `__clusterIdx()`, `__clusterGridDimInClusters()` | [`cluster_idx`], [`grid_dim`] | `%clusterid`, `%nclusterid` |
 //! | `cluster_group::sync()` | [`sync`] | `barrier.cluster.arrive`, `barrier.cluster.wait` |
+//! | `cluster_group::map_shared_rank(p, rank)` | [`map_shared_rank`] | `mapa.u64` |
+//! | `cluster_group::query_shared_rank(p)` | [`query_shared_rank`] | `getctarank.u64` |
+//! | `__isClusterShared(p)` | [`is_cluster_shared`] | `isspacep.shared::cluster` |
+//! | inline PTX | [`remote`], [`Remote::load`], [`Remote::store`] | `mapa`, `ld`, `st` of `.shared::cluster` |
 //!
 //! The registers are in the PTX ISA's chapter "Special Registers", the barrier in "Parallel Synchronization and
-//! Communication Instructions: barrier.cluster". A launch without clusters has clusters of one block. The memory of
-//! other blocks cannot be reached yet.
+//! Communication Instructions: barrier.cluster". A launch without clusters has clusters of one block.
+//!
+//! What another block shares can be read from when it has begun, which is after a first [`sync`], until it ends, which is
+//! after a last one. [`ClusterTile`](crate::shared::ClusterTile) sees to both, and needs no `unsafe`.
+
+mod remote;
 
 use crate::dim::Dim3;
 use crate::intrinsics::{self, cluster_arrive, cluster_arrive_relaxed, cluster_wait};
+
+pub use self::remote::{Remote, is_cluster_shared, map_shared_rank, query_shared_rank, remote};
 
 macro_rules! positions {
     ($($(#[$doc:meta])* $name:ident = $x:ident $y:ident $z:ident;)*) => {$(
