@@ -27,6 +27,7 @@ pub mod harness;
 pub mod hash;
 mod header;
 mod hints;
+mod indices;
 mod input;
 mod interface;
 pub mod intrinsics;

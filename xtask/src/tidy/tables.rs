@@ -90,6 +90,7 @@ pub const FLOORS: &[Floor] = &[
             "float",
             "header",
             "hints",
+            "indices",
             "intrinsics",
             "libdevice",
             "loops",

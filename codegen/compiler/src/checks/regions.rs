@@ -23,6 +23,7 @@
 //! been computed of the same values, which are the same wherever they are computed, since no load is among them. If the check
 //! is reached, the branches that lead to it were taken, so the condition is the one of the check. What is computed where it
 //! is not reached may mean nothing, and is frozen; whatever it then is, it decides only which of two equal ways is taken.
+//! What is computed in the stretch and used behind it is computed before it, if that is arithmetic; else nothing is copied.
 //!
 //! Not across barriers, calls and loops: threads of a warp may take both ways.
 
@@ -31,7 +32,8 @@ use std::collections::HashSet;
 use super::chain::{self, Check};
 use super::copy::Copies;
 use crate::llvm::{
-    self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, IntValue, Use,
+    self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
+    InstructionValue, IntValue, Use,
 };
 use crate::loops;
 
@@ -44,13 +46,20 @@ const MOST_CHECKS: usize = 16;
 /// Instructions that one condition may need.
 const MOST_STEPS: usize = 24;
 
+/// Uses, behind a stretch, of what it computes.
+const MOST_BEHIND: usize = 24;
+
 /// Blocks that can be copied, and the checks that can be made before them.
 struct Region<'ctx> {
     /// The block that they all come behind; only its end is copied.
     head: BasicBlock<'ctx>,
     blocks: Vec<BasicBlock<'ctx>>,
     checks: Vec<Guarded<'ctx>>,
+    behind: Vec<Behind<'ctx>>,
 }
+
+/// A value that a block behind uses, what uses it, and the number of the operand.
+type Behind<'ctx> = (BasicValueEnum<'ctx>, InstructionValue<'ctx>, u32);
 
 /// A check, and the branches that lead to it.
 struct Guarded<'ctx> {
@@ -83,7 +92,7 @@ impl<'ctx> Region<'ctx> {
     /// What comes behind a block, if several branches there have checks of their own.
     fn of(head: BasicBlock<'ctx>) -> Option<Self> {
         let end = head.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
-        let mut region = Self { head, blocks: Vec::new(), checks: Vec::new() };
+        let mut region = Self { head, blocks: Vec::new(), checks: Vec::new(), behind: Vec::new() };
         let (mut pending, mut size) = (llvm::block_operands(end), 0);
         while let Some(block) = pending.pop() {
             let is_known = |from: &BasicBlock<'ctx>| *from == head || region.blocks.contains(from);
@@ -103,7 +112,10 @@ impl<'ctx> Region<'ctx> {
         region.checks =
             [head].iter().chain(&region.blocks).filter_map(|block| Guarded::of(*block, head, &inside)).collect();
         let is_worth = region.checks.len() <= MOST_CHECKS && region.has_branches_in_turn(&inside);
-        (is_worth && !region.is_used_behind(&inside)).then_some(region)
+        if is_worth {
+            region.behind = region.used_behind(&inside)?;
+        }
+        is_worth.then_some(region)
     }
 
     /// Whether a branch with a check comes behind another, which a thread may also pass by. Other checks are merged anyway.
@@ -128,19 +140,29 @@ impl<'ctx> Region<'ctx> {
         })
     }
 
-    /// Whether what the blocks compute is used behind them, but by phis that say where it comes from.
-    fn is_used_behind(&self, inside: &HashSet<BasicBlock<'ctx>>) -> bool {
+    /// What the blocks compute that is used behind them, but by phis that say where it comes from: each value with a user and
+    /// the number of its operand. None if one of them cannot be computed before the blocks.
+    fn used_behind(&self, inside: &HashSet<BasicBlock<'ctx>>) -> Option<Vec<Behind<'ctx>>> {
+        let mut found = Vec::new();
         let instructions = self.blocks.iter().flat_map(|block| block.get_instructions());
         // What computes nothing is used nowhere.
-        instructions.filter(|instruction| instruction.get_first_use().is_some()).map(llvm::result).any(|value| {
-            llvm::uses(&value).into_iter().any(|user| {
-                let Use::Instruction(user) = user else { return false };
-                let is_inside = user.get_parent().is_some_and(|block| inside.contains(&block));
-                let comes_from_inside =
-                    || llvm::incoming(user).iter().all(|(told, from)| *told != value || inside.contains(from));
-                !is_inside && (user.get_opcode() != InstructionOpcode::Phi || !comes_from_inside())
-            })
-        })
+        for value in instructions.filter(|instruction| instruction.get_first_use().is_some()).map(llvm::result) {
+            let known = found.len();
+            for user in llvm::uses(&value) {
+                let Use::Instruction(user) = user else { return None };
+                if user.get_parent().is_some_and(|block| inside.contains(&block)) {
+                    continue;
+                }
+                let from = llvm::incoming(user);
+                let is_told = |at: u32| from.get(at as usize).is_some_and(|(_, block)| inside.contains(block));
+                let operands = llvm::value_operands(user).filter(|(_, operand)| *operand == value);
+                found.extend(operands.filter(|(at, _)| !is_told(*at)).map(|(at, _)| (value, user, at)));
+            }
+            if found.len() > known && !chain::can_be_copied(value, inside, &mut { MOST_STEPS }) {
+                return None;
+            }
+        }
+        (found.len() <= MOST_BEHIND).then_some(found)
     }
 
     /// Writes the copy, and returns the block in which the way as it was begins.
@@ -149,6 +171,12 @@ impl<'ctx> Region<'ctx> {
         let end = self.head.get_terminator().expect("a block that is finished ends in a jump");
         builder.position_before(&end);
         let all = self.all_hold(context, &builder)?;
+        // Behind both ways, what was computed on one of them is not known.
+        let mut copies = Copies::new(self.blocks.iter().copied().collect());
+        for (value, user, at) in &self.behind {
+            let copy = copies.of(&builder, *value);
+            assert!(user.set_operand(*at, copy), "the user has that operand");
+        }
         let slow = context.append_basic_block(function, "");
         builder.position_at_end(slow);
         match llvm::branch_targets(end) {
@@ -298,9 +326,15 @@ mod tests {
     fn what_comes_behind_is_told_where_from() {
         let (slow, ir) = copied(INDEX, STORE, "", "br label %end\n end: %z = phi i64 [ %j, %e ]\n ret void");
         assert_eq!(slow, 10, "{ir}");
-        // `%y` is used behind a barrier, where no phi stands.
+        // `%sum` is used behind a barrier, where no phi stands: it is computed before.
         let used = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)\n store i32 %sum, ptr %to\n ret void";
         let (slow, ir) = copied(INDEX, STORE, "%sum = trunc i64 %len to i32", &format!("br label %end\n end: {used}"));
+        assert_eq!(slow, 9, "{ir}");
+        let entry = ir.split("\n\n").next().unwrap_or_default();
+        assert_eq!((ir.matches("trunc i64").count(), entry.matches("trunc i64").count()), (3, 1), "{ir}");
+        // What is loaded stays where it is.
+        let loaded = "%sum = load i32, ptr %from";
+        let (slow, ir) = copied(INDEX, STORE, loaded, &format!("br label %end\n end: {used}"));
         assert_eq!(slow, 0, "{ir}");
         let phi = format!("br label %end\n end: %sum2 = phi i32 [ %sum, %e ]\n {}", used.replace("%sum", "%sum2"));
         let (slow, ir) = copied(INDEX, STORE, "%sum = trunc i64 %len to i32", &phi);

@@ -7,13 +7,32 @@
 use inkwell::llvm_sys::core::LLVMBuildFreeze;
 
 use super::{
-    AsValueRef, BasicValueEnum, Builder, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Use,
-    called_function, uses,
+    AsValueRef, Attribute, AttributeLoc, BasicValue, BasicValueEnum, Builder, FunctionValue, InstructionOpcode,
+    InstructionValue, IntValue, Use, called_function, uses,
 };
 
 /// A value that is some number even where `value` is undefined, and the same number for all who look.
 pub fn build_freeze<'ctx>(builder: &Builder<'ctx>, value: IntValue<'ctx>) -> IntValue<'ctx> {
     freeze(builder, value.into()).into_int_value()
+}
+
+/// Has a parameter be some number for all who look, where it is not said to be one. The builder stands before all of them.
+pub fn freeze_parameter<'ctx>(
+    builder: &Builder<'ctx>,
+    function: FunctionValue<'ctx>,
+    param: IntValue<'ctx>,
+) -> IntValue<'ctx> {
+    let noundef = Attribute::get_named_enum_kind_id("noundef");
+    let index = function.get_param_iter().position(|known| known == param).expect("it is the function's");
+    let place = AttributeLoc::Param(u32::try_from(index).expect("a function has few parameters"));
+    if function.get_enum_attribute(place, noundef).is_some() {
+        return param;
+    }
+    let frozen = build_freeze(builder, param);
+    param.replace_all_uses_with(frozen);
+    let freeze = frozen.as_instruction_value().expect("a parameter is no constant");
+    assert!(freeze.set_operand(0, param), "it freezes one value");
+    frozen
 }
 
 /// The same of a value of any type.

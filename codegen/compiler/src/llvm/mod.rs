@@ -40,14 +40,17 @@ pub use float::{
     FloatFlags, allow_inlining, block_operands, called_function, copy_functions, float_flags, float_operand,
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
-pub use freeze::{build_freeze, freeze, freeze_arguments};
+pub use freeze::{build_freeze, freeze, freeze_arguments, freeze_parameter};
 pub use location::{
     copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
 };
 pub use loops::{
     Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled, unroll_was_disabled,
 };
-pub use pure::{inline_assembly, inline_constraints, is_division, is_plain_load, is_position, is_pure, value_operands};
+pub use pure::{
+    inline_assembly, inline_constraints, is_division, is_not_negative, is_plain_load, is_position, is_pure,
+    value_operands,
+};
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use use_order::sort_phi_uses;

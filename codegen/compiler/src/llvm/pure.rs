@@ -1,9 +1,9 @@
 //! Instructions that compute from their operands and do nothing else.
 
 use inkwell::llvm_sys::core::{
-    LLVMGetCalledValue, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString, LLVMGetNumOperands,
+    LLVMGetCalledValue, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString, LLVMGetNNeg, LLVMGetNumOperands,
     LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeKind, LLVMGetVolatile, LLVMIsACallInst, LLVMIsAInlineAsm,
-    LLVMIsALoadInst, LLVMTypeOf,
+    LLVMIsALoadInst, LLVMIsAZExtInst, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
@@ -94,6 +94,13 @@ pub fn is_position(instruction: InstructionValue<'_>) -> bool {
 pub fn is_division(instruction: InstructionValue<'_>) -> bool {
     use InstructionOpcode as Op;
     matches!(instruction.get_opcode(), Op::UDiv | Op::SDiv | Op::URem | Op::SRem)
+}
+
+/// Whether an instruction extends a number that is said not to be negative.
+pub fn is_not_negative(instruction: InstructionValue<'_>) -> bool {
+    let value = instruction.as_value_ref();
+    // SAFETY: the instruction is live; only an extension without a sign is asked for its flag.
+    unsafe { !LLVMIsAZExtInst(value).is_null() && LLVMGetNNeg(value) != 0 }
 }
 
 /// Whether an instruction loads what no other thread may be waiting to change.

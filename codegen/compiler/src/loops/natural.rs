@@ -103,6 +103,23 @@ impl<'ctx> Graph<'ctx> {
         }
     }
 
+    /// The blocks that are reached, each behind the one that is on every way to it.
+    pub fn by_dominance(&self) -> Vec<BasicBlock<'ctx>> {
+        let depth = |block: usize| {
+            let above = |at: &usize| self.dominators[*at].filter(|above| above != at);
+            std::iter::successors(Some(block), above).count()
+        };
+        let mut reached: Vec<usize> = (0..self.blocks.len()).filter(|at| self.dominators[*at].is_some()).collect();
+        reached.sort_by_key(|at| depth(*at));
+        reached.into_iter().map(|at| self.blocks[at]).collect()
+    }
+
+    /// The block that is on every way to a block and nearest to it; the first block has none.
+    pub fn dominator(&self, block: BasicBlock<'ctx>) -> Option<BasicBlock<'ctx>> {
+        let at = *self.numbers.get(&block)?;
+        self.dominators[at].filter(|above| *above != at).map(|above| self.blocks[above])
+    }
+
     /// The blocks that jump to a block.
     pub fn before(&self, block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
         self.numbers.get(&block).into_iter().flat_map(|number| &self.predecessors[*number]).map(|at| self.blocks[*at])

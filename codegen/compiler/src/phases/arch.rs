@@ -16,6 +16,7 @@ use crate::diagnostic::Result;
 use crate::divisions;
 use crate::emit;
 use crate::float;
+use crate::indices;
 use crate::intrinsics;
 use crate::libdevice;
 use crate::llvm::{Module, TargetMachine};
@@ -94,6 +95,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     }
     if level.is_for_speed() {
         time!(checks::merge(context, module, machine))?;
+        time!(indices::narrow(context, module, machine))?;
     }
     time!(intrinsics::check(module, machine, &program.table, *arch))
 }

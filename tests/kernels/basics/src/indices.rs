@@ -39,6 +39,24 @@ pub fn plane(mut out: Disjoint2d<u32>) {
     }
 }
 
+/// Adds up an element and its eight neighbours on a torus: enough indices for a copy of the kernel in which they have 32 bits.
+#[kernel(dimensions = 2)]
+pub fn neighbours(from: &[u32], mut out: Disjoint2d<u32>) {
+    let (width, height) = (out.width(), out.height());
+    let at = thread::index_2d();
+    let Some(out) = out.get_mut(at) else { return };
+    let (x, y) = (at.x(), at.y());
+    let columns = [if x == 0 { width - 1 } else { x - 1 }, x, if x + 1 == width { 0 } else { x + 1 }];
+    let rows = [if y == 0 { height - 1 } else { y - 1 }, y, if y + 1 == height { 0 } else { y + 1 }];
+    let mut sum = 0_u32;
+    for row in rows {
+        for column in columns {
+            sum = sum.wrapping_add(from[row * width + column]);
+        }
+    }
+    *out = sum;
+}
+
 /// Writes `10000 * z + 100 * y + x`.
 #[kernel]
 pub fn volume(mut out: Disjoint3d<u32>) {

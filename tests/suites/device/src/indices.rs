@@ -43,6 +43,23 @@ pub fn tests() -> Vec<Test> {
             });
             same(&gpu.device.download(&out).unwrap(), host);
         }),
+        test("index: neighbours, of 32 and of 64 bits", |gpu| {
+            // The last two are too wide and too high for indices of 32 bits.
+            for (width, height) in [(1, 1), (61, 37), (32_767, 2), (32_768, 2), (3, 40_000)] {
+                let values: Vec<u32> = (0..(width * height) as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+                let from = gpu.device.upload(&values).unwrap();
+                let mut out = gpu.device.zeroed::<u32>(width * height).unwrap();
+                let grid = Grid::cover_2d((width, height), (16, 8));
+                gpu.run_as(kernels::neighbours(&from, Plane::new(&mut out, width, height)), grid);
+                let around = |at: usize, size: usize| [(at + size - 1) % size, at, (at + 1) % size];
+                let host = (0..width * height).map(|i| {
+                    let rows = around(i / width, height);
+                    let all = rows.iter().flat_map(|row| around(i % width, width).map(|column| row * width + column));
+                    all.fold(0, |sum: u32, i| sum.wrapping_add(values[i]))
+                });
+                same(&gpu.device.download(&out).unwrap(), host);
+            }
+        }),
         test("index: volumes", |gpu| {
             let (width, height, depth) = (21, 13, 9);
             let mut out = gpu.device.zeroed::<u32>(width * height * depth).unwrap();

@@ -125,7 +125,7 @@ pub unsafe extern "C" fn memset(dest: *mut u8, value: i32, n: usize) -> *mut u8 
 }
 
 /// Bytes that are compared one by one in any case: most of what is compared differs early.
-const FIRST: usize = 16;
+const FIRST: u32 = 16;
 
 /// C's `memcmp`. Small enough to be inlined: a kernel that calls nothing needs fewer instructions for every load.
 ///
@@ -134,9 +134,31 @@ const FIRST: usize = 16;
 #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
 #[inline]
 pub unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
-    let mut i = 0;
+    if n == 0 {
+        return 0;
+    }
+    // SAFETY: there is a first byte.
+    let (x, y) = unsafe { (*a, *b) };
+    if x != y {
+        return i32::from(x) - i32::from(y);
+    }
+    // A loop of its own, counted by 32 bits, before anything is computed that only more bytes need.
+    let first = if n < FIRST as usize { n as u32 } else { FIRST };
+    let mut k = 1;
+    while k < first {
+        // SAFETY: `k` is below `n`.
+        let (x, y) = unsafe { (*a.add(k as usize), *b.add(k as usize)) };
+        if x != y {
+            return i32::from(x) - i32::from(y);
+        }
+        k += 1;
+    }
+    if n <= FIRST as usize {
+        return 0;
+    }
+    let mut i = FIRST as usize;
     // Where words begin.
-    let mut end = n.min(FIRST + (a.addr().wrapping_neg() & (WORD - 1)));
+    let mut end = n.min(i + (a.addr().wrapping_neg() & (WORD - 1)));
     loop {
         // SAFETY: `i` stays below `n`, and words are used where both addresses are aligned.
         unsafe {

@@ -1,0 +1,357 @@
+//! Gives a kernel a second copy, in which indices have 32 bits, for launches whose lengths and numbers are small.
+//!
+//! ```text
+//! before: entry:  %row = mul i64 %y, %width
+//!                 %at = add i64 %row, %x
+//!                 br i1 (icmp ult i64 %at, %len), label %inside, label %panic
+//!         inside: load float, ptr (getelementptr float, ptr %from, i64 %at)
+//! after:          br i1 (%len < 2^30 and %width < 2^15), label %entry, label %wide
+//!         entry:  %row = mul nsw i32 %y, (trunc %width)
+//!                 %at = add nsw i32 %row, %x
+//!                 br i1 (icmp ult i32 %at, (trunc %len)), label %inside, label %panic
+//!         inside: load float, ptr (getelementptr float, ptr %from, i64 (sext %at))
+//!         wide:   …                                                  ; the function as it was
+//! ```
+//!
+//! A `usize` has 64 bits, for which a GPU has no arithmetic: an addition and a comparison are two instructions each, a
+//! product four. CUDA C++ has `int` there. What a kernel is given is the same for all threads, so one test at its beginning
+//! chooses for all of them, with a few instructions.
+//!
+//! **Why it is right.** `ranges.rs` computes between which numbers a value lies where it is used, if the test holds. Sums,
+//! differences, products and shifts to the left of 32 bits are those of 64 but for the upper half, whatever the numbers. So
+//! where a value lies between -2^31 and 2^31 - 1, extending the sign of its lower half gives the value itself; only such
+//! uses are replaced: what memory is addressed with, and what panics tell. A comparison becomes one of 32 bits if both sides
+//! are such values: extending the sign keeps their order, with a sign and without. What else is done to a value, division,
+//! minimum or shift to the right, is done in 32 bits only if its operands are below 2^31 and not negative. If an operand of
+//! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used.
+//!
+//! Not where something convergent is in the kernel, as a barrier, nor where it has local variables. And only where enough
+//! is gained: each copy is code that ptxas compiles and a GPU's cache may hold.
+
+mod plan;
+mod ranges;
+mod rewrite;
+
+use std::collections::HashMap;
+
+use plan::Plan;
+use ranges::{Interval, Ranges};
+use rewrite::Rewrite;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, AnyTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
+    InstructionValue, IntPredicate, IntValue, Module, TargetMachine, Use,
+};
+use crate::loops::{Graph, is_convergent};
+
+/// Instructions of a function that is copied.
+const MOST_INSTRUCTIONS: usize = 600;
+
+/// Instructions of 64 bits that must go for a copy.
+const FEWEST_GONE: usize = 15;
+
+/// Of a slice's length, the bits that it may have; two of these have a sum of 31.
+const BITS_OF_A_LENGTH: u32 = 30;
+
+/// Of another number, which may be a factor; a product of two and a length have a sum of 31.
+const BITS_OF_A_FACTOR: u32 = 15;
+
+/// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again.
+const CLEAN: &str = "function(instsimplify,early-cse,simplifycfg,adce)";
+
+/// Copies the kernels that gain from it.
+pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    let mut any = false;
+    let is_kernel = |function: &FunctionValue<'ctx>| function.get_call_conventions() == llvm::PTX_KERNEL;
+    // Functions that LLVM has for minima may be declared.
+    for kernel in llvm::functions(module).filter(is_kernel).collect::<Vec<_>>() {
+        any |= narrow_one(context, module, kernel).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot narrow the indices of a kernel: {error}"))
+        })?;
+    }
+    if any {
+        llvm::run_passes(module, machine, CLEAN)
+            .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
+    }
+    Ok(())
+}
+
+fn narrow_one<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    kernel: FunctionValue<'ctx>,
+) -> std::result::Result<bool, BuilderError> {
+    let is_unfit = |instruction: InstructionValue<'ctx>| {
+        instruction.get_opcode() == InstructionOpcode::Alloca || is_convergent(instruction)
+    };
+    let count = llvm::instructions(kernel).take(MOST_INSTRUCTIONS + 1).count();
+    if !(FEWEST_GONE..=MOST_INSTRUCTIONS).contains(&count) || llvm::instructions(kernel).any(is_unfit) {
+        return Ok(false);
+    }
+    let graph = Graph::of(kernel);
+    let numbers = Number::of(kernel);
+    // First with the weaker demand on what the kernel is given.
+    let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
+    for bits_of_a_factor in [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR] {
+        let limits: Limits<'ctx> = numbers
+            .iter()
+            .map(|number| (*number, if number.is_length() { BITS_OF_A_LENGTH } else { bits_of_a_factor }))
+            .collect();
+        let mut given = HashMap::new();
+        for (number, bits) in &limits {
+            number.same().into_iter().for_each(|value| {
+                given.insert(value, Interval::new(0, (1 << *bits) - 1));
+            });
+        }
+        let ranges = Ranges::of_function(&graph, &given);
+        let plan = Plan::of(kernel, &graph, &ranges);
+        let is_better = best.as_ref().is_none_or(|(_, known)| plan.gone() > known.gone());
+        if plan.gone() >= FEWEST_GONE && is_better {
+            best = Some((limits, plan));
+        }
+    }
+    let Some((limits, plan)) = best else { return Ok(false) };
+    let Some(entry) = kernel.get_first_basic_block() else { return Ok(false) };
+    let blocks = kernel.get_basic_blocks();
+    let wide = llvm::copy_blocks(context, kernel, &blocks);
+    let chooses = context.prepend_basic_block(entry, "");
+    let builder = context.create_builder();
+    builder.position_at_end(chooses);
+    let small = are_small(context, &builder, kernel, &limits)?;
+    let end = builder.build_conditional_branch(small, entry, wide[0])?;
+    Rewrite::new(context, module, &plan, end).write()?;
+    Ok(true)
+}
+
+/// What a kernel is given, and how many bits the test allows each.
+type Limits<'ctx> = Vec<(Number<'ctx>, u32)>;
+
+/// A number that a kernel is given: a parameter, or a half of one that has two, as the width and height of a view.
+#[derive(Clone, Copy)]
+struct Number<'ctx> {
+    param: IntValue<'ctx>,
+    half: Option<Half>,
+    /// Whether it stands behind a pointer, as the length of a slice does.
+    behind_pointer: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Half {
+    Low,
+    High,
+}
+
+impl<'ctx> Number<'ctx> {
+    fn of(kernel: FunctionValue<'ctx>) -> Vec<Self> {
+        let mut all = Vec::new();
+        let mut last_is_pointer = false;
+        for param in kernel.get_params() {
+            let behind_pointer = std::mem::replace(&mut last_is_pointer, param.is_pointer_value());
+            let BasicValueEnum::IntValue(param) = param else { continue };
+            if param.get_type().get_bit_width() != 64 {
+                continue;
+            }
+            let users: Vec<Option<Half>> = users(param).into_iter().map(|(_, half)| half).collect();
+            if users.is_empty() {
+                continue;
+            }
+            if users.contains(&Some(Half::High)) && users.iter().all(Option::is_some) {
+                all.extend([Half::Low, Half::High].map(|half| Self { param, half: Some(half), behind_pointer }));
+            } else {
+                all.push(Self { param, half: None, behind_pointer });
+            }
+        }
+        all
+    }
+
+    /// The values that are this number.
+    fn same(&self) -> Vec<IntValue<'ctx>> {
+        match self.half {
+            Some(half) => users(self.param).into_iter().filter(|(_, of)| *of == Some(half)).map(|(v, _)| v).collect(),
+            None => {
+                let frozen = users(self.param).into_iter().filter(|(value, _)| is_freeze(*value)).map(|(v, _)| v);
+                std::iter::once(self.param).chain(frozen).collect()
+            }
+        }
+    }
+
+    /// Whether it is the length of a slice. Any other number may be a factor, or above one.
+    fn is_length(&self) -> bool {
+        self.behind_pointer && self.half.is_none()
+    }
+}
+
+fn is_freeze(value: IntValue<'_>) -> bool {
+    value.as_instruction_value().is_some_and(|from| from.get_opcode() == InstructionOpcode::Freeze)
+}
+
+/// What uses a parameter, and of which half of it that is the value.
+fn users<'ctx>(param: IntValue<'ctx>) -> Vec<(IntValue<'ctx>, Option<Half>)> {
+    use InstructionOpcode as Op;
+    let mut found = Vec::new();
+    for user in llvm::uses(&param) {
+        let Use::Instruction(user) = user else { continue };
+        let constant = ranges::integer(user, 1).and_then(ranges::constant);
+        // Of what computes no integer only that it is there matters.
+        let AnyTypeEnum::IntType(ty) = user.get_type() else {
+            found.push((param, None));
+            continue;
+        };
+        let half = match (user.get_opcode(), constant) {
+            (Op::LShr, Some(32)) => Some(Half::High),
+            (Op::And, Some(0xffff_ffff)) => Some(Half::Low),
+            (Op::Trunc, None) if ty.get_bit_width() == 32 => Some(Half::Low),
+            _ => None,
+        };
+        let value = llvm::result(user).into_int_value();
+        found.push((value, half));
+    }
+    found
+}
+
+/// Writes whether all numbers are below their limits; from then on, parameters are some number for all who look.
+fn are_small<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    kernel: FunctionValue<'ctx>,
+    limits: &[(Number<'ctx>, u32)],
+) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+    let word = context.i64_type();
+    let mut frozen: HashMap<IntValue<'ctx>, IntValue<'ctx>> = HashMap::new();
+    for (number, _) in limits {
+        frozen.entry(number.param).or_insert_with(|| llvm::freeze_parameter(builder, kernel, number.param));
+    }
+    let mut all: Option<IntValue<'ctx>> = None;
+    for (bits, halves) in
+        [(BITS_OF_A_LENGTH, false), (BITS_OF_A_FACTOR, false), (BITS_OF_A_LENGTH, true), (BITS_OF_A_FACTOR, true)]
+    {
+        let mut together: Option<IntValue<'ctx>> = None;
+        for (number, _) in limits.iter().filter(|(number, limit)| (*limit, number.half.is_some()) == (bits, halves)) {
+            let param = frozen[&number.param];
+            let value = match number.half {
+                Some(Half::Low) => builder.build_int_truncate(param, context.i32_type(), "")?,
+                Some(Half::High) => {
+                    let high = builder.build_right_shift(param, word.const_int(32, false), false, "")?;
+                    builder.build_int_truncate(high, context.i32_type(), "")?
+                }
+                None => param,
+            };
+            together = Some(match together {
+                Some(known) => builder.build_or(known, value, "")?,
+                None => value,
+            });
+        }
+        let Some(together) = together else { continue };
+        let limit = together.get_type().const_int(1 << bits, false);
+        let below = builder.build_int_compare(IntPredicate::ULT, together, limit, "")?;
+        all = Some(match all {
+            Some(known) => builder.build_and(known, below, "")?,
+            None => below,
+        });
+    }
+    Ok(all.unwrap_or_else(|| context.bool_type().const_int(1, false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::{AnyValue, parse_ir};
+    use crate::request::OptLevel;
+
+    /// A kernel that loads the neighbours of an element of a matrix, after [`narrow`]. `more` stands where all indices are
+    /// known to be inside.
+    fn narrowed(convention: &str, guard: &str, more: &str) -> String {
+        let offsets = ["-1", "1", "%width", "%minus", "0", "2", "-2", "3"];
+        let mut checks = String::new();
+        let mut loads = String::new();
+        for (at, offset) in offsets.iter().enumerate() {
+            let before = if at == 0 { "true".into() } else { format!("%all{}", at - 1) };
+            checks += &format!(
+                "%i{at} = add i64 %index, {offset}
+                %in{at} = icmp ult i64 %i{at}, %len
+                %all{at} = select i1 {before}, i1 %in{at}, i1 false\n"
+            );
+            loads += &format!(
+                "%p{at} = getelementptr float, ptr %from, i64 %i{at}
+                %x{at} = load float, ptr %p{at}
+                store volatile float %x{at}, ptr %to\n"
+            );
+        }
+        let text = format!(
+            "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+            target triple = \"nvptx64-nvidia-cuda\"
+            declare void @__rust_ptx_panic_with_1(i64) noreturn
+            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+            define {convention} void @f(ptr %from, i64 %len, i64 %width, i64 %height, i32 %x.32, i32 %y.32, ptr %to) {{
+            entry:
+              %x = zext i32 %x.32 to i64
+              %y = zext i32 %y.32 to i64
+              %x.inside = icmp ult i64 %x, %width
+              %y.inside = icmp ult i64 %y, %height
+              %inside = and i1 %x.inside, %y.inside
+              br i1 {guard}, label %mine, label %end
+            mine:
+              %row = mul i64 %y, %width
+              %index = add i64 %row, %x
+              %minus = sub i64 0, %width
+              {checks}
+              br i1 %all7, label %fine, label %panic
+            fine:
+              {loads}
+              {more}
+              br label %end
+            end: ret void
+            panic: call void @__rust_ptx_panic_with_1(i64 %i0)
+              unreachable
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        narrow(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    const KERNEL: &str = "ptx_kernel";
+
+    fn loads(ir: &str) -> usize {
+        ir.matches("load float").count()
+    }
+
+    #[test]
+    fn a_kernel_gets_a_copy_with_indices_of_32_bits() {
+        let ir = narrowed(KERNEL, "%inside", "");
+        assert_eq!(loads(&ir), 16, "eight in each copy: {ir}");
+        let (test, rest) = ir.split_once("br i1").unwrap();
+        assert!(test.contains("icmp ult i64") && test.contains("32768") && test.contains("1073741824"), "{ir}");
+        assert_eq!(test.matches("freeze i64").count(), 3, "{ir}");
+        assert!(!test.contains("load"), "{ir}");
+        // Checks and panics of one copy have 64 bits, those of the other 32.
+        assert_eq!(rest.matches("icmp ult i64 %").count(), 8 + 2, "{ir}");
+        assert_eq!(rest.matches("mul nsw i32").count(), 1, "{ir}");
+        assert_eq!(rest.matches("mul i64").count(), 1, "{ir}");
+        assert_eq!(ir.matches("call void @__rust_ptx_panic_with_1").count(), 2, "{ir}");
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        for (convention, guard, more) in [
+            // Nothing says that a product is small, or that its factors are.
+            (KERNEL, "%x.inside", ""),
+            (KERNEL, "true", ""),
+            // Threads would meet at different barriers.
+            (KERNEL, "%inside", "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)"),
+            ("", "%inside", ""),
+        ] {
+            let ir = narrowed(convention, guard, more);
+            assert_eq!(loads(&ir), 8, "{convention}, {guard}, {more}: {ir}");
+            assert!(!ir.contains("mul nsw i32"), "{ir}");
+        }
+    }
+}

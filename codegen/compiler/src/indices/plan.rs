@@ -1,0 +1,325 @@
+//! Which uses of a function's values are replaced, and what of 64 bits goes by that.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::llvm::{
+    self, AnyTypeEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue,
+    IntPredicate, IntValue, Use,
+};
+use crate::loops::Graph;
+
+use super::ranges::{Facts, Interval, Ranges, integer, is_bool};
+
+/// How many conditions are looked through above a comparison.
+const MOST_CONDITIONS: u32 = 4;
+
+/// How many uses of an address are looked at.
+const MOST_LOOKS: u32 = 16;
+
+/// How an instruction of 64 bits is computed in 32.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Form {
+    /// By the same operation on the lower halves; with the flag that says that it does not overflow.
+    Lower { no_wrap: bool },
+    /// By the same operation, since no operand is negative or has more bits.
+    Small,
+    /// Not at all: the lower half is taken of what it computes.
+    Cut,
+}
+
+/// What takes the place of an operand.
+#[derive(Clone, Copy)]
+pub enum New<'ctx> {
+    /// The lower half of the value that it is, with its sign extended.
+    Extended(IntValue<'ctx>),
+    /// A comparison in 32 bits.
+    Compared(InstructionValue<'ctx>),
+    /// A comparison that always has the same result.
+    Decided(bool),
+}
+
+/// An operand of an instruction that is replaced.
+pub struct Change<'ctx> {
+    pub user: InstructionValue<'ctx>,
+    pub index: u32,
+    pub new: New<'ctx>,
+}
+
+/// What is done to a function.
+pub struct Plan<'ctx> {
+    pub changes: Vec<Change<'ctx>>,
+    pub forms: HashMap<InstructionValue<'ctx>, Form>,
+    gone: usize,
+}
+
+impl<'ctx> Plan<'ctx> {
+    pub fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Self {
+        let reached = graph.by_dominance();
+        let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0 };
+        for block in kernel.get_basic_blocks().into_iter().filter(|block| reached.contains(block)) {
+            let facts = ranges.facts(block);
+            for instruction in block.get_instructions() {
+                plan.extend(instruction, &facts, ranges);
+                plan.compare(instruction, ranges);
+            }
+        }
+        plan.count(kernel);
+        plan
+    }
+
+    /// How many instructions of 64 bits go, less those that stay and are computed twice.
+    pub fn gone(&self) -> usize {
+        self.gone
+    }
+
+    /// Replaces operands by what has 32 bits.
+    fn extend(&mut self, user: InstructionValue<'ctx>, facts: &Facts<'ctx>, ranges: &Ranges<'_, 'ctx>) {
+        if is_arithmetic(user) || matches!(user.get_opcode(), Op::ICmp | Op::Freeze) || is_assumption(user) {
+            return;
+        }
+        for (index, value) in llvm::value_operands(user) {
+            let BasicValueEnum::IntValue(value) = value else { continue };
+            if !is_computed(value) {
+                continue;
+            }
+            if user.get_opcode() == Op::Trunc {
+                // Of 32 bits or fewer, which are those of the lower half.
+                if bits(user).is_some_and(|bits| bits <= 32) {
+                    self.form(value, ranges);
+                    self.changes.push(Change { user, index, new: New::Extended(value) });
+                }
+            } else if ranges.of(value, facts).is_narrow() || is_narrow_in_use(user, value, ranges) {
+                self.form(value, ranges);
+                self.changes.push(Change { user, index, new: New::Extended(value) });
+            }
+        }
+    }
+
+    /// Replaces operands by comparisons of 32 bits.
+    fn compare(&mut self, user: InstructionValue<'ctx>, ranges: &Ranges<'_, 'ctx>) {
+        if user.get_opcode() == Op::Phi || is_assumption(user) {
+            return;
+        }
+        for (index, condition) in llvm::value_operands(user) {
+            let Some(comparison) = condition.as_instruction_value().filter(|from| is_wide_comparison(*from)) else {
+                continue;
+            };
+            let (Some(left), Some(right)) = (integer(comparison, 0), integer(comparison, 1)) else { continue };
+            let Some(facts) = facts_of_use(user, index, ranges) else { continue };
+            if let Some(holds) = ranges.decide(comparison, &facts) {
+                self.changes.push(Change { user, index, new: New::Decided(holds) });
+            } else if is_told_by_lower(comparison, ranges.of(left, &facts), ranges.of(right, &facts)) {
+                self.form(left, ranges);
+                self.form(right, ranges);
+                self.changes.push(Change { user, index, new: New::Compared(comparison) });
+            }
+        }
+    }
+
+    /// Finds out how a value is computed in 32 bits, and all that it is computed from.
+    fn form(&mut self, value: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>) {
+        let mut pending = vec![value];
+        while let Some(value) = pending.pop() {
+            let Some(from) = value.as_instruction_value() else { continue };
+            if value.get_type().get_bit_width() != 64 || self.forms.contains_key(&from) {
+                continue;
+            }
+            let facts = from.get_parent().map(|block| ranges.facts(block)).unwrap_or_default();
+            let form = form_of(from, value, &facts, ranges);
+            self.forms.insert(from, form);
+            if form != Form::Cut {
+                pending.extend(llvm::value_operands(from).filter_map(|(_, operand)| match operand {
+                    BasicValueEnum::IntValue(operand) => Some(operand),
+                    _ => None,
+                }));
+            }
+        }
+    }
+
+    /// Counts what nobody needs any more.
+    fn count(&mut self, kernel: FunctionValue<'ctx>) {
+        let changed: HashSet<(InstructionValue<'ctx>, u32)> =
+            self.changes.iter().map(|change| (change.user, change.index)).collect();
+        let follows =
+            |from: InstructionValue<'ctx>| is_arithmetic(from) || from.get_opcode() == Op::ICmp || is_condition(from);
+        let mut needed: HashSet<InstructionValue<'ctx>> = HashSet::new();
+        let is_cut = |from: &InstructionValue<'ctx>| self.forms.get(from) == Some(&Form::Cut);
+        let is_root = |from: &InstructionValue<'ctx>| !follows(*from) && !is_assumption(*from) || is_cut(from);
+        let mut pending: Vec<InstructionValue<'ctx>> = llvm::instructions(kernel).filter(is_root).collect();
+        needed.extend(&pending);
+        while let Some(user) = pending.pop() {
+            for (index, operand) in llvm::value_operands(user) {
+                if changed.contains(&(user, index)) {
+                    continue;
+                }
+                if let Some(from) = operand.as_instruction_value().filter(|from| follows(*from))
+                    && needed.insert(from)
+                {
+                    pending.push(from);
+                }
+            }
+        }
+        let compared = self.changes.iter().filter_map(|change| match change.new {
+            New::Compared(comparison) => Some(comparison),
+            _ => None,
+        });
+        let decided = self.changes.iter().filter_map(|change| match change.new {
+            New::Decided(_) => integer(change.user, change.index).and_then(|value| value.as_instruction_value()),
+            _ => None,
+        });
+        let computed = self.forms.iter().filter(|(_, form)| **form != Form::Cut).map(|(from, _)| *from);
+        let new: HashSet<InstructionValue<'ctx>> = compared.chain(computed).filter(|from| !is_free(*from)).collect();
+        let goes = new.iter().filter(|from| !needed.contains(from)).count()
+            + decided.collect::<HashSet<_>>().iter().filter(|from| !needed.contains(from)).count();
+        self.gone = goes.saturating_sub(new.iter().filter(|from| needed.contains(from)).count());
+    }
+}
+
+/// What is known where a condition is used: in the user's block, and where others were asked before.
+fn facts_of_use<'ctx>(user: InstructionValue<'ctx>, index: u32, ranges: &Ranges<'_, 'ctx>) -> Option<Facts<'ctx>> {
+    let mut facts = ranges.facts(user.get_parent()?);
+    let (mut user, mut index) = (user, index);
+    for _ in 0..MOST_CONDITIONS {
+        if user.get_opcode() == Op::Select {
+            let asked = integer(user, 0)?;
+            let arms = (integer(user, 1), integer(user, 2));
+            if index == 1 && arms.1.is_some_and(|other| is_bool(other, false)) {
+                ranges.learn(asked, true, &mut facts);
+            } else if index == 2 && arms.0.is_some_and(|other| is_bool(other, true)) {
+                ranges.learn(asked, false, &mut facts);
+            }
+        }
+        // What only one place looks at is used there.
+        if !is_condition(user) {
+            break;
+        }
+        let value = llvm::result(user);
+        let users = llvm::uses(&value);
+        let [Use::Instruction(above)] = users[..] else { break };
+        if above.get_opcode() == Op::Phi || above.get_parent() != user.get_parent() {
+            break;
+        }
+        let Some((at, _)) = llvm::value_operands(above).find(|(_, operand)| *operand == value) else { break };
+        (user, index) = (above, at);
+    }
+    Some(facts)
+}
+
+/// Whether an address is used only where its index is narrow; elsewhere it may be any.
+fn is_narrow_in_use<'ctx>(user: InstructionValue<'ctx>, index: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>) -> bool {
+    let mut pending = vec![user];
+    let mut looks = 0;
+    while let Some(address) = pending.pop() {
+        if address.get_opcode() != Op::GetElementPtr {
+            return false;
+        }
+        for user in llvm::uses(&llvm::result(address)) {
+            let Use::Instruction(user) = user else { return false };
+            looks += 1;
+            match (user.get_opcode(), user.get_parent()) {
+                _ if looks > MOST_LOOKS => return false,
+                (Op::GetElementPtr, _) => pending.push(user),
+                (Op::Load | Op::Store, Some(block)) if ranges.of(index, &ranges.facts(block)).is_narrow() => {}
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Whether numbers compare as their lower halves do.
+fn is_told_by_lower(comparison: InstructionValue<'_>, left: Interval, right: Interval) -> bool {
+    use IntPredicate as P;
+    left.is_narrow() && right.is_narrow()
+        || match comparison.get_icmp_predicate() {
+            Some(P::EQ | P::NE) => left.is_told_by_lower(right),
+            Some(P::ULT | P::ULE | P::UGT | P::UGE) => left.is_unsigned() && right.is_unsigned(),
+            _ => false,
+        }
+}
+
+/// How many bits the integer has that an instruction computes.
+fn bits(instruction: InstructionValue<'_>) -> Option<u32> {
+    match instruction.get_type() {
+        AnyTypeEnum::IntType(ty) => Some(ty.get_bit_width()),
+        _ => None,
+    }
+}
+
+/// Whether an instruction joins conditions.
+fn is_condition(instruction: InstructionValue<'_>) -> bool {
+    matches!(instruction.get_opcode(), Op::And | Op::Or | Op::Xor | Op::Select) && bits(instruction) == Some(1)
+}
+
+/// Whether an instruction compares numbers of 64 bits.
+fn is_wide_comparison(instruction: InstructionValue<'_>) -> bool {
+    instruction.get_opcode() == Op::ICmp
+        && integer(instruction, 0).is_some_and(|left| left.get_type().get_bit_width() == 64)
+}
+
+fn is_assumption(instruction: InstructionValue<'_>) -> bool {
+    instruction.get_opcode() == Op::Call
+        && llvm::called_function(instruction).is_some_and(|callee| callee.get_name().to_bytes() == b"llvm.assume")
+}
+
+/// Whether a value of 64 bits is computed, not only extended.
+fn is_computed(value: IntValue<'_>) -> bool {
+    value.get_type().get_bit_width() == 64
+        && value.as_instruction_value().is_some_and(|from| is_arithmetic(from) && !is_free(from))
+}
+
+/// What costs nothing in 64 bits either.
+fn is_free(from: InstructionValue<'_>) -> bool {
+    matches!(from.get_opcode(), Op::ZExt | Op::SExt)
+}
+
+/// The minimum, maximum or difference that an instruction calls.
+fn small_call(from: InstructionValue<'_>) -> bool {
+    const KNOWN: [&str; 5] = ["llvm.umin.i64", "llvm.umax.i64", "llvm.smin.i64", "llvm.smax.i64", "llvm.usub.sat.i64"];
+    from.get_opcode() == Op::Call
+        && llvm::called_function(from).is_some_and(|callee| KNOWN.contains(&&*callee.get_name().to_string_lossy()))
+}
+
+/// Whether an instruction computes a number of 64 bits that 32 could compute.
+fn is_arithmetic(from: InstructionValue<'_>) -> bool {
+    let is_known = matches!(
+        from.get_opcode(),
+        Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Shl
+            | Op::LShr
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Select
+            | Op::Phi
+            | Op::UDiv
+            | Op::URem
+            | Op::ZExt
+            | Op::SExt
+    ) || small_call(from);
+    is_known && bits(from) == Some(64)
+}
+
+fn form_of<'ctx>(
+    from: InstructionValue<'ctx>,
+    value: IntValue<'ctx>,
+    facts: &Facts<'ctx>,
+    ranges: &Ranges<'_, 'ctx>,
+) -> Form {
+    let operand = |index| integer(from, index).map(|value| ranges.of(value, facts));
+    let all = |is: fn(Interval) -> bool| [operand(0), operand(1)].into_iter().all(|range| range.is_some_and(is));
+    match from.get_opcode() {
+        _ if !is_arithmetic(from) => Form::Cut,
+        Op::Add | Op::Sub | Op::Mul => {
+            Form::Lower { no_wrap: all(Interval::is_narrow) && ranges.of(value, facts).is_narrow() }
+        }
+        Op::And | Op::Or | Op::Xor | Op::Select | Op::Phi | Op::ZExt | Op::SExt => Form::Lower { no_wrap: false },
+        // Shifts by more than the width mean nothing.
+        Op::Shl if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) => Form::Lower { no_wrap: false },
+        Op::LShr if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) && all(Interval::is_small) => Form::Small,
+        Op::UDiv | Op::URem | Op::Call if all(Interval::is_small) => Form::Small,
+        _ => Form::Cut,
+    }
+}

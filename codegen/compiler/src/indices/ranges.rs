@@ -1,0 +1,609 @@
+//! Between which numbers an integer lies where it is used.
+//!
+//! An interval is of the number as its type has it: with a sign for 64 bits, since an index may be one below 0 on its way,
+//! and without one for fewer. What an operation makes of intervals is computed exactly; if it does not fit into the type,
+//! nothing is known. Beside that count the branches that lead to a block, and the conditions that a `select` asks first.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
+};
+use crate::loops::Graph;
+
+/// How deep a value is looked into.
+const MOST_STEPS: u32 = 12;
+
+/// How often a value is extended, cut or chosen on its way to a product.
+const MOST_LAYERS: u32 = 6;
+
+/// How many facts are kept of a block, the nearest ones.
+const MOST_FACTS: usize = 64;
+
+/// How many values are looked at for one question; of further ones nothing is known but their type.
+const MOST_LOOKS: u32 = 4000;
+
+/// All numbers from one to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    pub low: i128,
+    pub high: i128,
+}
+
+impl Interval {
+    pub const fn new(low: i128, high: i128) -> Self {
+        Self { low, high }
+    }
+
+    /// Those of a type.
+    fn of_bits(bits: u32) -> Self {
+        if bits >= 64 { Self::new(i64::MIN.into(), i64::MAX.into()) } else { Self::new(0, (1 << bits) - 1) }
+    }
+
+    fn is_inside(self, other: Self) -> bool {
+        other.low <= self.low && self.high <= other.high
+    }
+
+    /// Whether all fit into 32 bits with a sign.
+    pub fn is_narrow(self) -> bool {
+        self.is_inside(Self::new(i32::MIN.into(), i32::MAX.into()))
+    }
+
+    /// Whether none is below 0, and all fit into 32 bits with a sign.
+    pub fn is_small(self) -> bool {
+        self.is_inside(Self::new(0, i32::MAX.into()))
+    }
+
+    /// Whether all fit into 32 bits without a sign.
+    pub fn is_unsigned(self) -> bool {
+        self.is_inside(Self::of_bits(32))
+    }
+
+    /// Whether numbers of both are equal exactly if their lower 32 bits are.
+    pub fn is_told_by_lower(self, other: Self) -> bool {
+        let most = 1_i128 << 32;
+        self.high - other.low < most && other.high - self.low < most
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self::new(self.low.min(other.low), self.high.max(other.high))
+    }
+
+    /// What is in both; the first, where nothing is: such code never runs.
+    fn meet(self, other: Self) -> Self {
+        let both = Self::new(self.low.max(other.low), self.high.min(other.high));
+        if both.low <= both.high { both } else { self }
+    }
+
+    fn corners(self, other: Self, of: impl Fn(i128, i128) -> i128) -> Self {
+        let all =
+            [of(self.low, other.low), of(self.low, other.high), of(self.high, other.low), of(self.high, other.high)];
+        all.iter().fold(Self::new(all[0], all[0]), |known, value| known.join(Self::new(*value, *value)))
+    }
+}
+
+/// What is known of values in one place.
+pub type Facts<'ctx> = Vec<(IntValue<'ctx>, Interval)>;
+
+/// The intervals of a function's values.
+pub struct Ranges<'a, 'ctx> {
+    /// What is taken for granted of some values everywhere.
+    given: &'a HashMap<IntValue<'ctx>, Interval>,
+    at: HashMap<BasicBlock<'ctx>, Facts<'ctx>>,
+    looks: Cell<u32>,
+}
+
+impl<'a, 'ctx> Ranges<'a, 'ctx> {
+    pub fn of_function(graph: &Graph<'ctx>, given: &'a HashMap<IntValue<'ctx>, Interval>) -> Self {
+        let mut ranges = Self { given, at: HashMap::new(), looks: Cell::new(0) };
+        for block in graph.by_dominance() {
+            ranges.looks.set(0);
+            let mut facts = match graph.dominator(block) {
+                Some(above) => ranges.at.get(&above).cloned().unwrap_or_default(),
+                None => Vec::new(),
+            };
+            let mut before = graph.before(block);
+            if let (Some(from), None) = (before.next(), before.next()) {
+                ranges.learn_from_edge(from, block, &mut facts, MOST_STEPS);
+            }
+            let first = facts.len().saturating_sub(MOST_FACTS);
+            ranges.at.insert(block, facts.split_off(first));
+        }
+        ranges
+    }
+
+    /// What is known in a block; nothing of one that is never reached.
+    pub fn facts(&self, block: BasicBlock<'ctx>) -> Facts<'ctx> {
+        self.at.get(&block).cloned().unwrap_or_default()
+    }
+
+    /// Adds what is known where control goes from one block to another.
+    fn learn_from_edge(&self, from: BasicBlock<'ctx>, to: BasicBlock<'ctx>, facts: &mut Facts<'ctx>, steps: u32) {
+        let Some(end) = from.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { return };
+        let Some((then, _)) = llvm::branch_targets(end) else { return };
+        if let Some(condition) = integer(end, 0) {
+            self.follow(condition, then == to, facts, (MOST_STEPS, steps));
+        }
+    }
+
+    /// Adds what follows from a condition that holds, or does not.
+    pub fn learn(&self, condition: IntValue<'ctx>, holds: bool, facts: &mut Facts<'ctx>) {
+        self.looks.set(0);
+        self.follow(condition, holds, facts, (MOST_STEPS, MOST_STEPS));
+    }
+
+    /// The same, with how deep the condition is looked into, and what it compares.
+    fn follow(&self, condition: IntValue<'ctx>, holds: bool, facts: &mut Facts<'ctx>, (steps, values): (u32, u32)) {
+        let Some(from) = condition.as_instruction_value().filter(|_| steps > 0) else { return };
+        let deeper = (steps - 1, values);
+        let (first, second) = (integer(from, 0), integer(from, 1));
+        match (from.get_opcode(), first, second) {
+            (Op::And, Some(first), Some(second)) if holds => {
+                self.follow(first, true, facts, deeper);
+                self.follow(second, true, facts, deeper);
+            }
+            (Op::Or, Some(first), Some(second)) if !holds => {
+                self.follow(first, false, facts, deeper);
+                self.follow(second, false, facts, deeper);
+            }
+            (Op::Xor, Some(first), Some(second)) if second.get_zero_extended_constant() == Some(1) => {
+                self.follow(first, !holds, facts, deeper);
+            }
+            (Op::Select, Some(first), Some(second)) => {
+                let Some(third) = integer(from, 2) else { return };
+                if holds && is_bool(third, false) {
+                    self.follow(first, true, facts, deeper);
+                    self.follow(second, true, facts, deeper);
+                } else if !holds && is_bool(second, true) {
+                    self.follow(first, false, facts, deeper);
+                    self.follow(third, false, facts, deeper);
+                }
+            }
+            (Op::ICmp, Some(left), Some(right)) => {
+                if let Some(predicate) = from.get_icmp_predicate() {
+                    self.compare(if holds { predicate } else { opposite(predicate) }, left, right, facts, values);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn compare(
+        &self,
+        predicate: IntPredicate,
+        left: IntValue<'ctx>,
+        right: IntValue<'ctx>,
+        facts: &mut Facts<'ctx>,
+        steps: u32,
+    ) {
+        use IntPredicate as P;
+        let (a, b) = (self.look(left, facts, steps), self.look(right, facts, steps));
+        match predicate {
+            P::EQ => {
+                know(left, a.meet(b), facts);
+                know(right, b.meet(a), facts);
+            }
+            P::NE => {
+                for (value, own, other) in [(left, a, b), (right, b, a)] {
+                    if other.low == other.high {
+                        let low = own.low + i128::from(own.low == other.low);
+                        let high = own.high - i128::from(own.high == other.low);
+                        know(value, own.meet(Interval::new(low, high)), facts);
+                    }
+                }
+            }
+            P::ULT => less(false, 1, (left, a), (right, b), facts),
+            P::ULE => less(false, 0, (left, a), (right, b), facts),
+            P::UGT => less(false, 1, (right, b), (left, a), facts),
+            P::UGE => less(false, 0, (right, b), (left, a), facts),
+            P::SLT => less(true, 1, (left, a), (right, b), facts),
+            P::SLE => less(true, 0, (left, a), (right, b), facts),
+            P::SGT => less(true, 1, (right, b), (left, a), facts),
+            P::SGE => less(true, 0, (right, b), (left, a), facts),
+        }
+    }
+
+    /// Whether a comparison holds, if that is the same for all numbers that its operands may be.
+    pub fn decide(&self, comparison: InstructionValue<'ctx>, facts: &Facts<'ctx>) -> Option<bool> {
+        self.looks.set(0);
+        self.decide_in(comparison, facts, MOST_STEPS)
+    }
+
+    fn decide_in(&self, comparison: InstructionValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Option<bool> {
+        use IntPredicate as P;
+        if comparison.get_opcode() != Op::ICmp {
+            return None;
+        }
+        let (left, right) = (integer(comparison, 0)?, integer(comparison, 1)?);
+        let (a, b) = (self.look(left, facts, steps), self.look(right, facts, steps));
+        // Then the order is the same with and without a sign.
+        if a.low < 0 || b.low < 0 || is_signed_apart(left, a) || is_signed_apart(right, b) {
+            return None;
+        }
+        let less = |a: Interval, b: Interval, strict: i128| {
+            let always = a.high + strict <= b.low;
+            let never = a.low + strict > b.high;
+            (always || never).then_some(always)
+        };
+        match comparison.get_icmp_predicate()? {
+            P::ULT | P::SLT => less(a, b, 1),
+            P::ULE | P::SLE => less(a, b, 0),
+            P::UGT | P::SGT => less(b, a, 1),
+            P::UGE | P::SGE => less(b, a, 0),
+            P::EQ => (a.high < b.low || b.high < a.low).then_some(false),
+            P::NE => (a.high < b.low || b.high < a.low).then_some(true),
+        }
+    }
+
+    /// Between which numbers a value lies, where these facts hold.
+    pub fn of(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>) -> Interval {
+        self.looks.set(0);
+        self.look(value, facts, MOST_STEPS)
+    }
+
+    fn look(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Interval {
+        let bits = value.get_type().get_bit_width();
+        let all = Interval::of_bits(bits);
+        if bits > 64 {
+            return Interval::new(i128::MIN, i128::MAX);
+        }
+        if let Some(constant) = constant(value) {
+            return Interval::new(constant, constant);
+        }
+        self.looks.set(self.looks.get() + 1);
+        let computed = match value.as_instruction_value() {
+            Some(from) if steps > 0 && self.looks.get() < MOST_LOOKS => {
+                self.compute(from, facts, steps - 1).filter(|range| range.is_inside(all))
+            }
+            _ => None,
+        };
+        let mut range = computed.unwrap_or(all);
+        if let Some(given) = self.given.get(&value) {
+            range = range.meet(*given);
+        }
+        facts.iter().filter(|(known, _)| *known == value).fold(range, |range, (_, fact)| range.meet(*fact))
+    }
+
+    /// What an instruction makes of the intervals of its operands, as if numbers had no end.
+    fn compute(&self, from: InstructionValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Option<Interval> {
+        let at = |index| integer(from, index).map(|value| self.look(value, facts, steps));
+        let positive = |index| at(index).filter(|range| range.low >= 0);
+        let bits = |index| integer(from, index).map(|value| value.get_type().get_bit_width());
+        Some(match from.get_opcode() {
+            Op::Add => at(0)?.corners(at(1)?, |a, b| a + b),
+            Op::Sub => at(0)?.corners(at(1)?, |a, b| a - b),
+            // Two numbers of 64 bits have a product of 127.
+            Op::Mul => {
+                let product = at(0)?.corners(at(1)?, |a, b| a.saturating_mul(b));
+                match self.divided(from, facts, steps) {
+                    Some(whole) => product.meet(Interval::new(0, whole.high)),
+                    None => product,
+                }
+            }
+            Op::Shl => {
+                let by = constant(integer(from, 1)?).filter(|by| (0..32).contains(by))?;
+                at(0)?.corners(Interval::new(1 << by, 1 << by), |a, b| a.saturating_mul(b))
+            }
+            Op::LShr => {
+                let by = constant(integer(from, 1)?).filter(|by| (0..64).contains(by))?;
+                match positive(0) {
+                    Some(range) => Interval::new(range.low >> by, range.high >> by),
+                    None if by > 0 => Interval::new(0, i128::from(u64::MAX >> by)),
+                    None => return None,
+                }
+            }
+            Op::And => {
+                let most = |index| positive(index).map(|range| range.high);
+                Interval::new(0, most(0).into_iter().chain(most(1)).min()?)
+            }
+            Op::Or | Op::Xor => {
+                let most = positive(0)?.high.max(positive(1)?.high);
+                Interval::new(0, i128::from(u64::MAX >> u64::try_from(most).ok()?.leading_zeros().min(63)))
+            }
+            Op::UDiv => {
+                let (range, by) = (positive(0)?, positive(1)?);
+                Interval::new(0, range.high / by.low.max(1))
+            }
+            Op::URem => {
+                let most = positive(0).map(|range| range.high);
+                let by = positive(1).map(|range| (range.high - 1).max(0));
+                Interval::new(0, most.into_iter().chain(by).min()?)
+            }
+            Op::Select => {
+                let condition = integer(from, 0)?;
+                let arm = |index, holds| {
+                    let mut facts = facts.clone();
+                    self.follow(condition, holds, &mut facts, (2, steps));
+                    integer(from, index).map(|value| self.look(value, &facts, steps))
+                };
+                arm(1, true)?.join(arm(2, false)?)
+            }
+            Op::ZExt if llvm::is_not_negative(from) => at(0)?.meet(Interval::new(0, (1 << (bits(0)? - 1)) - 1)),
+            Op::ZExt => at(0)?,
+            Op::SExt if bits(0)? < 64 => {
+                let (range, half) = (at(0)?, 1_i128 << (bits(0)? - 1));
+                if range.high < half { range } else { Interval::new(-half, half - 1) }
+            }
+            Op::Trunc => at(0)?,
+            Op::Phi => {
+                let block = from.get_parent()?;
+                let mut all: Option<Interval> = None;
+                for (value, before) in llvm::incoming(from) {
+                    let BasicValueEnum::IntValue(value) = value else { return None };
+                    let mut facts = self.facts(before);
+                    let steps = steps.saturating_sub(2);
+                    self.learn_from_edge(before, block, &mut facts, steps);
+                    let range = self.look(value, &facts, steps);
+                    all = Some(all.map_or(range, |all| all.join(range)));
+                }
+                all?
+            }
+            Op::Call => {
+                let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();
+                let (a, b) = (positive(0)?, positive(1)?);
+                match name.strip_prefix("llvm.")?.split('.').next()? {
+                    "umin" | "smin" if !self.is_apart(from, a, b) => {
+                        Interval::new(a.low.min(b.low), a.high.min(b.high))
+                    }
+                    "umax" | "smax" if !self.is_apart(from, a, b) => {
+                        Interval::new(a.low.max(b.low), a.high.max(b.high))
+                    }
+                    "usub" if name.starts_with("llvm.usub.sat.") => Interval::new(0, (a.high - b.low).max(0)),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The dividend, where a quotient is multiplied by its divisor again: the product is no larger.
+    fn divided(&self, product: InstructionValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Option<Interval> {
+        let factors = [self.inner(integer(product, 0)?, facts, steps), self.inner(integer(product, 1)?, facts, steps)];
+        [(0, 1), (1, 0)].into_iter().find_map(|(quotient, divisor)| {
+            let from = factors[quotient].as_instruction_value().filter(|from| from.get_opcode() == Op::UDiv)?;
+            let is_same = self.inner(integer(from, 1)?, facts, steps) == factors[divisor];
+            let whole = self.look(integer(from, 0)?, facts, steps);
+            (is_same && whole.low >= 0).then_some(whole)
+        })
+    }
+
+    /// The value that is the same number before it is extended, cut or chosen.
+    fn inner(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> IntValue<'ctx> {
+        let mut value = value;
+        for _ in 0..MOST_LAYERS {
+            let Some(from) = value.as_instruction_value() else { break };
+            let first = integer(from, 0);
+            let next = match (from.get_opcode(), first) {
+                (Op::ZExt, Some(inner)) => Some(inner),
+                (Op::Trunc, Some(inner)) => {
+                    let fits = Interval::of_bits(value.get_type().get_bit_width());
+                    Some(inner).filter(|inner| self.look(*inner, facts, steps).is_inside(fits))
+                }
+                (Op::Select, Some(condition)) => {
+                    let holds = condition.as_instruction_value().and_then(|of| self.decide_in(of, facts, steps));
+                    holds.and_then(|holds| integer(from, if holds { 1 } else { 2 }))
+                }
+                _ => None,
+            };
+            match next {
+                Some(next) => value = next,
+                None => break,
+            }
+        }
+        value
+    }
+
+    /// Whether a minimum may depend on a sign.
+    fn is_apart(&self, call: InstructionValue<'ctx>, a: Interval, b: Interval) -> bool {
+        [(0, a), (1, b)].into_iter().any(|(index, range)| match integer(call, index) {
+            Some(value) => is_signed_apart(value, range),
+            None => true,
+        })
+    }
+}
+
+/// Whether a number that is not negative as its interval has it may be as a number with a sign.
+fn is_signed_apart(value: IntValue<'_>, range: Interval) -> bool {
+    let bits = value.get_type().get_bit_width();
+    bits < 64 && range.high >= 1 << (bits - 1)
+}
+
+/// Adds what follows from one number being less than another by `strict` at least.
+fn less<'ctx>(
+    signed: bool,
+    strict: i128,
+    (small, a): (IntValue<'ctx>, Interval),
+    (large, b): (IntValue<'ctx>, Interval),
+    facts: &mut Facts<'ctx>,
+) {
+    if signed && (is_signed_apart(small, a) || is_signed_apart(large, b)) {
+        return;
+    }
+    // Without a sign a negative number is larger than all others.
+    if !signed && b.low < 0 {
+        return;
+    }
+    let least = if signed { a.low } else { 0 };
+    know(small, a.meet(Interval::new(least, b.high - strict)), facts);
+    if signed || a.low >= 0 {
+        know(large, b.meet(Interval::new(a.low + strict, b.high)), facts);
+    }
+}
+
+/// Adds where a value lies, and what was extended to it.
+fn know<'ctx>(value: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>) {
+    facts.push((value, range));
+    let extended = value.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt);
+    if let Some(inner) = extended.and_then(|from| integer(from, 0)) {
+        facts.push((inner, range));
+    }
+}
+
+fn opposite(predicate: IntPredicate) -> IntPredicate {
+    use IntPredicate as P;
+    match predicate {
+        P::EQ => P::NE,
+        P::NE => P::EQ,
+        P::ULT => P::UGE,
+        P::UGE => P::ULT,
+        P::ULE => P::UGT,
+        P::UGT => P::ULE,
+        P::SLT => P::SGE,
+        P::SGE => P::SLT,
+        P::SLE => P::SGT,
+        P::SGT => P::SLE,
+    }
+}
+
+/// A constant, as an interval has it.
+pub fn constant(value: IntValue<'_>) -> Option<i128> {
+    if value.get_type().get_bit_width() == 64 {
+        value.get_sign_extended_constant().map(i128::from)
+    } else {
+        value.get_zero_extended_constant().map(i128::from)
+    }
+}
+
+/// Whether a condition is this constant.
+pub fn is_bool(value: IntValue<'_>, wanted: bool) -> bool {
+    value.get_type().get_bit_width() == 1 && value.get_zero_extended_constant() == Some(u64::from(wanted))
+}
+
+/// An operand that is an integer.
+pub fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
+    llvm::value_operands(instruction).find(|(at, _)| *at == index).and_then(|(_, value)| match value {
+        BasicValueEnum::IntValue(value) => Some(value),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, FunctionValue, parse_ir};
+
+    /// Between which numbers `%x` lies where it is returned; `%len` is below 2^30, `%n` below 2^15.
+    fn range(body: &str) -> (i128, i128) {
+        let text = format!(
+            "declare i64 @llvm.usub.sat.i64(i64, i64)
+            declare i64 @llvm.umin.i64(i64, i64)
+            declare void @never() noreturn
+            define i64 @f(i64 %len, i64 %n, i64 %any, i32 %i, i1 %c) {{
+            {body}
+            no: call void @never()
+              unreachable
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function: FunctionValue<'_> = module.get_function("f").unwrap();
+        let param = |at| function.get_nth_param(at).unwrap().into_int_value();
+        let given =
+            HashMap::from([(param(0), Interval::new(0, (1 << 30) - 1)), (param(1), Interval::new(0, (1 << 15) - 1))]);
+        let graph = Graph::of(function);
+        let ranges = Ranges::of_function(&graph, &given);
+        let end = llvm::instructions(function).find(|end| end.get_opcode() == Op::Return).unwrap();
+        let found = ranges.of(integer(end, 0).unwrap(), &ranges.facts(end.get_parent().unwrap()));
+        (found.low, found.high)
+    }
+
+    const ALL: (i128, i128) = (i64::MIN as i128, i64::MAX as i128);
+
+    #[test]
+    fn sums_and_products_are_exact_or_unknown() {
+        for (body, expected) in [
+            ("%x = add i64 %len, %n", (0, (1 << 30) + (1 << 15) - 2)),
+            ("%x = sub i64 %n, %len", (1 - (1 << 30), (1 << 15) - 1)),
+            ("%x = mul i64 %n, %n", (0, ((1 << 15) - 1) * ((1 << 15) - 1))),
+            ("%x = shl i64 %n, 4", (0, ((1 << 15) - 1) << 4)),
+            // They may wrap.
+            ("%x = add i64 %any, 1", ALL),
+            ("%x = mul i64 %any, %any", ALL),
+            ("%y = add i32 %i, 1\n %x = zext i32 %y to i64", (0, (1 << 32) - 1)),
+            ("%y = sub i32 0, %i\n %x = sext i32 %y to i64", (-(1 << 31), (1 << 31) - 1)),
+            ("%x = lshr i64 %any, 40", (0, (1 << 24) - 1)),
+            ("%y = sub i64 %n, %len\n %x = lshr i64 %y, 1", (0, (1 << 63) - 1)),
+            ("%x = and i64 %any, 255", (0, 255)),
+            ("%x = call i64 @llvm.usub.sat.i64(i64 %n, i64 2)", (0, (1 << 15) - 3)),
+            ("%x = call i64 @llvm.usub.sat.i64(i64 %any, i64 2)", ALL),
+            ("%x = call i64 @llvm.umin.i64(i64 %any, i64 %n)", ALL),
+            ("%x = udiv i64 %len, %n", (0, (1 << 30) - 1)),
+            ("%x = select i1 %c, i64 -1, i64 %n", (-1, (1 << 15) - 1)),
+            // A number that means nothing is any number once it is frozen.
+            ("%x = freeze i64 %len", ALL),
+        ] {
+            assert_eq!(range(&format!("{body}\n ret i64 %x")), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn branches_tell() {
+        let guarded = |condition: &str, to: &str| {
+            range(&format!("%ok = {condition}\n br i1 %ok, {to}\n yes: %x = add i64 %any, 0\n ret i64 %x"))
+        };
+        let yes = "label %yes, label %no";
+        assert_eq!(guarded("icmp ult i64 %any, %len", yes), (0, (1 << 30) - 2));
+        assert_eq!(guarded("icmp uge i64 %any, %len", "label %no, label %yes"), (0, (1 << 30) - 2));
+        assert_eq!(guarded("icmp ugt i64 %len, %any", yes), (0, (1 << 30) - 2));
+        assert_eq!(guarded("icmp slt i64 %any, %len", yes), (i64::MIN.into(), (1 << 30) - 2));
+        // Without a sign all negative numbers are larger.
+        assert_eq!(guarded("icmp uge i64 %any, %len", yes), ALL);
+        assert_eq!(guarded("icmp ult i64 %len, %any", yes), ALL);
+        assert_eq!(guarded("icmp eq i64 %any, %n", yes), (0, (1 << 15) - 1));
+        // What branches in turn both tell, and what one of two tells counts only if it fails.
+        let both = "icmp ult i64 %any, %n\n %two = and i1 %ok, %c";
+        let body = |to: &str, with: &str| {
+            range(&format!("%ok = {with}\n br i1 %two, {to}\n yes: %x = add i64 %any, 0\n ret i64 %x"))
+        };
+        assert_eq!(body(yes, both), (0, (1 << 15) - 2));
+        assert_eq!(body("label %no, label %yes", both), ALL);
+        assert_eq!(body(yes, "icmp ult i64 %any, %n\n %two = or i1 %ok, %c"), ALL);
+        assert_eq!(body(yes, "icmp ult i64 %any, %n\n %two = select i1 %ok, i1 %c, i1 false"), (0, (1 << 15) - 2));
+    }
+
+    #[test]
+    fn a_counter_is_below_its_bound() {
+        let counted = |first: &str, again: &str| {
+            range(&format!(
+                "br label %loop
+                loop: %k = phi i64 [ {first}, %0 ], [ %next, %loop ]
+                  %next = add i64 %k, 1
+                  %again = {again}
+                  br i1 %again, label %loop, label %end
+                end: %x = add i64 %k, 0
+                ret i64 %x"
+            ))
+        };
+        assert_eq!(counted("0", "icmp ult i64 %next, %len"), (0, (1 << 30) - 2));
+        assert_eq!(counted("%any", "icmp ult i64 %next, %len"), ALL);
+        assert_eq!(counted("0", "icmp ne i64 %next, %len"), ALL);
+        assert_eq!(counted("0", "icmp ne i64 %next, %any"), ALL);
+    }
+
+    #[test]
+    fn a_quotient_times_its_divisor_is_no_more_than_the_dividend() {
+        let product = |divisor: &str| {
+            range(&format!(
+                "%q = udiv i64 %len, %n
+                %x = mul i64 %q, {divisor}
+                ret i64 %x"
+            ))
+        };
+        assert_eq!(product("%n"), (0, (1 << 30) - 1));
+        assert_eq!(product("%any"), ALL);
+        assert_eq!(product("%len").1, ((1 << 30) - 1) * ((1 << 30) - 1));
+    }
+
+    #[test]
+    fn what_is_always_so_is_decided() {
+        let range = |low, high| Interval::new(low, high);
+        assert!(range(0, 5).is_small() && !range(-1, 5).is_small() && range(-1, 5).is_narrow());
+        assert!(!range(0, 1 << 31).is_narrow() && range(0, (1 << 32) - 1).is_unsigned());
+        // 2^32 has the lower half of 0.
+        assert!(range(0, (1 << 32) - 1).is_told_by_lower(range(0, 9)));
+        assert!(!range(0, 1 << 32).is_told_by_lower(range(0, 9)));
+        assert!(range(1, 1 << 32).is_told_by_lower(range(1, 9)));
+        assert!(!range(0, (1 << 32) - 1).is_told_by_lower(range(-1, 9)));
+    }
+}

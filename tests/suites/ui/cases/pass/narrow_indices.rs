@@ -1,0 +1,43 @@
+//! A kernel with many indices has a copy in which they have 32 bits, for launches whose lengths are small.
+#![no_std]
+use ptx::Disjoint2d;
+use ptx::prelude::*;
+
+// CHECK-LABEL: .visible .entry a_torus(
+// CHECK: setp.gt.u64 {{.*}}, 1073741823;
+// CHECK: setp.gt.u32 {{.*}}, 32767;
+// CHECK: or.pred
+// CHECK: bra
+// CHECK: setp.ge.u32
+// CHECK: ld.global.nc.b32
+// CHECK: mul.lo.s64
+// CHECK: ld.global.nc.b32
+// CHECK: setp.ge.u64
+#[kernel(dimensions = 2)]
+pub fn a_torus(from: &[u32], mut to: Disjoint2d<u32>) {
+    let (width, height) = (to.width(), to.height());
+    let at = thread::index_2d();
+    let Some(to) = to.get_mut(at) else { return };
+    let (x, y) = (at.x(), at.y());
+    let columns = [if x == 0 { width - 1 } else { x - 1 }, x, if x + 1 == width { 0 } else { x + 1 }];
+    let rows = [if y == 0 { height - 1 } else { y - 1 }, y, if y + 1 == height { 0 } else { y + 1 }];
+    let mut sum = 0_u32;
+    for row in rows {
+        for column in columns {
+            sum = sum.wrapping_add(from[row * width + column]);
+        }
+    }
+    *to = sum;
+}
+
+// CHECK-LABEL: .visible .entry b_few(
+// CHECK-NOT: 1073741823
+// CHECK: st.global
+#[kernel(dimensions = 2)]
+pub fn b_few(from: &[u32], mut to: Disjoint2d<u32>) {
+    let width = to.width();
+    let at = thread::index_2d();
+    if let Some(to) = to.get_mut(at) {
+        *to = from[at.y() * width + at.x()];
+    }
+}
