@@ -29,6 +29,8 @@
 //! is gained: each copy is code that ptxas compiles and a GPU's cache may hold.
 
 mod plan;
+#[cfg(test)]
+mod random_tests;
 mod ranges;
 mod rewrite;
 
