@@ -64,21 +64,21 @@ impl Text<'_, '_> {
         Ok(self.u.choose(&self.known[from..])?.clone())
     }
 
-    fn new(&mut self, instruction: &str) -> String {
+    fn compute(&mut self, instruction: &str) -> String {
         let name = self.name();
         self.line(&format!("{name} = {instruction}"));
         name
     }
 
     fn add(&mut self, instruction: &str) {
-        let name = self.new(instruction);
+        let name = self.compute(instruction);
         self.known.push(name);
     }
 
     fn comparison(&mut self) -> Result<String> {
         let (predicate, left) = (*self.u.choose(&PREDICATES)?, self.value()?);
         let right = if self.u.ratio(1, 2)? { "%len".into() } else { self.value()? };
-        Ok(self.new(&format!("icmp {predicate} i64 {left}, {right}")))
+        Ok(self.compute(&format!("icmp {predicate} i64 {left}, {right}")))
     }
 
     fn condition(&mut self) -> Result<String> {
@@ -93,7 +93,7 @@ impl Text<'_, '_> {
             2 => format!("select i1 {first}, i1 {second}, i1 false"),
             _ => format!("select i1 {first}, i1 true, i1 {second}"),
         };
-        Ok(self.new(&joined))
+        Ok(self.compute(&joined))
     }
 
     fn arithmetic(&mut self) -> Result<()> {
@@ -116,7 +116,7 @@ impl Text<'_, '_> {
                 format!("select i1 {condition}, i64 {left}, i64 {right}")
             }
             _ => {
-                let cut = self.new(&format!("trunc i64 {left} to i32"));
+                let cut = self.compute(&format!("trunc i64 {left} to i32"));
                 format!("{} i32 {cut} to i64", self.u.choose(&["zext", "sext"])?)
             }
         };
@@ -126,8 +126,8 @@ impl Text<'_, '_> {
 
     fn store(&mut self) -> Result<()> {
         let (index, value) = (self.value()?, self.value()?);
-        let value = self.new(&format!("trunc i64 {value} to i32"));
-        let address = self.new(&format!("getelementptr i32, ptr %to, i64 {index}"));
+        let value = self.compute(&format!("trunc i64 {value} to i32"));
+        let address = self.compute(&format!("getelementptr i32, ptr %to, i64 {index}"));
         self.line(&format!("store volatile i32 {value}, ptr {address}, align 4"));
         Ok(())
     }
@@ -135,9 +135,9 @@ impl Text<'_, '_> {
     /// An element of a slice, as safe code stores it.
     fn checked_store(&mut self) -> Result<()> {
         let index = self.value()?;
-        let condition = self.new(&format!("icmp ult i64 {index}, %len"));
+        let condition = self.compute(&format!("icmp ult i64 {index}, %len"));
         self.guard(&condition, &index);
-        let address = self.new(&format!("getelementptr i32, ptr %to, i64 {index}"));
+        let address = self.compute(&format!("getelementptr i32, ptr %to, i64 {index}"));
         self.line(&format!("store volatile i32 7, ptr {address}, align 4"));
         Ok(())
     }
@@ -187,7 +187,7 @@ impl Text<'_, '_> {
         let bound = self.u.choose(&["%len", "%n", "%x", "9"])?;
         let tested = if self.u.ratio(1, 2)? { &k } else { &k_next };
         let predicate = *self.u.choose(&["ult", "ne", "slt"])?;
-        let again = self.new(&format!("icmp {predicate} i64 {tested}, {bound}"));
+        let again = self.compute(&format!("icmp {predicate} i64 {tested}, {bound}"));
         self.line(&format!("br i1 {again}, label %{head}, label %{end}"));
         let latch = self.block.clone();
         let phis = format!(
