@@ -119,16 +119,19 @@ pub fn rows() -> Vec<Row> {
 /// Copies with zeros, policies of L2, and vectors of 32 bytes.
 fn parts_and_policies() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (name, rust, cuda, bytes) in
-        [("u32", "u32", "unsigned", 4), ("float2", "Float2", "float2", 8), ("float4", "Float4", "float4", 16)]
-    {
-        let ours =
-            format!("memory::copy_async_part(q as *mut {rust}, r as *const {rust}, {bytes}_u32.wrapping_sub(u));");
-        let theirs = format!("__pipeline_memcpy_async(({cuda}*)q, (const {cuda}*)r, {bytes}, u);");
-        rows.push(row(format!("copy_async_part_{name}"), '-', ours, theirs).from(80));
+    for (name, rust, bytes) in [("u32", "u32", 4), ("float2", "Float2", 8), ("float4", "Float4", 16)] {
+        let operator = if bytes == 16 { "cg" } else { "ca" };
+        // `__pipeline_memcpy_async` goes through all numbers of zeros, each with an instruction.
+        let theirs = |size: &str| {
+            format!(
+                "asm volatile(\"cp.async.{operator}.shared.global [%0], [%1], {bytes}, %2;\" :: \"r\"(SHARED(q)), \"l\"(r), \
+                 \"r\"({size}) : \"memory\");"
+            )
+        };
+        let ours = format!("memory::copy_async_part(q as *mut {rust}, r as *const {rust}, u);");
+        rows.push(row(format!("copy_async_part_{name}"), '-', ours, theirs("u")).from(80));
         let ours = format!("memory::copy_async_if(q as *mut {rust}, r as *const {rust}, u > 3);");
-        let theirs = format!("__pipeline_memcpy_async(({cuda}*)q, (const {cuda}*)r, {bytes}, u > 3 ? 0 : {bytes});");
-        rows.push(row(format!("copy_async_if_{name}"), '-', ours, theirs).from(80));
+        rows.push(row(format!("copy_async_if_{name}"), '-', ours, theirs(&format!("u > 3 ? {bytes} : 0"))).from(80));
         // The value's class of registers, in PTX.
         let (ty, one, all) = match bytes {
             4 => ("b32", "r", "%0, [%1], %2;"),
