@@ -32,9 +32,9 @@ pub unsafe fn b_by_sixteen(x: &[f32], out: *mut f32) {
     unsafe { *out = value }
 }
 
-// A loop that may panic keeps every check.
+// A loop that may panic keeps every check: here four for indices of 32 bits, and four in the copy for large ones.
 // CHECK-LABEL: .visible .entry c_with_checks(
-// CHECK-COUNT-4: fma.rn.f32
+// CHECK-COUNT-8: fma.rn.f32
 // CHECK-NOT: fma
 // CHECK: ret;
 #[kernel]
