@@ -174,7 +174,7 @@ fn windows(gpu: &Gpu) -> ptx::Result<()> {
 }
 
 /// Threads that wait at a barrier in memory for one that panics end, too, and the launch with them.
-pub fn panics(device: &ptx::Device) -> ptx::Result<()> {
+pub fn panics(device: &Device) -> ptx::Result<()> {
     let module = device.load(&SURVIVING)?;
     for (leaver, after) in [(0, 0), (5, 3), (127, 9)] {
         let mut out = device.zeroed::<u32>(128)?;
