@@ -1,6 +1,6 @@
 //! Rows of `ptx::mbarrier`, and of the memory of a cluster's other blocks.
 
-use super::row::{Row, row};
+use super::row::{Row, Rule, row};
 
 /// The barrier at the address `q`.
 const BARRIER: &str = "(*(q as *const Mbarrier))";
@@ -140,7 +140,13 @@ pub fn rows() -> Vec<Row> {
             "(unsigned long long)__cluster_map_shared_rank((void*)q, u)",
         ),
         ("query", 'u', "cluster::query_shared_rank(q as *const u8)", "__cluster_query_shared_rank((void*)q)"),
-        ("is_shared", 'u', "cluster::is_cluster_shared(q as *const u8) as u32", "__isClusterShared((void*)q)"),
+        // nvcc takes the answer of `__isClusterShared` for known in a kernel that no cluster is named for.
+        (
+            "is_shared",
+            'u',
+            "cluster::is_cluster_shared(q as *const u8) as u32",
+            "ASM_(unsigned, \"r\", \"{.reg .pred p; isspacep.shared::cluster p, %1; selp.b32 %0, 1, 0, p;}\", \"l\"(q))",
+        ),
         ("remote_address", 'u', "cluster::remote(q as *const u8, v).address()", "MAPPED(q, v)"),
         (
             "remote_load",
@@ -160,14 +166,13 @@ pub fn rows() -> Vec<Row> {
             "cluster::remote(q as *const u8, v).block_rank()",
             "ASM_(unsigned, \"r\", \"getctarank.shared::cluster.u32 %0, %1;\", \"r\"(MAPPED(q, v)))",
         ),
-        (
-            "atomic",
-            'u',
-            "Atomic::<u32, ptx::atomic::Device>::from_ptr(cluster::map_shared_rank(q as *mut u32, v)).fetch_add(u, Ordering::Relaxed)",
-            "atomicAdd((unsigned*)__cluster_map_shared_rank((void*)q, v), u)",
-        ),
     ] {
         rows.push(row(format!("cluster_{name}"), result, rust, cuda).from(90));
     }
+    let rust = "Atomic::<u32, ptx::atomic::Device>::from_ptr(cluster::map_shared_rank(q as *mut u32, v)).fetch_add(u, \
+                Ordering::Relaxed)";
+    let cuda = "atomicAdd((unsigned*)__cluster_map_shared_rank((void*)q, v), u)";
+    let rule = Rule::Others(5, "PTX has no atomics on the stack, so of a generic address ours asks first");
+    rows.push(row("cluster_atomic", 'u', rust, cuda).from(90).by(rule));
     rows
 }
