@@ -74,7 +74,7 @@ use crate::statics::SharedAtomics;
 ///             BOX.as_ptr().write(x[0]);
 ///             FULL.arrive();
 ///         }
-///         FULL.wait_parity(0);
+///         FULL.wait_parity(false);
 ///         BOX.as_ptr().read()
 ///     };
 ///     if let Some(y) = y.get_mut(thread::index_1d()) {
