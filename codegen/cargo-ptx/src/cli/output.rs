@@ -163,8 +163,8 @@ fn format_costs(kernel: &str, arch: &str, used: &Resources, formatting: Formatti
             String::new()
         }
         Formatting::Panics { registers, stack, .. } => format!(
-            "{kernel}, {arch}: {registers} registers and {stack} bytes of stack with `--panic=trap`, hardly more with `location`: the \
-             device makes messages of its panics\n"
+            "{kernel}, {arch}: {registers} registers and {stack} bytes of stack without its panics, of which the device makes \
+             messages; `--panic=location` leaves these out\n"
         ),
         Formatting::Kernel => format!(
             "{kernel}, {arch}: makes text of values on the device, by `core::fmt`, which takes registers and stack\n"
