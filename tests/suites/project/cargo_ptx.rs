@@ -20,7 +20,7 @@ pub fn shows_slices(a: &[f32], mut y: DisjointSlice<f32>) {
         let mut sum = 0.0;
         for k in 0..a.len() {
             // Of a value that each turn makes, so that no panic strategy lets several turns be checked at once.
-            if sum > 2.0 {
+            if a[k] + sum > 2.0 {
                 panic!("{:?} {sum:?} {k:?} {:?}", &a[k..], &a[..k]);
             }
             sum += a[k] * sum;
