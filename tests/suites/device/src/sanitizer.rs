@@ -8,17 +8,42 @@ use crate::record::{Test, skippable};
 
 const PROGRAM: &str = "compute-sanitizer";
 
-/// Its tools, and what each says in the end if it has found nothing.
-const TOOLS: [(&str, &str); 4] = [
-    ("memcheck", "ERROR SUMMARY: 0 errors"),
-    ("racecheck", "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"),
-    ("synccheck", "ERROR SUMMARY: 0 errors"),
-    ("initcheck", "ERROR SUMMARY: 0 errors"),
+/// One of its tools.
+#[derive(Clone, Copy)]
+struct Tool {
+    name: &'static str,
+    /// What it says in the end if it has found nothing.
+    clean: &'static str,
+    /// Tests of which it says what is not so, beside [`LEFT_OUT`].
+    left_out: &'static [&'static str],
+}
+
+const TOOLS: [Tool; 4] = [
+    Tool {
+        name: "memcheck",
+        clean: "ERROR SUMMARY: 0 errors",
+        // It calls 127 threads' elements out of bounds "and inside the nearest allocation"; the results are right.
+        left_out: &["one loop in the other"],
+    },
+    Tool {
+        name: "racecheck",
+        clean: "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)",
+        // It does not follow arrivals at a barrier in another block; and where threads have ended that others do not wait for,
+        // the values are any by design.
+        left_out: &["tiles of other blocks", "threads that end"],
+    },
+    Tool { name: "synccheck", clean: "ERROR SUMMARY: 0 errors", left_out: &[] },
+    Tool {
+        name: "initcheck",
+        clean: "ERROR SUMMARY: 0 errors",
+        // Memory that grows is copied whole, also where nothing was written yet: Rust's `MaybeUninit`.
+        left_out: &["collections in every thread"],
+    },
 ];
 
 /// Parts of the names of tests that do not run under it: because they take it minutes, as all inputs of a function do; because
-/// their kernels fail or race on purpose; or because they start programs, which it does not follow.
-const LEFT_OUT: [&str; 21] = [
+/// their kernels fail or race on purpose; because they watch the time; or because they start programs, which it does not follow.
+const LEFT_OUT: [&str; 23] = [
     "abi",
     "cargo ptx test",
     "compute-sanitizer",
@@ -40,16 +65,18 @@ const LEFT_OUT: [&str; 21] = [
     "random numbers",
     "stack:",
     "that traps",
+    "timeline",
+    "tools:",
 ];
 
 /// Seconds after which it is stopped.
 const LIMIT: &str = "400";
 
 pub fn tests() -> Vec<Test> {
-    let tool = |(tool, clean): (&'static str, &'static str)| {
-        skippable(&format!("compute-sanitizer: the suite under {tool}"), move |_| {
-            let skips = LEFT_OUT.iter().flat_map(|name| ["--skip", name]);
-            let said = under(tool, &skips.collect::<Vec<_>>())?;
+    let test = |Tool { name, clean, left_out }: Tool| {
+        skippable(&format!("compute-sanitizer: the suite under {name}"), move |_| {
+            let skips = LEFT_OUT.iter().chain(left_out).flat_map(|name| ["--skip", name]);
+            let said = under(name, &skips.collect::<Vec<_>>())?;
             assert!(said.contains(clean), "{said}");
             let passed = said.lines().rev().find_map(|line| line.split_once(" passed, 0 failed, "));
             let passed = passed.and_then(|(passed, _)| passed.parse::<u32>().ok());
@@ -57,7 +84,7 @@ pub fn tests() -> Vec<Test> {
             Ok(())
         })
     };
-    TOOLS.map(tool).into()
+    TOOLS.map(test).into()
 }
 
 /// What the tool and this program say, which it starts with the arguments; an error where there is no such tool.
