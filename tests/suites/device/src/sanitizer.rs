@@ -22,8 +22,9 @@ const TOOLS: [Tool; 4] = [
     Tool {
         name: "memcheck",
         clean: "ERROR SUMMARY: 0 errors",
-        // It calls 127 threads' elements out of bounds "and inside the nearest allocation"; the results are right.
-        left_out: &["one loop in the other"],
+        // The first: it calls 127 threads' elements out of bounds "and inside the nearest allocation"; the results are right.
+        // The second: of 20,000 threads that allocate at once it says that one frees twice.
+        left_out: &["one loop in the other", "collections in every thread"],
     },
     Tool {
         name: "racecheck",
@@ -37,7 +38,7 @@ const TOOLS: [Tool; 4] = [
         name: "initcheck",
         clean: "ERROR SUMMARY: 0 errors",
         // Memory that grows is copied whole, also where nothing was written yet: Rust's `MaybeUninit`.
-        left_out: &["collections in every thread"],
+        left_out: &["collections in"],
     },
 ];
 
