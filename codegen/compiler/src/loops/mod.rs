@@ -16,7 +16,7 @@ pub use arrays::unroll;
 pub use batches::batch;
 pub use branches::is_convergent;
 pub use checks::split;
-pub use natural::Graph;
+pub use natural::{Graph, Loop};
 pub use strides::count;
 
 /// Whether a function runs any of its blocks again.
