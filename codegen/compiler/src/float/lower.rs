@@ -18,7 +18,7 @@
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
 use super::operations::{DENORMAL, Operation, operation, product};
-use super::{casts, negate, separate, signs, sink, zeros};
+use super::{casts, early, negate, separate, signs, sink, zeros};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -35,6 +35,9 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         let lowering = Lowering { context, module, ftz: is_flushing(function), level };
         if level != OptLevel::O0 {
             sink::sink(context, function);
+        }
+        if level.is_for_speed() {
+            early::load(context, function);
         }
         // Divisions before the rest, for they look at the square roots, but after the signs of their numerators are known.
         for step in [Lowering::negate, Lowering::divide, Lowering::rest, Lowering::round] {

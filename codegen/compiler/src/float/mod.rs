@@ -5,6 +5,7 @@
 
 mod assign;
 mod casts;
+mod early;
 mod flush;
 mod lower;
 mod negate;

@@ -147,7 +147,12 @@ fn is_in_loop_without(block: BasicBlock<'_>, other: BasicBlock<'_>) -> bool {
     false
 }
 
-fn move_before<'ctx>(context: &'ctx Context, moved: &[InstructionValue<'ctx>], place: InstructionValue<'ctx>) {
+/// Moves instructions, in their order, to a place.
+pub(super) fn move_before<'ctx>(
+    context: &'ctx Context,
+    moved: &[InstructionValue<'ctx>],
+    place: InstructionValue<'ctx>,
+) {
     let builder = context.create_builder();
     for instruction in moved {
         let location = instruction.get_debug_location();

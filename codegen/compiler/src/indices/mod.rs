@@ -23,16 +23,18 @@
 //! uses are replaced: what memory is addressed with, and what panics tell. A comparison becomes one of 32 bits if both sides
 //! are such values: extending the sign keeps their order, with a sign and without. What else is done to a value, division,
 //! minimum or shift to the right, is done in 32 bits only if its operands are below 2^31 and not negative. If an operand of
-//! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used.
+//! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
+//! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
 //! Not where something convergent is in the kernel, as a barrier, nor where it has local variables. And only where enough
-//! is gained: each copy is code that ptxas compiles and a GPU's cache may hold.
+//! is gained, which counts twice in a loop: each copy is code that ptxas compiles and a GPU's cache may hold.
 
 mod plan;
 #[cfg(test)]
 mod random_tests;
 mod ranges;
 mod rewrite;
+mod rounds;
 
 use std::collections::HashMap;
 
@@ -339,6 +341,63 @@ mod tests {
         assert_eq!(rest.matches("mul nsw i32").count(), 1, "{ir}");
         assert_eq!(rest.matches("mul i64").count(), 1, "{ir}");
         assert_eq!(ir.matches("call void @__rust_ptx_panic_with_1").count(), 2, "{ir}");
+    }
+
+    #[test]
+    fn a_float_is_made_of_32_bits() {
+        let more = "%float = uitofp i64 %i4 to float\n store volatile float %float, ptr %to";
+        let ir = narrowed(KERNEL, "%inside", more);
+        assert_eq!((ir.matches("sitofp i32").count(), ir.matches("uitofp i64").count()), (1, 1), "one a copy: {ir}");
+        // It may be negative, and then the number without a sign is another.
+        let ir = narrowed(KERNEL, "%inside", &more.replace("%i4", "%minus"));
+        assert_eq!((ir.matches("sitofp i32").count(), ir.matches("uitofp i64").count()), (0, 2), "{ir}");
+        let ir = narrowed(KERNEL, "%inside", &more.replace("%i4", "%minus").replace("uitofp", "sitofp"));
+        assert_eq!((ir.matches("sitofp i32").count(), ir.matches("sitofp i64").count()), (1, 1), "{ir}");
+    }
+
+    #[test]
+    fn what_is_run_again_counts_more() {
+        let kernel = |number: &str, end: &str| {
+            let sums: String = (0..5)
+                .map(|at| {
+                    format!(
+                        "%i{at} = add i64 %k, {at}
+                        %in{at} = icmp ult i64 %i{at}, %len
+                        br i1 %in{at}, label %fine{at}, label %panic
+                        fine{at}: %p{at} = getelementptr float, ptr %from, i64 %i{at}
+                        store volatile float 1.0, ptr %p{at}\n"
+                    )
+                })
+                .collect();
+            let text = format!(
+                "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+                target triple = \"nvptx64-nvidia-cuda\"
+                declare void @__rust_ptx_panic_with_0() noreturn
+                define ptx_kernel void @f(ptr %from, i64 %len, i32 %x) {{
+                entry: br label %loop
+                loop: %k = {number}
+                  {sums}
+                  %next = add i64 %k, 5
+                  %more = icmp ult i64 %next, %len
+                  {end}
+                end: ret void
+                panic: call void @__rust_ptx_panic_with_0()
+                  unreachable
+                }}"
+            );
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+            let arch = "sm_90".parse::<Arch>().unwrap();
+            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+            narrow(&context, &module, &machine).unwrap();
+            module.verify().unwrap();
+            module.get_function("f").unwrap().print_to_string().to_string()
+        };
+        let stores = |ir: &str| ir.matches("store volatile").count();
+        let again = kernel("phi i64 [ 0, %entry ], [ %next, %fine4 ]", "br i1 %more, label %loop, label %end");
+        assert!(stores(&again) == 10 && again.contains("phi i32"), "{again}");
+        let once = kernel("zext i32 %x to i64", "br label %end");
+        assert_eq!(stores(&once), 5, "{once}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::llvm::{
     self, AnyTypeEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntPredicate, IntValue, Use,
 };
-use crate::loops::Graph;
+use crate::loops::{Graph, Loop};
 
 use super::ranges::{Facts, Interval, Ranges, integer, is_bool};
 
@@ -27,6 +27,9 @@ pub enum Form {
     Cut,
 }
 
+/// For how many instructions one in a loop counts.
+const IN_A_LOOP: usize = 2;
+
 /// What takes the place of an operand.
 #[derive(Clone, Copy)]
 pub enum New<'ctx> {
@@ -36,6 +39,8 @@ pub enum New<'ctx> {
     Compared(InstructionValue<'ctx>),
     /// A comparison that always has the same result.
     Decided(bool),
+    /// In place of the conversion to a float that uses it, that of the lower half, with its sign: the same number.
+    Converted(IntValue<'ctx>),
 }
 
 /// An operand of an instruction that is replaced.
@@ -63,11 +68,11 @@ impl<'ctx> Plan<'ctx> {
                 plan.compare(instruction, ranges);
             }
         }
-        plan.count(kernel);
+        plan.count(kernel, &graph.innermost());
         plan
     }
 
-    /// How many instructions of 64 bits go, less those that stay and are computed twice.
+    /// How many instructions of 64 bits go, less those that stay and are computed twice; one in a loop counts as several.
     pub fn gone(&self) -> usize {
         self.gone
     }
@@ -88,6 +93,9 @@ impl<'ctx> Plan<'ctx> {
                     self.form(value, ranges);
                     self.changes.push(Change { user, index, new: New::Extended(value) });
                 }
+            } else if is_converted(user, ranges.of(value, facts)) {
+                self.form(value, ranges);
+                self.changes.push(Change { user, index, new: New::Converted(value) });
             } else if ranges.of(value, facts).is_narrow() || is_narrow_in_use(user, value, ranges) {
                 self.form(value, ranges);
                 self.changes.push(Change { user, index, new: New::Extended(value) });
@@ -137,7 +145,7 @@ impl<'ctx> Plan<'ctx> {
     }
 
     /// Counts what nobody needs any more.
-    fn count(&mut self, kernel: FunctionValue<'ctx>) {
+    fn count(&mut self, kernel: FunctionValue<'ctx>, loops: &[Loop<'ctx>]) {
         let changed: HashSet<(InstructionValue<'ctx>, u32)> =
             self.changes.iter().map(|change| (change.user, change.index)).collect();
         let follows =
@@ -169,9 +177,13 @@ impl<'ctx> Plan<'ctx> {
         });
         let computed = self.forms.iter().filter(|(_, form)| **form != Form::Cut).map(|(from, _)| *from);
         let new: HashSet<InstructionValue<'ctx>> = compared.chain(computed).filter(|from| !is_free(*from)).collect();
-        let goes = new.iter().filter(|from| !needed.contains(from)).count()
-            + decided.collect::<HashSet<_>>().iter().filter(|from| !needed.contains(from)).count();
-        self.gone = goes.saturating_sub(new.iter().filter(|from| needed.contains(from)).count());
+        let decided: HashSet<InstructionValue<'ctx>> = decided.collect();
+        let is_run_again = |from: &InstructionValue<'ctx>| {
+            from.get_parent().is_some_and(|block| loops.iter().any(|found| found.contains(block)))
+        };
+        let weight = |from: &InstructionValue<'ctx>| if is_run_again(from) { IN_A_LOOP } else { 1 };
+        let goes = new.iter().chain(&decided).filter(|from| !needed.contains(from)).map(weight).sum::<usize>();
+        self.gone = goes.saturating_sub(new.iter().filter(|from| needed.contains(from)).map(weight).sum());
     }
 }
 
@@ -236,6 +248,15 @@ fn is_told_by_lower(comparison: InstructionValue<'_>, left: Interval, right: Int
             Some(P::ULT | P::ULE | P::UGT | P::UGE) => left.is_unsigned() && right.is_unsigned(),
             _ => false,
         }
+}
+
+/// Whether an instruction makes a float of a number that 32 bits with a sign are, too.
+fn is_converted(user: InstructionValue<'_>, range: Interval) -> bool {
+    match user.get_opcode() {
+        Op::SIToFP => range.is_narrow(),
+        Op::UIToFP => range.is_small(),
+        _ => false,
+    }
 }
 
 /// How many bits the integer has that an instruction computes.

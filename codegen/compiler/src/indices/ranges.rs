@@ -242,7 +242,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         self.look(value, facts, MOST_STEPS)
     }
 
-    fn look(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Interval {
+    pub(super) fn look(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Interval {
         let bits = value.get_type().get_bit_width();
         let all = Interval::of_bits(bits);
         if bits > 64 {
@@ -295,7 +295,14 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             }
             Op::And => {
                 let most = |index| positive(index).map(|range| range.high);
-                Interval::new(0, most(0).into_iter().chain(most(1)).min()?)
+                match (most(0).into_iter().chain(most(1)).min(), integer(from, 1).and_then(constant)) {
+                    // The multiple of a power of two at or below a number.
+                    (None, Some(mask)) if mask < 0 && (-mask).count_ones() == 1 => {
+                        let range = at(0)?;
+                        Interval::new(range.low & mask, range.high & mask)
+                    }
+                    (most, _) => Interval::new(0, most?),
+                }
             }
             Op::Or | Op::Xor => {
                 let most = positive(0)?.high.max(positive(1)?.high);
@@ -328,6 +335,9 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             Op::Trunc => at(0)?,
             Op::Phi => {
                 let block = from.get_parent()?;
+                if let Some(counted) = self.counted(from, steps.saturating_sub(2)) {
+                    return Some(counted);
+                }
                 let mut all: Option<Interval> = None;
                 for (value, before) in llvm::incoming(from) {
                     let BasicValueEnum::IntValue(value) = value else { return None };

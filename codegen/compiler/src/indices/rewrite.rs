@@ -45,6 +45,15 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
                     self.builder.build_int_s_extend(lower, self.context.i64_type(), "")?
                 }
                 New::Compared(comparison) => self.compared(comparison)?,
+                New::Converted(value) => {
+                    let lower = self.lower(value)?;
+                    self.builder.position_before(&change.user);
+                    if let BasicValueEnum::FloatValue(float) = llvm::result(change.user) {
+                        let new = self.builder.build_signed_int_to_float(lower, float.get_type(), "")?;
+                        llvm::replace_uses(change.user, new.into());
+                    }
+                    continue;
+                }
                 New::Decided(holds) => self.context.bool_type().const_int(u64::from(holds), false),
             };
             assert!(change.user.set_operand(change.index, new), "the user has that operand");

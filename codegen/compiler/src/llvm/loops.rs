@@ -28,6 +28,9 @@ const DISABLE: &str = "llvm.loop.unroll.disable";
 /// What we alone say of a loop that is to stay as it is; LLVM keeps what it does not know.
 const KEPT: &str = "rust-ptx.unroll.disable";
 
+/// What we alone say of a loop that was to be unrolled so often, which LLVM's mark is taken from when it is.
+const ASKED: &str = "rust-ptx.unroll.count";
+
 /// Marks the jumps back to a loop's head, which LLVM asks about the loop (Language Reference, `llvm.loop`). All of them get
 /// the same node: with two, LLVM would heed none.
 pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: Unroll) {
@@ -37,7 +40,7 @@ pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: U
     let hints: &[(&str, Option<u32>)] = match unroll {
         Unroll::None => &[(DISABLE, None), (KEPT, None)],
         Unroll::Full => &[("llvm.loop.unroll.full", None)],
-        Unroll::By(count) => &[("llvm.loop.unroll.count", Some(count))],
+        Unroll::By(count) => &[("llvm.loop.unroll.count", Some(count)), (ASKED, None)],
     };
     let (context, kind) = (context.as_ctx_ref(), "llvm.loop");
     // SAFETY: all nodes are of the context, and so are the instructions, which are live. The temporary node is replaced by
@@ -82,6 +85,11 @@ pub fn unroll_is_disabled(context: &Context, latches: &[InstructionValue<'_>]) -
 /// Whether [`set_unroll`] said that a loop is not to be unrolled.
 pub fn unroll_was_disabled(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
     has_hint(context, latches, KEPT)
+}
+
+/// Whether [`set_unroll`] said how often a loop is to be unrolled, and it may have been done.
+pub fn unroll_was_asked(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
+    has_hint(context, latches, ASKED)
 }
 
 fn has_hint(context: &Context, latches: &[InstructionValue<'_>], wanted: &str) -> bool {

@@ -8,8 +8,9 @@ use inkwell::llvm_sys::core::{
     LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetMDString,
     LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison,
     LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr,
-    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant,
-    LLVMIsConstantString, LLVMIsUndef, LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
+    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGetElementPtrInst, LLVMIsAGlobalVariable, LLVMIsAInstruction,
+    LLVMIsConstant, LLVMIsConstantString, LLVMIsInBounds, LLVMIsUndef, LLVMReplaceAllUsesWith,
+    LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
@@ -303,6 +304,13 @@ pub fn element_of<'ctx>(gep: InstructionValue<'ctx>) -> Option<(PointerValue<'ct
         let (base, index) = (LLVMGetOperand(value, 0), LLVMGetOperand(value, 1));
         Some((PointerValue::new(base), super::type_align(element).0, IntValue::new(index)))
     }
+}
+
+/// Whether a `getelementptr` says that it stays within what its pointer points into.
+pub fn is_in_bounds(gep: InstructionValue<'_>) -> bool {
+    let value = gep.as_value_ref();
+    // SAFETY: the instruction is live; only a `getelementptr` is asked.
+    unsafe { !LLVMIsAGetElementPtrInst(value).is_null() && LLVMIsInBounds(value) != 0 }
 }
 
 /// Removes all debug information.

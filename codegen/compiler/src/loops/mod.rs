@@ -7,17 +7,23 @@ mod arrays;
 mod batches;
 mod branches;
 mod checks;
+mod divided;
 mod natural;
 mod strides;
 
-use crate::llvm::FunctionValue;
+use crate::llvm::{Context, FunctionValue, Module};
 
-pub use arrays::unroll;
 pub use batches::batch;
 pub use branches::is_convergent;
 pub use checks::split;
-pub use natural::Graph;
+pub use natural::{Graph, Loop};
 pub use strides::count;
+
+/// Marks loops for unrolling, and says whether other loops may have constant rounds once that is done.
+pub fn unroll(context: &Context, module: &Module<'_>) -> bool {
+    divided::unroll(context, module);
+    arrays::unroll(context, module)
+}
 
 /// Whether a function runs any of its blocks again.
 pub fn has_loops(function: FunctionValue<'_>) -> bool {
