@@ -313,6 +313,11 @@ mod tests {
               unreachable
             }}"
         );
+        narrowed_text(&text)
+    }
+
+    /// What becomes of the function `f` of this text.
+    fn narrowed_text(text: &str) -> String {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
@@ -385,13 +390,7 @@ mod tests {
                   unreachable
                 }}"
             );
-            let context = Context::create();
-            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-            let arch = "sm_90".parse::<Arch>().unwrap();
-            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-            narrow(&context, &module, &machine).unwrap();
-            module.verify().unwrap();
-            module.get_function("f").unwrap().print_to_string().to_string()
+            narrowed_text(&text)
         };
         let stores = |ir: &str| ir.matches("store volatile").count();
         let again = kernel("phi i64 [ 0, %entry ], [ %next, %fine4 ]", "br i1 %more, label %loop, label %end");
