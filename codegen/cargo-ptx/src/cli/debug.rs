@@ -47,7 +47,7 @@ fn setup(args: &DebugArgs, progress: &Progress) -> Result<PathBuf> {
         Some(path) => path.clone(),
         None => select::target_dir(&args.build.cargo.common)?,
     };
-    let sources = library_sources(&Rustc::query(&super::environment::rustc())?, progress)?;
+    let sources = library_sources(&sysroot::rustc(&super::environment::rustc())?, progress)?;
     let sources: Vec<_> = sources.map_err(|missing| warn(&[missing])).into_iter().collect();
     let folder = std::path::absolute(target.join("ptx/debugger"))
         .map_err(|e| Diagnostic::error(Code::OutputFailed, format!("cannot use `{}`: {e}", target.display())))?;

@@ -81,7 +81,7 @@ pub struct Examination {
 pub fn examine(rustc: &Path) -> Examination {
     let mut findings = Vec::new();
     let cache = cache_finding();
-    match Rustc::query(rustc) {
+    match sysroot::rustc(rustc) {
         Ok(rustc) => {
             findings.extend([rustc_finding(&rustc), llvm_finding(&rustc)]);
             findings.extend(sysroot_findings(&rustc));

@@ -39,7 +39,7 @@ pub fn run(args: &InitArgs, progress: &Progress) -> Result<()> {
 }
 
 fn linker(args: &InitArgs, dir: &Path, progress: &Progress) -> Result<()> {
-    let rustc = Rustc::query(&environment::rustc())?;
+    let rustc = sysroot::rustc(&environment::rustc())?;
     let major = |version: &str| version.split('.').next().map(str::to_string);
     if major(&rustc.llvm) != major(LLVM_VERSION) {
         let message = format!("rustc {} has LLVM {}, and ptx-linker LLVM {LLVM_VERSION}", rustc.release, rustc.llvm);

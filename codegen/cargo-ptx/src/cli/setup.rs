@@ -27,7 +27,7 @@ pub struct Ready {
 /// Builds the device sysroot and, if `with_tools`, installs NVIDIA's tools where some are missing. What is there stays:
 /// a second call does nothing.
 pub fn setup(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<Ready> {
-    let rustc = Rustc::query(rustc)?;
+    let rustc = sysroot::rustc(rustc)?;
     if !with_tools || is_complete(&tools::find()) {
         let sysroot = sysroot::ensure(&rustc, None, progress)?;
         return Ok(Ready { rustc, sysroot, installed: None, tools: tools::find() });
@@ -38,7 +38,7 @@ pub fn setup(rustc: &Path, progress: &Progress, with_tools: bool) -> Result<Read
 
 /// Says what [`setup`] would do.
 fn plan(rustc: &Path, with_tools: bool) -> Result<()> {
-    let rustc = Rustc::query(rustc)?;
+    let rustc = sysroot::rustc(rustc)?;
     let place = sysroot::place(&rustc, None)?;
     if place.is_dir() {
         println!("The device sysroot is there: {}", place.display());

@@ -13,7 +13,7 @@ use ptx_host::Device;
 use ptx_project::build::DeviceBuild;
 use ptx_project::options::arch;
 use ptx_project::progress::Progress;
-use ptx_project::sysroot::Rustc;
+use ptx_project::sysroot;
 use ptx_project::tools;
 use ptx_test_runner::{Tests, cli};
 
@@ -33,7 +33,7 @@ pub fn run(args: &TestArgs, progress: &Progress) -> Result<u8> {
             return Ok(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let rustc = Rustc::query(&environment::rustc())?;
+    let rustc = sysroot::rustc(&environment::rustc())?;
     if !rustc.is_nightly() {
         // The crate `test` for the device has language items.
         return Err(Diagnostic::error(Code::Usage, format!("rustc {} compiles no tests for the GPU", rustc.release))

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use crate::options::{Settings, arch, near_misses};
 use crate::progress::Progress;
-use crate::sysroot::{self, Rustc};
+use crate::sysroot;
 use ptx_codegen::arch::{Arch, PtxVersion};
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Failure, Level, Result};
@@ -76,7 +76,7 @@ pub fn check(build: &DeviceBuild, progress: &Progress) -> Result<Vec<Diagnostic>
 
 /// Has Clippy check it, with these arguments.
 pub fn clippy(build: &DeviceBuild, args: &[String], progress: &Progress) -> Result<Vec<Diagnostic>> {
-    let driver = Rustc::query(&build.rustc)?.beside("clippy-driver").ok_or_else(|| {
+    let driver = sysroot::rustc(&build.rustc)?.beside("clippy-driver").ok_or_else(|| {
         Diagnostic::error(Code::CargoFailed, "the toolchain has no Clippy").help("run `rustup component add clippy`")
     })?;
     prepared(build, Aim::Clippy { driver, args: args.to_vec() }, progress, |run| run.check())
@@ -93,7 +93,7 @@ pub fn doc(build: &DeviceBuild, args: &[String], progress: &Progress) -> Result<
 
 /// The library's source for the device with macros expanded, as rustfmt writes it where that is there.
 pub fn expand(build: &DeviceBuild, progress: &Progress) -> Result<String> {
-    let rustc = Rustc::query(&build.rustc)?;
+    let rustc = sysroot::rustc(&build.rustc)?;
     if !rustc.is_nightly() {
         return Err(Diagnostic::error(Code::Usage, format!("rustc {} shows no expanded code", rustc.release))
             .help("use a nightly rustc, as in `cargo +nightly ptx expand`")
@@ -137,7 +137,7 @@ fn prepared<T>(
     if package.root_manifest != package.manifest {
         warnings.extend(near_misses(&package.root_manifest));
     }
-    let rustc = Rustc::query(&build.rustc)?;
+    let rustc = sysroot::rustc(&build.rustc)?;
     let sysroot = {
         let _span = timings::begin("sysroot");
         sysroot::ensure(&rustc, build.sysroot.as_deref(), progress)?

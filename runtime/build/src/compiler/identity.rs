@@ -1,6 +1,6 @@
-//! What a compiler says of itself, and what rustc does: bitcode and the LLVM that reads it must be of one toolchain.
+//! What a compiler says of itself: it and rustc must be of one toolchain, since its LLVM reads rustc's bitcode.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// What a `cargo-ptx` was built of.
@@ -47,46 +47,6 @@ impl Identity {
     }
 }
 
-/// The rustc in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rustc {
-    /// As in `1.97.0-nightly`.
-    pub release: String,
-    /// LLVM's version.
-    pub llvm: String,
-    /// What tells it from every other: all that it says of itself, and its toolchain's folder.
-    pub text: String,
-    /// As cargo calls it.
-    pub program: PathBuf,
-}
-
-impl Rustc {
-    /// Asks it.
-    pub fn query(program: &Path) -> Result<Self, String> {
-        // Both at once: behind rustup's proxy it starts slowly.
-        let (verbose, sysroot) = std::thread::scope(|scope| {
-            let verbose = scope.spawn(|| output(program, &["-vV"]));
-            let sysroot = output(program, &["--print", "sysroot"]);
-            (verbose.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), sysroot)
-        });
-        let text = verbose? + &sysroot?;
-        let missing = |name: &str| {
-            format!("`{} -vV` does not say its `{name}`: a rustc with the LLVM backend is needed", program.display())
-        };
-        Ok(Self {
-            release: field(&text, "release").ok_or_else(|| missing("release"))?,
-            llvm: field(&text, "LLVM version").ok_or_else(|| missing("LLVM version"))?,
-            text,
-            program: program.to_path_buf(),
-        })
-    }
-
-    /// As in `22`.
-    pub fn llvm_major(&self) -> &str {
-        self.llvm.split('.').next().unwrap_or_default()
-    }
-}
-
 /// The value in the line `name: value`.
 fn field(text: &str, name: &str) -> Option<String> {
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
@@ -124,13 +84,5 @@ mod tests {
             assert!(other.misfit(&own).unwrap().contains(reason), "{reason}");
         }
         assert_eq!(Identity::parse("cargo-ptx 0.0.9\n"), None);
-    }
-
-    #[test]
-    fn a_rustc_is_asked() {
-        let rustc = Rustc::query(&std::env::var_os("RUSTC").map_or_else(|| "rustc".into(), PathBuf::from)).unwrap();
-        assert!(rustc.release.starts_with("1.") && rustc.llvm_major().parse::<u32>().is_ok(), "{rustc:?}");
-        let error = Rustc::query(Path::new("/nonexistent/rustc")).unwrap_err();
-        assert!(error.contains("/nonexistent/rustc"), "{error}");
     }
 }

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::identity::Rustc;
+use ptx_sysroot::Rustc;
+
 use super::sources::Checkout;
 
 /// LLVM's major versions for which the program has a feature, `llvm-22` and so on.
@@ -24,7 +25,7 @@ pub fn make(cargo: &Path, rustc: &Rustc, checkout: Option<&Checkout>, to: &Path,
         }
     }
     // Not the folder of the package, whose configuration is for what is compiled there.
-    command.env("RUSTC", &rustc.program).current_dir(to).stdin(Stdio::null()).stdout(Stdio::null());
+    command.env("RUSTC", &rustc.path).current_dir(to).stdin(Stdio::null()).stdout(Stdio::null());
     let output = command.output().map_err(|e| format!("cannot run `{}`: {e}", cargo.display()))?;
     if output.status.success() {
         return Ok(());

@@ -1,21 +1,22 @@
 //! Finds the program that compiles for the GPU, `cargo-ptx` of this version and for the rustc in force; builds it into the
 //! user's cache where there is none.
 
-pub mod cache;
 mod identity;
 mod make;
+mod old;
 mod sources;
 mod terminal;
 
 use std::env;
-use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
-use siphasher::sip::SipHasher13;
+use ptx_sysroot::cache::{self, Partial};
+use ptx_sysroot::{Failure, Rustc, hash};
 
-use identity::{Identity, Rustc};
+use identity::Identity;
 use terminal::Terminal;
 
 pub use sources::Checkout;
@@ -43,7 +44,8 @@ pub fn find() -> Result<&'static Compiler, &'static str> {
 }
 
 fn search() -> Result<Compiler, String> {
-    let rustc = Rustc::query(&given("RUSTC").map_or_else(|| "rustc".into(), PathBuf::from))?;
+    let rustc = Rustc::query(&given("RUSTC").map_or_else(|| "rustc".into(), PathBuf::from))
+        .map_err(|failure| failure.to_string())?;
     let checkout = Checkout::find()?;
     let wanted = Identity {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -93,16 +95,17 @@ fn candidates(in_clone: bool) -> Vec<PathBuf> {
 /// The one in the cache; built if it is not there.
 fn cached(rustc: &Rustc, checkout: Option<&Checkout>) -> Result<PathBuf, String> {
     let version = env!("CARGO_PKG_VERSION");
-    let compilers = cache::root()?.join("compiler");
-    let of_rustc = format!("{version}-{}-{}", rustc.release, hash(&rustc.text));
-    let of_clone = checkout.map(|checkout| format!("{of_rustc}-{}-", hash(&checkout.root.to_string_lossy())));
+    let text = |failure: Failure| failure.to_string();
+    let compilers = cache::root().map_err(text)?.join("compiler");
+    let of_rustc = format!("{version}-{}-{}", rustc.release, rustc.digest());
+    let of_clone = checkout.map(|checkout| format!("{of_rustc}-{:08x}-", hash::stable([root(checkout)]) as u32));
     let folder = compilers.join(match (checkout, &of_clone) {
         (Some(checkout), Some(of_clone)) => format!("{of_clone}{}", checkout.digest),
         _ => of_rustc.clone(),
     });
     let terminal = Terminal::of_cargo();
     let waiting = || terminal.line("Waiting", "for another build of rust-ptx's compiler");
-    cache::make_once(&folder, waiting, |partial| {
+    if let Some(partial) = Partial::begin(&folder, waiting).map_err(text)? {
         let cargo = given("CARGO").map_or_else(|| "cargo".into(), PathBuf::from);
         let what = format!("rust-ptx's compiler {version} for rustc {}", rustc.release);
         terminal.line("Building", &format!("{what}, once for all packages"));
@@ -110,29 +113,40 @@ fn cached(rustc: &Rustc, checkout: Option<&Checkout>) -> Result<PathBuf, String>
         // Who has a clone changes it, and then only what changed is compiled.
         let scratch = match checkout {
             Some(_) => compilers.join(format!("{of_rustc}-target")),
-            None => partial.join("target"),
+            None => partial.path().join("target"),
         };
-        make::make(&cargo, rustc, checkout, partial, &scratch).map_err(|reason| {
+        let sysroot = sysroot_meanwhile(rustc);
+        make::make(&cargo, rustc, checkout, partial.path(), &scratch).map_err(|reason| {
             format!("cannot build {what}\n{reason}\n\nhelp: {VARIABLE} may name a built {PROGRAM}")
         })?;
         if checkout.is_none() {
-            std::fs::remove_dir_all(&scratch).map_err(|e| cache::failure("remove", &scratch, &e))?;
+            cache::remove(&scratch).map_err(text)?;
         }
+        partial.publish().map_err(text)?;
         terminal.line("Built", &format!("{what} in {:.1} s", begun.elapsed().as_secs_f64()));
-        Ok(())
-    })?;
+        // A panic of it is the compiler's to repeat.
+        let _ = sysroot.map(JoinHandle::join);
+    }
     if let Some(of_clone) = of_clone {
-        cache::remove_old(&folder, &of_clone);
+        old::remove(&folder, &of_clone);
     }
     Ok(folder.join("bin").join(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX)))
 }
 
-fn given(variable: &str) -> Option<std::ffi::OsString> {
-    env::var_os(variable).filter(|value| !value.is_empty())
+/// Builds the device's `core` and `alloc`, which the compiler needs next: rustc compiles them on one core, and the last crates
+/// of the compiler leave one idle. Where it fails, the compiler tries again, and says why.
+fn sysroot_meanwhile(rustc: &Rustc) -> Option<JoinHandle<()>> {
+    if given("RUST_PTX_SYSROOT").is_some() {
+        return None;
+    }
+    let rustc = rustc.clone();
+    Some(std::thread::spawn(move || drop(ptx_sysroot::ensure(&rustc, None, &mut |_| {}))))
 }
 
-fn hash(text: &str) -> String {
-    let mut hasher = SipHasher13::new();
-    hasher.write(text.as_bytes());
-    format!("{:08x}", hasher.finish() as u32)
+fn root(checkout: &Checkout) -> &[u8] {
+    checkout.root.as_os_str().as_encoded_bytes()
+}
+
+fn given(variable: &str) -> Option<std::ffi::OsString> {
+    env::var_os(variable).filter(|value| !value.is_empty())
 }

@@ -1,15 +1,21 @@
 //! Where the compiler's sources are: in a clone of the repository, or in a registry of crates.
 
 use std::fs;
-use std::hash::Hasher;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use siphasher::sip::SipHasher13;
+use ptx_sysroot::hash;
 
 /// What the compiler is made of, from the repository's root.
-const PARTS: [&str; 6] =
-    ["Cargo.toml", "Cargo.lock", "codegen/cargo-ptx", "codegen/compiler", "codegen/project", "runtime/abi"];
+const PARTS: [&str; 7] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "codegen/cargo-ptx",
+    "codegen/compiler",
+    "codegen/project",
+    "codegen/sysroot",
+    "runtime/abi",
+];
 
 /// A folder with this is a clone's root.
 const PROGRAM: &str = "codegen/cargo-ptx";
@@ -59,16 +65,12 @@ fn digest(root: &Path) -> io::Result<String> {
         }
     }
     files.sort();
-    let mut hasher = SipHasher13::new();
-    let mut add = |bytes: &[u8]| {
-        hasher.write(&(bytes.len() as u64).to_le_bytes());
-        hasher.write(bytes);
-    };
+    let mut parts = Vec::new();
     for file in files {
-        add(file.strip_prefix(root).unwrap_or(&file).as_os_str().as_encoded_bytes());
-        add(&fs::read(&file)?);
+        parts.push(file.strip_prefix(root).unwrap_or(&file).as_os_str().as_encoded_bytes().to_vec());
+        parts.push(fs::read(&file)?);
     }
-    Ok(format!("{:016x}", hasher.finish()))
+    Ok(format!("{:016x}", hash::stable(parts)))
 }
 
 /// The file, or the files below the folder; nothing where there is neither.

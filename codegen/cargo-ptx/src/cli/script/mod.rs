@@ -17,7 +17,7 @@ use ptx_project::options::panics::PanicSettings;
 use ptx_project::options::{Settings, arch};
 use ptx_project::progress::Progress;
 use ptx_project::ready::sysroot_and_tools;
-use ptx_project::sysroot::Rustc;
+use ptx_project::sysroot;
 use ptx_project::tools;
 
 use environment::Environment;
@@ -71,7 +71,7 @@ pub fn run(args: ScriptArgs) -> Result<()> {
     let mut args = args;
     arch::check(&mut args.settings.arch, arch::From::BuildScript)?;
     if args.install_tools && tools::find().ptxas().is_none() {
-        let rustc = Rustc::query(&environment.rustc)?;
+        let rustc = sysroot::rustc(&environment.rustc)?;
         let ready = sysroot_and_tools(&rustc, environment.sysroot.as_deref(), &Progress::quiet());
         if let Err(failure) = ready.tools {
             failure.diagnostics.iter().for_each(|diagnostic| println!("cargo::warning={}", one_line(diagnostic)));

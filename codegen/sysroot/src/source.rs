@@ -3,13 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::html;
-use super::rustc::Rustc;
-use crate::cache;
-use ptx_codegen::codes::Code;
-use ptx_codegen::diagnostic::{Diagnostic, Result};
+use crate::failure::{Failure, Text};
+use crate::html;
+use crate::rustc::Rustc;
 
 /// The crates that are built from them.
 const CRATES: [&str; 2] = ["core", "alloc"];
@@ -22,8 +18,7 @@ const BESIDE_CORE: [&str; 2] = ["stdarch", "portable-simd"];
 const OF_OTHER_ARCHS: [&str; 4] = ["aarch64", "arm_shared", "x86", "x86_64"];
 
 /// Where sources come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A path that the user gave.
     Explicit,
@@ -43,6 +38,13 @@ impl std::fmt::Display for Source {
     }
 }
 
+impl Source {
+    /// The one that is displayed so.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        [Self::Explicit, Self::RustSrc, Self::RustDocs].into_iter().find(|source| source.to_string() == name)
+    }
+}
+
 /// Sources, or pages to make them from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {
@@ -53,16 +55,15 @@ pub struct Library {
 }
 
 /// The first of the places that has them.
-pub fn find(rustc: &Rustc, explicit: Option<&Path>) -> Result<Library> {
+pub fn find(rustc: &Rustc, explicit: Option<&Path>) -> Result<Library, Failure> {
     let has_sources = |path: &Path| CRATES.iter().all(|name| path.join(name).join("src/lib.rs").is_file());
     if let Some(path) = explicit {
         if has_sources(path) {
             return Ok(Library { path: path.to_path_buf(), source: Source::Explicit });
         }
         let message = format!("`{}` is neither a device sysroot nor Rust's `library` folder", path.display());
-        return Err(Diagnostic::error(Code::NoSysroot, message)
-            .help("give a folder that has core/src/lib.rs, or none: rust-src and rust-docs are found by themselves")
-            .into());
+        let help = "give a folder that has core/src/lib.rs, or none: rust-src and rust-docs are found by themselves";
+        return Err(Failure::Library(Text::new(message).help(help)));
     }
     let rust_src = rustc.sysroot.join("lib/rustlib/src/rust/library");
     if has_sources(&rust_src) {
@@ -74,12 +75,12 @@ pub fn find(rustc: &Rustc, explicit: Option<&Path>) -> Result<Library> {
     }
     let message =
         format!("rustc {} has neither rust-src nor rust-docs in `{}`", rustc.release, rustc.sysroot.display());
-    Err(no_source(message, rustc).into())
+    Err(no_source(message, rustc))
 }
 
 impl Library {
     /// A folder like `library` of Rust's repository: the sources themselves, or, from pages, one written to `scratch`.
-    pub fn unpack(&self, scratch: &Path) -> Result<PathBuf> {
+    pub(crate) fn unpack(&self, scratch: &Path) -> Result<PathBuf, Failure> {
         if self.source != Source::RustDocs {
             return Ok(self.path.clone());
         }
@@ -91,7 +92,7 @@ impl Library {
             let flat = scratch.join("core/src").join(name);
             if flat.is_dir() {
                 let place = scratch.join(name);
-                fs::rename(&flat, &place).map_err(|e| cache::failure(&place, "create", &e))?;
+                fs::rename(&flat, &place).map_err(Failure::cache("create", &place))?;
             }
         }
         for file in markdown.iter().map(|file| relocated(scratch, file)).filter(|file| file.starts_with(scratch)) {
@@ -120,11 +121,12 @@ fn relocated(scratch: &Path, file: &Path) -> PathBuf {
 }
 
 /// Writes the sources of a folder of pages; collects the Markdown files that they include.
-fn convert(pages: &Path, to: &Path, markdown: &mut Vec<PathBuf>) -> Result<()> {
+fn convert(pages: &Path, to: &Path, markdown: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let unreadable = |path: &Path, e: &dyn std::fmt::Display| {
-        Diagnostic::error(Code::NoSysroot, format!("cannot read Rust's source in `{}`: {e}", path.display())).help(
+        let message = format!("cannot read Rust's source in `{}`: {e}", path.display());
+        Failure::Library(Text::new(message).help(
             "install the component again: `rustup component remove rust-docs`, then `rustup component add rust-src`",
-        )
+        ))
     };
     for entry in fs::read_dir(pages).map_err(|e| unreadable(pages, &e))? {
         let entry = entry.map_err(|e| unreadable(pages, &e))?;
@@ -145,18 +147,20 @@ fn convert(pages: &Path, to: &Path, markdown: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-fn write(file: &Path, text: &str) -> Result<()> {
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(|e| cache::failure(folder, "create", &e))?;
-    fs::write(file, text).map_err(|e| cache::failure(file, "write", &e).into())
+    fs::create_dir_all(folder).map_err(Failure::cache("create", folder))?;
+    fs::write(file, text).map_err(Failure::cache("write", file))
 }
 
 /// The error where no sources were found.
-fn no_source(message: String, rustc: &Rustc) -> Diagnostic {
+fn no_source(message: String, rustc: &Rustc) -> Failure {
     let toolchain = rustc.toolchain().map(|name| format!(" --toolchain {name}")).unwrap_or_default();
-    Diagnostic::error(Code::NoSysroot, message)
-        .note("`core` and `alloc` for the GPU are built from the sources that come with rustc")
-        .help(format!("run `rustup component add rust-src{toolchain}` (the component rust-docs does as well)"))
+    Failure::Library(
+        Text::new(message)
+            .note("`core` and `alloc` for the GPU are built from the sources that come with rustc")
+            .help(format!("run `rustup component add rust-src{toolchain}` (the component rust-docs does as well)")),
+    )
 }
 
 #[cfg(test)]
@@ -185,7 +189,8 @@ mod tests {
         let rustc = rustc(&toolchain);
         let error = find(&rustc, None).unwrap_err().to_string();
         assert!(
-            error.contains("PTX0018") && error.contains("rustup component add rust-src --toolchain nightly"),
+            error.contains("neither rust-src nor")
+                && error.contains("rustup component add rust-src --toolchain nightly"),
             "{error}"
         );
 

@@ -4,24 +4,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::rustc::Rustc;
-use super::source::Library;
 use crate::cache;
-use crate::progress::Progress;
-use ptx_codegen::codes::Code;
-use ptx_codegen::diagnostic::{Diagnostic, Result};
-use ptx_codegen::hash;
-use ptx_codegen::request::TARGET;
+use crate::failure::{Failure, Text};
+use crate::hash;
+use crate::rustc::Rustc;
+use crate::source::Library;
+use crate::{CRATES, Event, TARGET};
 
 /// Counts changes of what a sysroot holds that neither [`OPTIONS`] nor [`BUILTINS`] shows.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The crate that stands for `compiler_builtins`, carried along so that an installed program has it.
 const BUILTINS: &[(&str, &str)] = &[
-    ("lib.rs", include_str!("../device/builtins/lib.rs")),
-    ("float.rs", include_str!("../device/builtins/float.rs")),
-    ("int.rs", include_str!("../device/builtins/int.rs")),
-    ("mem.rs", include_str!("../device/builtins/mem.rs")),
+    ("lib.rs", include_str!("builtins/lib.rs")),
+    ("float.rs", include_str!("builtins/float.rs")),
+    ("int.rs", include_str!("builtins/int.rs")),
+    ("mem.rs", include_str!("builtins/mem.rs")),
 ];
 
 /// How the crates are compiled. Several codegen units: on two cores `core` takes two thirds of the time of one. No
@@ -51,32 +49,27 @@ pub fn key(rustc: &Rustc, explicit: Option<&Path>) -> String {
 }
 
 /// Fills the folder `sysroot`.
-pub fn build(rustc: &Rustc, library: &Library, sysroot: &Path, progress: &Progress) -> Result<()> {
-    let step = progress.bar(format!("Building device sysroot for rustc {} from {}", rustc.release, library.source), 4);
+pub fn build(rustc: &Rustc, library: &Library, sysroot: &Path, hear: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+    hear(Event::Begun(library.source));
     let scratch = sysroot.join("scratch");
     let folder = library_folder(sysroot);
     let builtins = scratch.join("compiler_builtins");
     for folder in [&scratch, &folder, &builtins] {
-        fs::create_dir_all(folder).map_err(|e| cache::failure(folder, "create", &e))?;
+        fs::create_dir_all(folder).map_err(Failure::cache("create", folder))?;
     }
     for (name, text) in BUILTINS {
         let file = builtins.join(name);
-        fs::write(&file, text).map_err(|e| cache::failure(&file, "write", &e))?;
+        fs::write(&file, text).map_err(Failure::cache("write", &file))?;
     }
     let sources = library.unpack(&scratch.join("library"))?;
     let build = Build { rustc, sources: &sources, sysroot };
-    let crates = [
-        ("core", sources.join("core/src/lib.rs")),
-        ("compiler_builtins", builtins.join("lib.rs")),
-        ("alloc", sources.join("alloc/src/lib.rs")),
-    ];
-    for (name, root) in crates {
-        step.advance(1);
-        step.message(&format!("Building device sysroot for rustc {}: {name}", rustc.release));
-        build.compile(name, &root)?;
+    for name in CRATES {
+        hear(Event::Compiling(name));
+        let folder = if name == "compiler_builtins" { builtins.clone() } else { sources.join(name).join("src") };
+        build.compile(name, &folder.join("lib.rs"))?;
     }
     cache::remove(&scratch)?;
-    step.finish(format!("Built device sysroot for rustc {} from {}", rustc.release, library.source));
+    hear(Event::Built(library.source));
     Ok(())
 }
 
@@ -87,7 +80,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    fn compile(&self, name: &str, root: &Path) -> Result<()> {
+    fn compile(&self, name: &str, root: &Path) -> Result<(), Failure> {
         let mut command = Command::new(self.rustc.compiler());
         command.args(["--crate-name", name, "--edition=2024", "--target", TARGET]).args(OPTIONS);
         command.arg(root).arg("--out-dir").arg(library_folder(self.sysroot)).arg("--sysroot").arg(self.sysroot);
@@ -101,8 +94,8 @@ impl Build<'_> {
             command.env("RUSTC_BOOTSTRAP", "1");
         }
         let output = command.output().map_err(|e| {
-            Diagnostic::error(Code::NoSysroot, format!("cannot run `{}`: {e}", self.rustc.compiler().display()))
-                .help("install the toolchain again")
+            let message = format!("cannot run `{}`: {e}", self.rustc.compiler().display());
+            Failure::Library(Text::new(message).help("install the toolchain again"))
         })?;
         if output.status.success() {
             return Ok(());
@@ -110,15 +103,15 @@ impl Build<'_> {
         let messages = String::from_utf8_lossy(&output.stderr);
         let message = format!("rustc {} could not compile `{name}` for the device", self.rustc.release);
         let full = messages.contains("No space left on device") || messages.contains("Disk quota exceeded");
-        Err(if full {
-            let message = format!("{message}: the disk with `{}` is full", self.sysroot.display());
-            cache::full(Diagnostic::error(Code::OutputFailed, message))
-        } else {
-            Diagnostic::error(Code::NoSysroot, message)
-                .note(shorten(&messages))
-                .help("use the nightly toolchain; where it fails on that too, please report it")
+        if full {
+            let disk = format!("{message}: the disk with `{}` is full", self.sysroot.display());
+            return Err(Failure::Full(Text::new(disk)));
         }
-        .into())
+        Err(Failure::Library(
+            Text::new(message)
+                .note(shorten(&messages))
+                .help("use the nightly toolchain; where it fails on that too, please report it"),
+        ))
     }
 }
 

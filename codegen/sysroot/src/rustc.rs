@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptx_codegen::codes::Code;
-use ptx_codegen::diagnostic::{Diagnostic, Result};
+use crate::failure::{Failure, Text};
+use crate::hash;
 
 /// A compiler and what `rustc -vV` says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Rustc {
 
 impl Rustc {
     /// Asks it.
-    pub fn query(path: &Path) -> Result<Self> {
+    pub fn query(path: &Path) -> Result<Self, Failure> {
         // Both at once: rustc starts slowly, behind rustup's proxy above all, and every build asks.
         let (verbose, sysroot) = std::thread::scope(|scope| {
             let verbose = scope.spawn(|| run(path, &["-vV"]));
@@ -34,18 +34,18 @@ impl Rustc {
         });
         let verbose = verbose?;
         Self::parse(path, &verbose, &sysroot?).ok_or_else(|| {
-            Diagnostic::error(Code::CargoFailed, format!("`{} -vV` does not say which rustc it is", path.display()))
-                .note(format!("it printed: {}", verbose.trim()))
-                .help("use a rustc with the LLVM backend; `RUSTC` or cargo's `build.rustc` may name another program")
-                .into()
+            Failure::Rustc(
+                Text::new(format!("`{} -vV` does not say which rustc it is", path.display()))
+                    .note(format!("it printed: {}", verbose.trim()))
+                    .help(
+                        "use a rustc with the LLVM backend; `RUSTC` or cargo's `build.rustc` may name another program",
+                    ),
+            )
         })
     }
 
     fn parse(path: &Path, verbose: &str, sysroot: &str) -> Option<Self> {
-        let field = |name: &str| {
-            let value = verbose.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?;
-            Some(value.trim().to_string())
-        };
+        let field = |name| field(verbose, name);
         Some(Self {
             path: path.to_path_buf(),
             release: field("release")?,
@@ -54,6 +54,19 @@ impl Rustc {
             llvm: field("LLVM version")?,
             sysroot: sysroot.trim().into(),
         })
+    }
+
+    /// LLVM's major version, as in `22`.
+    pub fn llvm_major(&self) -> &str {
+        self.llvm.split('.').next().unwrap_or_default()
+    }
+
+    /// What tells it from every other rustc, in eight digits.
+    pub fn digest(&self) -> String {
+        let commit = self.commit_hash.as_deref().unwrap_or_default();
+        let folder = self.sysroot.to_string_lossy();
+        let hash = hash::stable([&self.release, commit, &self.host, &self.llvm, &folder]);
+        format!("{:08x}", hash as u32)
     }
 
     /// Whether it takes unstable options by itself.
@@ -72,7 +85,7 @@ impl Rustc {
     }
 
     /// The compiler itself, not rustup's proxy, which would choose anew by the current folder.
-    pub(super) fn compiler(&self) -> PathBuf {
+    pub(crate) fn compiler(&self) -> PathBuf {
         self.beside("rustc").unwrap_or_else(|| self.path.clone())
     }
 
@@ -83,21 +96,27 @@ impl Rustc {
     }
 
     /// rustup's name of the toolchain, if rustup manages it.
-    pub(super) fn toolchain(&self) -> Option<&str> {
+    pub(crate) fn toolchain(&self) -> Option<&str> {
         let parent = self.sysroot.parent()?;
         (parent.file_name()? == "toolchains").then(|| self.sysroot.file_name()?.to_str())?
     }
 }
 
-fn run(path: &Path, args: &[&str]) -> Result<String> {
+/// The value in the line `name: value`.
+pub(crate) fn field(text: &str, name: &str) -> Option<String> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?;
+    Some(value.trim().to_string())
+}
+
+fn run(path: &Path, args: &[&str]) -> Result<String, Failure> {
     let failed = |why: String| {
-        Diagnostic::error(Code::CargoFailed, format!("cannot run `{} {}`: {why}", path.display(), args.join(" ")))
-            .help("install Rust by rustup, or set `RUSTC` to a rustc that works")
+        let message = format!("cannot run `{} {}`: {why}", path.display(), args.join(" "));
+        Failure::Rustc(Text::new(message).help("install Rust by rustup, or set `RUSTC` to a rustc that works"))
     };
     let output = Command::new(path).args(args).output().map_err(|e| failed(e.to_string()))?;
     if !output.status.success() {
         let err = String::from_utf8_lossy(&output.stderr);
-        return Err(failed(format!("{}\n{}", output.status, err.trim())).into());
+        return Err(failed(format!("{}\n{}", output.status, err.trim())));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
