@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use ptx_codegen::diagnostic::Result;
-use ptx_sysroot::{CRATES, Event};
+use ptx_sysroot::{CRATES, Event, Pace};
 
 use crate::cache::diagnostic;
 use crate::progress::Progress;
@@ -46,7 +46,7 @@ pub fn ensure(rustc: &Rustc, explicit: Option<&Path>, progress: &Progress) -> Re
             }
         }
     };
-    Ok(ptx_sysroot::ensure(rustc, explicit.as_deref(), &mut hear).map_err(diagnostic)?)
+    Ok(ptx_sysroot::ensure(rustc, explicit.as_deref(), Pace::Full, &mut hear).map_err(diagnostic)?)
 }
 
 /// The sources of `core` and `alloc`, for reading: rust-src's, or those that rust-docs shows, unpacked into the cache.

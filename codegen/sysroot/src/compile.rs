@@ -9,7 +9,7 @@ use crate::failure::{Failure, Text};
 use crate::hash;
 use crate::rustc::Rustc;
 use crate::source::Library;
-use crate::{CRATES, Event, TARGET};
+use crate::{CRATES, Event, Pace, TARGET};
 
 /// Counts changes of what a sysroot holds that neither [`OPTIONS`] nor [`BUILTINS`] shows.
 const FORMAT: u32 = 2;
@@ -49,7 +49,13 @@ pub fn key(rustc: &Rustc, explicit: Option<&Path>) -> String {
 }
 
 /// Fills the folder `sysroot`.
-pub fn build(rustc: &Rustc, library: &Library, sysroot: &Path, hear: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+pub fn build(
+    rustc: &Rustc,
+    library: &Library,
+    sysroot: &Path,
+    pace: Pace,
+    hear: &mut dyn FnMut(Event),
+) -> Result<(), Failure> {
     hear(Event::Begun(library.source));
     let scratch = sysroot.join("scratch");
     let folder = library_folder(sysroot);
@@ -62,7 +68,7 @@ pub fn build(rustc: &Rustc, library: &Library, sysroot: &Path, hear: &mut dyn Fn
         fs::write(&file, text).map_err(Failure::cache("write", &file))?;
     }
     let sources = library.unpack(&scratch.join("library"))?;
-    let build = Build { rustc, sources: &sources, sysroot };
+    let build = Build { rustc, pace, sources: &sources, sysroot };
     for name in CRATES {
         hear(Event::Compiling(name));
         let folder = if name == "compiler_builtins" { builtins.clone() } else { sources.join(name).join("src") };
@@ -75,13 +81,27 @@ pub fn build(rustc: &Rustc, library: &Library, sysroot: &Path, hear: &mut dyn Fn
 
 struct Build<'a> {
     rustc: &'a Rustc,
+    pace: Pace,
     sources: &'a Path,
     sysroot: &'a Path,
 }
 
 impl Build<'_> {
+    fn command(&self) -> Command {
+        let compiler = self.rustc.compiler();
+        match self.pace {
+            Pace::Full => Command::new(compiler),
+            // The program of every Unix.
+            Pace::Meanwhile => {
+                let mut command = Command::new("nice");
+                command.arg(compiler);
+                command
+            }
+        }
+    }
+
     fn compile(&self, name: &str, root: &Path) -> Result<(), Failure> {
-        let mut command = Command::new(self.rustc.compiler());
+        let mut command = self.command();
         command.args(["--crate-name", name, "--edition=2024", "--target", TARGET]).args(OPTIONS);
         command.arg(root).arg("--out-dir").arg(library_folder(self.sysroot)).arg("--sysroot").arg(self.sysroot);
         // The names that rustc's own libraries have in panics and debug information, wherever the sources lie here.

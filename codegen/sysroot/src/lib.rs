@@ -48,12 +48,26 @@ pub enum Event {
     Built(Source),
 }
 
+/// How fast a build is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Somebody waits for it.
+    Full,
+    /// While something else is built, and with what that leaves of the processor.
+    Meanwhile,
+}
+
 /// What is built, in this order.
 pub const CRATES: [&str; 3] = ["core", "compiler_builtins", "alloc"];
 
 /// The device sysroot for a rustc: `explicit` (a ready sysroot, or a `library` folder of Rust's sources, from the file system's
 /// root), else built from rust-src, else from rust-docs. A later call finds it in the cache.
-pub fn ensure(rustc: &Rustc, explicit: Option<&Path>, hear: &mut dyn FnMut(Event)) -> Result<Sysroot, Failure> {
+pub fn ensure(
+    rustc: &Rustc,
+    explicit: Option<&Path>,
+    pace: Pace,
+    hear: &mut dyn FnMut(Event),
+) -> Result<Sysroot, Failure> {
     if let Some(path) = explicit.filter(|path| is_sysroot(path)) {
         return Ok(Sysroot { path: path.to_path_buf(), source: Source::Explicit });
     }
@@ -62,7 +76,7 @@ pub fn ensure(rustc: &Rustc, explicit: Option<&Path>, hear: &mut dyn FnMut(Event
     if let Some(partial) = Partial::begin(&path, || hear(Event::Waiting))? {
         let library = source::find(rustc, explicit)?;
         let begun = Instant::now();
-        compile::build(rustc, &library, partial.path(), hear)?;
+        compile::build(rustc, &library, partial.path(), pace, hear)?;
         let record = Record {
             release: rustc.release.clone(),
             commit_hash: rustc.commit_hash.clone(),

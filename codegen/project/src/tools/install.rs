@@ -43,6 +43,10 @@ fn folder() -> Result<PathBuf> {
 
 /// Says what [`install`] fetches: what, how much, from where, to where, and under which terms.
 pub fn download() -> Result<String> {
+    described(Python::find().ok())
+}
+
+fn described(python: Option<Python>) -> Result<String> {
     let names: Vec<String> = PACKAGES.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let [packed, unpacked] = SIZE;
     Ok(format!(
@@ -51,18 +55,17 @@ pub fn download() -> Result<String> {
          to:       {}\n  \
          licence:  NVIDIA's, not this project's: {LICENCE}\n  \
          `cargo ptx setup --no-tools` leaves them out; a CUDA toolkit that CUDA_HOME names does as well",
-        index(),
+        index(python),
         names.join(", "),
         folder()?.display(),
     ))
 }
 
 /// The package index that pip asks, without a password.
-fn index() -> String {
+fn index(python: Option<Python>) -> String {
     let configured = || {
-        let python = Python::find().ok()?;
         let output =
-            Command::new(python.program).args(["-m", "pip", "config", "get", "global.index-url"]).output().ok()?;
+            Command::new(python?.program).args(["-m", "pip", "config", "get", "global.index-url"]).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
     };
     let url = std::env::var("PIP_INDEX_URL").ok().or_else(configured).filter(|url| !url.is_empty());
@@ -81,7 +84,7 @@ pub fn install(progress: &Progress) -> Result<PathBuf> {
     let waiting = || progress.line("Waiting for another installation of NVIDIA's tools");
     cache::make_once(&folder()?, waiting, |partial| {
         let python = Python::find()?;
-        progress.line(&format!("Downloading {}", download()?));
+        progress.line(&format!("Downloading {}", described(Some(python))?));
         let wheels = partial.join("wheels");
         let step = progress.bar("Downloading NVIDIA's tools", 1 + PACKAGES.len() as u64);
         python.download(&wheels)?;
@@ -107,6 +110,7 @@ pub fn python_with_pip() -> Result<&'static str> {
     Ok(Python::find()?.program)
 }
 
+#[derive(Clone, Copy)]
 struct Python {
     program: &'static str,
 }
@@ -121,7 +125,8 @@ impl Python {
         let Some(program) = ["python3", "python"].into_iter().find(|program| answers(program, &is_python_3)) else {
             return Err(missing("Python 3.8 or later was not found").help("install Python 3").into());
         };
-        if !answers(program, &["-m", "pip", "--version"]) {
+        // Running pip would take ten times as long.
+        if !answers(program, &["-c", "import pip"]) {
             return Err(missing("Python has no pip")
                 .help(format!(
                     "run `{program} -m ensurepip`, or install your system's package python3-pip, or make an environment \

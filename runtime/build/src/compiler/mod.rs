@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use ptx_sysroot::cache::{self, Partial};
-use ptx_sysroot::{Failure, Rustc, hash};
+use ptx_sysroot::{Failure, Pace, Rustc, hash};
 
 use identity::Identity;
 use terminal::Terminal;
@@ -133,14 +133,14 @@ fn cached(rustc: &Rustc, checkout: Option<&Checkout>) -> Result<PathBuf, String>
     Ok(folder.join("bin").join(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Builds the device's `core` and `alloc`, which the compiler needs next: rustc compiles them on one core, and the last crates
-/// of the compiler leave one idle. Where it fails, the compiler tries again, and says why.
+/// Builds the device's `core` and `alloc`, which the compiler needs next, with what its own build leaves idle: rustc compiles
+/// them on one core, as it does the last crates of the compiler. Where it fails, the compiler tries again, and says why.
 fn sysroot_meanwhile(rustc: &Rustc) -> Option<JoinHandle<()>> {
     if given("RUST_PTX_SYSROOT").is_some() {
         return None;
     }
     let rustc = rustc.clone();
-    Some(std::thread::spawn(move || drop(ptx_sysroot::ensure(&rustc, None, &mut |_| {}))))
+    Some(std::thread::spawn(move || drop(ptx_sysroot::ensure(&rustc, None, Pace::Meanwhile, &mut |_| {}))))
 }
 
 fn root(checkout: &Checkout) -> &[u8] {
