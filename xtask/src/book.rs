@@ -30,7 +30,7 @@ pub fn run() -> Result<()> {
 /// mdBook, which is built first where it is not there: in the dev profile, because that is less than half of the work,
 /// and a book of ours takes it less than a second.
 fn mdbook() -> Result<PathBuf> {
-    let cache = ptx_sysroot::cache::root()?;
+    let cache = ptx_setup::cache::root()?;
     let root = cache.join(format!("mdbook-{MDBOOK}"));
     let program = root.join("bin/mdbook");
     if !program.exists() {

@@ -1,4 +1,4 @@
-//! The user's cache folder, which is `ptx-sysroot`'s, with failures that have codes.
+//! The user's cache folder, which is `ptx-setup`'s, with failures that have codes.
 
 use std::fs;
 use std::io;
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
 use ptx_codegen::files;
-use ptx_sysroot::Failure;
-use ptx_sysroot::cache::Partial;
+use ptx_setup::Failure;
+use ptx_setup::cache::Partial;
 
-pub use ptx_sysroot::cache::VARIABLE as CACHE_VARIABLE;
+pub use ptx_setup::cache::VARIABLE as CACHE_VARIABLE;
 
 /// The folder below [`root`] with what ptxas made; it may be removed at any time.
 pub const PTXAS: &str = "ptxas";
 
 /// Where sysroots and downloaded tools are kept: `RUST_PTX_CACHE`, else `rust-ptx` in the user's cache folder.
 pub fn root() -> Result<PathBuf> {
-    Ok(ptx_sysroot::cache::root().map_err(diagnostic)?)
+    Ok(ptx_setup::cache::root().map_err(diagnostic)?)
 }
 
 /// Makes the folder `dir` by `make`, unless it is there already.
@@ -34,7 +34,7 @@ pub fn make_once(dir: &Path, waiting: impl FnOnce(), make: impl FnOnce(&Path) ->
 
 /// Removes a folder if it is there.
 pub fn remove(dir: &Path) -> Result<()> {
-    Ok(ptx_sysroot::cache::remove(dir).map_err(diagnostic)?)
+    Ok(ptx_setup::cache::remove(dir).map_err(diagnostic)?)
 }
 
 /// Bytes that the files below a folder take.
@@ -58,29 +58,23 @@ pub(crate) fn diagnostic(failed: Failure) -> Diagnostic {
             return Diagnostic::error(Code::OutputFailed, "the user has no home folder, so there is no cache folder")
                 .help(format!("set {CACHE_VARIABLE} to a folder that may be written"));
         }
-        Failure::Full(text) => return full(Diagnostic::error(Code::OutputFailed, text.message)),
         Failure::Rustc(text) => (Code::CargoFailed, text),
         Failure::Library(text) => (Code::NoSysroot, text),
+        Failure::Tools(text) => (Code::PtxasMissing, text),
+        Failure::Full(mut text) => {
+            text.help
+                .push(format!("free about 500 MB of disk space, or set {CACHE_VARIABLE} to a folder on another disk"));
+            (Code::OutputFailed, text)
+        }
         other => return Diagnostic::error(Code::OutputFailed, other.to_string()),
     };
-    let mut diagnostic = Diagnostic::error(code, text.message);
-    if let Some(note) = text.note {
-        diagnostic = diagnostic.note(note);
-    }
-    match text.help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
+    let diagnostic = text.notes.into_iter().fold(Diagnostic::error(code, text.message), Diagnostic::note);
+    text.help.into_iter().fold(diagnostic, Diagnostic::help)
 }
 
 /// What to say where a file or folder of the cache cannot be used; `verb` as in "cannot `create`".
 pub(crate) fn failure(path: &Path, verb: &str, error: &io::Error) -> Diagnostic {
     files::failed(verb, path, error, &format!("set {CACHE_VARIABLE} to a folder that may be written"))
-}
-
-/// Adds what to do where the disk is full.
-pub(crate) fn full(diagnostic: Diagnostic) -> Diagnostic {
-    diagnostic.help(format!("free about 500 MB of disk space, or set {CACHE_VARIABLE} to a folder on another disk"))
 }
 
 #[cfg(test)]

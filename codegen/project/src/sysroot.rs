@@ -1,15 +1,16 @@
-//! `core`, `alloc` and `compiler_builtins` for the device, by the crate `ptx-sysroot`: with progress, and failures that have
+//! `core`, `alloc` and `compiler_builtins` for the device, by the crate `ptx-setup`: with progress, and failures that have
 //! codes.
 
 use std::path::{Path, PathBuf};
 
 use ptx_codegen::diagnostic::Result;
-use ptx_sysroot::{CRATES, Event, Pace};
+use ptx_setup::sysroot::{self, CRATES, Event, Pace};
 
 use crate::cache::diagnostic;
 use crate::progress::Progress;
 
-pub use ptx_sysroot::{Library, Record, Rustc, Source, Sysroot, library_folder};
+pub use ptx_setup::Rustc;
+pub use ptx_setup::sysroot::{Library, Record, Source, Sysroot, library_folder};
 
 /// rustc compiles short functions that call no others into their callers in other crates. What it made of `libm::logf` so
 /// could not be replaced by libdevice's; and the linker, which sees all crates, inlines by itself. Stable rustc has no such
@@ -46,29 +47,29 @@ pub fn ensure(rustc: &Rustc, explicit: Option<&Path>, progress: &Progress) -> Re
             }
         }
     };
-    Ok(ptx_sysroot::ensure(rustc, explicit.as_deref(), Pace::Full, &mut hear).map_err(diagnostic)?)
+    Ok(sysroot::ensure(rustc, explicit.as_deref(), Pace::Full, &mut hear).map_err(diagnostic)?)
 }
 
 /// The sources of `core` and `alloc`, for reading: rust-src's, or those that rust-docs shows, unpacked into the cache.
 /// `None` where neither is there.
 pub fn sources(rustc: &Rustc, progress: &Progress) -> Result<Option<PathBuf>> {
     let waiting = || progress.line("Waiting for another process that unpacks Rust's sources");
-    Ok(ptx_sysroot::sources(rustc, waiting).map_err(diagnostic)?)
+    Ok(sysroot::sources(rustc, waiting).map_err(diagnostic)?)
 }
 
 /// Where the sysroot of this rustc is or would be.
 pub fn place(rustc: &Rustc, explicit: Option<&Path>) -> Result<PathBuf> {
-    Ok(ptx_sysroot::place(rustc, explicit).map_err(diagnostic)?)
+    Ok(sysroot::place(rustc, explicit).map_err(diagnostic)?)
 }
 
 /// Every sysroot in the cache.
 pub fn list() -> Result<Vec<(PathBuf, Record)>> {
-    Ok(ptx_sysroot::list().map_err(diagnostic)?)
+    Ok(sysroot::list().map_err(diagnostic)?)
 }
 
 /// What sysroot would be built from, if anything is there.
 pub fn find_source(rustc: &Rustc, explicit: Option<&Path>) -> Result<Library> {
-    Ok(ptx_sysroot::find_source(rustc, explicit).map_err(diagnostic)?)
+    Ok(sysroot::find_source(rustc, explicit).map_err(diagnostic)?)
 }
 
 #[cfg(test)]

@@ -282,7 +282,7 @@ impl Builder {
             let package = PathBuf::from(get("CARGO_MANIFEST_DIR")?).join(self.kernels.unwrap_or_default());
             return check::stand_in(&package, self.name, get("OUT_DIR")?.as_ref()).map_err(|e| format!("error: {e}"));
         }
-        let compiler = compiler::find().map_err(|reason| format!("error: {reason}"))?;
+        let compiler = compiler::find(self.install_tools).map_err(|reason| format!("error: {reason}"))?;
         for path in &compiler.watched {
             println!("cargo::rerun-if-changed={}", path.display());
         }

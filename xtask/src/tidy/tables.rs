@@ -125,7 +125,7 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("codegen/cargo-ptx/src/debugger", "where cuda-gdb lies"),
     ("codegen/project/src/build/cargo.rs", "the device build's cargo must not see the outer one's variables"),
     ("codegen/project/src/build/profile.rs", "cargo's profiles can be set by variables"),
-    ("codegen/sysroot/src/cache.rs", "where the cache lies"),
+    ("codegen/setup/src/cache.rs", "where the cache lies"),
     ("codegen/project/src/linker.rs", "whether this program is to be rustc's linker"),
     ("codegen/project/src/options", "settings come from variables, too"),
     ("codegen/project/src/timings.rs", "whether the linker's measurements are wanted"),

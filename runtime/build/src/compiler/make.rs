@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use ptx_sysroot::Rustc;
+use ptx_setup::Rustc;
 
 use super::sources::Checkout;
 

@@ -13,8 +13,9 @@ use std::sync::OnceLock;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use ptx_sysroot::cache::{self, Partial};
-use ptx_sysroot::{Failure, Pace, Rustc, hash};
+use ptx_setup::cache::{self, Partial};
+use ptx_setup::sysroot::{self, Pace};
+use ptx_setup::{Failure, Rustc, hash, tools};
 
 use identity::Identity;
 use terminal::Terminal;
@@ -38,12 +39,14 @@ pub struct Compiler {
 
 /// Finds it, once for a build script, or says why there is none: the program that [`VARIABLE`] names; else one on `PATH`, in
 /// cargo's folder for programs or, of a clone, in the folder in which cargo builds; else the one in the cache.
-pub fn find() -> Result<&'static Compiler, &'static str> {
+///
+/// While it is built, so is what it needs next: `with_tools`, NVIDIA's tools too are installed, where there are none.
+pub fn find(with_tools: bool) -> Result<&'static Compiler, &'static str> {
     static FOUND: OnceLock<Result<Compiler, String>> = OnceLock::new();
-    FOUND.get_or_init(search).as_ref().map_err(String::as_str)
+    FOUND.get_or_init(|| search(with_tools)).as_ref().map_err(String::as_str)
 }
 
-fn search() -> Result<Compiler, String> {
+fn search(with_tools: bool) -> Result<Compiler, String> {
     let rustc = Rustc::query(&given("RUSTC").map_or_else(|| "rustc".into(), PathBuf::from))
         .map_err(|failure| failure.to_string())?;
     let checkout = Checkout::find()?;
@@ -69,7 +72,7 @@ fn search() -> Result<Compiler, String> {
         watched.push(program.clone());
         return Ok(Compiler { program, watched });
     }
-    Ok(Compiler { program: cached(&rustc, checkout.as_ref())?, watched })
+    Ok(Compiler { program: cached(&rustc, checkout.as_ref(), with_tools)?, watched })
 }
 
 /// Programs of that name which are there, in the order in which they are tried.
@@ -93,7 +96,7 @@ fn candidates(in_clone: bool) -> Vec<PathBuf> {
 }
 
 /// The one in the cache; built if it is not there.
-fn cached(rustc: &Rustc, checkout: Option<&Checkout>) -> Result<PathBuf, String> {
+fn cached(rustc: &Rustc, checkout: Option<&Checkout>, with_tools: bool) -> Result<PathBuf, String> {
     let version = env!("CARGO_PKG_VERSION");
     let text = |failure: Failure| failure.to_string();
     let compilers = cache::root().map_err(text)?.join("compiler");
@@ -115,7 +118,7 @@ fn cached(rustc: &Rustc, checkout: Option<&Checkout>) -> Result<PathBuf, String>
             Some(_) => compilers.join(format!("{of_rustc}-target")),
             None => partial.path().join("target"),
         };
-        let sysroot = sysroot_meanwhile(rustc);
+        let meanwhile = [sysroot_meanwhile(rustc), tools_meanwhile(with_tools)];
         make::make(&cargo, rustc, checkout, partial.path(), &scratch).map_err(|reason| {
             format!("cannot build {what}\n{reason}\n\nhelp: {VARIABLE} may name a built {PROGRAM}")
         })?;
@@ -124,8 +127,8 @@ fn cached(rustc: &Rustc, checkout: Option<&Checkout>) -> Result<PathBuf, String>
         }
         partial.publish().map_err(text)?;
         terminal.line("Built", &format!("{what} in {:.1} s", begun.elapsed().as_secs_f64()));
-        // A panic of it is the compiler's to repeat.
-        let _ = sysroot.map(JoinHandle::join);
+        // What went wrong there goes wrong again in the compiler, which says so.
+        meanwhile.into_iter().flatten().for_each(|thread| drop(thread.join()));
     }
     if let Some(of_clone) = of_clone {
         old::remove(&folder, &of_clone);
@@ -133,14 +136,23 @@ fn cached(rustc: &Rustc, checkout: Option<&Checkout>) -> Result<PathBuf, String>
     Ok(folder.join("bin").join(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Builds the device's `core` and `alloc`, which the compiler needs next, with what its own build leaves idle: rustc compiles
-/// them on one core, as it does the last crates of the compiler. Where it fails, the compiler tries again, and says why.
+/// Builds the device's `core` and `alloc`, with what the compiler's build leaves idle: rustc compiles them on one core, as it
+/// does the last crates of the compiler.
 fn sysroot_meanwhile(rustc: &Rustc) -> Option<JoinHandle<()>> {
-    if given("RUST_PTX_SYSROOT").is_some() {
-        return None;
-    }
     let rustc = rustc.clone();
-    Some(std::thread::spawn(move || drop(ptx_sysroot::ensure(&rustc, None, Pace::Meanwhile, &mut |_| {}))))
+    let build = move || drop(sysroot::ensure(&rustc, None, Pace::Meanwhile, &mut |_| {}));
+    given("RUST_PTX_SYSROOT").is_none().then(|| std::thread::spawn(build))
+}
+
+/// Installs NVIDIA's tools, which takes the network more than the processor.
+fn tools_meanwhile(wanted: bool) -> Option<JoinHandle<()>> {
+    let say = |event| {
+        if let tools::Event::Begun(what) = event {
+            Terminal::of_cargo().line("Downloading", what.lines().next().unwrap_or_default());
+        }
+    };
+    let install = move || drop(tools::install(&mut { say }));
+    (wanted && !tools::has_ptxas()).then(|| std::thread::spawn(install))
 }
 
 fn root(checkout: &Checkout) -> &[u8] {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use ptx_sysroot::cache::beside;
+use ptx_setup::cache::beside;
 
 /// How long a compiler of sources that have changed since is kept: another build may be using it.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);

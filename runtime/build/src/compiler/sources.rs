@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ptx_sysroot::hash;
+use ptx_setup::hash;
 
 /// What the compiler is made of, from the repository's root.
 const PARTS: [&str; 7] = [
@@ -13,7 +13,7 @@ const PARTS: [&str; 7] = [
     "codegen/cargo-ptx",
     "codegen/compiler",
     "codegen/project",
-    "codegen/sysroot",
+    "codegen/setup",
     "runtime/abi",
 ];
 

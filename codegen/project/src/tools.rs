@@ -1,12 +1,15 @@
 //! Finds NVIDIA's command-line tools, and installs them where there are none.
 
-mod install;
-
 use std::path::{Path, PathBuf};
 
+use ptx_codegen::diagnostic::Result;
 use ptx_codegen::tool::{Libdevice, Name, Origin, Tool, Tools};
+use ptx_setup::tools::{self, Event, Place};
 
-pub use install::{LICENCE, PACKAGES, download, install, place, python_with_pip};
+use crate::cache::diagnostic;
+use crate::progress::Progress;
+
+pub use ptx_setup::tools::{LICENCE, PACKAGES};
 
 /// The environment variable that names libdevice's file.
 pub const LIBDEVICE_VARIABLE: &str = "RUST_PTX_LIBDEVICE";
@@ -30,19 +33,51 @@ const DEVICE_RUNTIMES: [&str; 4] = [
 /// `PATH`, /usr/local/cuda, our cache.
 pub fn find() -> Tools {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let mut places = Vec::new();
-    for root in ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable) {
-        places.push((Origin::Toolkit, PathBuf::from(root).join("bin")));
-    }
-    let path = variable("PATH").unwrap_or_default();
-    places.extend(std::env::split_paths(&path).map(|folder| (Origin::Path, folder)));
-    places.push((Origin::Usual, "/usr/local/cuda/bin".into()));
-    if let Ok(root) = place() {
-        places.push((Origin::Installed, root.join("bin")));
-    }
+    let origin = |place| match place {
+        Place::Toolkit => Origin::Toolkit,
+        Place::Path => Origin::Path,
+        Place::Usual => Origin::Usual,
+        Place::Installed => Origin::Installed,
+    };
+    let places: Vec<_> = tools::places().into_iter().map(|(place, folder)| (origin(place), folder)).collect();
     let explicit = variable(LIBDEVICE_VARIABLE).map(|path| Libdevice { path: path.into(), origin: Origin::Explicit });
     let tools = find_in(&places, |name| variable(&name.variable()).map(PathBuf::from));
     Tools { libdevice: explicit.or(tools.libdevice), ..tools }
+}
+
+/// Where tools are or would be installed: a folder like a CUDA toolkit's, with `bin`, `include`, `lib` and `nvvm`.
+pub fn place() -> Result<PathBuf> {
+    Ok(tools::place().map_err(diagnostic)?)
+}
+
+/// Says what [`install`] fetches: what, how much, from where, to where, and under which terms.
+pub fn download() -> Result<String> {
+    Ok(tools::download().map_err(diagnostic)?)
+}
+
+/// The command of a Python 3 that has pip.
+pub fn python_with_pip() -> Result<&'static str> {
+    Ok(tools::python_with_pip().map_err(diagnostic)?)
+}
+
+/// Installs the tools unless they are installed, and says what it fetches; the result is [`place`].
+pub fn install(progress: &Progress) -> Result<PathBuf> {
+    let mut step = None;
+    let mut hear = |event| match (event, &step) {
+        (Event::Waiting, _) => progress.line("Waiting for another installation of NVIDIA's tools"),
+        (Event::Begun(what), _) => {
+            progress.line(&format!("Downloading {what}"));
+            step = Some(progress.bar("Downloading NVIDIA's tools", 1 + PACKAGES.len() as u64));
+        }
+        (Event::Downloaded, Some(step)) => step.advance(1),
+        (Event::Unpacking(package), Some(step)) => {
+            step.message(&format!("Unpacking {package}"));
+            step.advance(1);
+        }
+        (Event::Installed, Some(_)) => step.take().into_iter().for_each(|step| step.finish("Installed NVIDIA's tools")),
+        (_, None) => {}
+    };
+    Ok(tools::install(&mut hear).map_err(diagnostic)?)
 }
 
 fn find_in(places: &[(Origin, PathBuf)], explicit: impl Fn(Name) -> Option<PathBuf>) -> Tools {

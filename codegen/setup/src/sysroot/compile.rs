@@ -4,12 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cache;
-use crate::failure::{Failure, Text};
-use crate::hash;
-use crate::rustc::Rustc;
-use crate::source::Library;
-use crate::{CRATES, Event, Pace, TARGET};
+use super::{CRATES, Event, Library, Pace, TARGET};
+use crate::failure::Text;
+use crate::{Failure, Rustc, cache, hash};
 
 /// Counts changes of what a sysroot holds that neither [`OPTIONS`] nor [`BUILTINS`] shows.
 const FORMAT: u32 = 2;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, Text};
-use crate::html;
-use crate::rustc::Rustc;
+use super::html;
+use crate::failure::Text;
+use crate::{Failure, Rustc};
 
 /// The crates that are built from them.
 const CRATES: [&str; 2] = ["core", "alloc"];

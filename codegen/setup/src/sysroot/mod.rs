@@ -1,26 +1,18 @@
-//! `core`, `alloc` and `compiler_builtins` for the device, built once per rustc and kept in the user's cache; and that
-//! cache.
-//!
-//! A crate of its own, with next to no dependencies: `ptx-build` builds them while the compiler itself is being built.
+//! `core`, `alloc` and `compiler_builtins` for the device, built once per rustc and kept in the user's cache.
 
-pub mod cache;
 mod compile;
-mod failure;
-pub mod hash;
 mod html;
 mod record;
-mod rustc;
 mod source;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use cache::Partial;
+use crate::cache::{self, Partial};
+use crate::{Failure, Rustc};
 
 pub use compile::library_folder;
-pub use failure::{Failure, Text};
 pub use record::Record;
-pub use rustc::Rustc;
 pub use source::{Library, Source, find as find_source};
 
 /// The target that kernels are compiled for.

@@ -25,6 +25,8 @@ pub enum Failure {
     Rustc(Text),
     /// `core` or `alloc` has no sources, or does not compile.
     Library(Text),
+    /// NVIDIA's tools cannot be installed.
+    Tools(Text),
     /// The disk with the cache is full.
     Full(Text),
 }
@@ -35,23 +37,25 @@ pub struct Text {
     /// In one sentence.
     pub message: String,
     /// What else is known.
-    pub note: Option<String>,
+    pub notes: Vec<String>,
     /// What to do.
-    pub help: Option<String>,
+    pub help: Vec<String>,
 }
 
 impl Text {
-    /// Without a note.
+    /// Without notes.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), ..Self::default() }
     }
 
-    pub(crate) fn note(self, note: impl Into<String>) -> Self {
-        Self { note: Some(note.into()), ..self }
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
     }
 
-    pub(crate) fn help(self, help: impl Into<String>) -> Self {
-        Self { help: Some(help.into()), ..self }
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
     }
 }
 
@@ -73,14 +77,10 @@ impl fmt::Display for Failure {
             Self::NoHome => {
                 write!(f, "the user has no home folder, so there is no cache folder: set {VARIABLE} to one")
             }
-            Self::Rustc(text) | Self::Library(text) | Self::Full(text) => {
+            Self::Rustc(text) | Self::Library(text) | Self::Tools(text) | Self::Full(text) => {
                 f.write_str(&text.message)?;
-                for (kind, line) in [("note", &text.note), ("help", &text.help)] {
-                    if let Some(line) = line {
-                        write!(f, "\n{kind}: {line}")?;
-                    }
-                }
-                Ok(())
+                text.notes.iter().try_for_each(|note| write!(f, "\nnote: {note}"))?;
+                text.help.iter().try_for_each(|help| write!(f, "\nhelp: {help}"))
             }
         }
     }

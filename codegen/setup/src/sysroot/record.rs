@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use super::Source;
+use crate::Failure;
 use crate::rustc::field;
-use crate::{Failure, Source};
 
 /// Written last, but before the folder gets its name.
 const FILE: &str = "rust-ptx.txt";
