@@ -92,7 +92,11 @@ mod tests {
         let result = make_once(&dir, || {}, refuse);
         assert!(result.unwrap_err().to_string().contains("refused"));
         assert!(!dir.exists());
-        assert!(make_once(&dir, || {}, |partial| Ok(fs::write(partial.join("new"), "").unwrap())).unwrap());
+        let make = |partial: &Path| {
+            fs::write(partial.join("new"), "").unwrap();
+            Ok(())
+        };
+        assert!(make_once(&dir, || {}, make).unwrap());
         assert!(dir.join("new").exists() && !dir.join("half").exists());
         assert!(!make_once(&dir, || {}, |_| panic!("made twice")).unwrap());
     }

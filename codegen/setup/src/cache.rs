@@ -8,8 +8,7 @@ use etcetera::BaseStrategy;
 
 use crate::Failure;
 
-/// The environment variable that puts the cache elsewhere.
-pub const VARIABLE: &str = "RUST_PTX_CACHE";
+pub use crate::failure::CACHE_VARIABLE as VARIABLE;
 
 /// Extension of folders that are being filled, before the process's number.
 const PARTIAL: &str = "partial-";

@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cache::VARIABLE;
+/// The environment variable that puts the cache elsewhere.
+pub const CACHE_VARIABLE: &str = "RUST_PTX_CACHE";
 
 /// A failure, and what to do about it.
 #[derive(Debug)]
@@ -72,10 +73,10 @@ impl fmt::Display for Failure {
         match self {
             Self::Cache { verb, path, error } => {
                 let path = path.display();
-                write!(f, "cannot {verb} `{path}`: {error}; set {VARIABLE} to a folder that may be written")
+                write!(f, "cannot {verb} `{path}`: {error}; set {CACHE_VARIABLE} to a folder that may be written")
             }
             Self::NoHome => {
-                write!(f, "the user has no home folder, so there is no cache folder: set {VARIABLE} to one")
+                write!(f, "the user has no home folder, so there is no cache folder: set {CACHE_VARIABLE} to one")
             }
             Self::Rustc(text) | Self::Library(text) | Self::Tools(text) | Self::Full(text) => {
                 f.write_str(&text.message)?;

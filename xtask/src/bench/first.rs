@@ -34,8 +34,13 @@ pub fn run() -> Result<ExitCode> {
     let cores = std::thread::available_parallelism()?;
     println!("{cores} cores, load {} before; the goals are for two idle cores", load.split(' ').next().unwrap_or("?"));
 
+    let before = stolen();
     let first = timed(&mut cargo(&clone, folder, &["run", "--release", "-p", "saxpy"]))?;
     println!("{first:6.1} s  from a fresh clone to the first kernel: `cargo run --release -p saxpy` (goal: 100)");
+    if let Some(((stolen, all), (later_stolen, later_all))) = before.zip(stolen()) {
+        let share = 100.0 * (later_stolen - stolen) as f64 / (later_all - all).max(1) as f64;
+        println!("{share:6.1} %  of the cores' time meanwhile went to other machines on the same host");
+    }
     // What the first build has put into the cache stands in for an installed one.
     let program = cached(folder)?;
     for (name, goal) in [("a", "a first package of one's own"), ("b", "a second one (goal: 10)")] {
@@ -44,6 +49,15 @@ pub fn run() -> Result<ExitCode> {
         println!("{:6.1} s  {goal}: `cargo ptx new {name} && cd {name} && cargo run`", new + run);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Ticks that a hypervisor gave to others, and all ticks, of all cores since they started; nothing but on Linux.
+fn stolen() -> Option<(u64, u64)> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks: Vec<u64> = text.lines().next()?.split_whitespace().filter_map(|part| part.parse().ok()).collect();
+    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is in the first two already.
+    let ticks = ticks.get(..8)?;
+    Some((ticks[7], ticks.iter().sum()))
 }
 
 /// cargo there, as a new user's.

@@ -4,9 +4,37 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{CRATES, Event, Library, Pace, TARGET};
+use super::{Library, Source};
 use crate::failure::Text;
 use crate::{Failure, Rustc, cache, hash};
+
+/// The target that kernels are compiled for.
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// How far a build is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Another process builds it.
+    Waiting,
+    /// It begins, with sources from there.
+    Begun(Source),
+    /// This crate's turn, of [`CRATES`].
+    Compiling(&'static str),
+    /// It is there.
+    Built(Source),
+}
+
+/// How fast a build is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Somebody waits for it.
+    Full,
+    /// While something else is built, and with what that leaves of the processor.
+    Meanwhile,
+}
+
+/// What is built, in this order.
+pub const CRATES: [&str; 3] = ["core", "compiler_builtins", "alloc"];
 
 /// Counts changes of what a sysroot holds that neither [`OPTIONS`] nor [`BUILTINS`] shows.
 const FORMAT: u32 = 2;

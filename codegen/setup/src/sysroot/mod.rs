@@ -11,12 +11,9 @@ use std::time::Instant;
 use crate::cache::{self, Partial};
 use crate::{Failure, Rustc};
 
-pub use compile::library_folder;
+pub use compile::{CRATES, Event, Pace, library_folder};
 pub use record::Record;
 pub use source::{Library, Source, find as find_source};
-
-/// The target that kernels are compiled for.
-const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// A folder for `rustc --sysroot`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,31 +23,6 @@ pub struct Sysroot {
     /// What it was built from.
     pub source: Source,
 }
-
-/// How far a build is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// Another process builds it.
-    Waiting,
-    /// It begins, with sources from there.
-    Begun(Source),
-    /// This crate's turn, of [`CRATES`].
-    Compiling(&'static str),
-    /// It is there.
-    Built(Source),
-}
-
-/// How fast a build is to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// Somebody waits for it.
-    Full,
-    /// While something else is built, and with what that leaves of the processor.
-    Meanwhile,
-}
-
-/// What is built, in this order.
-pub const CRATES: [&str; 3] = ["core", "compiler_builtins", "alloc"];
 
 /// The device sysroot for a rustc: `explicit` (a ready sysroot, or a `library` folder of Rust's sources, from the file system's
 /// root), else built from rust-src, else from rust-docs. A later call finds it in the cache.
