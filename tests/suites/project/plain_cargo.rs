@@ -10,7 +10,7 @@ use crate::command::LIBRARY;
 use crate::demo::Demo;
 
 /// What is published of this repository.
-const PUBLISHED: [&str; 11] = [
+const PUBLISHED: [&str; 12] = [
     "ptx-abi",
     "ptx-build",
     "ptx-codegen",
@@ -20,6 +20,7 @@ const PUBLISHED: [&str; 11] = [
     "ptx",
     "ptx-project",
     "ptx-rand",
+    "ptx-setup",
     "ptx-test-runner",
     "cargo-ptx",
 ];

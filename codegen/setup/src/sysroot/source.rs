@@ -80,7 +80,7 @@ pub fn find(rustc: &Rustc, explicit: Option<&Path>) -> Result<Library, Failure> 
 
 impl Library {
     /// A folder like `library` of Rust's repository: the sources themselves, or, from pages, one written to `scratch`.
-    pub(crate) fn unpack(&self, scratch: &Path) -> Result<PathBuf, Failure> {
+    pub fn unpack(&self, scratch: &Path) -> Result<PathBuf, Failure> {
         if self.source != Source::RustDocs {
             return Ok(self.path.clone());
         }
