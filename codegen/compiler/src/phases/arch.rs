@@ -99,7 +99,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     }
     if level.is_for_speed() {
         time!(checks::merge(context, module, machine))?;
-        time!(indices::narrow(context, module, machine))?;
+        time!(indices::narrow(context, module, machine, *arch))?;
     }
     time!(intrinsics::check(module, machine, &program.table, *arch))
 }
