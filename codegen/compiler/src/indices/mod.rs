@@ -33,6 +33,7 @@ mod plan;
 #[cfg(test)]
 mod random_tests;
 mod ranges;
+mod registers;
 mod rewrite;
 mod rounds;
 
@@ -42,6 +43,7 @@ use plan::Plan;
 use ranges::{Interval, Ranges};
 use rewrite::Rewrite;
 
+use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -66,19 +68,21 @@ const BITS_OF_A_FACTOR: u32 = 15;
 const CLEAN: &str = "function(instsimplify,early-cse,simplifycfg,adce)";
 
 /// Copies the kernels that gain from it.
-pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    let mut any = false;
+pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine, arch: Arch) -> Result<()> {
+    let mut copied = Vec::new();
     let is_kernel = |function: &FunctionValue<'ctx>| function.get_call_conventions() == llvm::PTX_KERNEL;
     // Functions that LLVM has for minima may be declared.
     for kernel in llvm::functions(module).filter(is_kernel).collect::<Vec<_>>() {
-        any |= narrow_one(context, module, kernel).map_err(|error| {
+        let has_copy = narrow_one(context, module, kernel).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot narrow the indices of a kernel: {error}"))
         })?;
+        copied.extend(has_copy.then_some(kernel));
     }
-    if any {
+    if !copied.is_empty() {
         llvm::run_passes(module, machine, CLEAN)
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
     }
+    copied.into_iter().for_each(|kernel| registers::limit(context, kernel, arch));
     Ok(())
 }
 
@@ -261,7 +265,6 @@ fn are_small<'ctx>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::Arch;
     use crate::emit;
     use crate::llvm::{AnyValue, parse_ir};
     use crate::request::OptLevel;
@@ -322,7 +325,7 @@ mod tests {
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        narrow(&context, &module, &machine).unwrap();
+        narrow(&context, &module, &machine, arch).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
     }

@@ -539,7 +539,7 @@ fn both(text: &str) -> (String, String) {
     let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
     let printed = || module.get_function("f").unwrap().print_to_string().to_string();
     let before = printed();
-    narrow(&context, &module, &machine).unwrap();
+    narrow(&context, &module, &machine, arch).unwrap();
     module.verify().unwrap_or_else(|error| panic!("{error}: {text}"));
     (before, printed())
 }

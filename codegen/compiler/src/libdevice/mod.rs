@@ -6,6 +6,7 @@
 //! `use_fast_math` get. [`specialize`] then answers per arch and per function what libdevice asks about modes.
 
 mod adapters;
+mod halves;
 mod library;
 mod names;
 mod powers;
@@ -27,6 +28,7 @@ use self::adapters::Adapters;
 use self::library::Bitcode;
 use self::names::{By, Function, Width};
 
+pub use self::halves::fold;
 pub use self::library::Library;
 pub use self::reflect::specialize;
 

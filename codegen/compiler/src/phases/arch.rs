@@ -81,6 +81,9 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
     time!(optimize::run_level(module, machine, level, *arch))?;
+    if level != OptLevel::O0 {
+        time!(libdevice::fold(context, module, machine))?;
+    }
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         time!(optimize::thread_jumps(module))?;
         time!(divisions::narrow(context, module))?;
@@ -89,13 +92,14 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(loops::split(context, module, machine))?;
         time!(loops::batch(context, module, machine, &program.table))?;
         time!(optimize::run_level(module, machine, level, *arch))?;
+        time!(libdevice::fold(context, module, machine))?;
         if !unrolled {
             break;
         }
     }
     if level.is_for_speed() {
         time!(checks::merge(context, module, machine))?;
-        time!(indices::narrow(context, module, machine))?;
+        time!(indices::narrow(context, module, machine, *arch))?;
     }
     time!(intrinsics::check(module, machine, &program.table, *arch))
 }

@@ -1,0 +1,231 @@
+//! Keeps a kernel's second copy from taking the registers of the first.
+//!
+//! A kernel has as many registers as its largest part, and they say how many threads a multiprocessor runs at once. The copy
+//! with 64 bits is for lengths that hardly ever occur, but its indices take two registers each: the game of life needed 24
+//! registers, had 38, and ran three quarters of the threads that fit.
+//!
+//! ```text
+//! before: .visible .entry life(…)                 after: .visible .entry life(…)
+//!         {                                              .maxnreg 32
+//!                                                        {
+//! ```
+//!
+//! So where the copy with 32 bits needs no more registers than all threads of a multiprocessor can have, and the other one
+//! does, the kernel gets that many (PTX ISA, "Performance-Tuning Directives: .maxnreg"). ptxas then keeps some values of the
+//! other copy in local memory. What a copy needs is estimated: the most registers that hold values at once, in LLVM's order.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::arch::Arch;
+use crate::llvm::{
+    self, AttributeLoc, BasicBlock, BasicTypeEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
+};
+use crate::loops::Graph;
+
+/// What ptxas takes beside the values: for addresses, the stack, and to load early.
+const RESERVE: u64 = 8;
+
+/// By how many registers the copy with 64 bits may pass the limit: of more values, too many would go to memory.
+const MOST_ABOVE: u64 = 12;
+
+/// Registers of a multiprocessor (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+const OF_A_MULTIPROCESSOR: u64 = 65_536;
+
+/// What a user has said of a kernel's registers, or what depends on them.
+const SAID: [&str; 2] = ["nvvm.maxnreg", "nvvm.minctasm"];
+
+/// Limits the registers of a kernel that has two copies, if that is worth it.
+pub fn limit<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>, arch: Arch) {
+    let Some(limit) = of_a_thread(arch) else { return };
+    let is_said = |name: &&str| kernel.get_string_attribute(AttributeLoc::Function, name).is_some();
+    if SAID.iter().any(is_said) || llvm::instructions(kernel).any(calls_a_function) {
+        return;
+    }
+    let Some((narrow, wide)) = copies(kernel) else { return };
+    let is_worth_it = narrow + RESERVE <= limit && wide + RESERVE > limit && wide <= limit + MOST_ABOVE;
+    if is_worth_it {
+        let attribute = context.create_string_attribute("nvvm.maxnreg", &limit.to_string());
+        kernel.add_attribute(AttributeLoc::Function, attribute);
+    }
+}
+
+/// How many registers each of all threads that a multiprocessor can run has. They are given by eights.
+fn of_a_thread(arch: Arch) -> Option<u64> {
+    let threads = match arch.number() {
+        75 => 1024,
+        86 | 87 | 89 | 120 | 121 => 1536,
+        70 | 72 | 80 | 90 | 100 | 103 => 2048,
+        _ => return None,
+    };
+    Some(OF_A_MULTIPROCESSOR / threads / 8 * 8)
+}
+
+/// Whether an instruction calls what has registers of its own.
+fn calls_a_function(instruction: InstructionValue<'_>) -> bool {
+    instruction.get_opcode() == Op::Call
+        && llvm::inline_assembly(instruction).is_none()
+        && llvm::called_function(instruction).is_none_or(|function| function.count_basic_blocks() > 0)
+}
+
+/// What the two copies need: the blocks behind the second target of the kernel's first jump, and all others.
+fn copies(kernel: FunctionValue<'_>) -> Option<(u64, u64)> {
+    let chooses = kernel.get_first_basic_block()?;
+    let (_, second) = llvm::branch_targets(chooses.get_terminator()?)?;
+    let graph = Graph::of(kernel);
+    let (mut narrow, mut wide) = (0, 0);
+    for (block, needs) in most_live(kernel, &graph) {
+        let above = std::iter::successors(Some(block), |at| graph.dominator(*at));
+        let most = if above.into_iter().any(|at| at == second) { &mut wide } else { &mut narrow };
+        *most = needs.max(*most);
+    }
+    Some((narrow, wide))
+}
+
+type Live<'ctx> = HashSet<InstructionValue<'ctx>>;
+
+/// The most registers that values take at once, for each block.
+fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>) -> HashMap<BasicBlock<'ctx>, u64> {
+    let mut at_start: HashMap<BasicBlock<'ctx>, Live<'ctx>> = HashMap::new();
+    let mut most = HashMap::new();
+    let mut blocks = graph.by_dominance();
+    blocks.reverse();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for block in &blocks {
+            let mut live = at_end(*block, &at_start);
+            let mut needs = words(&live);
+            let instructions: Vec<_> = block.get_instructions().collect();
+            for instruction in instructions.into_iter().rev() {
+                live.remove(&instruction);
+                if instruction.get_opcode() != Op::Phi {
+                    live.extend(computed_operands(instruction));
+                    needs = needs.max(words(&live));
+                }
+            }
+            most.insert(*block, needs);
+            if at_start.get(block) != Some(&live) {
+                at_start.insert(*block, live);
+                changed = true;
+            }
+        }
+    }
+    debug_assert_eq!(most.len(), blocks.len(), "each block of {:?} was looked at", kernel.get_name());
+    most
+}
+
+/// What is still used behind a block.
+fn at_end<'ctx>(block: BasicBlock<'ctx>, at_start: &HashMap<BasicBlock<'ctx>, Live<'ctx>>) -> Live<'ctx> {
+    let mut live = Live::new();
+    for next in block.get_terminator().map(llvm::block_operands).unwrap_or_default() {
+        live.extend(at_start.get(&next).into_iter().flatten());
+        for phi in llvm::phis(next) {
+            let from_here = llvm::incoming(phi).into_iter().filter(|(_, from)| *from == block);
+            live.extend(from_here.filter_map(|(value, _)| llvm::instruction_of(value)));
+        }
+    }
+    live
+}
+
+/// Parameters and constants are in no register: machine code takes them from the constant bank.
+fn computed_operands<'ctx>(instruction: InstructionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
+    llvm::value_operands(instruction).filter_map(|(_, value)| llvm::instruction_of(value))
+}
+
+/// The registers of 32 bits that values take; conditions have registers of their own.
+fn words(live: &Live<'_>) -> u64 {
+    live.iter().map(|value| BasicTypeEnum::try_from(value.get_type()).map_or(0, words_of)).sum()
+}
+
+fn words_of(ty: BasicTypeEnum<'_>) -> u64 {
+    match ty {
+        BasicTypeEnum::IntType(ty) if ty.get_bit_width() == 1 => 0,
+        ty => llvm::type_align(ty).0.div_ceil(4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Module, parse_ir};
+
+    /// A kernel whose second part has so many numbers of 64 bits at once, and the first as many of 32; `more` stands in both.
+    fn kernel(count: usize, attributes: &str, more: &str) -> String {
+        let part = |ty: &str, name: &str| {
+            let loads = (0..count).map(|at| format!("%{name}{at} = load volatile {ty}, ptr %p\n")).collect::<String>();
+            let stores = (0..count).map(|at| format!("store volatile {ty} %{name}{at}, ptr %p\n")).collect::<String>();
+            format!("{name}: {loads} {more} {stores} br label %end\n")
+        };
+        format!(
+            "define void @g() {{ ret void }}
+            define ptx_kernel void @f(ptr %p, i1 %small) {attributes} {{
+            entry: br i1 %small, label %narrow, label %wide
+            {} {}
+            end: ret void
+            }}",
+            part("i32", "narrow"),
+            part("i64", "wide")
+        )
+    }
+
+    fn with_kernel<T>(text: &str, of: impl FnOnce(&Context, FunctionValue<'_>) -> T) -> T {
+        let context = Context::create();
+        let module: Module<'_> = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+        of(&context, module.get_function("f").expect("it is there"))
+    }
+
+    fn limited(text: &str, arch: &str) -> Option<String> {
+        with_kernel(text, |context, kernel| {
+            limit(context, kernel, arch.parse().expect("an arch"));
+            let attribute = kernel.get_string_attribute(AttributeLoc::Function, "nvvm.maxnreg")?;
+            Some(attribute.get_string_value().to_string_lossy().into_owned())
+        })
+    }
+
+    #[test]
+    fn values_count_while_they_are_used() {
+        assert_eq!(with_kernel(&kernel(14, "", ""), |_, kernel| copies(kernel)), Some((14, 28)));
+        let text = "define ptx_kernel void @f(ptr %p, i64 %given, i1 %small) {
+            entry: br i1 %small, label %narrow, label %wide
+            narrow: br label %loop
+            loop:
+              %k = phi i64 [ 0, %narrow ], [ %next, %loop ]
+              %sum = phi float [ 0.0, %narrow ], [ %more, %loop ]
+              %at = getelementptr float, ptr %p, i64 %k
+              %x = load float, ptr %at
+              %more = fadd float %sum, %x
+              %next = add i64 %k, 1
+              %again = icmp ult i64 %next, %given
+              br i1 %again, label %loop, label %end
+            wide: ret void
+            end:
+              store float %more, ptr %p
+              ret void
+            }";
+        // The counter, the sum and the address.
+        assert_eq!(with_kernel(text, |_, kernel| copies(kernel)), Some((5, 0)));
+    }
+
+    #[test]
+    fn the_first_copy_says_how_many_registers_there_are() {
+        assert_eq!(limited(&kernel(14, "", ""), "sm_90").as_deref(), Some("32"));
+        assert_eq!(limited(&kernel(14, "", ""), "sm_80").as_deref(), Some("32"));
+        assert_eq!(limited(&kernel(18, "", ""), "sm_89").as_deref(), Some("40"));
+    }
+
+    #[test]
+    fn others_have_what_they_need() {
+        for (text, arch, why) in [
+            (kernel(14, "", ""), "sm_75", "64 registers are enough"),
+            (kernel(12, "", ""), "sm_90", "32 registers are enough"),
+            (kernel(25, "", ""), "sm_90", "the first copy needs more"),
+            (kernel(23, "", ""), "sm_90", "the second copy needs many more"),
+            (kernel(14, "", "call void @g()"), "sm_90", "a function has registers of its own"),
+            (kernel(14, "\"nvvm.minctasm\"=\"2\"", ""), "sm_90", "the user has said something"),
+        ] {
+            assert_eq!(limited(&text, arch), None, "{why}");
+        }
+        let said = kernel(14, "\"nvvm.maxnreg\"=\"64\"", "");
+        assert_eq!(limited(&said, "sm_90").as_deref(), Some("64"));
+    }
+}
