@@ -45,10 +45,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-pub use values::{AfterPanic, DebugLevel, Output, PanicStrategy};
+use ptx_setup::sysroot::TARGET;
 
-/// The target that kernels are compiled for.
-const TARGET: &str = "nvptx64-nvidia-cuda";
+pub use values::{AfterPanic, DebugLevel, Output, PanicStrategy};
 
 /// Compiles this package's library for the GPU, with the settings in `[package.metadata.ptx]`.
 pub fn build() {

@@ -34,11 +34,11 @@ pub fn run() -> Result<ExitCode> {
     let cores = std::thread::available_parallelism()?;
     println!("{cores} cores, load {} before; the goals are for two idle cores", load.split(' ').next().unwrap_or("?"));
 
-    let before = stolen();
+    let before = ticks();
     let first = timed(&mut cargo(&clone, folder, &["run", "--release", "-p", "saxpy"]))?;
     println!("{first:6.1} s  from a fresh clone to the first kernel: `cargo run --release -p saxpy` (goal: 100)");
-    if let Some(((stolen, all), (later_stolen, later_all))) = before.zip(stolen()) {
-        let share = 100.0 * (later_stolen - stolen) as f64 / (later_all - all).max(1) as f64;
+    if let (Some(before), Some(after)) = (before, ticks()) {
+        let share = 100.0 * (after.stolen - before.stolen) as f64 / (after.all - before.all).max(1) as f64;
         println!("{share:6.1} %  of the cores' time meanwhile went to other machines on the same host");
     }
     // What the first build has put into the cache stands in for an installed one.
@@ -51,13 +51,20 @@ pub fn run() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ticks that a hypervisor gave to others, and all ticks, of all cores since they started; nothing but on Linux.
-fn stolen() -> Option<(u64, u64)> {
+/// Of all cores since they started.
+struct Ticks {
+    /// That a hypervisor gave to others.
+    stolen: u64,
+    all: u64,
+}
+
+/// Nothing but on Linux.
+fn ticks() -> Option<Ticks> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     let ticks: Vec<u64> = text.lines().next()?.split_whitespace().filter_map(|part| part.parse().ok()).collect();
     // user, nice, system, idle, iowait, irq, softirq, steal; what follows is in the first two already.
     let ticks = ticks.get(..8)?;
-    Some((ticks[7], ticks.iter().sum()))
+    Some(Ticks { stolen: ticks[7], all: ticks.iter().sum() })
 }
 
 /// cargo there, as a new user's.

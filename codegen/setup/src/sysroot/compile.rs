@@ -9,7 +9,7 @@ use crate::failure::Text;
 use crate::{Failure, Rustc, cache, hash};
 
 /// The target that kernels are compiled for.
-const TARGET: &str = "nvptx64-nvidia-cuda";
+pub const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// How far a build is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Build<'_> {
         let compiler = self.rustc.compiler();
         match self.pace {
             Pace::Full => Command::new(compiler),
-            // The program of every Unix.
+            // POSIX has it; where it is missing, the compiler builds the sysroot when it needs it.
             Pace::Meanwhile => {
                 let mut command = Command::new("nice");
                 command.arg(compiler);
@@ -173,4 +173,55 @@ fn shorten(messages: &str) -> String {
 /// Where rustc looks for the device's libraries.
 pub fn library_folder(sysroot: &Path) -> PathBuf {
     sysroot.join("lib/rustlib").join(TARGET).join("lib")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// What `nice` says of itself, run so.
+    fn niceness(command: &mut Command) -> i32 {
+        let output = command.output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
+    }
+
+    #[test]
+    fn what_nobody_waits_for_gives_way() {
+        let temp = tempfile::tempdir().unwrap();
+        let bin = temp.path().join("bin");
+        let sources = temp.path().join("library");
+        fs::create_dir(&bin).unwrap();
+        // Instead of a library, the "rustc" writes how nice it is.
+        let program = bin.join("rustc");
+        let script = "#!/bin/sh\nwhile [ $1 != --out-dir ]; do [ $1 = --crate-name ] && name=$2; shift; done\n\
+                      nice > \"$2/$name\"\n";
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let rustc = Rustc {
+            path: program,
+            release: "1.97.0-nightly".into(),
+            commit_hash: None,
+            host: "x86_64-unknown-linux-gnu".into(),
+            llvm: "22.1.4".into(),
+            sysroot: temp.path().into(),
+        };
+        let library = Library { path: sources, source: Source::Explicit };
+        for (pace, expected) in [
+            (Pace::Full, niceness(&mut Command::new("nice"))),
+            (Pace::Meanwhile, niceness(Command::new("nice").arg("nice"))),
+        ] {
+            let sysroot = temp.path().join(format!("{pace:?}"));
+            let mut heard = Vec::new();
+            build(&rustc, &library, &sysroot, pace, &mut |event| heard.push(event)).unwrap();
+            for name in CRATES {
+                let written = fs::read_to_string(library_folder(&sysroot).join(name)).unwrap();
+                assert_eq!(written.trim().parse(), Ok(expected), "{name}, {pace:?}");
+            }
+            let [core, builtins, alloc] = CRATES.map(Event::Compiling);
+            let (begun, built) = (Event::Begun(Source::Explicit), Event::Built(Source::Explicit));
+            assert_eq!(heard, [begun, core, builtins, alloc, built]);
+        }
+    }
 }

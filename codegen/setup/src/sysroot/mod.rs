@@ -11,7 +11,7 @@ use std::time::Instant;
 use crate::cache::{self, Partial};
 use crate::{Failure, Rustc};
 
-pub use compile::{CRATES, Event, Pace, library_folder};
+pub use compile::{CRATES, Event, Pace, TARGET, library_folder};
 pub use record::Record;
 pub use source::{Library, Source, find as find_source};
 
