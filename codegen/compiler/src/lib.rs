@@ -12,6 +12,7 @@ mod callers;
 mod checks;
 pub mod codes;
 mod cold;
+mod conditions;
 mod copies;
 pub mod debuginfo;
 mod device_link;

@@ -83,6 +83,7 @@ pub const FLOORS: &[Floor] = &[
             "callers",
             "checks",
             "cold",
+            "conditions",
             "copies",
             "debuginfo",
             "divisions",

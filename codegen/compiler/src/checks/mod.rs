@@ -23,6 +23,7 @@
 //! `d > %len`. Conditions are joined by `select`, which does not look at the second where the first fails: what a later check
 //! computes may mean nothing there.
 
+mod again;
 mod chain;
 mod copy;
 mod regions;
@@ -33,6 +34,7 @@ use std::collections::HashSet;
 use chain::{Chain, Check, Indexed};
 use copy::Copies;
 
+use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -64,9 +66,12 @@ pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
     Ok(())
 }
 
-/// Keeps comparisons apart that LLVM would join, when it is done with everything else.
-pub fn separate<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    separate::separate(context, module).map_err(|error| {
+/// Keeps comparisons apart that LLVM would join, or could not, when it is done with everything else.
+pub fn separate<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<()> {
+    llvm::functions(module)
+        .filter(|function| function.count_basic_blocks() > 1)
+        .for_each(|function| again::compare(context, function));
+    separate::separate(context, module, arch).map_err(|error| {
         Diagnostic::error(Code::LlvmFailed, format!("cannot separate two comparisons: {error}")).into()
     })
 }
@@ -377,7 +382,7 @@ mod tests {
         }";
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        separate(&context, &module).unwrap();
+        separate(&context, &module, "sm_90".parse().unwrap()).unwrap();
         module.verify().unwrap();
         let ir = |name: &str| module.get_function(name).unwrap().print_to_string().to_string();
         let f = ir("f");
@@ -388,5 +393,54 @@ mod tests {
         assert!(f.contains("(i64 %a, i64 %b, i64 %c, i64 %n)") && f.contains("i1 %x, i1 false"), "{f}");
         assert!(ir("g").contains("setp.ge.u64 %p, $1, $3; setp.ge.or.u64 %p, $2, $3, %p;"), "{}", ir("g"));
         assert!(!ir("h").contains("asm"), "{}", ir("h"));
+    }
+
+    #[test]
+    fn comparisons_of_32_bits_with_one_limit_are_one_of_the_largest() {
+        let text = "define i1 @f(i32 %a, i32 %b, i32 %c, i32 %n, i1 %x) {
+            %1 = icmp ult i32 %a, %n
+            %2 = icmp ugt i32 %n, %b
+            %3 = icmp ult i32 %c, %n
+            %4 = select i1 %1, i1 %2, i1 false
+            %5 = select i1 %4, i1 %3, i1 false
+            %6 = select i1 %5, i1 %x, i1 false
+            ret i1 %6
+        }
+        define i1 @g(i32 %a, i32 %b, i32 %c, i32 %n) {
+            %1 = icmp uge i32 %a, %n
+            %2 = icmp uge i32 %b, %n
+            %3 = icmp ule i32 %n, %c
+            %4 = or i1 %1, %2
+            %5 = or i1 %4, %3
+            ret i1 %5
+        }
+        define i1 @h(i32 %a, i32 %b, i32 %n) {
+            %1 = icmp ult i32 %a, %n
+            %2 = icmp ult i32 %b, %n
+            %3 = and i1 %1, %2
+            ret i1 %3
+        }";
+        let after = |arch: &str, name: &str| {
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+            separate(&context, &module, arch.parse().unwrap()).unwrap();
+            module.verify().unwrap();
+            let machine =
+                emit::machine("sm_90".parse().unwrap(), Arch::min_ptx("sm_90".parse().unwrap()), OptLevel::O3);
+            llvm::run_passes(&module, &machine.unwrap(), "function(dce)").unwrap();
+            module.get_function(name).unwrap().print_to_string().to_string()
+        };
+        let f = after("sm_90", "f");
+        assert_eq!(
+            (f.matches("freeze").count(), f.matches("icmp ugt").count(), f.matches("icmp ult").count()),
+            (3, 2, 1),
+            "{f}"
+        );
+        assert!(f.contains("i1 %x, i1 false"), "{f}");
+        let g = after("sm_120", "g");
+        assert_eq!((g.matches("icmp ugt").count(), g.matches("icmp uge").count()), (2, 1), "{g}");
+        // Two are compared as fast as their maximum, and before sm_90 there is none of three.
+        assert_eq!(after("sm_90", "h").matches("icmp").count(), 2);
+        assert_eq!(after("sm_80", "f").matches("icmp").count(), 3);
     }
 }

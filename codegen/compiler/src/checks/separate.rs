@@ -10,9 +10,20 @@
 //! Else that makes `icmp ult (umax %a, %b), %len` of it (`foldAndOrOfSETCC` of LLVM's `DAGCombiner.cpp`), because PTX has
 //! `max.u64`. No GPU has: it takes four instructions, and a comparison that takes in the one before it two. LLVM has no
 //! predicates in inline PTX; ptxas sees through the number that stands for one.
+//!
+//! ```text
+//! before: select i1 (select i1 (icmp ult i32 %a, %len), i1 (icmp ult i32 %b, %len), i1 false), i1 (icmp ult i32 %c, %len), i1 false
+//! after:  icmp ult (umax (umax %a, %b), %c), %len                       ; each of the three frozen
+//! ```
+//!
+//! Of 32 bits every GPU has a maximum, from sm_90 on one of three numbers: half as many instructions as comparisons, which
+//! also wait for each other. There LLVM would join, but for `select`, which does not look at what may mean nothing. A number
+//! that means nothing does no harm once it is frozen: where it is asked for, it is what it was, and where it is not, another
+//! is not below the limit, and neither is the largest.
 
 use std::fmt::Write as _;
 
+use crate::arch::Arch;
 use crate::llvm::{
     self, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context,
     InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, Use,
@@ -21,13 +32,19 @@ use crate::llvm::{
 /// Comparisons in one inline PTX.
 const MOST: usize = 24;
 
-/// Writes all joined comparisons of 64 bits that have a limit in common.
-pub fn separate<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), BuilderError> {
+/// Numbers from which on their maximum is compared, of 32 bits.
+const FEWEST_OF_A_MAXIMUM: usize = 3;
+
+/// The first arch that has a maximum of three numbers: `VIMNMX3` (CUDA Binary Utilities, "Hopper Instruction Set").
+const HAS_MAXIMUM_OF_THREE: u32 = 90;
+
+/// Writes all joined comparisons that have a limit in common.
+pub fn separate<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<(), BuilderError> {
     let joins = llvm::functions(module).flat_map(llvm::instructions).filter_map(Join::of);
     for root in joins.filter(|join| !join.is_inner()).collect::<Vec<_>>() {
         let mut leaves = Vec::new();
         root.collect(&mut leaves);
-        write(context, &root, leaves)?;
+        write(context, &root, leaves, arch)?;
     }
     Ok(())
 }
@@ -81,12 +98,18 @@ impl<'ctx> Join<'ctx> {
     }
 }
 
-fn write<'ctx>(context: &'ctx Context, root: &Join<'ctx>, leaves: Vec<IntValue<'ctx>>) -> Result<(), BuilderError> {
+fn write<'ctx>(
+    context: &'ctx Context,
+    root: &Join<'ctx>,
+    leaves: Vec<IntValue<'ctx>>,
+    arch: Arch,
+) -> Result<(), BuilderError> {
     let builder = context.create_builder();
     builder.position_before(&root.instruction);
     let mut rest = leaves;
     let mut joined: Vec<IntValue<'ctx>> = Vec::new();
-    while let Some((limit, values)) = common(&rest, root.all) {
+    while let Some((limit, values)) = common(&rest, root.all, arch) {
+        let compare = if limit.get_type().get_bit_width() == 64 { compare } else { compare_largest };
         joined.push(compare(context, &builder, limit, &values, root.all)?);
         let is_compared = |leaf: IntValue<'ctx>| {
             Bound::of(leaf, root.all).is_some_and(|bound| bound.limit == limit && values.contains(&bound.value))
@@ -108,12 +131,18 @@ fn write<'ctx>(context: &'ctx Context, root: &Join<'ctx>, leaves: Vec<IntValue<'
 }
 
 /// A limit that several comparisons have, and what they compare with it.
-fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool) -> Option<(IntValue<'ctx>, Vec<IntValue<'ctx>>)> {
+fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool, arch: Arch) -> Option<(IntValue<'ctx>, Vec<IntValue<'ctx>>)> {
+    let fewest = |limit: IntValue<'ctx>| match (limit.get_type().get_bit_width(), arch.number() >= HAS_MAXIMUM_OF_THREE)
+    {
+        (64, _) => 2,
+        (_, true) => FEWEST_OF_A_MAXIMUM,
+        (_, false) => usize::MAX,
+    };
     let bounds: Vec<Bound<'ctx>> = leaves.iter().filter_map(|leaf| Bound::of(*leaf, all)).collect();
     bounds.iter().find_map(|first| {
         let like = bounds.iter().filter(|bound| bound.limit == first.limit).take(MOST);
         let values: Vec<IntValue<'ctx>> = like.map(|bound| bound.value).collect();
-        (values.len() > 1).then_some((first.limit, values))
+        (values.len() >= fewest(first.limit)).then_some((first.limit, values))
     })
 }
 
@@ -143,7 +172,24 @@ fn compare<'ctx>(
     builder.build_int_compare(IntPredicate::NE, number, context.i32_type().const_zero(), "")
 }
 
-/// A comparison of 64 bits with a limit.
+/// The same of 32 bits, by the largest value.
+fn compare_largest<'ctx>(
+    _: &'ctx Context,
+    builder: &Builder<'ctx>,
+    limit: IntValue<'ctx>,
+    values: &[IntValue<'ctx>],
+    all: bool,
+) -> Result<IntValue<'ctx>, BuilderError> {
+    let mut largest = llvm::build_freeze(builder, values[0]);
+    for value in &values[1..] {
+        let value = llvm::build_freeze(builder, *value);
+        let is_larger = builder.build_int_compare(IntPredicate::UGT, largest, value, "")?;
+        largest = builder.build_select(is_larger, largest, value, "")?.into_int_value();
+    }
+    builder.build_int_compare(if all { IntPredicate::ULT } else { IntPredicate::UGE }, largest, limit, "")
+}
+
+/// A comparison of 32 or 64 bits with a limit.
 struct Bound<'ctx> {
     value: IntValue<'ctx>,
     limit: IntValue<'ctx>,
@@ -165,6 +211,6 @@ impl<'ctx> Bound<'ctx> {
             (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => (right, left),
             _ => return None,
         };
-        (value.get_type().get_bit_width() == 64 && !limit.is_const()).then_some(Self { value, limit })
+        (matches!(value.get_type().get_bit_width(), 32 | 64) && !limit.is_const()).then_some(Self { value, limit })
     }
 }

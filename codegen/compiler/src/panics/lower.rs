@@ -21,6 +21,7 @@ use std::collections::HashMap;
 
 use ptx_abi::panic::{DRAFT_SYMBOL, Operand, Record, SYMBOL};
 
+use super::balance;
 use super::message::{self, Part};
 use super::record::{self, Before, Place};
 use crate::codes::Code;
@@ -280,7 +281,9 @@ impl<'ctx> Writer<'_, 'ctx> {
             for (record, block) in &claims {
                 phi.add_incoming(&[(record, *block)]);
             }
-            self.report(kind, phi.as_basic_value().into_int_value(), has_text, Before::Others)?;
+            let record = phi.as_basic_value().into_int_value();
+            let multiplications = balance::multiplications(function, claims.len());
+            self.report(kind, record, has_text, Before::Others, multiplications)?;
         }
         self.builder.build_unreachable()?;
         Ok(())
@@ -334,7 +337,7 @@ impl<'ctx> Writer<'_, 'ctx> {
         let words: Vec<IntValue<'ctx>> = params[1..].iter().map(|word| word.into_int_value()).collect();
         let before = writer.in_a_call();
         let record = writer.claim(kind, &params[..1], &words, before)?;
-        writer.report(kind, record, words.len() > 1, before)?;
+        writer.report(kind, record, words.len() > 1, before, 0)?;
         writer.builder.build_unreachable()?;
         Ok(function)
     }
@@ -407,7 +410,7 @@ impl<'ctx> Writer<'_, 'ctx> {
     ) -> Result<(), BuilderError> {
         let place = if addresses.len() == 1 { Place::Location } else { Place::Both };
         let record = self.claim(place, addresses, words, before)?;
-        self.report(place, record, has_text, before)
+        self.report(place, record, has_text, before, 0)
     }
 
     fn claim(
@@ -432,9 +435,16 @@ impl<'ctx> Writer<'_, 'ctx> {
         Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
     }
 
-    fn report(&self, place: Place, record: IntValue<'ctx>, has_text: bool, before: Before) -> Result<(), BuilderError> {
+    fn report(
+        &self,
+        place: Place,
+        record: IntValue<'ctx>,
+        has_text: bool,
+        before: Before,
+        multiplications: usize,
+    ) -> Result<(), BuilderError> {
         let ty = self.context.void_type().fn_type(&[record.get_type().into()], false);
-        let text = record::report(place, has_text, before, self.after);
+        let text = record::report(place, has_text, before, self.after, multiplications);
         let assembly = self.context.create_inline_asm(ty, text, "l,~{memory}".into(), true, false, None, false);
         self.builder.build_indirect_call(ty, assembly, &[record.into()], "")?;
         Ok(())

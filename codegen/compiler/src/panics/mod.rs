@@ -6,6 +6,7 @@
 //! the output, [`without`] leaves them out.
 
 mod assign;
+mod balance;
 mod branches;
 mod crates;
 mod lower;

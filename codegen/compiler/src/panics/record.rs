@@ -15,6 +15,7 @@ use std::mem::offset_of;
 
 use ptx_abi::panic::{DRAFT_SYMBOL, PARTS, PLACE, Parts, Record, SYMBOL, TEXT_LEN};
 
+use super::balance;
 use crate::request::AfterPanic;
 
 /// From the record's start: where the operands are put, and the addresses that the report goes by.
@@ -86,8 +87,9 @@ fn claimed_before() -> String {
 }
 
 /// Fills the rest of the record that `$0` claimed, and ends the launch or the thread; `has_text` if one of the words can
-/// be a text's address. Where there is no record, the launch always ends: nobody would see that the thread left.
-pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic) -> String {
+/// be a text's address. Where there is no record, the launch always ends: nobody would see that the thread left. Threads that
+/// wait multiply so often in each round.
+pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic, multiplications: usize) -> String {
     // Who finds the record taken, and where what is exchanged was not zero, which only a host can do that clears the record
     // while a kernel writes it.
     let (taken, unclear) = match after {
@@ -136,11 +138,10 @@ pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic) -
         text += &format!("st.volatile.global.u32 [{DRAFT_SYMBOL}+{}], 0;\n", offset_of!(Record, ready));
     }
     text += &format!("membar.sys;\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n", offset_of!(Record, ready));
-    text += match after {
-        AfterPanic::Exit => "exit;\nTRAP:\ntrap;\n}",
-        AfterPanic::Trap => "TRAP:\ntrap;\nWAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}",
-    };
-    text
+    match after {
+        AfterPanic::Exit => text + "exit;\nTRAP:\ntrap;\n}",
+        AfterPanic::Trap => text + "TRAP:\ntrap;\n" + &balance::wait(multiplications),
+    }
 }
 
 /// Adds the thread to those that came after the first, and ends it.

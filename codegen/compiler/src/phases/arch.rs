@@ -10,6 +10,7 @@ use crate::artifact::Artifact;
 use crate::barriers;
 use crate::checks;
 use crate::cold;
+use crate::conditions;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
@@ -100,6 +101,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     if level.is_for_speed() {
         time!(checks::merge(context, module, machine))?;
         time!(indices::narrow(context, module, machine, *arch))?;
+        time!(conditions::join(context, module, machine))?;
     }
     time!(intrinsics::check(module, machine, &program.table, *arch))
 }
@@ -111,7 +113,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     time!(cold::keep_loops(context, module));
     time!(copies::widen(context, module, machine, level))?;
     time!(barriers::align(context, module, level))?;
-    time!(checks::separate(context, module))?;
+    time!(checks::separate(context, module, *arch))?;
     time!(memory::order(context, module, machine, &program.table, *arch, level))?;
     time!(float::lower(context, module, level))?;
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.

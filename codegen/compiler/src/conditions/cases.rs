@@ -1,0 +1,142 @@
+//! A `match` of few numbers whose arms only choose values.
+//!
+//! ```text
+//! before: a:  switch i8 %x, label %rest [i8 3, label %end  i8 4, label %four]
+//!         four: %y = icmp eq i8 %me, 1
+//!               br label %end
+//!         rest: br label %end
+//!         end:  phi i1 [ true, %a ], [ %y, %four ], [ false, %rest ]
+//! after:  a:  %y = icmp eq i8 %me, 1
+//!             select i1 (icmp eq i8 %x, 4), i1 %y, i1 false
+//!             select i1 (icmp eq i8 %x, 3), i1 true, i1 …
+//! ```
+//!
+//! So LLVM writes `x == 3 || x == 4 && me == 1`. A value that no arm asks for may mean nothing; `select` does not look at it.
+
+use crate::llvm::{
+    self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
+    IntPredicate, IntValue,
+};
+
+use super::cheap::is_cheap;
+
+/// Numbers that are told apart, besides all others.
+const MOST_CASES: usize = 3;
+
+/// Instructions of an arm.
+const MOST_INSTRUCTIONS: usize = 4;
+
+/// Values that are chosen.
+const MOST_VALUES: usize = 2;
+
+/// A switch that chooses values.
+struct Choice<'ctx> {
+    switch: InstructionValue<'ctx>,
+    block: BasicBlock<'ctx>,
+    of: IntValue<'ctx>,
+    /// The arm of all other numbers.
+    rest: BasicBlock<'ctx>,
+    cases: Vec<(IntValue<'ctx>, BasicBlock<'ctx>)>,
+    /// Where all arms end; it may be one itself, which does nothing.
+    end: BasicBlock<'ctx>,
+}
+
+/// Joins what can be, and says whether there was something.
+pub fn join<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<bool, BuilderError> {
+    let mut any = false;
+    for block in function.get_basic_blocks() {
+        if let Some(choice) = Choice::of(block) {
+            choice.join(context)?;
+            any = true;
+        }
+    }
+    Ok(any)
+}
+
+impl<'ctx> Choice<'ctx> {
+    fn of(block: BasicBlock<'ctx>) -> Option<Self> {
+        let switch = block.get_terminator()?;
+        let (rest, cases) = llvm::switch_targets(switch)?;
+        let BasicValueEnum::IntValue(of) = switch.get_operand(0)?.value()? else { return None };
+        let choice = |end| Self { switch, block, of, rest, cases: cases.clone(), end };
+        [after(rest), Some(rest)].into_iter().flatten().map(choice).find(Self::is_fit)
+    }
+
+    fn is_fit(&self) -> bool {
+        let straight =
+            self.cases.iter().filter(|(_, arm)| *arm == self.end).count() + usize::from(self.rest == self.end);
+        self.end != self.block
+            && straight <= 1
+            && self.cases.len() <= MOST_CASES
+            && llvm::phis(self.end).count() <= MOST_VALUES
+            && self.arms().into_iter().all(|arm| self.is_arm(arm))
+    }
+
+    /// The blocks between the switch and the end, each once.
+    fn arms(&self) -> Vec<BasicBlock<'ctx>> {
+        let mut arms = vec![self.rest];
+        self.cases.iter().for_each(|(_, arm)| arms.extend(Some(*arm).filter(|arm| !arms.contains(arm))));
+        arms.retain(|arm| *arm != self.end);
+        arms
+    }
+
+    /// Whether a block only computes and goes to the end.
+    fn is_arm(&self, arm: BasicBlock<'ctx>) -> bool {
+        after(arm) == Some(self.end)
+            && llvm::predecessors(arm) == [self.block]
+            && llvm::phis(arm).next().is_none()
+            && body(arm).count() <= MOST_INSTRUCTIONS
+            && body(arm).all(is_cheap)
+    }
+
+    fn join(&self, context: &'ctx Context) -> Result<(), BuilderError> {
+        let builder = context.create_builder();
+        builder.position_before(&self.switch);
+        for instruction in self.arms().into_iter().flat_map(body).collect::<Vec<_>>() {
+            instruction.remove_from_basic_block();
+            builder.insert_instruction(&instruction, None);
+        }
+        let mut is_case = Vec::new();
+        for (number, _) in &self.cases {
+            is_case.push(builder.build_int_compare(IntPredicate::EQ, self.of, *number, "")?);
+        }
+        let mut values = Vec::new();
+        for phi in llvm::phis(self.end) {
+            let told = |arm: BasicBlock<'ctx>| {
+                let from = if arm == self.end { self.block } else { arm };
+                llvm::incoming(phi).into_iter().find(|(_, block)| *block == from).map(|(value, _)| value)
+            };
+            let Some(mut value) = told(self.rest) else { return Ok(()) };
+            for (is_case, (_, arm)) in is_case.iter().zip(&self.cases) {
+                let Some(chosen) = told(*arm) else { return Ok(()) };
+                value = builder.build_select(*is_case, chosen, value, "")?;
+            }
+            values.push(value);
+        }
+        let is_straight = llvm::predecessors(self.end).contains(&self.block);
+        builder.build_unconditional_branch(self.end)?;
+        if is_straight {
+            let mut values = values.into_iter();
+            llvm::replace_predecessor(self.end, self.block, self.block, |old| values.next().unwrap_or(old));
+        } else {
+            let phis: Vec<_> = llvm::phis(self.end).collect();
+            phis.into_iter().zip(values).for_each(|(phi, value)| llvm::add_incoming(phi, value, self.block));
+        }
+        self.switch.erase_from_basic_block();
+        Ok(())
+    }
+}
+
+/// What a block does before it ends.
+fn body(block: BasicBlock<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
+    block.get_instructions().filter(|instruction| !instruction.is_terminator())
+}
+
+/// Where a block goes that does not choose.
+fn after(block: BasicBlock<'_>) -> Option<BasicBlock<'_>> {
+    let end = block.get_terminator().filter(|end| end.get_opcode() == Op::Br)?;
+    match llvm::block_operands(end)[..] {
+        [after] => Some(after),
+        _ => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! Computes at once what decides together: the parts of an `&&`, and the few values that a `match` tells apart.
+//!
+//! LLVM keeps a branch for each part, because a branch costs a CPU nothing that is rarely taken. Here the warp takes it in any
+//! case, as soon as one of its threads needs the second part, and ptxas moves nothing across: what the second part waits for,
+//! a division above all, waits for the first part, too. nvcc computes both and branches once.
+//!
+//! Last of all that is optimised: LLVM would make branches of it again.
+
+mod both;
+mod cases;
+mod cheap;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{self, BuilderError, Context, Module, TargetMachine};
+
+/// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again what was narrowed.
+const CLEAN: &str = "function(simplifycfg,early-cse)";
+
+/// Parts of one condition that are joined.
+const MOST_PARTS: usize = 8;
+
+/// Joins the branches of every function.
+pub fn join<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    let failed = |error: BuilderError| {
+        Diagnostic::error(Code::LlvmFailed, format!("cannot join the branches of a function: {error}"))
+    };
+    // What was joined is a first part again, once the empty block behind it is gone.
+    for _ in 0..MOST_PARTS {
+        let mut any = false;
+        for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+            any |= cases::join(context, function).map_err(failed)?;
+            any |= both::join(context, function).map_err(failed)?;
+        }
+        if !any {
+            break;
+        }
+        llvm::run_passes(module, machine, CLEAN)
+            .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::{AnyValue, parse_ir};
+    use crate::request::OptLevel;
+
+    /// What becomes of a function `f`.
+    fn joined(text: &str) -> String {
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        join(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    /// Whether a function of three parts has one branch; the first part is `i % n`, if `entry` is passed.
+    fn is_one(entry: &str, second: &str, third: &str) -> bool {
+        let ir = joined(&format!(
+            "declare void @fail() noreturn
+            define void @f(ptr %to, i32 %i, i32 %n, i32 %m) {{
+            entry: {entry}
+            parts: %q = udiv i32 %i, 7
+              %one = icmp ult i32 %q, 100
+              br i1 %one, label %second, label %no
+            second: {second}
+              br i1 %two, label %third, label %no
+            third: {third}
+              br i1 %three, label %yes, label %no
+            yes: store i32 1, ptr %to
+              br label %end
+            no: store volatile i32 2, ptr %to
+              br label %end
+            end: ret void
+            fail: call void @fail()
+              unreachable
+            }}"
+        ));
+        ir.matches("br i1").count() == usize::from(entry.contains("br i1")) + 1
+    }
+
+    const ALWAYS: &str = "br label %parts";
+    const LESS: &str = "%two = icmp ult i32 %i, %m";
+    const MORE: &str = "%j = add i32 %i, 5\n %k = mul i32 %j, %m\n %three = icmp ugt i32 %k, 9";
+
+    #[test]
+    fn parts_of_a_condition_are_computed_at_once() {
+        assert!(is_one(ALWAYS, LESS, MORE));
+    }
+
+    #[test]
+    fn what_may_do_harm_waits_for_its_turn() {
+        for second in [
+            "%x = load i32, ptr %to\n %two = icmp eq i32 %x, 3",
+            "%x = udiv i32 %i, %n\n %two = icmp eq i32 %x, 3",
+            "%w = zext i32 %i to i64\n %x = udiv i64 1000000000000, %w\n %two = icmp eq i64 %x, 3",
+            "%x = sdiv i32 %i, -1\n %two = icmp eq i32 %x, 3",
+            "store i32 7, ptr %to\n %two = icmp eq i32 %i, 3",
+        ] {
+            assert!(!is_one(ALWAYS, second, MORE), "{second}");
+        }
+        let step = |text: String, at: u32| text + &format!("%a{} = mul i32 %a{at}, %m\n", at + 1);
+        let long = (0..20).fold("%a0 = add i32 %i, 1\n".to_string(), step) + "%two = icmp ult i32 %a20, %m";
+        assert!(!is_one(ALWAYS, &long, MORE));
+    }
+
+    #[test]
+    fn a_division_by_what_is_not_0_may_be_made_early() {
+        let second = "%x = urem i32 %q, %n\n %two = icmp ne i32 %x, 0";
+        for entry in [
+            "%some = icmp eq i32 %n, 0\n br i1 %some, label %fail, label %parts",
+            "%some = icmp ugt i32 %n, %i\n br i1 %some, label %parts, label %fail",
+            "%a = icmp ne i32 %n, 0\n %b = icmp ult i32 %i, %m\n %both = select i1 %b, i1 %a, i1 false
+             br i1 %both, label %parts, label %fail",
+            "%first = udiv i32 %i, %n\n store i32 %first, ptr %to\n br label %parts",
+        ] {
+            assert!(is_one(entry, second, MORE), "{entry}");
+        }
+        for entry in [
+            ALWAYS,
+            "%some = icmp eq i32 %n, 0\n br i1 %some, label %parts, label %fail",
+            "%a = icmp ne i32 %n, 0\n %b = icmp ult i32 %i, %m\n %both = select i1 %b, i1 true, i1 %a
+             br i1 %both, label %parts, label %fail",
+        ] {
+            assert!(!is_one(entry, second, MORE), "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_panic_keeps_its_own_branch() {
+        let ir = joined(
+            "define void @f(ptr %to, i32 %i, i32 %m) {
+            entry: %one = icmp ult i32 %i, 5
+              br i1 %one, label %second, label %fail
+            second: %two = icmp ult i32 %i, %m
+              br i1 %two, label %yes, label %fail
+            yes: store i32 1, ptr %to
+              ret void
+            fail: call void asm sideeffect \"trap;\", \"\"()
+              unreachable
+            }",
+        );
+        assert_eq!(ir.matches("br i1").count(), 2, "{ir}");
+    }
+
+    /// A function that chooses between values by these cases.
+    fn chosen(cases: &str, four: &str) -> String {
+        joined(&format!(
+            "define i8 @f(i8 %x, i8 %me, ptr %from) {{
+            entry: switch i8 %x, label %rest [{cases}]
+            four: {four}
+              br label %end
+            rest: br label %end
+            end: %y = phi i8 [ 9, %entry ], [ %z, %four ], [ %me, %rest ]
+              ret i8 %y
+            }}"
+        ))
+    }
+
+    #[test]
+    fn a_match_that_chooses_values_has_no_branch() {
+        let ir = chosen("i8 3, label %end i8 4, label %four", "%z = mul i8 %me, 3");
+        assert!(!ir.contains("br ") && !ir.contains("switch") && ir.matches("select").count() == 2, "{ir}");
+        assert!(ir.contains("icmp eq i8 %x, 3") && ir.contains("icmp eq i8 %x, 4"), "{ir}");
+    }
+
+    #[test]
+    fn a_match_that_loads_or_has_many_arms_keeps_its_branches() {
+        let ir = chosen("i8 3, label %end i8 4, label %four", "%z = load i8, ptr %from");
+        assert!(ir.contains("switch"), "{ir}");
+        let many = "i8 3, label %end i8 4, label %four i8 5, label %four i8 7, label %four";
+        assert!(chosen(many, "%z = mul i8 %me, 3").contains("switch"));
+        // Two of the cases go straight to the end.
+        let ir = joined(
+            "define i8 @f(i8 %x, i8 %me) {
+            entry: switch i8 %x, label %rest [i8 3, label %end i8 4, label %end]
+            rest: %z = mul i8 %me, 3
+              br label %end
+            end: %y = phi i8 [ 9, %entry ], [ 9, %entry ], [ %z, %rest ]
+              ret i8 %y
+            }",
+        );
+        assert!(ir.contains("ret i8"), "{ir}");
+    }
+}
