@@ -5,42 +5,59 @@
 //!               %other = icmp ult i32 %j, %len
 //!               br i1 (select i1 %one, i1 %other, i1 false), label %b, label %slow
 //!         slow: br i1 %one, label %panic.j, label %panic.i
-//! after:  slow: br i1 (icmp ult i32 %i, %len), label %panic.j, label %panic.i
+//! after:  slow: %again = call i32 asm "mov.b32 $0, $1;", "=r,r"(i32 %i)
+//!               br i1 (icmp ult i32 %again, %len), label %panic.j, label %panic.i
 //! ```
 //!
 //! A check that has been merged with others is asked once more by the slow way, for the panic to tell its own numbers. As
 //! long as each comparison has a second user, neither LLVM nor ptxas makes one of several: `max.u32` of three numbers and one
-//! comparison. And each result keeps a predicate until the branch. Computed of the same values, it is the same.
+//! comparison. And each result keeps a predicate until the branch, of which a thread has seven. LLVM's code generator would
+//! find that both compare the same (`GVN`), so one of the numbers is hidden. Computed of the same values,
+//! it is the same. A check whose condition another block computes is nearly always such a one: it has been merged, and
+//! stands in the copy that runs where not all hold. LLVM freezes what it asks for early, which is then of any value where it
+//! means nothing; a check that is reached has always asked for something.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, Builder, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode as Op, InstructionValue,
 };
 
 /// Instructions that one condition may need.
 const MOST_STEPS: usize = 24;
 
 /// Compares again in every block of a function that is there for panics.
-pub fn compare<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
+pub fn compare<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
     let builder = context.create_builder();
-    for block in slow(function) {
+    let (slow, checks) = slow(function);
+    let whole = slow.into_iter().flat_map(|block| block.get_instructions().map(move |from| (block, from)));
+    let ends = checks.into_iter().filter_map(|block| Some((block, block.get_terminator()?)));
+    let mut blocks: Vec<(BasicBlock<'ctx>, Vec<InstructionValue<'ctx>>)> = Vec::new();
+    for (block, instruction) in whole.chain(ends).filter(|(_, from)| from.get_opcode() != Op::Phi) {
+        match blocks.last_mut() {
+            Some((last, instructions)) if *last == block => instructions.push(instruction),
+            _ => blocks.push((block, vec![instruction])),
+        }
+    }
+    for (block, instructions) in blocks {
         let mut known = HashMap::new();
-        for instruction in block.get_instructions().filter(|i| i.get_opcode() != Op::Phi).collect::<Vec<_>>() {
+        for instruction in instructions {
             for (index, condition) in llvm::value_operands(instruction).collect::<Vec<_>>() {
                 if comparison(condition, block).is_some() && can_be_made(condition, block, &mut { MOST_STEPS }) {
                     builder.position_before(&instruction);
-                    let again = make(&builder, condition, block, &mut known);
+                    let again = make(context, &builder, condition, block, &mut known)?;
                     instruction.set_operand(index, again);
                 }
             }
         }
     }
+    Ok(())
 }
 
-/// The blocks from which no way leads back, and those that only choose between them and the function's end.
-fn slow<'ctx>(function: FunctionValue<'ctx>) -> Vec<BasicBlock<'ctx>> {
+/// The blocks from which no way leads back, with those that only choose between them and the function's end; and the other
+/// blocks that end in a check.
+fn slow<'ctx>(function: FunctionValue<'ctx>) -> (Vec<BasicBlock<'ctx>>, Vec<BasicBlock<'ctx>>) {
     let blocks = function.get_basic_blocks();
     let is_return = |block: &BasicBlock<'ctx>| block.get_terminator().is_some_and(|end| end.get_opcode() == Op::Return);
     let mut ending: HashSet<BasicBlock<'ctx>> = blocks.iter().copied().filter(is_return).collect();
@@ -58,14 +75,19 @@ fn slow<'ctx>(function: FunctionValue<'ctx>) -> Vec<BasicBlock<'ctx>> {
             quiet && is_out(&then) && is_out(&other) && (is_panic(&then) || is_panic(&other))
         })
     };
-    blocks.into_iter().filter(|block| is_panic(block) || chooses(block)).collect()
+    let checks = |block: &BasicBlock<'ctx>| {
+        let targets = block.get_terminator().and_then(llvm::branch_targets);
+        targets.is_some_and(|(then, other)| is_panic(&then) != is_panic(&other))
+    };
+    let (slow, rest): (Vec<_>, Vec<_>) = blocks.into_iter().partition(|block| is_panic(block) || chooses(block));
+    (slow, rest.into_iter().filter(checks).collect())
 }
 
 /// The comparison, or what joins some, if another block makes it.
 fn comparison<'ctx>(value: BasicValueEnum<'ctx>, block: BasicBlock<'ctx>) -> Option<InstructionValue<'ctx>> {
     let BasicValueEnum::IntValue(condition) = value else { return None };
     let from = value.as_instruction_value().filter(|_| condition.get_type().get_bit_width() == 1)?;
-    let compares = matches!(from.get_opcode(), Op::ICmp | Op::And | Op::Or | Op::Xor | Op::Select);
+    let compares = matches!(from.get_opcode(), Op::ICmp | Op::And | Op::Or | Op::Xor | Op::Select | Op::Freeze);
     (compares && from.get_parent() != Some(block)).then_some(from)
 }
 
@@ -76,24 +98,50 @@ fn can_be_made<'ctx>(value: BasicValueEnum<'ctx>, block: BasicBlock<'ctx>, steps
     }
     let Some(from) = comparison(value, block).filter(|_| *steps > 0) else { return false };
     *steps -= 1;
-    from.get_opcode() == Op::ICmp || llvm::value_operands(from).all(|(_, part)| can_be_made(part, block, steps))
+    if from.get_opcode() == Op::ICmp {
+        let number = llvm::value_operands(from).next().map(|(_, number)| number);
+        return matches!(number, Some(BasicValueEnum::IntValue(number)) if matches!(number.get_type().get_bit_width(), 32 | 64));
+    }
+    llvm::value_operands(from).all(|(_, part)| can_be_made(part, block, steps))
 }
 
 fn make<'ctx>(
+    context: &'ctx Context,
     builder: &Builder<'ctx>,
     value: BasicValueEnum<'ctx>,
     block: BasicBlock<'ctx>,
     known: &mut HashMap<InstructionValue<'ctx>, BasicValueEnum<'ctx>>,
-) -> BasicValueEnum<'ctx> {
-    let Some(from) = comparison(value, block) else { return value };
+) -> Result<BasicValueEnum<'ctx>, BuilderError> {
+    let Some(from) = comparison(value, block) else { return Ok(value) };
     if let Some(made) = known.get(&from) {
-        return *made;
+        return Ok(*made);
     }
-    let parts = llvm::value_operands(from).map(|(index, part)| (index, make(builder, part, block, known)));
-    let parts: Vec<_> = if from.get_opcode() == Op::ICmp { Vec::new() } else { parts.collect() };
+    let parts =
+        llvm::value_operands(from).map(|(index, part)| Ok((index, make(context, builder, part, block, known)?)));
+    let parts: Vec<_> = match from.get_opcode() {
+        Op::ICmp => vec![(0, hidden(context, builder, from)?)],
+        _ => parts.collect::<Result<Vec<_>, BuilderError>>()?,
+    };
     let made = llvm::result(llvm::build_copy(builder, from, &parts));
     known.insert(from, made);
-    made
+    Ok(made)
+}
+
+/// The first number of a comparison, of which LLVM does not know that it is.
+fn hidden<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    comparison: InstructionValue<'ctx>,
+) -> Result<BasicValueEnum<'ctx>, BuilderError> {
+    let first = llvm::value_operands(comparison).find(|(index, _)| *index == 0).map(|(_, value)| value);
+    let Some(BasicValueEnum::IntValue(number)) = first else { unreachable!("can_be_made() has seen a number") };
+    let bits = number.get_type().get_bit_width();
+    let register = if bits == 64 { "l" } else { "r" };
+    let ty = number.get_type().fn_type(&[number.get_type().into()], false);
+    let (text, constraints) = (format!("mov.b{bits} $0, $1;"), format!("={register},{register}"));
+    let copy = context.create_inline_asm(ty, text, constraints, false, false, None, false);
+    let call = builder.build_indirect_call(ty, copy, &[number.into()], "")?;
+    Ok(call.try_as_basic_value().unwrap_basic())
 }
 
 #[cfg(test)]
@@ -121,7 +169,7 @@ mod tests {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let function = module.get_function("f").unwrap();
-        compare(&context, function);
+        compare(&context, function).unwrap();
         module.verify().unwrap();
         let ir = function.print_to_string().to_string();
         let blocks: Vec<usize> = ir.split("\n\n").map(|block| block.matches("icmp ult").count()).collect();

@@ -68,12 +68,13 @@ pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
 
 /// Keeps comparisons apart that LLVM would join, or could not, when it is done with everything else.
 pub fn separate<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<()> {
-    llvm::functions(module)
-        .filter(|function| function.count_basic_blocks() > 1)
-        .for_each(|function| again::compare(context, function));
-    separate::separate(context, module, arch).map_err(|error| {
+    let failed = |error: BuilderError| {
         Diagnostic::error(Code::LlvmFailed, format!("cannot separate two comparisons: {error}")).into()
-    })
+    };
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+        again::compare(context, function).map_err(failed)?;
+    }
+    separate::separate(context, module, arch).map_err(failed)
 }
 
 struct Stage<'a, 'ctx> {
