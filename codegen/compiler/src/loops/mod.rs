@@ -8,6 +8,7 @@ mod batches;
 mod branches;
 mod checks;
 mod divided;
+mod fours;
 mod natural;
 mod strides;
 mod walks;
