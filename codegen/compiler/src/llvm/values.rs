@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetConstOpcode,
     LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory, LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetElementType,
-    LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetMDString,
-    LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison,
-    LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr,
-    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGetElementPtrInst, LLVMIsAGlobalVariable, LLVMIsAInstruction,
-    LLVMIsConstant, LLVMIsConstantString, LLVMIsInBounds, LLVMIsUndef, LLVMReplaceAllUsesWith,
-    LLVMSetExternallyInitialized, LLVMTypeOf,
+    LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetIsDisjoint,
+    LLVMGetMDString, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent,
+    LLVMGetPointerAddressSpace, LLVMGetPoison, LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument,
+    LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGetElementPtrInst,
+    LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant, LLVMIsConstantString, LLVMIsInBounds, LLVMIsUndef,
+    LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
@@ -19,7 +19,7 @@ use inkwell::types::AsTypeRef;
 
 use super::{
     AnyValue, AsValueRef, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue,
-    InstructionValue, IntValue, Module, PointerType, PointerValue,
+    InstructionOpcode, InstructionValue, IntValue, Module, PointerType, PointerValue,
 };
 use crate::diagnostic::Span;
 
@@ -311,6 +311,12 @@ pub fn is_in_bounds(gep: InstructionValue<'_>) -> bool {
     let value = gep.as_value_ref();
     // SAFETY: the instruction is live; only a `getelementptr` is asked.
     unsafe { !LLVMIsAGetElementPtrInst(value).is_null() && LLVMIsInBounds(value) != 0 }
+}
+
+/// Whether an `or` says that no bit is set in both of its operands, so that it adds them.
+pub fn is_disjoint(or: InstructionValue<'_>) -> bool {
+    // SAFETY: the instruction is live; only an `or` is asked for its flag.
+    unsafe { or.get_opcode() == InstructionOpcode::Or && LLVMGetIsDisjoint(or.as_value_ref()) != 0 }
 }
 
 /// Removes all debug information.

@@ -8,8 +8,10 @@ mod batches;
 mod branches;
 mod checks;
 mod divided;
+mod fours;
 mod natural;
 mod strides;
+mod walks;
 
 use crate::llvm::{Context, FunctionValue, Module};
 
@@ -18,6 +20,7 @@ pub use branches::is_convergent;
 pub use checks::split;
 pub use natural::{Graph, Loop};
 pub use strides::count;
+pub use walks::walk;
 
 /// Marks loops for unrolling, and says whether other loops may have constant rounds once that is done.
 pub fn unroll(context: &Context, module: &Module<'_>) -> bool {

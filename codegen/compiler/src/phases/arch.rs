@@ -116,6 +116,9 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     time!(checks::separate(context, module, *arch))?;
     time!(memory::order(context, module, machine, &program.table, *arch, level))?;
     time!(float::lower(context, module, level))?;
+    if level.is_for_speed() {
+        time!(loops::walk(context, module, machine))?;
+    }
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.
     let needs = time!(stacks::check(context, module, &options.panics))?;
     if needs.ptx > Some(*version) {

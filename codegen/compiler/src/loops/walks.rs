@@ -1,0 +1,501 @@
+//! Has the addresses of an unrolled loop follow each other, where a round goes on by a step only known at run time.
+//!
+//! ```text
+//! before: loop: %k = phi i64 [ 0, %before ], [ (add i64 %k, 4), %loop ]            ; %n is a `u32`
+//!               load float, ptr (getelementptr float, ptr %column, i64 (mul i64 %k, %n))
+//!               load float, ptr (getelementptr float, ptr %column, i64 (mul i64 (or disjoint i64 %k, 1), %n))
+//!               …
+//! after:  loop: %p = phi ptr [ %column, %before ], [ %p.4, %loop ]
+//!               %step = mul i64 (zext i32 (call i32 asm "mov.b32 $0, $1;" (i32 %n))), 4
+//!               load float, ptr %p
+//!               %p.1 = getelementptr i8, ptr %p, i64 %step
+//!               load float, ptr %p.1
+//!               …
+//! ```
+//!
+//! LLVM's code generator (`LoopStrengthReduce.cpp`) keeps a multiple of the step for each of the four addresses, or a pointer
+//! of its own, and then each address is a sum of 64 bits, which is two instructions and two registers a multiple. Where the
+//! step has 32 bits, the next address is one instruction: `IMAD.WIDE` multiplies it by the size of an element and adds all
+//! 64 bits. nvcc has it so. The code generator would undo it, were the step not behind inline PTX, in the loop.
+//!
+//! **Why it is right.** Addresses are taken for sums of multiples: of phis, of products of a phi and what the loop does not
+//! change, of other values, and of one, all of 64 bits. Sums and products of 64 bits hold whatever overflows. Addresses that
+//! differ only by multiples of one value, and grow by a multiple of that value in each round, are the same as those that
+//! are computed one from the other. A pointer stays one into what it pointed into.
+
+use std::collections::HashMap;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, Attribute, AttributeLoc, BasicBlock, BasicMetadataValueEnum, BasicValue, BasicValueEnum, Builder,
+    BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntValue, Module, PointerValue,
+    TargetMachine,
+};
+
+use super::branches::integer;
+use super::natural::{self, Graph, Loop};
+
+/// How deep an address may be computed.
+const MOST_STEPS: u32 = 12;
+
+/// Steps of a round.
+const MOST_ADDRESSES: i64 = 8;
+
+/// What is behind a loop's step, so that the code generator takes each address for what it is.
+const HIDE: &str = "mov.b32 $0, $1;";
+
+/// Rewrites the addresses of every such loop.
+pub fn walk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    natural::simplify(module, machine)?;
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+        walk_function(context, function).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot rewrite the addresses of a loop: {error}"))
+        })?;
+    }
+    Ok(())
+}
+
+fn walk_function<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+    let graph = Graph::of(function);
+    for found in graph.innermost() {
+        let ([latch], Some(before)) = (&found.latches[..], graph.block_before(&found)) else { continue };
+        for group in (Sums { found: &found }).groups() {
+            group.write(context, &found, before, *latch)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is added up, and how often.
+#[derive(Clone, Copy, PartialEq)]
+enum Part<'ctx> {
+    One,
+    Value(BasicValueEnum<'ctx>),
+    /// A phi of the loop's head, and what the loop does not change.
+    Product(IntValue<'ctx>, IntValue<'ctx>),
+}
+
+type Sum<'ctx> = Vec<(Part<'ctx>, i64)>;
+
+/// Adds a multiple of one sum to another.
+fn add<'ctx>(sum: &mut Sum<'ctx>, other: &[(Part<'ctx>, i64)], times: i64) {
+    for (part, count) in other {
+        let count = count.wrapping_mul(times);
+        match sum.iter_mut().find(|(known, _)| known == part) {
+            Some((_, known)) => *known = known.wrapping_add(count),
+            None => sum.push((*part, count)),
+        }
+    }
+    sum.retain(|(_, count)| *count != 0);
+}
+
+fn count_of(sum: &Sum<'_>, part: Part<'_>) -> i64 {
+    sum.iter().find(|(known, _)| *known == part).map_or(0, |(_, count)| *count)
+}
+
+struct Sums<'a, 'ctx> {
+    found: &'a Loop<'ctx>,
+}
+
+impl<'ctx> Sums<'_, 'ctx> {
+    /// What a value of 64 bits is the sum of.
+    fn of(&self, value: BasicValueEnum<'ctx>, steps: u32) -> Sum<'ctx> {
+        if let BasicValueEnum::IntValue(number) = value
+            && let Some(constant) = number.get_sign_extended_constant()
+        {
+            return if constant == 0 { Vec::new() } else { vec![(Part::One, constant)] };
+        }
+        let from = llvm::instruction_of(value).filter(|_| steps > 0 && !self.found.is_invariant(value));
+        from.and_then(|from| self.of_instruction(from, steps - 1)).unwrap_or_else(|| vec![(Part::Value(value), 1)])
+    }
+
+    fn of_instruction(&self, from: InstructionValue<'ctx>, steps: u32) -> Option<Sum<'ctx>> {
+        if let Some((base, size, index)) = llvm::element_of(from) {
+            let mut sum = self.of(base.into(), steps);
+            add(&mut sum, &self.wide(index, steps)?, i64::try_from(size).ok()?);
+            return Some(sum);
+        }
+        let part = |index| self.wide(integer(from, index)?, steps);
+        let mut sum = match from.get_opcode() {
+            Op::Add | Op::Sub | Op::Mul | Op::Shl => part(0)?,
+            Op::Or if llvm::is_disjoint(from) => part(0)?,
+            _ => return None,
+        };
+        match from.get_opcode() {
+            Op::Sub => add(&mut sum, &part(1)?, -1),
+            Op::Shl => {
+                let by = integer(from, 1)?.get_zero_extended_constant().filter(|by| *by < 32)?;
+                sum = times(&sum, 1 << by);
+            }
+            Op::Mul => {
+                let (left, right) = (integer(from, 0)?, integer(from, 1)?);
+                sum = match right.get_sign_extended_constant() {
+                    Some(constant) => times(&sum, constant),
+                    None if self.found.is_invariant(right.into()) => self.product(&sum, right)?,
+                    None if self.found.is_invariant(left.into()) => self.product(&part(1)?, left)?,
+                    None => return None,
+                };
+            }
+            _ => add(&mut sum, &part(1)?, 1),
+        }
+        Some(sum)
+    }
+
+    fn wide(&self, value: IntValue<'ctx>, steps: u32) -> Option<Sum<'ctx>> {
+        (value.get_type().get_bit_width() == 64).then(|| self.of(value.into(), steps))
+    }
+
+    /// A sum of phis and constants times what the loop does not change.
+    fn product(&self, sum: &Sum<'ctx>, by: IntValue<'ctx>) -> Option<Sum<'ctx>> {
+        sum.iter()
+            .map(|(part, count)| match part {
+                Part::One => Some((Part::Value(by.into()), *count)),
+                Part::Value(BasicValueEnum::IntValue(phi)) if self.found.incoming(*phi).is_some() => {
+                    Some((Part::Product(*phi, by), *count))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// By what a sum grows in each round: how often which one value.
+    fn growth(&self, sum: &Sum<'ctx>) -> Option<(IntValue<'ctx>, i64)> {
+        let mut growth = Vec::new();
+        for (part, count) in sum {
+            match part {
+                Part::One => {}
+                Part::Value(value) if self.found.is_invariant(*value) => {}
+                Part::Value(value) => add(&mut growth, &self.of_phi(*value)?, *count),
+                Part::Product(phi, by) => {
+                    let [(Part::One, step)] = self.of_phi((*phi).into())?[..] else { return None };
+                    add(&mut growth, &[(Part::Value((*by).into()), step)], *count);
+                }
+            }
+        }
+        match growth[..] {
+            [(Part::Value(BasicValueEnum::IntValue(step)), times)] if times > 0 => Some((step, times)),
+            _ => None,
+        }
+    }
+
+    /// By what a phi of the head grows.
+    fn of_phi(&self, phi: BasicValueEnum<'ctx>) -> Option<Sum<'ctx>> {
+        let (_, next) = self.found.incoming(phi)?;
+        let mut growth = self.of(next, MOST_STEPS);
+        add(&mut growth, &[(Part::Value(phi), 1)], -1);
+        let is_same = |(part, _): &(Part<'ctx>, i64)| match part {
+            Part::One => true,
+            Part::Value(value) => self.found.is_invariant(*value),
+            Part::Product(..) => false,
+        };
+        growth.iter().all(is_same).then_some(growth)
+    }
+
+    /// The addresses that every round uses, in the loop's first block, and that follow each other.
+    fn groups(&self) -> Vec<Group<'ctx>> {
+        let mut groups: Vec<Group<'ctx>> = Vec::new();
+        for gep in self.found.head.get_instructions().filter(is_address) {
+            let mut rest = self.of(llvm::result(gep), MOST_STEPS);
+            let Some((step, growth)) = self.growth(&rest).filter(|(step, _)| narrow(*step).is_some()) else { continue };
+            let own = [Part::Value(step.into()), Part::One].map(|part| count_of(&rest, part));
+            add(&mut rest, &[(Part::Value(step.into()), own[0]), (Part::One, own[1])], -1);
+            let member = Member { gep, steps: own[0], bytes: own[1] };
+            let is_same = |group: &&mut Group<'ctx>| {
+                let mut difference = group.rest.clone();
+                add(&mut difference, &rest, -1);
+                group.step == step && group.growth == growth && difference.is_empty()
+            };
+            match groups.iter_mut().find(is_same) {
+                Some(group) => group.members.push(member),
+                None => groups.push(Group { step, growth, rest, members: vec![member] }),
+            }
+        }
+        groups.retain(|group| group.unit().is_some());
+        groups
+    }
+}
+
+fn times<'ctx>(sum: &Sum<'ctx>, by: i64) -> Sum<'ctx> {
+    let mut product = Vec::new();
+    add(&mut product, sum, by);
+    product
+}
+
+/// Whether something is loaded from where an instruction points, or stored there.
+fn is_address(gep: &InstructionValue<'_>) -> bool {
+    let is_access = |user: &llvm::Use<'_>| matches!(user, llvm::Use::Instruction(user) if matches!(user.get_opcode(), Op::Load | Op::Store));
+    llvm::element_of(*gep).is_some() && llvm::uses(gep).iter().any(is_access)
+}
+
+/// The number of 32 bits that a step is.
+fn narrow(step: IntValue<'_>) -> Option<IntValue<'_>> {
+    let from = step.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt)?;
+    integer(from, 0).filter(|inner| inner.get_type().get_bit_width() == 32)
+}
+
+struct Member<'ctx> {
+    gep: InstructionValue<'ctx>,
+    /// How many steps, and how many bytes, it is behind what all of the group have in common.
+    steps: i64,
+    bytes: i64,
+}
+
+/// Addresses that differ by steps and bytes.
+struct Group<'ctx> {
+    step: IntValue<'ctx>,
+    /// Steps that they grow by in a round.
+    growth: i64,
+    rest: Sum<'ctx>,
+    members: Vec<Member<'ctx>>,
+}
+
+impl<'ctx> Group<'ctx> {
+    fn first(&self) -> i64 {
+        self.members.iter().map(|member| member.steps).min().unwrap_or(0)
+    }
+
+    /// How many steps each address is behind the one before, if there are several in a round.
+    fn unit(&self) -> Option<i64> {
+        let first = self.first();
+        let behind: Option<Vec<i64>> = self.members.iter().map(|member| member.steps.checked_sub(first)).collect();
+        let behind = behind?;
+        let unit = behind.iter().copied().fold(self.growth, greatest_divisor);
+        let last = behind.into_iter().max()?;
+        (last > 0 && last < self.growth && self.growth / unit <= MOST_ADDRESSES).then_some(unit)
+    }
+
+    fn write(
+        &self,
+        context: &'ctx Context,
+        found: &Loop<'ctx>,
+        before: BasicBlock<'ctx>,
+        latch: BasicBlock<'ctx>,
+    ) -> std::result::Result<(), BuilderError> {
+        let first = self.first();
+        let (Some(unit), Some(end), Some(jump), Some(begin)) = (
+            self.unit(),
+            before.get_terminator(),
+            latch.get_terminator(),
+            self.members.iter().find(|member| member.steps == first),
+        ) else {
+            return Ok(());
+        };
+        let Some(inner) = narrow(self.step) else { return Ok(()) };
+        let builder = context.create_builder();
+        builder.position_before(&end);
+        let mut known = HashMap::new();
+        let Some(start) = at_first(&builder, found, llvm::result(begin.gep), &mut known) else { return Ok(()) };
+
+        let Some(top) = found.head.get_first_instruction() else { return Ok(()) };
+        builder.position_before(&top);
+        let phi = builder.build_phi(start.get_type(), "")?;
+        let Some(after) = found.head.get_instructions().find(|from| from.get_opcode() != Op::Phi) else {
+            return Ok(());
+        };
+        builder.position_before(&after);
+        let step = hidden(context, &builder, inner, unit)?;
+        let mut walked = vec![phi.as_basic_value().into_pointer_value()];
+        for member in &self.members {
+            builder.position_before(&member.gep);
+            let at = usize::try_from((member.steps - first) / unit).expect("a group has few steps");
+            go_to(context, &builder, &mut walked, at, step)?;
+            let bytes = context.i64_type().const_int(member.bytes.wrapping_sub(begin.bytes).cast_unsigned(), true);
+            let address = if member.bytes == begin.bytes {
+                walked[at]
+            } else {
+                // SAFETY: an address that was computed otherwise.
+                unsafe { builder.build_gep(context.i8_type(), walked[at], &[bytes], "")? }
+            };
+            llvm::replace_uses(member.gep, address.into());
+        }
+        builder.position_before(&jump);
+        let last = usize::try_from(self.growth / unit).expect("a group has few steps");
+        go_to(context, &builder, &mut walked, last, step)?;
+        phi.add_incoming(&[(&start, before), (&walked[last], latch)]);
+        Ok(())
+    }
+}
+
+fn greatest_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
+}
+
+/// Writes addresses until there are so many steps.
+fn go_to<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    walked: &mut Vec<PointerValue<'ctx>>,
+    at: usize,
+    step: IntValue<'ctx>,
+) -> std::result::Result<(), BuilderError> {
+    while walked.len() <= at {
+        let last = walked[walked.len() - 1];
+        // SAFETY: without `inbounds`, an address may be any.
+        walked.push(unsafe { builder.build_gep(context.i8_type(), last, &[step], "")? });
+    }
+    Ok(())
+}
+
+/// So many times a number of 32 bits, which the code generator does not see.
+fn hidden<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    number: IntValue<'ctx>,
+    times: i64,
+) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+    let half = context.i32_type();
+    let ty = half.fn_type(&[half.into()], false);
+    let assembly = context.create_inline_asm(ty, HIDE.into(), "=r,r".into(), false, false, None, false);
+    let call = builder.build_indirect_call(ty, assembly, &[BasicMetadataValueEnum::from(number)], "")?;
+    for attribute in ["memory", "nounwind", "willreturn", "nosync"] {
+        let kind = Attribute::get_named_enum_kind_id(attribute);
+        call.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+    }
+    let number = call.try_as_basic_value().unwrap_basic().into_int_value();
+    let wide = builder.build_int_z_extend(number, context.i64_type(), "")?;
+    builder.build_int_mul(wide, context.i64_type().const_int(times.cast_unsigned(), false), "")
+}
+
+/// What a value is in the first round, written before the loop.
+fn at_first<'ctx>(
+    builder: &Builder<'ctx>,
+    found: &Loop<'ctx>,
+    value: BasicValueEnum<'ctx>,
+    known: &mut HashMap<InstructionValue<'ctx>, BasicValueEnum<'ctx>>,
+) -> Option<BasicValueEnum<'ctx>> {
+    if found.is_invariant(value) {
+        return Some(value);
+    }
+    if let Some((first, _)) = found.incoming(value) {
+        return Some(first);
+    }
+    let from = llvm::instruction_of(value).filter(|from| llvm::is_pure(*from))?;
+    if let Some(known) = known.get(&from) {
+        return Some(*known);
+    }
+    let operands = llvm::value_operands(from)
+        .map(|(index, operand)| Some((index, at_first(builder, found, operand, known)?)))
+        .collect::<Option<Vec<_>>>()?;
+    let copy = llvm::result(llvm::build_copy(builder, from, &operands));
+    known.insert(from, copy);
+    Some(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::AnyValue;
+    use crate::request::OptLevel;
+
+    /// A loop of such a body, whose first block has `%k` from `%start` by four, after the stage.
+    fn walked(head: &str, rest: &str) -> String {
+        let text = format!(
+            "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+            target triple = \"nvptx64-nvidia-cuda\"
+            define float @f(ptr %x, ptr %y, i32 %n.32, i64 %wide, i64 %start, i64 %end, i1 %c) {{
+            entry: %n = zext i32 %n.32 to i64
+              %column = getelementptr float, ptr %x, i64 %start
+              br label %loop
+            loop: %k = phi i64 [ %start, %entry ], [ %k.next, %latch ]
+              {head}
+              br i1 %c, label %latch, label %out
+            latch:
+              %k.next = add i64 %k, 4
+              {rest}
+              %go = icmp ult i64 %k.next, %end
+              br i1 %go, label %loop, label %out
+            out: ret float 0.0
+            }}"
+        );
+        let context = Context::create();
+        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        walk(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    /// Loads at such indices of `float`s, which are computed by the instructions before.
+    fn loads(base: &str, before: &str, indices: &[&str]) -> String {
+        let load = |(at, index): (usize, &&str)| {
+            format!(
+                "%p{at} = getelementptr inbounds float, ptr {base}, i64 {index}
+                %v{at} = load volatile float, ptr %p{at}\n"
+            )
+        };
+        before.to_string() + "\n" + &indices.iter().enumerate().map(load).collect::<String>()
+    }
+
+    const PRODUCTS: &str = "%k.1 = or disjoint i64 %k, 1
+        %k.2 = add nuw i64 %k, 2
+        %k.3 = or disjoint i64 %k, 3
+        %i.0 = mul i64 %k, %n
+        %i.1 = mul i64 %k.1, %n
+        %i.2 = mul nsw i64 %n, %k.2
+        %i.3 = mul i64 %k.3, %n";
+    const SUMS: &str = "%i.0 = phi i64 [ 7, %entry ], [ %i.4, %latch ]
+        %i.1 = add i64 %i.0, %n
+        %i.2 = add nuw i64 %n, %i.1
+        %i.3 = add i64 %i.2, %n";
+    const ALL: [&str; 4] = ["%i.0", "%i.1", "%i.2", "%i.3"];
+    const NEXT: &str = "%i.4 = add i64 %i.3, %n";
+
+    /// The addresses of the loads, each as what it is a step behind, and how many steps there are in a round.
+    fn is_walk(ir: &str, steps: usize) -> bool {
+        let of_loop: Vec<&str> = ir.lines().skip_while(|line| !line.starts_with("loop:")).collect();
+        let find = |text: &str| of_loop.iter().filter(|line| line.contains(text)).count();
+        find("asm \"mov.b32 $0, $1;\"") == 1 && find("getelementptr i8, ptr") == steps && find("phi ptr") == 1
+    }
+
+    #[test]
+    fn addresses_follow_each_other() {
+        let ir = walked(&loads("%column", PRODUCTS, &ALL), "");
+        assert!(is_walk(&ir, 4), "{ir}");
+        // From where the first round begins: at %column, and %start times %n behind it.
+        let before = ir.split("\nloop:").next().unwrap();
+        assert!(before.contains("mul i64 %start, %n") && before.contains("float, ptr %column, i64"), "{before}");
+        assert!(is_walk(&walked(&loads("%x", SUMS, &ALL), NEXT), 4));
+        let pointers = "%p = phi ptr [ %column, %entry ], [ %p.2, %latch ]
+            %p.1 = getelementptr float, ptr %p, i64 %n
+            %a = load volatile float, ptr %p.1
+            %p.2 = getelementptr float, ptr %p.1, i64 %n
+            %b = load volatile float, ptr %p.2";
+        let ir = walked(pointers, "");
+        assert!(ir.matches("asm").count() == 1 && ir.matches("getelementptr i8").count() == 2, "{ir}");
+    }
+
+    #[test]
+    fn in_any_order_and_beside_each_other() {
+        assert!(is_walk(&walked(&loads("%x", PRODUCTS, &["%i.2", "%i.0", "%i.3", "%i.1"]), ""), 4));
+        // Two elements of each column: an address each, four bytes behind the other, of one walk.
+        let beside = "%j.0 = add i64 %i.0, 1\n %j.1 = add i64 %i.1, 1";
+        let before = format!("{PRODUCTS}\n{beside}");
+        let ir = walked(&loads("%x", &before, &["%i.0", "%j.0", "%i.1", "%j.1", "%i.2", "%i.3"]), "");
+        assert!(is_walk(&ir, 4 + 2) && ir.matches(", i64 4\n").count() == 2, "{ir}");
+        // Twice as far, and half as often.
+        let ir = walked(&loads("%x", PRODUCTS, &["%i.0", "%i.2"]), "");
+        assert!(is_walk(&ir, 2) && ir.contains("mul i64 %") && ir.contains(", 8\n"), "{ir}");
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        for (before, indices, rest) in [
+            // One address a round; steps of 64 bits, or constant; what is no sum; steps by turns.
+            (PRODUCTS.to_string(), &ALL[..1], ""),
+            (PRODUCTS.replace("%n", "%wide"), &ALL[..], ""),
+            (PRODUCTS.replace("%n", "%k"), &ALL[..], ""),
+            (PRODUCTS.replace("or disjoint", "or"), &ALL[..2], ""),
+            (SUMS.to_string(), &ALL[..], "%i.4 = add i64 %i.3, %wide"),
+            (SUMS.to_string(), &ALL[..], "%i.4 = add i64 %i.3, 5"),
+            // The addresses of one round reach behind those of the next.
+            (SUMS.to_string(), &ALL[..], "%i.4 = add i64 %i.2, 0"),
+        ] {
+            let ir = walked(&loads("%x", &before, indices), rest);
+            assert!(!ir.contains("asm"), "{before}, {indices:?}, {rest}: {ir}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Addresses that are a step of the grid apart are computed one from the other, where a loop is unrolled.
+#![no_std]
+use ptx::prelude::*;
+
+// CHECK-LABEL: .visible .entry product(
+// CHECK: mul.wide.u32 [[STEP:%rd[0-9]+]], %r{{[0-9]+}}, 4;
+// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST:%rd[0-9]+]]];
+// CHECK: add.s64 [[SECOND:%rd[0-9]+]], [[FIRST]], [[STEP]];
+// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[SECOND]]];
+// CHECK: add.s64 [[THIRD:%rd[0-9]+]], [[SECOND]], [[STEP]];
+// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[THIRD]]];
+#[kernel]
+pub fn product(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
+    let sum: f32 = thread::grid_stride(x.len().min(y.len())).map(|i| x[i] * y[i]).sum();
+    if let Some(own) = sums.get_mut(thread::index_1d()) {
+        *own = sum;
+    }
+}
+
+// Four rounds divide one behind the other, and all that they divide is loaded before.
+// CHECK-LABEL: .visible .entry quotients(
+// CHECK-COUNT-4: ld.global.nc.b32
+// CHECK-COUNT-4: div.rn.f32
+// CHECK: .pragma "nounroll";
+#[kernel]
+pub fn quotients(x: &[f32], by: f32, mut y: ptx::RowsPerBlock<f32>) {
+    let mut row = y.row();
+    let x = &x[row.start()..][..row.len()];
+    for (column, y) in row.iter_mut() {
+        *y = x[column] / by;
+    }
+}
