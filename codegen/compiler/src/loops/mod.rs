@@ -8,7 +8,6 @@ mod batches;
 mod branches;
 mod checks;
 mod divided;
-mod fours;
 mod natural;
 mod strides;
 mod walks;

@@ -13,8 +13,6 @@
 //!
 //! - The next index is compared with a bound. Where `%n + %step` would overflow, or the step is 0, the index may jump over
 //!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted.
-//!   What is compared may also be a round ahead of the index, and be added to by `select` only where the loop goes on. Where
-//!   a round divides floats, [`super::fours`] does without the division before the loop.
 //! - What is left of a slice, in elements, is compared with the step less one. It shrinks by the step while it is not
 //!   smaller, so it never wraps, and is divided by the step.
 
@@ -22,11 +20,10 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
-    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, PointerValue, TargetMachine, Unroll, Use,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, PointerValue, TargetMachine, Unroll,
 };
 
 use super::branches::{Branch, integer, is_convergent};
-use super::fours::{self, Fours};
 use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
@@ -68,8 +65,8 @@ struct Stride<'a, 'ctx> {
 }
 
 enum Form<'ctx> {
-    /// It goes on while this, which grows by the step, is below the bound: by this sum, of itself or of a phi.
-    Below { compared: IntValue<'ctx>, bound: IntValue<'ctx>, sum: InstructionValue<'ctx> },
+    /// It goes on while this, which grows by the step, is below the bound.
+    Below { next: IntValue<'ctx>, bound: IntValue<'ctx> },
     /// It goes on while this, which shrinks by the step, is not below the step.
     Left(IntValue<'ctx>),
 }
@@ -89,8 +86,7 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
             _ => return None,
         };
         let (step, form) = if found.is_invariant(large.into()) {
-            let (step, sum) = step_of_sum(found, small).or_else(|| step_of_phi(found, small, goes_on))?;
-            (step, Form::Below { compared: small, bound: large, sum })
+            (step_of_sum(found, small)?, Form::Below { next: small, bound: large })
         } else {
             (step_of_rest(found, small, large)?, Form::Left(large))
         };
@@ -105,42 +101,14 @@ fn place<'ctx>(found: &Loop<'ctx>, instruction: InstructionValue<'ctx>) -> Optio
 }
 
 /// What is added to a phi of the head to make its next value, if that does not change and is no constant.
-fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<(IntValue<'ctx>, InstructionValue<'ctx>)> {
+fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
     let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
     let parts = [integer(sum, 0)?, integer(sum, 1)?];
     let phi = parts
         .iter()
         .position(|part| found.incoming(*part).is_some_and(|(_, value)| value == BasicValueEnum::from(next)))?;
     let step = parts[1 - phi];
-    (found.is_invariant(step.into()) && !step.is_const()).then_some((step, sum))
-}
-
-/// The same of a phi that is compared itself, a round ahead of the index, as in
-/// `select i1 (icmp ult i64 %ahead, %bound), i64 %step, i64 0`, which is added to it: the sum is used only where the loop
-/// goes on, and there it is that of the step.
-fn step_of_phi<'ctx>(
-    found: &Loop<'ctx>,
-    phi: IntValue<'ctx>,
-    goes_on: bool,
-) -> Option<(IntValue<'ctx>, InstructionValue<'ctx>)> {
-    let (_, next) = found.incoming(phi)?;
-    let sum = llvm::instruction_of(next).filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
-    let parts = [integer(sum, 0)?, integer(sum, 1)?];
-    let by = parts[1 - parts.iter().position(|part| *part == phi)?];
-    let step = match by.as_instruction_value().filter(|by| by.get_opcode() == InstructionOpcode::Select) {
-        Some(chosen) if !found.is_invariant(by.into()) => {
-            let [latch] = found.latches[..] else { return None };
-            let is_latchs = integer(latch.get_terminator()?, 0) == integer(chosen, 0);
-            let of_head = |user: &Use<'ctx>| {
-                matches!(user, Use::Instruction(user) if user.get_parent() == Some(found.head)
-                && user.get_opcode() == InstructionOpcode::Phi)
-            };
-            let is_only_next = llvm::uses(&sum).iter().all(of_head) && llvm::uses(&chosen).len() == 1;
-            integer(chosen, if goes_on { 1 } else { 2 }).filter(|_| is_latchs && is_only_next)?
-        }
-        _ => by,
-    };
-    (found.is_invariant(step.into()) && !step.is_const()).then_some((step, sum))
+    (found.is_invariant(step.into()) && !step.is_const()).then_some(step)
 }
 
 /// By how much what is left of a slice shrinks, if that is one more than `less`, with which it is compared.
@@ -218,14 +186,11 @@ impl<'ctx> Stage<'_, 'ctx> {
                 let rounds = self.divided(left, step)?;
                 self.until(found.head, *latch, rounds)
             }
-            Form::Below { compared, bound, sum } => {
-                let Some(next) = self.at_first(compared.into(), MOST_STEPS) else { return Ok(()) };
+            Form::Below { next, bound } => {
+                let next_sum = next.as_instruction_value();
+                let Some(next) = self.at_first(next.into(), MOST_STEPS) else { return Ok(()) };
                 let next = llvm::build_freeze(&self.builder, next.into_int_value());
                 let bound = llvm::build_freeze(&self.builder, bound);
-                self.add_step(sum);
-                if fours::suits(found) {
-                    return self.four(compared, [next, bound, step]);
-                }
                 let (fits, rounds) = self.rounds(next, bound, step)?;
                 let copies = llvm::copy_blocks(self.context, self.function, &found.blocks);
                 self.builder.position_before(&end);
@@ -233,34 +198,15 @@ impl<'ctx> Stage<'_, 'ctx> {
                 end.erase_from_basic_block();
                 llvm::set_unroll(self.context, &found.jumps_back(), Unroll::None);
                 let Some(at) = found.blocks.iter().position(|block| block == latch) else { return Ok(()) };
-                let sum = place(found, sum).and_then(|(block, at)| copies[block].get_instructions().nth(at));
+                let sum = next_sum
+                    .and_then(|sum| place(found, sum))
+                    .and_then(|(block, at)| copies[block].get_instructions().nth(at));
                 // The last index is less than a step above the bound.
                 sum.into_iter().for_each(llvm::set_no_unsigned_wrap);
                 llvm::forget_loop(self.context, &copies[at].get_terminator().into_iter().collect::<Vec<_>>());
                 self.until(copies[0], copies[at], rounds)
             }
         }
-    }
-
-    /// Has a sum that is used only where the loop goes on be that of the step.
-    fn add_step(&self, sum: InstructionValue<'ctx>) {
-        for index in 0..2 {
-            let chosen =
-                integer(sum, index).filter(|by| *by != self.stride.step).and_then(|by| by.as_instruction_value());
-            if let Some(chosen) = chosen.filter(|by| by.get_opcode() == InstructionOpcode::Select) {
-                llvm::replace_uses(chosen, self.stride.step.into());
-            }
-        }
-    }
-
-    /// Has a loop run four rounds at a time.
-    fn four(&self, compared: IntValue<'ctx>, frozen: [IntValue<'ctx>; 3]) -> Result<(), BuilderError> {
-        let Self { context, module, function, stride: Stride { found, before, latch, step, .. }, .. } = *self;
-        let targets = latch.get_terminator().and_then(llvm::branch_targets);
-        let end = targets.map(|(then, other)| if self.stride.goes_on { other } else { then });
-        let Some(end) = end else { return Ok(()) };
-        let (before, step) = (*before, *step);
-        Fours { context, module, function, found, before, end, compared, step, frozen }.write()
     }
 
     /// How often a loop goes on whose next index is below a bound, and whether that is so: no index overflows.
@@ -407,79 +353,6 @@ mod tests {
         );
         assert_eq!((ir.matches("udiv i64").count(), ir.matches("load i32").count()), (1, 1), "{ir}");
         assert!(ir.contains("icmp ne i64") && ir.contains("llvm.umax.i64"), "{ir}");
-    }
-
-    /// A loop that compares what is a round ahead of its index, and adds this to it.
-    fn ahead(value: &str, by: &str) -> String {
-        format!(
-            "entry: %second = add i64 %first, %step
-              br label %loop
-            loop: %ahead = phi i64 [ %second, %entry ], [ %after, %loop ]
-              %now = phi i64 [ %first, %entry ], [ %ahead, %loop ]
-              %at = getelementptr float, ptr %data, i64 %now
-              %x = load float, ptr %at
-              %y = {value}
-              %to = getelementptr float, ptr %behind, i64 %now
-              store float %y, ptr %to
-              %go = icmp ult i64 %ahead, %n
-              %by = {by}
-              %after = add i64 %by, %ahead
-              br i1 %go, label %loop, label %end
-            end: %result = trunc i64 %ahead to i32
-              ret i32 %result"
-        )
-    }
-
-    const CHOSEN: &str = "select i1 %go, i64 %step, i64 0";
-    const DIVIDED: &str = "fdiv float %x, 3.0";
-
-    #[test]
-    fn what_is_a_round_ahead_is_counted_too() {
-        let ir = counted(&ahead("fadd float %x, 3.0", CHOSEN));
-        assert_eq!((ir.matches("udiv i64").count(), ir.matches("load float").count()), (1, 2), "{ir}");
-        assert_eq!(ir.matches("add i64 %step, %ahead").count(), 1, "{ir}");
-        assert_eq!(ir.matches("add nuw i64 %step, %").count(), 1, "{ir}");
-    }
-
-    #[test]
-    fn of_loops_that_divide_four_rounds_run_at_once() {
-        let ir = counted(&ahead(DIVIDED, CHOSEN));
-        assert!(!ir.contains("udiv") && ir.matches("fdiv float").count() == 4 + 1, "{ir}");
-        let four = ir.split("\n\n").find(|block| block.matches("fdiv float").count() == 4).expect(&ir);
-        // One number goes round: what is ahead of it is computed.
-        assert_eq!(four.matches(" = phi ").count(), 1, "{ir}");
-        // Two steps of less than 2^62 do not pass 2^63, and what runs is three steps or more from the bound.
-        let before = ir.split("\nloop:").next().unwrap();
-        for needed in ["icmp ult i64 %", "4611686018427387904", "shl i64 %", "llvm.usub.sat.i64", "freeze i64 %step"] {
-            assert!(before.contains(needed), "{needed}: {ir}");
-        }
-        // What is computed by the loop leaves it from both.
-        let end = ir.split("\nend:").nth(1).expect(&ir);
-        assert_eq!(end.split("\n\n").next().unwrap().matches("[ %").count(), 2, "{ir}");
-        let sum = below("%go = icmp ult i64 %next, %n\n br i1 %go, label %loop, label %end", "%step");
-        let sum = sum.replace(
-            "%next = add",
-            "%q = uitofp i32 %more to float\n %r = fdiv float %q, 3.0\n
-            store float %r, ptr %behind\n %next = add",
-        );
-        let ir = counted(&sum);
-        assert!(!ir.contains("udiv") && ir.matches("fdiv float").count() == 4 + 1, "{ir}");
-    }
-
-    #[test]
-    fn what_is_added_where_it_ends_matters() {
-        for by in [
-            // Both arms, another condition, what is added where the loop ends.
-            "select i1 %go, i64 0, i64 %step",
-            "select i1 %other, i64 %step, i64 0",
-        ] {
-            let body = ahead(DIVIDED, by).replace("%go =", "%other = icmp eq i64 %now, 7\n %go =");
-            let ir = counted(&body);
-            assert!(!ir.contains("udiv") && ir.matches("fdiv float").count() == 1, "{by}: {ir}");
-        }
-        // Somebody sees the sum where the loop ends.
-        let seen = ahead(DIVIDED, CHOSEN).replace("trunc i64 %ahead", "trunc i64 %after");
-        assert_eq!(counted(&seen).matches("fdiv float").count(), 1);
     }
 
     #[test]

@@ -16,17 +16,3 @@ pub fn product(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
         *own = sum;
     }
 }
-
-// Four rounds divide one behind the other, and all that they divide is loaded before.
-// CHECK-LABEL: .visible .entry quotients(
-// CHECK-COUNT-4: ld.global.nc.b32
-// CHECK-COUNT-4: div.rn.f32
-// CHECK: .pragma "nounroll";
-#[kernel]
-pub fn quotients(x: &[f32], by: f32, mut y: ptx::RowsPerBlock<f32>) {
-    let mut row = y.row();
-    let x = &x[row.start()..][..row.len()];
-    for (column, y) in row.iter_mut() {
-        *y = x[column] / by;
-    }
-}
