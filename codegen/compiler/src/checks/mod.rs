@@ -380,6 +380,12 @@ mod tests {
             %2 = icmp ult i64 %b, %m
             %3 = and i1 %1, %2
             ret i1 %3
+        }
+        define i1 @k(i64 %a, i64 %n, i64 %m) {
+            %1 = icmp ult i64 %a, %n
+            %2 = icmp ult i64 %a, %m
+            %3 = and i1 %1, %2
+            ret i1 %3
         }";
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
@@ -388,12 +394,13 @@ mod tests {
         let ir = |name: &str| module.get_function(name).unwrap().print_to_string().to_string();
         let f = ir("f");
         assert!(
-            f.contains("setp.lt.u64 %p, $1, $4; setp.lt.and.u64 %p, $2, $4, %p; setp.lt.and.u64 %p, $3, $4, %p;"),
+            f.contains("setp.lt.u64 %p, $1, $2; setp.lt.and.u64 %p, $3, $2, %p; setp.lt.and.u64 %p, $4, $2, %p;"),
             "{f}"
         );
-        assert!(f.contains("(i64 %a, i64 %b, i64 %c, i64 %n)") && f.contains("i1 %x, i1 false"), "{f}");
-        assert!(ir("g").contains("setp.ge.u64 %p, $1, $3; setp.ge.or.u64 %p, $2, $3, %p;"), "{}", ir("g"));
+        assert!(f.contains("(i64 %a, i64 %n, i64 %b, i64 %c)") && f.contains("i1 %x, i1 false"), "{f}");
+        assert!(ir("g").contains("setp.ge.u64 %p, $1, $2; setp.ge.or.u64 %p, $3, $2, %p;"), "{}", ir("g"));
         assert!(!ir("h").contains("asm"), "{}", ir("h"));
+        assert!(ir("k").contains("setp.lt.u64 %p, $1, $2; setp.lt.and.u64 %p, $1, $3, %p;"), "{}", ir("k"));
     }
 
     #[test]

@@ -9,7 +9,8 @@
 //!
 //! Else that makes `icmp ult (umax %a, %b), %len` of it (`foldAndOrOfSETCC` of LLVM's `DAGCombiner.cpp`), because PTX has
 //! `max.u64`. No GPU has: it takes four instructions, and a comparison that takes in the one before it two. LLVM has no
-//! predicates in inline PTX; ptxas sees through the number that stands for one.
+//! predicates in inline PTX; ptxas sees through the number that stands for one. So it would make a minimum of several limits
+//! for one number, too.
 //!
 //! ```text
 //! before: select i1 (select i1 (icmp ult i32 %a, %len), i1 (icmp ult i32 %b, %len), i1 false), i1 (icmp ult i32 %c, %len), i1 false
@@ -108,13 +109,10 @@ fn write<'ctx>(
     builder.position_before(&root.instruction);
     let mut rest = leaves;
     let mut joined: Vec<IntValue<'ctx>> = Vec::new();
-    while let Some((limit, values)) = common(&rest, root.all, arch) {
-        let compare = if limit.get_type().get_bit_width() == 64 { compare } else { compare_largest };
-        joined.push(compare(context, &builder, limit, &values, root.all)?);
-        let is_compared = |leaf: IntValue<'ctx>| {
-            Bound::of(leaf, root.all).is_some_and(|bound| bound.limit == limit && values.contains(&bound.value))
-        };
-        rest.retain(|leaf| !is_compared(*leaf));
+    while let Some(group) = common(&rest, root.all, arch) {
+        let compare = if group[0].is_wide() { compare } else { compare_largest };
+        joined.push(compare(context, &builder, &group, root.all)?);
+        rest.retain(|leaf| Bound::of(*leaf, root.all).is_none_or(|bound| !group.contains(&bound)));
     }
     let is_written = !joined.is_empty();
     // A condition that is looked at where those before it hold may mean nothing elsewhere: inline PTX does no harm then.
@@ -130,39 +128,48 @@ fn write<'ctx>(
     Ok(())
 }
 
-/// A limit that several comparisons have, and what they compare with it.
-fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool, arch: Arch) -> Option<(IntValue<'ctx>, Vec<IntValue<'ctx>>)> {
-    let fewest = |limit: IntValue<'ctx>| match (limit.get_type().get_bit_width(), arch.number() >= HAS_MAXIMUM_OF_THREE)
-    {
-        (64, _) => 2,
-        (_, true) => FEWEST_OF_A_MAXIMUM,
-        (_, false) => usize::MAX,
-    };
+/// Comparisons that have their limit in common, or of 64 bits their value.
+fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool, arch: Arch) -> Option<Vec<Bound<'ctx>>> {
     let bounds: Vec<Bound<'ctx>> = leaves.iter().filter_map(|leaf| Bound::of(*leaf, all)).collect();
+    let like = |is_like: &dyn Fn(&Bound<'ctx>) -> bool| -> Vec<Bound<'ctx>> {
+        bounds.iter().copied().filter(is_like).take(MOST).collect()
+    };
     bounds.iter().find_map(|first| {
-        let like = bounds.iter().filter(|bound| bound.limit == first.limit).take(MOST);
-        let values: Vec<IntValue<'ctx>> = like.map(|bound| bound.value).collect();
-        (values.len() >= fewest(first.limit)).then_some((first.limit, values))
+        let of_limit = like(&|bound| bound.limit == first.limit);
+        if !first.is_wide() {
+            let has_maximum = arch.number() >= HAS_MAXIMUM_OF_THREE && of_limit.len() >= FEWEST_OF_A_MAXIMUM;
+            return has_maximum.then_some(of_limit);
+        }
+        [of_limit, like(&|bound| bound.value == first.value)].into_iter().find(|group| group.len() > 1)
     })
 }
 
-/// Whether all values are below the limit; or, of what need not hold for all, whether one is not.
+/// Whether all values are below their limits; or, of what need not hold for all, whether one is not.
 fn compare<'ctx>(
     context: &'ctx Context,
     builder: &Builder<'ctx>,
-    limit: IntValue<'ctx>,
-    values: &[IntValue<'ctx>],
+    bounds: &[Bound<'ctx>],
     all: bool,
 ) -> Result<IntValue<'ctx>, BuilderError> {
+    let mut operands: Vec<IntValue<'ctx>> = Vec::new();
+    let mut number = |value: IntValue<'ctx>| {
+        let known = operands.iter().position(|operand| *operand == value);
+        1 + known.unwrap_or_else(|| {
+            operands.push(value);
+            operands.len() - 1
+        })
+    };
     let (relation, join) = if all { ("lt", "and") } else { ("ge", "or") };
-    let last = values.len() + 1;
-    let mut text = format!("{{ .reg .pred %p; setp.{relation}.u64 %p, $1, ${last};");
-    for at in 2..last {
-        let _ = write!(text, " setp.{relation}.{join}.u64 %p, ${at}, ${last}, %p;");
+    let mut text = "{ .reg .pred %p;".to_string();
+    for (at, bound) in bounds.iter().enumerate() {
+        let (value, limit) = (number(bound.value), number(bound.limit));
+        let _ = match at {
+            0 => write!(text, " setp.{relation}.u64 %p, ${value}, ${limit};"),
+            _ => write!(text, " setp.{relation}.{join}.u64 %p, ${value}, ${limit}, %p;"),
+        };
     }
     text += " selp.b32 $0, 1, 0, %p; }";
-    let operands: Vec<BasicMetadataValueEnum<'ctx>> =
-        values.iter().chain([&limit]).map(|value| (*value).into()).collect();
+    let operands: Vec<BasicMetadataValueEnum<'ctx>> = operands.into_iter().map(Into::into).collect();
     let types: Vec<BasicMetadataTypeEnum<'ctx>> = operands.iter().map(|_| context.i64_type().into()).collect();
     let ty = context.i32_type().fn_type(&types, false);
     let constraints = "=r".to_string() + &",l".repeat(operands.len());
@@ -172,30 +179,34 @@ fn compare<'ctx>(
     builder.build_int_compare(IntPredicate::NE, number, context.i32_type().const_zero(), "")
 }
 
-/// The same of 32 bits, by the largest value.
+/// The same of 32 bits with one limit, by the largest value.
 fn compare_largest<'ctx>(
     _: &'ctx Context,
     builder: &Builder<'ctx>,
-    limit: IntValue<'ctx>,
-    values: &[IntValue<'ctx>],
+    bounds: &[Bound<'ctx>],
     all: bool,
 ) -> Result<IntValue<'ctx>, BuilderError> {
-    let mut largest = llvm::build_freeze(builder, values[0]);
-    for value in &values[1..] {
-        let value = llvm::build_freeze(builder, *value);
+    let mut largest = llvm::build_freeze(builder, bounds[0].value);
+    for bound in &bounds[1..] {
+        let value = llvm::build_freeze(builder, bound.value);
         let is_larger = builder.build_int_compare(IntPredicate::UGT, largest, value, "")?;
         largest = builder.build_select(is_larger, largest, value, "")?.into_int_value();
     }
-    builder.build_int_compare(if all { IntPredicate::ULT } else { IntPredicate::UGE }, largest, limit, "")
+    builder.build_int_compare(if all { IntPredicate::ULT } else { IntPredicate::UGE }, largest, bounds[0].limit, "")
 }
 
 /// A comparison of 32 or 64 bits with a limit.
+#[derive(Clone, Copy, PartialEq)]
 struct Bound<'ctx> {
     value: IntValue<'ctx>,
     limit: IntValue<'ctx>,
 }
 
 impl<'ctx> Bound<'ctx> {
+    fn is_wide(&self) -> bool {
+        self.value.get_type().get_bit_width() == 64
+    }
+
     /// Whether a value is below a limit, or whether it is not. With a constant there is nothing to join.
     fn of(condition: IntValue<'ctx>, below: bool) -> Option<Self> {
         let compare = condition.as_instruction_value()?;
