@@ -29,11 +29,11 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicBlock, BasicMetadataValueEnum, BasicValue, BasicValueEnum, Builder,
-    BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntValue, Module, PointerValue,
-    TargetMachine,
+    BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module,
+    PointerValue, TargetMachine, Unroll,
 };
 
-use super::branches::integer;
+use super::branches::{integer, is_convergent};
 use super::natural::{self, Graph, Loop};
 
 /// How deep an address may be computed.
@@ -41,6 +41,12 @@ const MOST_STEPS: u32 = 12;
 
 /// Steps of a round.
 const MOST_ADDRESSES: i64 = 8;
+
+/// Addresses of a round, for which a loop gets a twin.
+const FEWEST_ADDRESSES: i64 = 4;
+
+/// Instructions of a loop that gets a twin.
+const MOST_INSTRUCTIONS: usize = 150;
 
 /// What is behind a loop's step, so that the code generator takes each address for what it is.
 const HIDE: &str = "mov.b32 $0, $1;";
@@ -60,11 +66,73 @@ fn walk_function<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) ->
     let graph = Graph::of(function);
     for found in graph.innermost() {
         let ([latch], Some(before)) = (&found.latches[..], graph.block_before(&found)) else { continue };
-        for group in (Sums { found: &found }).groups() {
-            group.write(context, &found, before, *latch)?;
+        let place = Place { context, before, latch: *latch, found: &found };
+        let (narrow, wide): (Vec<_>, Vec<_>) =
+            Sums::new(&found).groups().into_iter().partition(|group| narrow(group.step).is_some());
+        if wide.iter().any(Group::is_long) && may_be_copied(context, &found) {
+            place.of_two(function, &wide)?;
+            continue;
+        }
+        for group in narrow {
+            group.write(&place, None)?;
         }
     }
     Ok(())
+}
+
+/// Whether a loop may have a twin: not one that is the twin of another, or that a user keeps as it is.
+fn may_be_copied(context: &Context, found: &Loop<'_>) -> bool {
+    let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
+    instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS
+        && !instructions().any(is_convergent)
+        && !llvm::unroll_is_disabled(context, &found.jumps_back())
+}
+
+/// Where a loop stands.
+struct Place<'a, 'ctx> {
+    context: &'ctx Context,
+    before: BasicBlock<'ctx>,
+    latch: BasicBlock<'ctx>,
+    found: &'a Loop<'ctx>,
+}
+
+impl<'ctx> Place<'_, 'ctx> {
+    /// Writes a twin of the loop, for steps that have 32 bits.
+    fn of_two(&self, function: FunctionValue<'ctx>, wide: &[Group<'ctx>]) -> std::result::Result<(), BuilderError> {
+        let Self { context, before, found, .. } = *self;
+        let Some(end) = before.get_terminator() else { return Ok(()) };
+        let builder = context.create_builder();
+        builder.position_before(&end);
+        let mut steps: Vec<(IntValue<'ctx>, IntValue<'ctx>)> = Vec::new();
+        let mut fits: Option<IntValue<'ctx>> = None;
+        for group in wide.iter().filter(|group| group.is_long()) {
+            if steps.iter().any(|(step, _)| *step == group.step) {
+                continue;
+            }
+            let step = llvm::build_freeze(&builder, group.step);
+            let limit = step.get_type().const_int(1 << 32, false);
+            let is_below = builder.build_int_compare(IntPredicate::ULT, step, limit, "")?;
+            fits = Some(match fits {
+                Some(known) => builder.build_and(known, is_below, "")?,
+                None => is_below,
+            });
+            steps.push((group.step, builder.build_int_truncate(step, context.i32_type(), "")?));
+        }
+        let Some(fits) = fits else { return Ok(()) };
+        let copies = llvm::copy_blocks(context, function, &found.blocks);
+        builder.build_conditional_branch(fits, copies[0], found.head)?;
+        end.erase_from_basic_block();
+        llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
+        let Some(at) = found.blocks.iter().position(|block| *block == self.latch) else { return Ok(()) };
+        let twin = Loop { head: copies[0], latches: vec![copies[at]], blocks: copies };
+        llvm::forget_loop(context, &twin.jumps_back());
+        let place = Place { latch: twin.latches[0], found: &twin, ..*self };
+        for group in Sums::new(&twin).groups() {
+            let known = steps.iter().find(|(step, _)| *step == group.step).map(|(_, number)| *number);
+            group.write(&place, known)?;
+        }
+        Ok(())
+    }
 }
 
 /// What is added up, and how often.
@@ -96,9 +164,37 @@ fn count_of(sum: &Sum<'_>, part: Part<'_>) -> i64 {
 
 struct Sums<'a, 'ctx> {
     found: &'a Loop<'ctx>,
+    /// Phis that are always so much more than another.
+    ahead: Vec<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>, i64)>,
 }
 
-impl<'ctx> Sums<'_, 'ctx> {
+impl<'a, 'ctx> Sums<'a, 'ctx> {
+    fn new(found: &'a Loop<'ctx>) -> Self {
+        let mut sums = Self { found, ahead: Vec::new() };
+        let mut others: Vec<(BasicValueEnum<'ctx>, Sum<'ctx>, Sum<'ctx>)> = Vec::new();
+        for phi in llvm::phis(found.head).map(llvm::result) {
+            let first = found.incoming(phi).filter(|_| phi.is_int_value() || phi.is_pointer_value());
+            let (Some((first, _)), Some(growth)) = (first, sums.of_phi(phi)) else { continue };
+            let first = sums.of(first, MOST_STEPS);
+            let known = others.iter().find_map(|(other, other_first, other_growth)| {
+                let (mut apart, mut difference) = (first.clone(), growth.clone());
+                add(&mut apart, other_first, -1);
+                add(&mut difference, other_growth, -1);
+                match apart[..] {
+                    _ if !difference.is_empty() => None,
+                    [] => Some((phi, *other, 0)),
+                    [(Part::One, count)] => Some((phi, *other, count)),
+                    _ => None,
+                }
+            });
+            match known {
+                Some(known) => sums.ahead.push(known),
+                None => others.push((phi, first, growth)),
+            }
+        }
+        sums
+    }
+
     /// What a value of 64 bits is the sum of.
     fn of(&self, value: BasicValueEnum<'ctx>, steps: u32) -> Sum<'ctx> {
         if let BasicValueEnum::IntValue(number) = value
@@ -106,7 +202,16 @@ impl<'ctx> Sums<'_, 'ctx> {
         {
             return if constant == 0 { Vec::new() } else { vec![(Part::One, constant)] };
         }
-        let from = llvm::instruction_of(value).filter(|_| steps > 0 && !self.found.is_invariant(value));
+        if let Some((_, other, more)) = self.ahead.iter().find(|(phi, ..)| *phi == value) {
+            let mut sum = vec![(Part::Value(*other), 1)];
+            add(&mut sum, &[(Part::One, *more)], 1);
+            return sum;
+        }
+        // What a loop does not change is a value, but for how much it is more than another.
+        let is_value = |from: &InstructionValue<'ctx>| {
+            self.found.is_invariant(value) && (from.get_opcode() != Op::Add || constant(*from, 1).is_none())
+        };
+        let from = llvm::instruction_of(value).filter(|from| steps > 0 && !is_value(from));
         from.and_then(|from| self.of_instruction(from, steps - 1)).unwrap_or_else(|| vec![(Part::Value(value), 1)])
     }
 
@@ -183,7 +288,7 @@ impl<'ctx> Sums<'_, 'ctx> {
     fn of_phi(&self, phi: BasicValueEnum<'ctx>) -> Option<Sum<'ctx>> {
         let (_, next) = self.found.incoming(phi)?;
         let mut growth = self.of(next, MOST_STEPS);
-        add(&mut growth, &[(Part::Value(phi), 1)], -1);
+        add(&mut growth, &self.of(phi, 1), -1);
         let is_same = |(part, _): &(Part<'ctx>, i64)| match part {
             Part::One => true,
             Part::Value(value) => self.found.is_invariant(*value),
@@ -197,7 +302,7 @@ impl<'ctx> Sums<'_, 'ctx> {
         let mut groups: Vec<Group<'ctx>> = Vec::new();
         for gep in self.found.head.get_instructions().filter(is_address) {
             let mut rest = self.of(llvm::result(gep), MOST_STEPS);
-            let Some((step, growth)) = self.growth(&rest).filter(|(step, _)| narrow(*step).is_some()) else { continue };
+            let Some((step, growth)) = self.growth(&rest) else { continue };
             let own = [Part::Value(step.into()), Part::One].map(|part| count_of(&rest, part));
             add(&mut rest, &[(Part::Value(step.into()), own[0]), (Part::One, own[1])], -1);
             let member = Member { gep, steps: own[0], bytes: own[1] };
@@ -214,6 +319,11 @@ impl<'ctx> Sums<'_, 'ctx> {
         groups.retain(|group| group.unit().is_some());
         groups
     }
+}
+
+/// An operand that is a constant.
+fn constant(from: InstructionValue<'_>, index: u32) -> Option<i64> {
+    integer(from, index)?.get_sign_extended_constant()
 }
 
 fn times<'ctx>(sum: &Sum<'ctx>, by: i64) -> Sum<'ctx> {
@@ -265,13 +375,19 @@ impl<'ctx> Group<'ctx> {
         (last > 0 && last < self.growth && self.growth / unit <= MOST_ADDRESSES).then_some(unit)
     }
 
-    fn write(
-        &self,
-        context: &'ctx Context,
-        found: &Loop<'ctx>,
-        before: BasicBlock<'ctx>,
-        latch: BasicBlock<'ctx>,
-    ) -> std::result::Result<(), BuilderError> {
+    /// Whether a round has so many addresses, all of this group, that a twin of the loop is worth it.
+    fn is_long(&self) -> bool {
+        let first = self.first();
+        let is_there = |steps: i64| self.members.iter().any(|member| member.steps - first == steps);
+        self.unit().is_some_and(|unit| {
+            let addresses = self.growth / unit;
+            addresses >= FEWEST_ADDRESSES && (0..addresses).all(|at| is_there(at * unit))
+        })
+    }
+
+    /// Writes the addresses; `number` is the step in 32 bits, if it is not itself extended from such a number.
+    fn write(&self, place: &Place<'_, 'ctx>, number: Option<IntValue<'ctx>>) -> std::result::Result<(), BuilderError> {
+        let Place { context, before, latch, found } = *place;
         let first = self.first();
         let (Some(unit), Some(end), Some(jump), Some(begin)) = (
             self.unit(),
@@ -281,7 +397,7 @@ impl<'ctx> Group<'ctx> {
         ) else {
             return Ok(());
         };
-        let Some(inner) = narrow(self.step) else { return Ok(()) };
+        let Some(inner) = number.or_else(|| narrow(self.step)) else { return Ok(()) };
         let builder = context.create_builder();
         builder.position_before(&end);
         let mut known = HashMap::new();
@@ -395,6 +511,7 @@ mod tests {
         let text = format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
+            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
             define float @f(ptr %x, ptr %y, i32 %n.32, i64 %wide, i64 %start, i64 %end, i1 %c) {{
             entry: %n = zext i32 %n.32 to i64
               %column = getelementptr float, ptr %x, i64 %start
@@ -482,11 +599,48 @@ mod tests {
     }
 
     #[test]
+    fn a_step_of_64_bits_is_asked_for_before_the_loop() {
+        for (before, rest) in [(PRODUCTS, ""), (SUMS, NEXT)] {
+            let ir = walked(&loads("%x", &before.replace("%n", "%wide"), &ALL), &rest.replace("%n", "%wide"));
+            let (test, loops) = ir.split_once("\nloop:").unwrap();
+            assert!(test.contains("= freeze i64 %wide\n") && test.contains("icmp ult i64 %"), "{ir}");
+            assert!(test.contains(", 4294967296\n") && test.contains("trunc i64 %"), "{ir}");
+            assert_eq!(loops.matches("load volatile float").count(), 8, "four in each: {ir}");
+            assert_eq!(loops.matches("getelementptr i8, ptr").count(), 4, "in one: {ir}");
+            assert_eq!(loops.matches("asm").count(), 1, "{ir}");
+            assert_eq!(loops.matches("!llvm.loop").count(), 1, "ptxas leaves the other one: {ir}");
+        }
+        // Another thread of the warp might take the other loop.
+        let meets = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)";
+        let ir = walked(&loads("%x", &PRODUCTS.replace("%n", "%wide"), &ALL), meets);
+        assert!(!ir.contains("asm") && !ir.contains("freeze"), "{ir}");
+    }
+
+    #[test]
+    fn phis_that_are_always_as_far_apart_are_one() {
+        // As LLVM leaves it, that counts `%k` once from the first round and once from the one behind it.
+        let ahead = "%j = phi i64 [ 1, %entry ], [ %j.next, %latch ]
+            %m = phi i64 [ 0, %entry ], [ %m.next, %latch ]
+            %j.2 = add i64 %j, 1
+            %j.3 = add i64 %j, 2
+            %i.0 = mul i64 %m, %n
+            %i.1 = mul i64 %j, %n
+            %i.2 = mul i64 %j.2, %n
+            %i.3 = mul i64 %j.3, %n";
+        let next = "%j.next = add i64 %j, 4\n %m.next = add i64 %m, 4";
+        assert!(is_walk(&walked(&loads("%x", ahead, &ALL), next), 4));
+        // One of them is faster.
+        let ir = walked(&loads("%x", ahead, &ALL[..2]), &next.replace("%m, 4", "%m, 5"));
+        assert!(!ir.contains("asm"), "{ir}");
+    }
+
+    #[test]
     fn others_stay_as_they_are() {
         for (before, indices, rest) in [
-            // One address a round; steps of 64 bits, or constant; what is no sum; steps by turns.
+            // One address a round; few for a twin, or not all of a round; constant steps; what is no sum; steps by turns.
             (PRODUCTS.to_string(), &ALL[..1], ""),
-            (PRODUCTS.replace("%n", "%wide"), &ALL[..], ""),
+            (SUMS.replace("%n", "%wide").replace("%i.4", "%i.2"), &ALL[..2], ""),
+            (PRODUCTS.replace("%n", "%wide"), &ALL[..3], ""),
             (PRODUCTS.replace("%n", "%k"), &ALL[..], ""),
             (PRODUCTS.replace("or disjoint", "or"), &ALL[..2], ""),
             (SUMS.to_string(), &ALL[..], "%i.4 = add i64 %i.3, %wide"),
