@@ -16,15 +16,16 @@ pub fn product(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
         *own = sum;
     }
 }
-// The width of a matrix has 64 bits, and is asked for before the loop.
+
+// The width of a matrix has 64 bits, and is asked for before the loop, where arithmetic hides how long loads take.
 // CHECK-LABEL: .visible .entry transformed(
 // CHECK: setp.lt.u64 {{.*}}, 4294967296;
-// CHECK: mul.wide.u32 [[STEP:%rd[0-9]+]], %r{{[0-9]+}}, 4;
-// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST:%rd[0-9]+]]];
+// CHECK: mul.wide.u32 [[STEP:%rd[0-9]+]], %r{{[0-9]+}}, 8;
+// CHECK: ld.global.nc.b64 {{.*}}, {{\[}}[[FIRST:%rd[0-9]+]]];
 // CHECK: add.s64 [[SECOND:%rd[0-9]+]], [[FIRST]], [[STEP]];
-// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[SECOND]]];
+// CHECK: ld.global.nc.b64 {{.*}}, {{\[}}[[SECOND]]];
 #[kernel]
-pub fn transformed(a: &[f32], x: &[f32], mut y: DisjointSlice<f32>) {
+pub fn transformed(a: &[f64], x: &[f64], mut y: DisjointSlice<f64>) {
     let rows = y.len();
     let row = thread::index_1d();
     if let Some(y) = y.get_mut(row) {
