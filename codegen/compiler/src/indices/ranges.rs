@@ -338,6 +338,9 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 if let Some(counted) = self.counted(from, steps.saturating_sub(2)) {
                     return Some(counted);
                 }
+                if let Some(summed) = self.summed(from, steps.saturating_sub(2)) {
+                    return Some(summed);
+                }
                 let mut all: Option<Interval> = None;
                 for (value, before) in llvm::incoming(from) {
                     let BasicValueEnum::IntValue(value) = value else { return None };

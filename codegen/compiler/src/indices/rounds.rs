@@ -16,6 +16,10 @@
 //! adds to as well.
 //!
 //! The loop is one block, and does nothing else that could end it or that others see.
+//!
+//! Where first number, step and bound are constants, and the bound is a multiple of the step away, a loop has no more rounds
+//! than that, whatever its blocks do and where else it ends. Then a phi that each round adds numbers to which are not
+//! negative lies between the first one and so many of the largest.
 
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
@@ -25,6 +29,9 @@ use super::ranges::{Facts, Interval, Ranges, constant, integer};
 
 /// The highest number at which a counter may begin, and by which it may grow.
 const MOST: i128 = 1 << 31;
+
+/// How many numbers a round adds to a phi.
+const MOST_TERMS: usize = 8;
 
 /// Of a phi that each round adds to.
 struct Counted<'ctx> {
@@ -86,6 +93,91 @@ impl<'ctx> Ranges<'_, 'ctx> {
         let holds = 2 * counter.step <= growth || counter.step <= growth && bound.low >= 0;
         holds.then(|| ((bound.high - first) / counter.step).max(1))
     }
+
+    /// Between which numbers a phi lies that each round adds to, if a constant says how many rounds there are at most.
+    pub(super) fn summed(&self, phi: InstructionValue<'ctx>, steps: u32) -> Option<Interval> {
+        let incoming = llvm::incoming(phi);
+        let [one, other] = incoming[..] else { return None };
+        let ((first, before), (next, latch)) = match (terms(phi, one.0), terms(phi, other.0)) {
+            (None, Some(_)) => (one, other),
+            (Some(_), None) => (other, one),
+            _ => return None,
+        };
+        let rounds = constant_rounds(phi.get_parent()?, latch)?;
+        let BasicValueEnum::IntValue(first) = first else { return None };
+        let facts = self.facts(latch);
+        let terms = terms(phi, next)?;
+        // A counter costs nothing in 64 bits: it becomes a part of addresses.
+        if terms.iter().all(|term| term.is_const()) {
+            return None;
+        }
+        let mut most = 0;
+        for term in terms {
+            let range = self.look(term, &facts, steps);
+            most += Some(range.high).filter(|high| range.low >= 0 && *high <= MOST)?;
+        }
+        let first = self.look(first, &self.facts(before), steps);
+        Some(Interval::new(first.low, first.high + (rounds - 1) * most))
+    }
+}
+
+/// What is added to a phi to make a number of it.
+fn terms<'ctx>(phi: InstructionValue<'ctx>, sum: BasicValueEnum<'ctx>) -> Option<Vec<IntValue<'ctx>>> {
+    let mut at = sum.as_instruction_value()?;
+    let mut found = Vec::new();
+    while at != phi {
+        let (left, right) = (integer(at, 0)?, integer(at, 1)?);
+        if at.get_opcode() != Op::Add || found.len() == MOST_TERMS {
+            return None;
+        }
+        let leads = |value: IntValue<'ctx>| {
+            let from = value.as_instruction_value();
+            from.filter(|from| *from == phi || from.get_opcode() == Op::Add)
+        };
+        let (next, term) = match (leads(left), leads(right)) {
+            (Some(next), None) => (next, right),
+            (None, Some(next)) => (next, left),
+            _ => return None,
+        };
+        found.push(term);
+        at = next;
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// How many rounds a loop has at most that begins with a block, and jumps back from another.
+fn constant_rounds(head: BasicBlock<'_>, latch: BasicBlock<'_>) -> Option<i128> {
+    let end = latch.get_terminator()?;
+    let (then, other) = llvm::branch_targets(end)?;
+    let comparison = integer(end, 0)?.as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
+    let goes_on = match comparison.get_icmp_predicate()? {
+        IntPredicate::EQ => other,
+        IntPredicate::NE => then,
+        _ => return None,
+    };
+    let (compared, bound) = (integer(comparison, 0)?, constant(integer(comparison, 1)?)?);
+    let (counter, ahead) = sum_with_constant(compared)?;
+    if goes_on != head || then == other || counter.get_opcode() != Op::Phi || counter.get_parent() != Some(head) {
+        return None;
+    }
+    let incoming = llvm::incoming(counter);
+    let (next, _) = *incoming.iter().find(|(_, from)| *from == latch)?;
+    let BasicValueEnum::IntValue(next) = next else { return None };
+    let (from, step) = sum_with_constant(next)?;
+    let [first] = incoming.iter().filter(|(_, from)| *from != latch).map(|(value, _)| *value).collect::<Vec<_>>()[..]
+    else {
+        return None;
+    };
+    let BasicValueEnum::IntValue(first) = first else { return None };
+    let way = bound - constant(first)? - ahead;
+    let is_met = from == counter && (1..=MOST).contains(&step) && (0..=MOST).contains(&way) && way % step == 0;
+    is_met.then_some(way / step + 1)
+}
+
+/// What a constant is added to, and which.
+fn sum_with_constant(sum: IntValue<'_>) -> Option<(InstructionValue<'_>, i128)> {
+    let sum = sum.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
+    Some((integer(sum, 0)?.as_instruction_value()?, constant(integer(sum, 1)?)?))
 }
 
 /// Whether an instruction neither ends a loop nor does what others see.
@@ -184,6 +276,79 @@ mod tests {
             let [k, more_range] = ranges(first, &address, more, end);
             assert!(k == ANY || k.1 > 1 << 60, "{first}, {address}, {more}, {end}: {k:?}");
             assert!(more_range == ANY || more_range.1 > 1 << 60, "{first}, {address}, {more}, {end}: {more_range:?}");
+        }
+    }
+
+    /// Between which numbers `%at` lies, to which each round of a loop with a check adds `added`; `%n` is below 2^15.
+    fn summed(counter: (&str, &str, &str), first: &str, added: &str) -> (i128, i128) {
+        let (start, step, end) = counter;
+        let text = format!(
+            "define i64 @f(ptr %from, i64 %n, i64 %any, i16 %small, i1 %c) {{
+            entry: %byte = lshr i16 %small, 8
+              %few = zext i16 %byte to i64
+              br label %loop
+            loop:
+              %k = phi i64 [ {start}, %entry ], [ %next, %inside ]
+              %at = phi i64 [ {first}, %entry ], [ %sum, %inside ]
+              %checked = lshr i64 %at, 5
+              %fine = icmp ult i64 %checked, %n
+              br i1 %fine, label %inside, label %panic
+            inside:
+              {added}
+              %ahead = add i64 %k, 1
+              %next = add i64 %k, {step}
+              {end}
+            panic: ret i64 1
+            end: ret i64 0
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        let n = function.get_nth_param(1).unwrap().into_int_value();
+        let given = HashMap::from([(n, Interval::new(0, (1 << 15) - 1))]);
+        let graph = Graph::of(function);
+        let ranges = Ranges::of_function(&graph, &given);
+        let block = function.get_basic_blocks()[1];
+        let phi = llvm::phis(block).nth(1).unwrap();
+        let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(block));
+        (range.low, range.high)
+    }
+
+    const ONCE: &str = "%sum = add i64 %at, %few";
+    const UNTIL_32: &str = "%ends = icmp eq i64 %ahead, 32\n br i1 %ends, label %end, label %loop";
+
+    #[test]
+    fn a_constant_number_of_rounds_adds_so_much() {
+        // Sixteen rounds, the last of which begins after fifteen sums.
+        assert_eq!(summed(("1", "2", "br label %loop"), "7", ONCE), ANY, "it does not end");
+        assert_eq!(summed(("1", "2", UNTIL_32), "7", ONCE), (7, 7 + 15 * 255));
+        let twice = "%half = add i64 %few, %at\n %sum = add i64 %half, %n";
+        assert_eq!(summed(("1", "2", UNTIL_32), "%n", twice), (0, 32767 + 15 * (255 + 32767)));
+        let until_next = UNTIL_32.replace("%ahead", "%next").replace("icmp eq", "icmp ne");
+        let until_next = until_next.replace("label %end, label %loop", "label %loop, label %end");
+        assert_eq!(summed(("0", "4", &until_next), "0", ONCE), (0, 7 * 255));
+    }
+
+    #[test]
+    fn other_sums_may_be_any() {
+        for (counter, first, added) in [
+            // It jumps over the bound, begins behind it, goes down, ends where something else says so.
+            (("0", "2", UNTIL_32), "7", ONCE),
+            (("33", "2", UNTIL_32), "7", ONCE),
+            (("63", "-2", UNTIL_32), "7", ONCE),
+            (("%any", "2", UNTIL_32), "7", ONCE),
+            (("1", "%n", UNTIL_32), "7", ONCE),
+            (("1", "2", "br i1 %c, label %end, label %loop"), "7", ONCE),
+            // Any number, one that may be negative, no sum; what begins anywhere.
+            (("1", "2", UNTIL_32), "7", "%sum = add i64 %at, %any"),
+            (("1", "2", UNTIL_32), "7", "%less = sub i64 %few, 9\n %sum = add i64 %at, %less"),
+            (("1", "2", UNTIL_32), "7", "%sum = mul i64 %at, %few"),
+            (("1", "2", UNTIL_32), "7", "%sum = add i64 %at, %at"),
+            (("1", "2", UNTIL_32), "%any", ONCE),
+        ] {
+            let range = summed(counter, first, added);
+            assert!(range == ANY || range.1 > 1 << 60, "{counter:?}, {first}, {added}: {range:?}");
         }
     }
 }
