@@ -29,7 +29,8 @@ tar -xJf "$here/content.tar.xz" -C "$content" || exit 1
 /// Passes the arguments on; what `pack` makes becomes a bundle.
 pub fn run(arguments: &[String]) -> Result<ExitCode> {
     setup::run()?;
-    let packs = arguments.first().is_some_and(|verb| verb == "pack");
+    let asks = arguments.iter().any(|argument| matches!(argument.as_str(), "-h" | "--help"));
+    let packs = !asks && arguments.first().is_some_and(|verb| verb == "pack");
     let mut command = shell::cargo();
     command.args(["run", "--quiet", "--bin", PROGRAM]);
     if packs {
