@@ -8,7 +8,11 @@ mod batches;
 mod branches;
 mod checks;
 mod divided;
+#[cfg(test)]
+pub mod interpreter;
 mod natural;
+#[cfg(test)]
+mod random_tests;
 mod strides;
 mod walks;
 
