@@ -40,6 +40,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, Builder, BuilderError, Context, FunctionValue, IntPredicate, IntValue, Module, TargetMachine,
 };
+use crate::loops;
 
 /// What cleans up behind the merging.
 const CLEAN: &str = "function(simplifycfg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -71,7 +72,10 @@ pub fn separate<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch)
     let failed = |error: BuilderError| {
         Diagnostic::error(Code::LlvmFailed, format!("cannot separate two comparisons: {error}")).into()
     };
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    // What is compared again lives longer, and in a loop a register counts more than a comparison.
+    let is_straight =
+        |function: &FunctionValue<'ctx>| function.count_basic_blocks() > 1 && !loops::has_loops(*function);
+    for function in llvm::functions(module).filter(is_straight) {
         again::compare(context, function).map_err(failed)?;
     }
     separate::separate(context, module, arch).map_err(failed)
