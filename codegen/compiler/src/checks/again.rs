@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    InstructionOpcode as Op, InstructionValue,
+    InstructionOpcode as Op, InstructionValue, IntValue,
 };
 
 /// Instructions that one condition may need.
@@ -29,26 +29,31 @@ const MOST_STEPS: usize = 24;
 
 /// Compares again in every block of a function that is there for panics.
 pub fn compare<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    let builder = context.create_builder();
     let (slow, checks) = slow(function);
-    let whole = slow.into_iter().flat_map(|block| block.get_instructions().map(move |from| (block, from)));
-    let ends = checks.into_iter().filter_map(|block| Some((block, block.get_terminator()?)));
-    let mut blocks: Vec<(BasicBlock<'ctx>, Vec<InstructionValue<'ctx>>)> = Vec::new();
-    for (block, instruction) in whole.chain(ends).filter(|(_, from)| from.get_opcode() != Op::Phi) {
-        match blocks.last_mut() {
-            Some((last, instructions)) if *last == block => instructions.push(instruction),
-            _ => blocks.push((block, vec![instruction])),
-        }
+    for block in slow {
+        let all: Vec<_> = block.get_instructions().filter(|from| from.get_opcode() != Op::Phi).collect();
+        compare_in(context, block, &all)?;
     }
-    for (block, instructions) in blocks {
-        let mut known = HashMap::new();
-        for instruction in instructions {
-            for (index, condition) in llvm::value_operands(instruction).collect::<Vec<_>>() {
-                if comparison(condition, block).is_some() && can_be_made(condition, block, &mut { MOST_STEPS }) {
-                    builder.position_before(&instruction);
-                    let again = make(context, &builder, condition, block, &mut known)?;
-                    instruction.set_operand(index, again);
-                }
+    for block in checks {
+        compare_in(context, block, block.get_terminator().as_slice())?;
+    }
+    Ok(())
+}
+
+/// Has these instructions of a block take comparisons of its own.
+fn compare_in<'ctx>(
+    context: &'ctx Context,
+    block: BasicBlock<'ctx>,
+    instructions: &[InstructionValue<'ctx>],
+) -> Result<(), BuilderError> {
+    let builder = context.create_builder();
+    let mut known = HashMap::new();
+    for instruction in instructions {
+        for (index, condition) in llvm::value_operands(*instruction).collect::<Vec<_>>() {
+            if comparison(condition, block).is_some() && can_be_made(condition, block, &mut { MOST_STEPS }) {
+                builder.position_before(instruction);
+                let again = make(context, &builder, condition, block, &mut known)?;
+                instruction.set_operand(index, again);
             }
         }
     }
@@ -99,8 +104,7 @@ fn can_be_made<'ctx>(value: BasicValueEnum<'ctx>, block: BasicBlock<'ctx>, steps
     let Some(from) = comparison(value, block).filter(|_| *steps > 0) else { return false };
     *steps -= 1;
     if from.get_opcode() == Op::ICmp {
-        let number = llvm::value_operands(from).next().map(|(_, number)| number);
-        return matches!(number, Some(BasicValueEnum::IntValue(number)) if matches!(number.get_type().get_bit_width(), 32 | 64));
+        return first_number(from).is_some_and(|number| matches!(number.get_type().get_bit_width(), 32 | 64));
     }
     llvm::value_operands(from).all(|(_, part)| can_be_made(part, block, steps))
 }
@@ -119,7 +123,10 @@ fn make<'ctx>(
     let parts =
         llvm::value_operands(from).map(|(index, part)| Ok((index, make(context, builder, part, block, known)?)));
     let parts: Vec<_> = match from.get_opcode() {
-        Op::ICmp => vec![(0, hidden(context, builder, from)?)],
+        Op::ICmp => {
+            let number = first_number(from).expect("`can_be_made` has seen a number");
+            vec![(0, llvm::build_hidden(context, builder, number)?.into())]
+        }
         _ => parts.collect::<Result<Vec<_>, BuilderError>>()?,
     };
     let made = llvm::result(llvm::build_copy(builder, from, &parts));
@@ -127,21 +134,12 @@ fn make<'ctx>(
     Ok(made)
 }
 
-/// The first number of a comparison, of which LLVM does not know that it is.
-fn hidden<'ctx>(
-    context: &'ctx Context,
-    builder: &Builder<'ctx>,
-    comparison: InstructionValue<'ctx>,
-) -> Result<BasicValueEnum<'ctx>, BuilderError> {
-    let first = llvm::value_operands(comparison).find(|(index, _)| *index == 0).map(|(_, value)| value);
-    let Some(BasicValueEnum::IntValue(number)) = first else { unreachable!("can_be_made() has seen a number") };
-    let bits = number.get_type().get_bit_width();
-    let register = if bits == 64 { "l" } else { "r" };
-    let ty = number.get_type().fn_type(&[number.get_type().into()], false);
-    let (text, constraints) = (format!("mov.b{bits} $0, $1;"), format!("={register},{register}"));
-    let copy = context.create_inline_asm(ty, text, constraints, false, false, None, false);
-    let call = builder.build_indirect_call(ty, copy, &[number.into()], "")?;
-    Ok(call.try_as_basic_value().unwrap_basic())
+/// What a comparison of integers compares.
+fn first_number(comparison: InstructionValue<'_>) -> Option<IntValue<'_>> {
+    match llvm::value_operands(comparison).next()? {
+        (0, BasicValueEnum::IntValue(number)) => Some(number),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! ```text
 //! before: and i1 (icmp ult i64 %a, %len), (icmp ult i64 %b, %len)
 //! after:  icmp ne i32 (call i32 asm "{ .reg .pred %p;
-//!                                     setp.lt.u64 %p, $1, $3; setp.lt.and.u64 %p, $2, $3, %p;
-//!                                     selp.b32 $0, 1, 0, %p; }" (%a, %b, %len)), 0
+//!                                     setp.lt.u64 %p, $1, $2; setp.lt.and.u64 %p, $3, $2, %p;
+//!                                     selp.b32 $0, 1, 0, %p; }" (%a, %len, %b)), 0
 //! ```
 //!
 //! Else that makes `icmp ult (umax %a, %b), %len` of it (`foldAndOrOfSETCC` of LLVM's `DAGCombiner.cpp`), because PTX has
@@ -13,7 +13,8 @@
 //! for one number, too.
 //!
 //! ```text
-//! before: select i1 (select i1 (icmp ult i32 %a, %len), i1 (icmp ult i32 %b, %len), i1 false), i1 (icmp ult i32 %c, %len), i1 false
+//! before: %both = select i1 (icmp ult i32 %a, %len), i1 (icmp ult i32 %b, %len), i1 false
+//!         select i1 %both, i1 (icmp ult i32 %c, %len), i1 false
 //! after:  icmp ult (umax (umax %a, %b), %c), %len                       ; each of the three frozen
 //! ```
 //!
@@ -110,8 +111,11 @@ fn write<'ctx>(
     let mut rest = leaves;
     let mut joined: Vec<IntValue<'ctx>> = Vec::new();
     while let Some(group) = common(&rest, root.all, arch) {
-        let compare = if group[0].is_wide() { compare } else { compare_largest };
-        joined.push(compare(context, &builder, &group, root.all)?);
+        joined.push(if group[0].is_wide() {
+            compare(context, &builder, &group, root.all)?
+        } else {
+            compare_largest(&builder, &group, root.all)?
+        });
         rest.retain(|leaf| Bound::of(*leaf, root.all).is_none_or(|bound| !group.contains(&bound)));
     }
     let is_written = !joined.is_empty();
@@ -181,7 +185,6 @@ fn compare<'ctx>(
 
 /// The same of 32 bits with one limit, by the largest value.
 fn compare_largest<'ctx>(
-    _: &'ctx Context,
     builder: &Builder<'ctx>,
     bounds: &[Bound<'ctx>],
     all: bool,

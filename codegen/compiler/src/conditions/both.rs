@@ -16,9 +16,10 @@
 use std::collections::HashSet;
 
 use crate::llvm::{
-    self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue, IntPredicate, IntValue,
+    self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
+    IntPredicate, IntValue,
 };
+use crate::loops::integer;
 
 use super::cheap::is_cheap;
 
@@ -30,6 +31,9 @@ const MOST_DIVISIONS: usize = 2;
 
 /// How many branches back a divisor's comparison with 0 is looked for.
 const MOST_BACK: usize = 16;
+
+/// Into how many parts a condition is taken apart there.
+const MOST_CONDITIONS: usize = 16;
 
 /// Two branches, the second of which follows only the first; where they say no, both go to one block.
 struct Both<'ctx> {
@@ -62,7 +66,6 @@ impl<'ctx> Both<'ctx> {
 
     fn by(head: BasicBlock<'ctx>, second: BasicBlock<'ctx>, no: BasicBlock<'ctx>, head_first: bool) -> Option<Self> {
         let end = second.get_terminator()?;
-        condition(end)?.get_type();
         let (then, other) = llvm::branch_targets(end)?;
         let second_first = match (then == no, other == no) {
             (false, true) => true,
@@ -102,7 +105,7 @@ impl<'ctx> Both<'ctx> {
     /// Whether a division cannot be by 0, nor overflow, and is of 32 bits: one of 64 is a call.
     fn may_divide(&self, division: InstructionValue<'ctx>) -> bool {
         let is_unsigned = matches!(division.get_opcode(), Op::UDiv | Op::URem);
-        let Some(divisor) = operand(division, 1) else { return false };
+        let Some(divisor) = integer(division, 1) else { return false };
         is_unsigned && divisor.get_type().get_bit_width() <= 32 && self.is_not_zero(divisor)
     }
 
@@ -114,7 +117,7 @@ impl<'ctx> Both<'ctx> {
         let mut block = self.head;
         for _ in 0..MOST_BACK {
             // Where a block ends, it has done all that is in it.
-            let divides = |from: InstructionValue<'ctx>| llvm::is_division(from) && operand(from, 1) == Some(divisor);
+            let divides = |from: InstructionValue<'ctx>| llvm::is_division(from) && integer(from, 1) == Some(divisor);
             if block.get_instructions().any(divides) {
                 return true;
             }
@@ -124,7 +127,7 @@ impl<'ctx> Both<'ctx> {
             }
             let Some(end) = before.get_terminator() else { return false };
             if let (Some((then, _)), Some(condition)) = (llvm::branch_targets(end), condition(end))
-                && excludes_zero(condition, then == block, divisor, MOST_BACK)
+                && excludes_zero(condition, then == block, divisor, MOST_CONDITIONS)
             {
                 return true;
             }
@@ -160,22 +163,22 @@ fn excludes_zero(condition: IntValue<'_>, holds: bool, number: IntValue<'_>, ste
     let either = |one: u32, other: u32| {
         [one, other]
             .into_iter()
-            .any(|index| operand(from, index).is_some_and(|part| excludes_zero(part, holds, number, steps / 2)))
+            .any(|index| integer(from, index).is_some_and(|part| excludes_zero(part, holds, number, steps / 2)))
     };
     match from.get_opcode() {
         Op::And if holds => either(0, 1),
         Op::Or if !holds => either(0, 1),
-        Op::Select if holds && operand(from, 2).is_some_and(|no| no.get_zero_extended_constant() == Some(0)) => {
+        Op::Select if holds && integer(from, 2).is_some_and(|no| no.get_zero_extended_constant() == Some(0)) => {
             either(0, 1)
         }
-        Op::Select if !holds && operand(from, 1).is_some_and(|yes| yes.get_zero_extended_constant() == Some(1)) => {
+        Op::Select if !holds && integer(from, 1).is_some_and(|yes| yes.get_zero_extended_constant() == Some(1)) => {
             either(0, 2)
         }
-        Op::Xor if operand(from, 1).is_some_and(|by| by.get_zero_extended_constant() == Some(1)) => {
-            operand(from, 0).is_some_and(|inner| excludes_zero(inner, !holds, number, steps - 1))
+        Op::Xor if integer(from, 1).is_some_and(|by| by.get_zero_extended_constant() == Some(1)) => {
+            integer(from, 0).is_some_and(|inner| excludes_zero(inner, !holds, number, steps - 1))
         }
         Op::ICmp => {
-            let (left, right) = (operand(from, 0), operand(from, 1));
+            let (left, right) = (integer(from, 0), integer(from, 1));
             let is_zero = right.and_then(IntValue::get_zero_extended_constant) == Some(0);
             match (from.get_icmp_predicate(), holds) {
                 (Some(IntPredicate::NE), true) | (Some(IntPredicate::EQ), false) => left == Some(number) && is_zero,
@@ -190,12 +193,5 @@ fn excludes_zero(condition: IntValue<'_>, holds: bool, number: IntValue<'_>, ste
 
 /// What a branch depends on.
 fn condition(branch: InstructionValue<'_>) -> Option<IntValue<'_>> {
-    operand(branch, 0)
-}
-
-fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
-    match instruction.get_operand(index)?.value()? {
-        BasicValueEnum::IntValue(value) => Some(value),
-        _ => None,
-    }
+    integer(branch, 0)
 }

@@ -186,6 +186,6 @@ mod tests {
               ret i8 %y
             }",
         );
-        assert!(ir.contains("ret i8"), "{ir}");
+        assert!(ir.contains("switch"), "{ir}");
     }
 }

@@ -15,6 +15,7 @@ mod errors;
 mod fatal;
 mod float;
 mod freeze;
+mod hide;
 mod location;
 mod loops;
 mod pure;
@@ -41,6 +42,7 @@ pub use float::{
     float_result, function_operands, has_float_flags, set_float_flags, set_function_operand,
 };
 pub use freeze::{build_freeze, freeze, freeze_arguments, freeze_parameter};
+pub use hide::build_hidden;
 pub use location::{
     copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
 };

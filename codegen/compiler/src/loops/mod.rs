@@ -19,7 +19,7 @@ mod walks;
 use crate::llvm::{Context, FunctionValue, Module};
 
 pub use batches::batch;
-pub use branches::is_convergent;
+pub use branches::{integer, is_convergent};
 pub use checks::split;
 pub use natural::{Graph, Loop};
 pub use strides::count;

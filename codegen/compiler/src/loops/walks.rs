@@ -28,9 +28,8 @@ use std::collections::HashMap;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicMetadataValueEnum, BasicValue, BasicValueEnum, Builder,
-    BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module,
-    PointerValue, TargetMachine, Unroll,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, TargetMachine, Unroll,
 };
 
 use super::branches::{integer, is_convergent};
@@ -47,9 +46,6 @@ const FEWEST_ADDRESSES: i64 = 4;
 
 /// Instructions of a loop that gets a twin.
 const MOST_INSTRUCTIONS: usize = 150;
-
-/// What is behind a loop's step, so that the code generator takes each address for what it is.
-const HIDE: &str = "mov.b32 $0, $1;";
 
 /// Rewrites the addresses of every such loop.
 pub fn walk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
@@ -339,8 +335,11 @@ fn times<'ctx>(sum: &Sum<'ctx>, by: i64) -> Sum<'ctx> {
 
 /// Whether something is loaded from where an instruction points, or stored there.
 fn is_address(gep: &InstructionValue<'_>) -> bool {
-    let is_access = |user: &llvm::Use<'_>| matches!(user, llvm::Use::Instruction(user) if matches!(user.get_opcode(), Op::Load | Op::Store));
-    llvm::element_of(*gep).is_some() && llvm::uses(gep).iter().any(is_access)
+    let is_access = |user: llvm::Use<'_>| match user {
+        llvm::Use::Instruction(user) => matches!(user.get_opcode(), Op::Load | Op::Store),
+        llvm::Use::Global(_) => false,
+    };
+    llvm::element_of(*gep).is_some() && llvm::uses(gep).into_iter().any(is_access)
 }
 
 /// The number of 32 bits that a step is.
@@ -465,15 +464,7 @@ fn hidden<'ctx>(
     number: IntValue<'ctx>,
     times: i64,
 ) -> std::result::Result<IntValue<'ctx>, BuilderError> {
-    let half = context.i32_type();
-    let ty = half.fn_type(&[half.into()], false);
-    let assembly = context.create_inline_asm(ty, HIDE.into(), "=r,r".into(), false, false, None, false);
-    let call = builder.build_indirect_call(ty, assembly, &[BasicMetadataValueEnum::from(number)], "")?;
-    for attribute in ["memory", "nounwind", "willreturn", "nosync"] {
-        let kind = Attribute::get_named_enum_kind_id(attribute);
-        call.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
-    }
-    let number = call.try_as_basic_value().unwrap_basic().into_int_value();
+    let number = llvm::build_hidden(context, builder, number)?;
     let wide = builder.build_int_z_extend(number, context.i64_type(), "")?;
     builder.build_int_mul(wide, context.i64_type().const_int(times.cast_unsigned(), false), "")
 }

@@ -40,6 +40,7 @@ macro_rules! for_each_crate {
             }
             curves "curves" {
                 curve25519_dalek "curve25519-dalek" "scalars, points, compression" "its serial backend; the CPU may use AVX2";
+                k256 "k256" "ECDSA: keys, signatures, verification" "";
                 x25519_dalek "x25519-dalek" "a key exchange" "";
             }
             encodings "encodings" {
