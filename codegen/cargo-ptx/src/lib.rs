@@ -4,4 +4,5 @@ pub mod cli;
 pub mod debugger;
 mod extract;
 mod page;
+#[cfg(feature = "profile")]
 mod profile;

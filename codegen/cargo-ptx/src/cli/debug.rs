@@ -163,6 +163,7 @@ impl Built {
     }
 
     /// How much debug information each image has that was compiled for the program.
+    #[cfg(feature = "profile")]
     pub fn debug_levels(&self) -> impl Iterator<Item = DebugLevel> {
         self.reports.iter().map(|report| report.debug)
     }

@@ -16,6 +16,7 @@ mod inspect;
 mod manual;
 mod new;
 mod output;
+#[cfg(feature = "profile")]
 mod profile;
 mod report;
 mod run;
@@ -100,6 +101,7 @@ fn dispatch(line: CommandLine) -> Result<u8> {
         Verb::Test(args) => return test::run(&args, &progress),
         Verb::Debug(args) => return debug::run(&args, &progress),
         Verb::Sanitize(args) => return sanitize::run(&args),
+        #[cfg(feature = "profile")]
         Verb::Profile(args) => return profile::run(args),
         Verb::Inspect(args) => inspect::run(&args, &progress)?,
         Verb::Report(args) => report::run(&args, &progress)?,

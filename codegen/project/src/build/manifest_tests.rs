@@ -70,9 +70,13 @@ fn nothing_but_the_library_is_left() {
         glam = "0.30"
         [profile.dev]
         lto = "off"
+        [profile.dev.build-override]
+        codegen-units = 16
         [profile.release]
         lto = "off"
         debug = "line-tables-only"
+        [profile.release.build-override]
+        codegen-units = 16
         [workspace]
         resolver = "3"
     "#
@@ -276,10 +280,14 @@ fn patches_and_profiles_are_the_workspaces() {
         x = { path = "/x" }
         [profile.dev]
         lto = "off"
+        [profile.dev.build-override]
+        codegen-units = 16
         [profile.release]
         opt-level = 2
         debug = 1
         lto = "off"
+        [profile.release.build-override]
+        codegen-units = 16
         [profile.release.package.glam]
         opt-level = 3
     "#;

@@ -7,6 +7,9 @@ use ptx_codegen::request::DebugLevel;
 /// Settings of a profile that are about host executables. Link-time optimisation is ours: the linker sees all code.
 const HOST_KEYS: [&str; 5] = ["lto", "panic", "rpath", "split-debuginfo", "strip"];
 
+/// In how many parts macros are compiled: cargo's own 256 take a fifth longer, and every first device build waits for them.
+const MACROS_UNITS: i64 = 16;
+
 /// The workspace's `[profile]` for the device: without [`HOST_KEYS`], and with line tables at least, so that messages
 /// of the linker can name source lines. What is left of them in the output is `--debug-level`'s business.
 pub fn for_device(root: &Table) -> Table {
@@ -25,6 +28,10 @@ pub fn for_device(root: &Table) -> Table {
             profile.insert("debug".into(), "line-tables-only".into());
         }
         profile.insert("lto".into(), "off".into());
+        let own = profile.entry("build-override").or_insert_with(|| Value::Table(Table::new()));
+        if let Value::Table(own) = own {
+            own.entry("codegen-units").or_insert(MACROS_UNITS.into());
+        }
     }
     profiles
 }
@@ -161,6 +168,7 @@ mod tests {
         assert_eq!(release["debug"].as_str(), Some("line-tables-only"));
         assert_eq!(release["lto"].as_str(), Some("off"));
         assert!(!release.contains_key("strip"));
+        assert_eq!(release["build-override"]["codegen-units"].as_integer(), Some(16));
         assert!(!profiles["dev"].as_table().unwrap().contains_key("debug"));
         assert!(!profiles["fast"].as_table().unwrap().contains_key("debug"));
     }

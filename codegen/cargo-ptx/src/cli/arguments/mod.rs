@@ -81,6 +81,7 @@ pub enum Verb {
     /// Build the host program and run it under NVIDIA's compute-sanitizer, which looks for bad addresses and races.
     Sanitize(SanitizeArgs),
     /// Build the host program, run it under NVIDIA's Nsight Compute, and print by source line what its kernels wait for.
+    #[cfg(feature = "profile")]
     Profile(ProfileArgs),
     /// Write the C++ header of the exported functions, the kernels and their types.
     #[command(mut_arg("out", |out| out.value_name("FILE").help("Where the header goes; it is printed by default")))]
@@ -329,6 +330,7 @@ pub struct SanitizeArgs {
 }
 
 /// `cargo ptx profile`
+#[cfg(feature = "profile")]
 #[derive(Args, Debug)]
 pub struct ProfileArgs {
     /// Only this kernel, or `regex:…`; as ncu's `--kernel-name`.

@@ -90,6 +90,7 @@ impl Environment {
 }
 
 /// The variable and a value with which device code has line tables, unless the user has set it.
+#[cfg(feature = "profile")]
 pub fn with_lines() -> Option<(&'static str, &'static str)> {
     env::var_os(DEBUG_VARIABLE).is_none().then_some((DEBUG_VARIABLE, "line-tables"))
 }

@@ -21,6 +21,7 @@ use ptx_project::sysroot;
 use ptx_project::tools;
 
 use environment::Environment;
+#[cfg(feature = "profile")]
 pub use environment::with_lines;
 
 /// What `ptx_build::Builder` was told.

@@ -1,9 +1,14 @@
 //! Shows what takes long: bars on a terminal, plain lines elsewhere, always on standard error.
 
-use std::io::IsTerminal;
+#[cfg(feature = "progress")]
+mod bars;
+#[cfg(not(feature = "progress"))]
+#[path = "no_bars.rs"]
+mod bars;
+
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use bars::{Bar, Bars};
 
 /// Steps faster than this leave no line of their own behind.
 const NOTICEABLE: Duration = Duration::from_millis(500);
@@ -18,7 +23,7 @@ pub struct Progress {
 enum Kind {
     Quiet,
     Lines,
-    Terminal(MultiProgress),
+    Terminal(Bars),
 }
 
 impl Default for Progress {
@@ -30,12 +35,7 @@ impl Default for Progress {
 impl Progress {
     /// Bars if standard error is a terminal, else lines.
     pub fn new() -> Self {
-        if std::io::stderr().is_terminal() {
-            let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-            Self { kind: Kind::Terminal(bars) }
-        } else {
-            Self { kind: Kind::Lines }
-        }
+        Self { kind: Bars::on_terminal().map_or(Kind::Lines, Kind::Terminal) }
     }
 
     /// Shows nothing.
@@ -52,9 +52,7 @@ impl Progress {
     pub fn silent(&self) -> Step {
         let bar = match &self.kind {
             Kind::Quiet | Kind::Lines => None,
-            Kind::Terminal(bars) => {
-                Some(bars.add(ProgressBar::new_spinner().with_style(style("{msg} {spinner} {elapsed}"))))
-            }
+            Kind::Terminal(bars) => Some(bars.add(None)),
         };
         Step { progress: self.clone(), bar, begun: Instant::now() }
     }
@@ -69,8 +67,7 @@ impl Progress {
         match &self.kind {
             Kind::Quiet => {}
             Kind::Lines => eprintln!("{}", aligned(message)),
-            // Failing to print to a terminal that went away is no reason to stop.
-            Kind::Terminal(bars) => drop(bars.println(colored(message))),
+            Kind::Terminal(bars) => bars.print(&colored(message)),
         }
     }
 
@@ -82,14 +79,8 @@ impl Progress {
                 None
             }
             Kind::Terminal(bars) => {
-                let bar = match length {
-                    Some(length) => {
-                        ProgressBar::new(length).with_style(style("{msg} [{bar:24}] {pos}/{len} {elapsed}"))
-                    }
-                    None => ProgressBar::new_spinner().with_style(style("{msg} {spinner} {elapsed}")),
-                };
-                let bar = bars.add(bar.with_message(colored(&message)));
-                bar.enable_steady_tick(Duration::from_millis(100));
+                let bar = bars.add(length);
+                bar.say(colored(&message));
                 Some(bar)
             }
         };
@@ -101,7 +92,7 @@ impl Progress {
 #[derive(Debug)]
 pub struct Step {
     progress: Progress,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
     begun: Instant,
 }
 
@@ -109,8 +100,7 @@ impl Step {
     /// Says what is being done now; on a terminal only.
     pub fn message(&self, message: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(colored(message));
-            bar.enable_steady_tick(Duration::from_millis(100));
+            bar.say(colored(message));
         }
     }
 
@@ -127,15 +117,14 @@ impl Step {
         match &self.progress.kind {
             Kind::Quiet => {}
             Kind::Lines => eprintln!("{line}"),
-            // Failing to print to a terminal that went away is no reason to stop.
-            Kind::Terminal(bars) => drop(bars.println(line)),
+            Kind::Terminal(bars) => bars.print(line),
         }
     }
 
     /// Counts parts that are done.
     pub fn advance(&self, parts: u64) {
         if let Some(bar) = &self.bar {
-            bar.inc(parts);
+            bar.advance(parts);
         }
     }
 
@@ -143,7 +132,7 @@ impl Step {
     pub fn finish(self, message: impl AsRef<str>) {
         let elapsed = self.begun.elapsed();
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.clear();
         }
         if elapsed >= NOTICEABLE {
             self.progress.line(&format!("{} in {:.1} s", message.as_ref(), elapsed.as_secs_f64()));
@@ -154,13 +143,9 @@ impl Step {
 impl Drop for Step {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.clear();
         }
     }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
 }
 
 /// With the verb right-aligned, as in cargo's own lines.
