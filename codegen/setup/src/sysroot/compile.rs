@@ -39,6 +39,11 @@ pub const CRATES: [&str; 3] = ["core", "compiler_builtins", "alloc"];
 /// Counts changes of what a sysroot holds that neither [`OPTIONS`] nor [`BUILTINS`] shows.
 const FORMAT: u32 = 2;
 
+/// How much `core` gives way to the compiler that is built beside it. It must be done when the compiler is: with `nice`'s own 10
+/// it gets a tenth of a processor, and is waited for; with 0 the compiler's last crates, one after the other, have a
+/// processor more than they can use.
+const NICE: [&str; 2] = ["-n", "5"];
+
 /// The crate that stands for `compiler_builtins`, carried along so that an installed program has it.
 const BUILTINS: &[(&str, &str)] = &[
     ("lib.rs", include_str!("builtins/lib.rs")),
@@ -119,7 +124,7 @@ impl Build<'_> {
             // POSIX has it; where it is missing, the compiler builds the sysroot when it needs it.
             Pace::Meanwhile => {
                 let mut command = Command::new("nice");
-                command.arg(compiler);
+                command.args(NICE).arg(compiler);
                 command
             }
         }
@@ -210,7 +215,7 @@ mod tests {
         let library = Library { path: sources, source: Source::Explicit };
         for (pace, expected) in [
             (Pace::Full, niceness(&mut Command::new("nice"))),
-            (Pace::Meanwhile, niceness(Command::new("nice").arg("nice"))),
+            (Pace::Meanwhile, niceness(Command::new("nice").args(NICE).arg("nice"))),
         ] {
             let sysroot = temp.path().join(format!("{pace:?}"));
             let mut heard = Vec::new();
