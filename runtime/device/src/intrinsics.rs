@@ -93,9 +93,23 @@ intrinsics! {
     /// `barrier.red.or 0`
     barrier_or = __ptx_barrier_or(condition: bool) -> bool => cpu::count(condition).1 > 0;
     /// `barrier.sync`
-    barrier_named = __ptx_barrier_named(number: u32, threads: u32) -> ();
+    barrier_named = __ptx_barrier_named(number: u32, threads: u32) -> () => _ = cpu::meet_some(number, threads, false);
     /// `barrier.arrive`
-    barrier_named_arrive = __ptx_barrier_named_arrive(number: u32, threads: u32) -> ();
+    barrier_named_arrive = __ptx_barrier_named_arrive(number: u32, threads: u32) -> () => {
+        _ = cpu::arrive_at(number, threads, false);
+    };
+    /// `barrier.red.popc`, of some threads
+    barrier_named_count = __ptx_barrier_named_count(number: u32, threads: u32, condition: bool) -> u32 => {
+        cpu::meet_some(number, threads, condition)
+    };
+    /// `barrier.red.and`
+    barrier_named_and = __ptx_barrier_named_and(number: u32, threads: u32, condition: bool) -> bool => {
+        cpu::meet_some(number, threads, condition) == threads
+    };
+    /// `barrier.red.or`
+    barrier_named_or = __ptx_barrier_named_or(number: u32, threads: u32, condition: bool) -> bool => {
+        cpu::meet_some(number, threads, condition) > 0
+    };
     /// `bar.warp.sync`
     warp_sync = __ptx_warp_sync(mask: u32) -> () => _ = cpu::exchange(mask, 0);
     /// `%clusterid.x`

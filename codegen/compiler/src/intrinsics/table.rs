@@ -125,6 +125,9 @@ const ROWS: &[Row] = &[
     call_with("__ptx_barrier_or", "llvm.nvvm.barrier.cta.red.or.all", &[0]),
     call("__ptx_barrier_named", "llvm.nvvm.barrier.cta.sync.count"),
     call("__ptx_barrier_named_arrive", "llvm.nvvm.barrier.cta.arrive.count"),
+    call("__ptx_barrier_named_count", "llvm.nvvm.barrier.cta.red.popc.count"),
+    call("__ptx_barrier_named_and", "llvm.nvvm.barrier.cta.red.and.count"),
+    call("__ptx_barrier_named_or", "llvm.nvvm.barrier.cta.red.or.count"),
     of_sm_90("barrier.cluster.arrive", call("__ptx_cluster_arrive", "llvm.nvvm.barrier.cluster.arrive")),
     of_sm_90(
         "barrier.cluster.arrive.relaxed",

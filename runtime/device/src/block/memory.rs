@@ -2,15 +2,10 @@
 //!
 //! Every access by `get` and `set` is a relaxed atomic of the block's scope, which in shared memory is the same machine instruction as an
 //! ordinary one. So whatever threads do at the same time, there is no data race, only any value: the one that
-//! [`Plain`] allows. What is written before a barrier is seen after it (PTX ISA, "Memory Consistency Model").
-
-use ptx_abi::bits::Plain;
+//! [`Plain`](ptx_abi::bits::Plain) allows. What is written before a barrier is seen after it (PTX ISA, "Memory Consistency Model").
 
 use crate::atomic::{Atomic, Block, Ordering};
-
-/// A value that the algorithms take: any bits are one, so that no thread need have written it.
-pub trait Value: Plain + Copy + 'static {}
-impl<T: Plain + Copy + 'static> Value for T {}
+pub use crate::cooperative::Value;
 
 macro_rules! by {
     ($word:ty, $place:ident, |$at:ident, $cell:ident| $access:expr) => {

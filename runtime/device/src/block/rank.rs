@@ -1,8 +1,8 @@
 //! Where a digit of its key puts each value of a tile: the step of a radix sort.
 
 use super::memory::{get, set};
-use super::number::Number;
 use super::threads::{MOST_WARPS, Shape, WARP};
+use crate::cooperative::Number;
 use crate::shared::ObjectBarrier;
 use crate::warp;
 

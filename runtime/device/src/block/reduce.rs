@@ -3,9 +3,8 @@
 use core::fmt;
 
 use super::memory::{Value, get, set};
-use super::number::Number;
 use super::threads::{MOST_WARPS, Shape, WARP};
-use crate::cooperative::{WarpGroup, tile};
+use crate::cooperative::{Number, WarpGroup, tile};
 use crate::shared::{ObjectBarrier, SharedParam};
 use crate::warp;
 

@@ -3,11 +3,10 @@
 use core::fmt;
 
 use super::memory::Value;
-use super::number::Number;
 use super::reduce::own;
 use super::threads::{Shape, WARP};
 use super::tile::Memory;
-use crate::cooperative::{WarpGroup, tile};
+use crate::cooperative::{Number, WarpGroup, tile};
 use crate::shared::{ObjectBarrier, SharedParam};
 
 /// Scans of a `T` from each of a block's `THREADS` threads: CUB's `BlockScan<T, THREADS, BLOCK_SCAN_RAKING>`.

@@ -12,6 +12,7 @@
 //! | `cluster_group::query_shared_rank(p)` | [`query_shared_rank`] | `getctarank.u64` |
 //! | `__isClusterShared(p)` | [`is_cluster_shared`] | `isspacep.shared::cluster` |
 //! | inline PTX | [`remote`], [`Remote::load`], [`Remote::store`] | `mapa`, `ld`, `st` of `.shared::cluster` |
+//! | `cuda::ptx::st_async`, `red_async` | [`Remote::store_async`], [`Remote::add_async`] and kin | `st.async`, `red.async` |
 //!
 //! The registers are in the PTX ISA's chapter "Special Registers", the barrier in "Parallel Synchronization and
 //! Communication Instructions: barrier.cluster". A launch without clusters has clusters of one block.

@@ -1,5 +1,5 @@
-//! Groups of threads, as CUDA C++'s cooperative groups: a thread, a tile of a warp, the threads that are here together,
-//! a block, a cluster, the grid.
+//! Groups of threads, as CUDA C++'s cooperative groups: a thread, a tile of a warp or of several, the threads that are here
+//! together, a block, a cluster, the grid.
 //!
 //! ```
 //! use ptx::cooperative::{self, WarpGroup as _};
@@ -22,6 +22,7 @@
 //! |---|---|
 //! | `this_thread()` | [`ThisThread`] |
 //! | `tiled_partition<N>(this_thread_block())` | [`tile::<N>()`](tile) |
+//! | `tiled_partition<N>(this_thread_block(memory))`, 64 to 512 | a parameter `#[shared] tile: `[`BlockTile<N, THREADS>`](BlockTile) |
 //! | `coalesced_threads()` | [`coalesced`] |
 //! | `this_thread_block()` | [`Block`] |
 //! | `this_cluster()` | [`Cluster`], sm_90 |
@@ -38,18 +39,23 @@
 //! Safety is that of [`warp`](crate::warp): the caller is in its own group by construction, values are of plain bits, and
 //! a member that has not ended and never comes makes the others wait for ever. A value of a member that has ended is any.
 //!
-//! Not there: groups of several warps, and the split barriers of a block.
+//! A [`BlockTile`] has what CUDA's tiles of several warps have: `sync`, `shuffle` of one rank, `all`, `any`, reductions,
+//! scans and `invoke_one`. It is no [`WarpGroup`].
 
+mod block_tile;
 mod coalesced;
 mod grid;
 mod group;
 mod larger;
+mod number;
 mod some;
 mod tile;
 
+pub use block_tile::BlockTile;
 pub use coalesced::coalesced;
 pub use grid::{Grid, grid};
 pub use group::{Group, WarpGroup};
 pub use larger::{Block, Cluster, ThisThread};
+pub use number::{Number, Value};
 pub use some::Coalesced;
 pub use tile::{Tile, tile};

@@ -17,6 +17,8 @@ struct Block {
     counted: Vec<usize>,
     /// For each of these barriers how many threads came, and for how many the condition held.
     counts: Vec<(u32, u32)>,
+    /// Barriers at which a part of the block meets, by their numbers.
+    parts: BTreeMap<u32, Part>,
     /// Grows whenever a thread gets further.
     steps: u64,
 }
@@ -28,6 +30,17 @@ struct Warp {
     ended: u32,
     /// What is exchanged, by the lanes that take part.
     rounds: BTreeMap<u32, Round>,
+}
+
+/// A barrier at which so many threads meet.
+#[derive(Default)]
+struct Part {
+    /// How often it has opened.
+    phase: u64,
+    arrived: u32,
+    held: u32,
+    /// For how many threads the condition held when it last opened.
+    last: u32,
 }
 
 /// One operation, until all have its result.
@@ -143,4 +156,36 @@ pub(crate) fn count(condition: bool) -> (u32, u32) {
     });
     pause(Pause::Barrier(0));
     BLOCK.with_borrow(|block| block.counts[at])
+}
+
+/// Arrives at a barrier of so many threads: which phase of it that was in.
+#[track_caller]
+pub(crate) fn arrive_at(number: u32, threads: u32, condition: bool) -> u64 {
+    thread();
+    BLOCK.with_borrow_mut(|block| {
+        block.steps += 1;
+        let part = block.parts.entry(number).or_default();
+        let phase = part.phase;
+        part.arrived += 1;
+        part.held += u32::from(condition);
+        if part.arrived == threads {
+            *part = Part { phase: phase + 1, last: part.held, ..Part::default() };
+        }
+        phase
+    })
+}
+
+/// Waits until so many threads have arrived, and for how many of them the condition holds.
+#[track_caller]
+pub(crate) fn meet_some(number: u32, threads: u32, condition: bool) -> u32 {
+    let phase = arrive_at(number, threads, condition);
+    loop {
+        // The next phase needs this thread, so that the result is still that of this one.
+        let over =
+            BLOCK.with_borrow(|block| block.parts.get(&number).filter(|part| part.phase != phase).map(|p| p.last));
+        match over {
+            Some(held) => return held,
+            None => pause(Pause::Arrivals),
+        }
+    }
 }

@@ -9,7 +9,7 @@ pub(crate) mod warp;
 
 pub(crate) use children::launch_child;
 pub use children::{Child, take_children};
-pub(crate) use exchange::{arrivals, count, exchange, further};
+pub(crate) use exchange::{arrivals, arrive_at, count, exchange, further, meet_some};
 pub use exchange::{begin_block, ended, steps};
 pub use thread::{Exit, Pause, Thread, is_in_kernel, set};
 pub(crate) use thread::{

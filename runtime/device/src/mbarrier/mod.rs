@@ -28,6 +28,7 @@
 //! | `cuda::ptx::fence_mbarrier_init` | [`fence_init`] | `fence.mbarrier_init.release.cluster` | sm_90 |
 //! | `cp_async_mbarrier_arrive`, `_noinc` | [`Mbarrier::arrive_after_copies`], [`Mbarrier::arrive_after_copies_counted`] | `cp.async.mbarrier.arrive` | sm_80 |
 //! | the barrier of another block | [`cluster::Remote<Mbarrier>`](crate::cluster::Remote) | `mbarrier.….shared::cluster` | sm_90 |
+//! | `cuda::ptx::st_async`, `red_async` | [`Remote::store_async`](crate::cluster::Remote::store_async), [`add_async`](crate::cluster::Remote::add_async) and kin | `st.async`, `red.async` | sm_90 |
 //!
 //! The PTX ISA describes them in "Parallel Synchronization and Communication Instructions: mbarrier". To arrive has the
 //! order `.release`, to wait `.acquire`, both for the block (`.cta`).
@@ -38,6 +39,7 @@ mod device;
 #[cfg(not(target_arch = "nvptx64"))]
 mod host;
 mod remote;
+mod stores;
 
 use core::cell::UnsafeCell;
 use core::fmt;

@@ -48,6 +48,23 @@ operations! {
     /// # Safety
     /// As for `arrive`, and for [`arrive_expecting`](Mbarrier::arrive_expecting).
     arrive_expecting(bytes) = "r,r" "arrive.expect_tx.release.cluster.shared::cluster.b64 _, [$0], $1";
+    /// Arrives for the last time: the phases behind this one need one arrival less. PTX
+    /// `mbarrier.arrive_drop.release.cluster.shared::cluster.b64`, from sm_90. CUDA C++ has inline PTX.
+    ///
+    /// # Safety
+    /// As for `arrive`.
+    leave() = "r" "arrive_drop.release.cluster.shared::cluster.b64 _, [$0]";
+    /// The same for `count` arrivals at once, from sm_90.
+    ///
+    /// # Safety
+    /// As for `arrive`, with `count` arrivals, at least 1.
+    leave_many(count) = "r,r" "arrive_drop.release.cluster.shared::cluster.b64 _, [$0], $1";
+    /// Announces bytes, and arrives for the last time: PTX
+    /// `mbarrier.arrive_drop.expect_tx.release.cluster.shared::cluster.b64`, from sm_90. CUDA C++ has inline PTX.
+    ///
+    /// # Safety
+    /// As for `arrive`, and for [`arrive_expecting`](Mbarrier::arrive_expecting).
+    leave_expecting(bytes) = "r,r" "arrive_drop.expect_tx.release.cluster.shared::cluster.b64 _, [$0], $1";
     /// Announces bytes without arriving: PTX `mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64`, from sm_90.
     ///
     /// # Safety

@@ -91,7 +91,8 @@ fn run_block(
         let waiting = turn(kernel, block, &mut ready, &mut at_barrier, stacks);
         if waiting.all == all && cpu::steps() == before {
             let reason = if waiting.for_arrivals > 0 {
-                "threads wait at a split barrier (mbarrier) for arrivals that never come; on a GPU they would wait for ever"
+                "threads wait at a barrier of a tile or at a split barrier (mbarrier) for arrivals that never come; on a GPU \
+                 they would wait for ever"
             } else {
                 "threads wait in a warp's operation for lanes that never come to it; on a GPU they would wait for ever"
             };

@@ -3,6 +3,7 @@
 #![expect(missing_docs, reason = "the names say it")]
 
 pub mod atomics;
+pub mod block_tiles;
 pub mod failures;
 pub mod generic;
 pub mod indices;

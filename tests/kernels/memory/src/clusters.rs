@@ -114,3 +114,64 @@ pub unsafe fn send(out: *mut [u32; 4]) {
         cluster::sync();
     }
 }
+
+#[ptx::shared]
+static WORDS: Shared<[u64; 128]>;
+#[ptx::shared]
+static COUNTS: Shared<[Atomic<u32, Cluster>; 2]>;
+
+/// Bytes that each block gets in the background: 16 of each thread, and 8 for the two counts.
+const BYTES: u32 = 64 * (16 + 8);
+
+/// Each block of two stores and counts in the other's memory, in the background; the barrier there counts the bytes. Then
+/// threads leave it, round after round, and only those are waited for that have not left.
+///
+/// # Safety
+/// `out` has an element for every thread of the launch; blocks have 64 threads.
+#[kernel(cluster(2), launch_bounds(64))]
+pub unsafe fn send_in_the_background(out: *mut [u64; 5]) {
+    let (own, i) = (thread::thread_idx_x() as usize, thread::index_1d().get());
+    let other = 1 - cluster::block_rank();
+    // SAFETY: barriers are made before the cluster's first barrier, and nobody ends before its last. In the first phase one
+    // thread arrives, which tells of all bytes; each thread writes its own words. Later phases get an arrival from each
+    // thread of the other block that has not left.
+    unsafe {
+        if own == 0 {
+            FULL.init(1);
+            LEFT.init(64);
+            mbarrier::fence_init();
+            FULL.arrive_expecting(BYTES);
+            COUNTS[0].store(0, Ordering::Relaxed);
+            COUNTS[1].store(u32::MAX, Ordering::Relaxed);
+        }
+        cluster::sync();
+        let full = cluster::remote(&raw const *FULL, other);
+        let place = WORDS.as_ptr().cast::<[u64; 2]>().add(own);
+        cluster::remote(place, other).store_async([i as u64, !(i as u64)], full);
+        cluster::remote((&raw const COUNTS[0]).cast::<u32>(), other).add_async(own as u32, full);
+        cluster::remote((&raw const COUNTS[1]).cast::<u32>(), other).min_async(100 + own as u32, full);
+        FULL.wait_parity_of_cluster(false);
+        let words = place.read();
+        let counts = COUNTS.each_ref().map(|count| u64::from(count.load(Ordering::Relaxed)));
+
+        // Half of the threads leave in each round. The cluster's barrier keeps a phase until all have seen it end.
+        let (left, mut rounds) = (cluster::remote(&raw const *LEFT, other), 0);
+        for round in 0..6 {
+            let some = 64 >> round;
+            if own < some {
+                if own < some / 2 {
+                    left.arrive();
+                } else {
+                    left.leave();
+                }
+                LEFT.wait_parity_of_cluster(round % 2 == 1);
+                rounds += 1;
+            }
+            cluster::sync();
+        }
+        out.add(i).write([words[0], words[1], counts[0], counts[1], rounds]);
+    }
+}
+
+#[ptx::shared]
+static LEFT: Shared<Mbarrier>;

@@ -3,7 +3,7 @@
 use ptx::prelude::*;
 use ptx::vec::UInt4;
 use ptx::{DevicePointer, Image, Panic};
-use ptx_memory_kernels::clusters::{cluster_histogram, rotate, send};
+use ptx_memory_kernels::clusters::{cluster_histogram, rotate, send, send_in_the_background};
 use ptx_memory_kernels::split as kernels;
 
 use crate::gpu::{Gpu, random, same};
@@ -26,6 +26,7 @@ pub fn tests() -> Vec<Test> {
         run("clusters: tiles of other blocks", rotates),
         run("clusters: atomics in other blocks", histogram),
         run("clusters: stores and arrivals in the other block", sends),
+        run("clusters: stores and reductions in the background", in_the_background),
         run("policies of L2: loads and stores", policies),
         run("policies of L2: windows", windows),
     ]
@@ -124,6 +125,23 @@ fn sends(gpu: &Gpu) -> ptx::Result<()> {
     let expected = (0..64 * blocks).map(|i| {
         let other = 1 - i / 64 % 2;
         [i ^ 64, other, other, 1]
+    });
+    same(&gpu.device.download(&out)?, expected);
+    Ok(())
+}
+
+fn in_the_background(gpu: &Gpu) -> ptx::Result<()> {
+    let module = gpu.device.load(&IMAGE)?;
+    let blocks = 40_u64;
+    let mut out = gpu.device.zeroed::<[u64; 5]>(64 * blocks as usize)?;
+    let pointer = DevicePointer::of_mut(&mut out, gpu.device.stream());
+    // SAFETY: an element for each thread.
+    unsafe { send_in_the_background(pointer) }.launch(&module, Grid::new(blocks as u32, 64))?;
+    let expected = (0..64 * blocks).map(|i| {
+        let (there, own) = (i ^ 64, i % 64);
+        // The threads from 32 on leave in the first round, those from 16 on in the second, and so on.
+        let rounds = 6 - own.checked_ilog2().unwrap_or(0);
+        [there, !there, 63 * 64 / 2, 100, rounds.into()]
     });
     same(&gpu.device.download(&out)?, expected);
     Ok(())

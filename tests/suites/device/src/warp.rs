@@ -1,5 +1,7 @@
 //! Warps and groups against a model of them, and integers and bits against the CPU.
 
+use ptx::prelude::*;
+use ptx_test_kernels::block_tiles::{self, OF_BLOCK_TILES};
 use ptx_test_kernels::warp::{self as kernels, OF_BITS, OF_GROUPS, OF_LANES, OF_TILES, SHUFFLES};
 use ptx_test_kernels::warp_model as model;
 
@@ -37,6 +39,7 @@ pub fn tests() -> Vec<Test> {
             }
             check! { tiles_1 1 tiles_2 2 tiles_4 4 tiles_8 8 tiles_16 16 tiles_32 32 }
         }),
+        test("warp: tiles of several warps", block_tiles),
         test("warp: votes of a block", |gpu| {
             // Blocks of which some are all odd, some all even.
             let values = random(7).take(N).enumerate().map(|(i, bits)| match i / 128 % 3 {
@@ -65,6 +68,33 @@ pub fn tests() -> Vec<Test> {
             same(&gpu.device.download(&out).unwrap(), operands.iter().map(|[a, b, _]| kernels::lanes(*a, *b)));
         }),
     ]
+}
+
+fn block_tiles(gpu: &Gpu) {
+    let blocks = 40;
+    macro_rules! check {
+        ($($kernel:ident $n:literal $threads:literal;)*) => {$(
+            let values: Vec<u32> = random($threads).take(blocks * $threads).map(|bits| bits as u32).collect();
+            let device = gpu.device.upload(&values).unwrap();
+            let mut out = gpu.device.upload(&vec![[0; OF_BLOCK_TILES]; values.len()]).unwrap();
+            block_tiles::$kernel(&device, &mut out).launch(&gpu.module, Grid::new(blocks as u32, $threads)).unwrap();
+            let expected = (0..values.len()).map(|i| block_tiles::of_block_tile(&values, i, $n, $threads));
+            same(&gpu.device.download(&out).unwrap(), expected);
+        )*};
+    }
+    check! {
+        tiles_64_of_64 64 64;
+        tiles_64_of_448 64 448;
+        tiles_64_of_960 64 960;
+        tiles_128_of_768 128 768;
+        tiles_256_of_512 256 512;
+        tiles_512_of_1024 512 1024;
+    }
+    let values: Vec<u32> = random(9).take(256 * blocks).map(|bits| bits as u32).collect();
+    let device = gpu.device.upload(&values).unwrap();
+    let mut out = gpu.device.upload(&vec![[0; 3]; values.len()]).unwrap();
+    block_tiles::nested_block_tiles(&device, &mut out).launch(&gpu.module, Grid::new(blocks as u32, 256)).unwrap();
+    same(&gpu.device.download(&out).unwrap(), (0..values.len()).map(|i| block_tiles::of_nested(&values, i)));
 }
 
 /// Random words, and those at the ends of ranges.

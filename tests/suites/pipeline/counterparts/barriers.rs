@@ -77,13 +77,20 @@ const QUESTIONS: [(&str, &str, &str, u32); 6] = [
 ];
 
 /// What is done at the barrier `q` of block `v`: ours, and PTX behind `mapa`.
-const REMOTE: [(&str, &str, &str); 5] = [
+const REMOTE: [(&str, &str, &str); 8] = [
     ("arrive", "arrive()", "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];"),
     ("arrive_many", "arrive_many(u)", "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;"),
     (
         "arrive_expecting",
         "arrive_expecting(u)",
         "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;",
+    ),
+    ("leave", "leave()", "mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%0];"),
+    ("leave_many", "leave_many(u)", "mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%0], %1;"),
+    (
+        "leave_expecting",
+        "leave_expecting(u)",
+        "mbarrier.arrive_drop.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;",
     ),
     ("expect", "expect(u)", "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;"),
     ("complete", "complete(u)", "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;"),
@@ -114,6 +121,7 @@ pub fn rows() -> Vec<Row> {
         let cuda = format!("asm volatile(\"{text}\" :: \"r\"(MAPPED(q, v)), \"r\"(u) : \"memory\");");
         rows.push(row(format!("mbarrier_remote_{name}"), '-', rust, cuda).from(90));
     }
+    rows.extend(in_the_background());
     rows.push(
         row(
             "mbarrier_pending",
@@ -174,5 +182,47 @@ pub fn rows() -> Vec<Row> {
     let cuda = "atomicAdd((unsigned*)__cluster_map_shared_rank((void*)q, v), u)";
     let rule = Rule::Others(5, "PTX has no atomics on the stack, so of a generic address ours asks first");
     rows.push(row("cluster_atomic", 'u', rust, cuda).from(90).by(rule));
+    rows
+}
+
+/// What is done in the background at the place `q` of block `v`, with the barrier at `s` there: ours, the type of the place,
+/// the class of the value's register, the value in CUDA C++, the instruction's end. libcu++'s `st_async` and `red_async` are
+/// the same inline PTX, of generic pointers that they convert.
+const IN_THE_BACKGROUND: [(&str, &str, &str, &str, &str); 13] = [
+    ("store_async(u, ", "u32", "r", "u", "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32"),
+    ("store_async(l, ", "i64", "l", "l", "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64"),
+    ("add_async(u, ", "u32", "r", "u", "add.u32"),
+    ("min_async(u, ", "u32", "r", "u", "min.u32"),
+    ("max_async(u, ", "u32", "r", "u", "max.u32"),
+    ("and_async(u, ", "u32", "r", "u", "and.b32"),
+    ("or_async(u, ", "u32", "r", "u", "or.b32"),
+    ("xor_async(u, ", "u32", "r", "u", "xor.b32"),
+    ("inc_async(u, ", "u32", "r", "u", "inc.u32"),
+    ("dec_async(u, ", "u32", "r", "u", "dec.u32"),
+    ("add_async(i, ", "i32", "r", "i", "add.s32"),
+    ("min_async(i, ", "i32", "r", "i", "min.s32"),
+    ("add_async(r, ", "u64", "l", "r", "add.u64"),
+];
+
+fn in_the_background() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (ours, ty, class, value, instruction) in IN_THE_BACKGROUND {
+        let name = format!("async_{}_{ty}", ours.split("_async").next().unwrap_or(ours));
+        let rust = format!("cluster::remote(q as *const {ty}, v).{ours}cluster::remote(s as *const Mbarrier, v));");
+        let instruction = match instruction.starts_with("st.") {
+            true => instruction.to_owned(),
+            false => format!("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{instruction}"),
+        };
+        let cuda = format!(
+            "asm volatile(\"{instruction} [%0], %1, [%2];\" :: \"r\"(MAPPED(q, v)), \"{class}\"({value}), \
+             \"r\"(MAPPED(s, v)) : \"memory\");"
+        );
+        rows.push(row(name, '-', rust, cuda).from(90));
+    }
+    let rust =
+        "cluster::remote(q as *const [u64; 2], v).store_async([r, s], cluster::remote(s as *const Mbarrier, v));";
+    let cuda = "asm volatile(\"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];\" \
+                :: \"r\"(MAPPED(q, v)), \"l\"(r), \"l\"(s), \"r\"(MAPPED(s, v)) : \"memory\");";
+    rows.push(row("async_store_pair", '-', rust, cuda).from(90));
     rows
 }

@@ -1,8 +1,13 @@
-//! Numbers that are summed and compared.
+//! Values that threads exchange, and numbers that are summed and compared.
 
-use super::memory::Value;
-use crate::cooperative::{WarpGroup, tile};
+use ptx_abi::bits::Plain;
+
+use super::{WarpGroup, tile};
 use crate::warp;
+
+/// A value that algorithms of a block take: any bits are one, so that no thread need have written it.
+pub trait Value: Plain + Copy + 'static {}
+impl<T: Plain + Copy + 'static> Value for T {}
 
 mod sealed {
     /// A supertrait that other crates cannot implement.
