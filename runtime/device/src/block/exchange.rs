@@ -20,9 +20,10 @@ use crate::warp;
 /// | warp-striped | `w * 32 * ITEMS + i * 32 + t % 32`, `w` being the warp's number |
 ///
 /// A call writes all values into shared memory, waits at one barrier, and reads them; a call after the first waits
-/// once more, before it writes. Between warp-striped and blocked no barrier is needed the first time: warps keep their
-/// values. The memory is that of all values, and 1/32 more where `ITEMS` is even, so that banks do not conflict
-/// (at least 32 `ITEMS` more).
+/// once more, before it writes. Between warp-striped and blocked no barrier is needed: warps keep their values. Nor
+/// does a call wait before it writes, if warps read from their own parts in the call before and write to them now, as
+/// in [`load`](Self::load) and then [`store`](Self::store). The memory is that of all values, and 1/32 more where
+/// `ITEMS` is even, so that banks do not conflict (at least 32 `ITEMS` more).
 ///
 /// All threads must make the same calls in the same order. Those that have ended are not waited for, and give any value.
 ///
@@ -45,7 +46,7 @@ use crate::warp;
 pub struct Exchange<T, const THREADS: usize, const ITEMS: usize> {
     tile: Tile<T, THREADS, ITEMS>,
     thread: u32,
-    is_used: bool,
+    used: Used,
     barrier: ObjectBarrier,
 }
 
@@ -144,7 +145,8 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Exchange<T, THREADS, IT
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     fn rearrange(&mut self, from: Arrangement, to: Arrangement, values: [T; ITEMS]) -> [T; ITEMS] {
-        self.begin();
+        self.begin(from != Arrangement::Striped);
+        self.used = if to == Arrangement::Striped { Used::ByBlock } else { Used::ByWarps };
         // SAFETY: the thread's number is less than `THREADS`.
         unsafe { self.tile.write(from, self.thread, values) };
         if from != Arrangement::Striped && to != Arrangement::Striped {
@@ -173,7 +175,8 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Exchange<T, THREADS, IT
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     pub(super) fn scatter_and(&mut self, values: [T; ITEMS], ranks: [Option<u32>; ITEMS], more: Option<(u32, T)>) {
-        self.begin();
+        self.begin(false);
+        self.used = Used::ByBlock;
         if let Some((rank, value)) = more {
             self.tile.put(rank, value);
         }
@@ -197,15 +200,29 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Exchange<T, THREADS, IT
         unsafe { self.tile.read(arrangement, self.thread) }
     }
 
-    /// Waits until others have read what the last call wrote.
+    /// Waits until others have read what this thread is going to overwrite, which is in its warp's part alone if it
+    /// `stays_in_warp`.
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
-    fn begin(&mut self) {
-        if self.is_used {
-            self.barrier.wait();
+    fn begin(&mut self, stays_in_warp: bool) {
+        match self.used {
+            Used::Not => {}
+            Used::ByWarps if stays_in_warp => warp::sync_warp(),
+            Used::ByWarps | Used::ByBlock => self.barrier.wait(),
         }
-        self.is_used = true;
     }
+}
+
+/// Who read from the memory last.
+#[derive(Clone, Copy)]
+enum Used {
+    /// Nobody.
+    Not,
+    /// Each thread, from the part that its warp's blocked items are in. What other warps wrote there, they wrote before
+    /// the barrier that came then.
+    ByWarps,
+    /// Each thread, from anywhere.
+    ByBlock,
 }
 
 // SAFETY: whatever threads do, they access the memory by the tile's functions alone, within bounds.
@@ -217,7 +234,7 @@ unsafe impl<T: Value, const THREADS: usize, const ITEMS: usize> SharedParam for 
     unsafe fn make(storage: *mut Self::Storage, barrier: u32) -> Self {
         // SAFETY: the caller's promise.
         let (tile, barrier) = unsafe { (Tile::new(storage), ObjectBarrier::new(barrier)) };
-        Self { tile, thread: Shape::<THREADS>::thread(), is_used: false, barrier }
+        Self { tile, thread: Shape::<THREADS>::thread(), used: Used::Not, barrier }
     }
 }
 

@@ -176,48 +176,53 @@ impl<T: Value, const THREADS: usize> Scan<T, THREADS> {
             let (inclusive, exclusive) = in_warp(value, combine);
             return Scanned { inclusive, exclusive, total: tile::<32>().shuffle(inclusive, 31) };
         }
-        let thread = self.thread as usize;
-        self.write(thread, value);
+        let thread = self.thread;
+        // SAFETY: as in `read`; only this thread accesses the place now.
+        unsafe { self.place(thread).write(value) };
         self.barrier.wait();
-        if thread < WARP {
-            self.rake(thread * Self::WARPS, combine, in_warp);
+        if thread < WARP as u32 {
+            self.rake(thread, combine, in_warp);
         }
         self.barrier.wait();
         let inclusive = self.read(thread);
         let exclusive = if thread > 0 { Some(self.read(thread - 1)) } else { None };
-        let total = self.read(THREADS - 1);
+        let total = self.read(THREADS as u32 - 1);
         self.turn ^= 1;
         Scanned { inclusive, exclusive, total }
     }
 
-    /// Puts the sums up to each in the place of the values: of all, by the first warp, of which this lane does those from
-    /// `first` on.
+    /// Puts the sums up to each in the place of the values: of all, by the first warp, of which this is a lane.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn rake<F: FnMut(T, T) -> T>(
         &mut self,
-        first: usize,
+        lane: u32,
         combine: &mut F,
         in_warp: impl FnOnce(T, &mut F) -> (T, Option<T>),
     ) {
-        let mut own = self.read(first);
-        for at in first + 1..first + Self::WARPS {
-            own = combine(own, self.read(at));
+        // The lane's run has no free place within. From its address all others are constant distances, so that LLVM
+        // sees that a sum which is written is no value that is still to be read.
+        let first = self.place(lane * Self::WARPS as u32);
+        // SAFETY: `at` is less than `WARPS`, so this is in the memory, and for the rest see `read`.
+        let read = |at| unsafe { first.wrapping_add(at).read() };
+        let mut own = read(0);
+        for at in 1..Self::WARPS {
+            own = combine(own, read(at));
         }
         let (_, mut before) = in_warp(own, combine);
-        for at in first..first + Self::WARPS {
-            let value = self.read(at);
+        for at in 0..Self::WARPS {
             let sum = match before {
-                Some(before) => combine(before, value),
-                None => value,
+                Some(before) => combine(before, read(at)),
+                None => read(at),
             };
-            self.write(at, sum);
+            // SAFETY: as above.
+            unsafe { first.wrapping_add(at).write(sum) };
             before = Some(sum);
         }
     }
 
     #[inline(always)]
-    fn read(&self, thread: usize) -> T {
+    fn read(&self, thread: u32) -> T {
         // SAFETY: callers ask for threads of the block; any bits are a value. Accesses are ordinary ones, and no two race,
         // however threads come here: this object's barrier is its own, and `scan_with` is all that waits for it. So threads
         // pass it in the same order: between the first barrier of a call and its second only the first warp accesses the
@@ -226,19 +231,17 @@ impl<T: Value, const THREADS: usize> Scan<T, THREADS> {
         unsafe { self.place(thread).read() }
     }
 
-    #[inline(always)]
-    fn write(&mut self, thread: usize, value: T) {
-        // SAFETY: as in `read`.
-        unsafe { self.place(thread).write(value) };
-    }
-
     /// Where the value of a thread below `THREADS` lies. Where lanes would begin an even number apart, and so meet in the
     /// same banks, one is left free after each lane's.
     #[inline(always)]
-    fn place(&self, thread: usize) -> *mut T {
-        let free = if Self::WARPS.is_multiple_of(2) { thread / Self::WARPS } else { 0 };
+    fn place(&self, thread: u32) -> *mut T {
+        let free = if Self::WARPS.is_multiple_of(2) { thread / Self::WARPS as u32 } else { 0 };
         // `turn` is 0 or 1, and the memory has room for 32 more.
-        self.values.cast::<Memory<T, THREADS, 1>>().wrapping_add(self.turn % 2).cast::<T>().wrapping_add(thread + free)
+        self.values
+            .cast::<Memory<T, THREADS, 1>>()
+            .wrapping_add(self.turn % 2)
+            .cast::<T>()
+            .wrapping_add((thread + free) as usize)
     }
 }
 

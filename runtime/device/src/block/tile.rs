@@ -85,7 +85,7 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Tile<T, THREADS, ITEMS>
     #[inline(always)]
     pub unsafe fn read(self, arrangement: Arrangement, thread: u32) -> [T; ITEMS] {
         // SAFETY: the caller's promise, with which every index is less than `LEN`.
-        core::array::from_fn(|item| unsafe { self.get(arrangement.index::<THREADS, ITEMS>(thread, item)) })
+        core::array::from_fn(|item| unsafe { get(self.place_of(arrangement, thread, item)) })
     }
 
     /// Writes the values of a thread.
@@ -96,7 +96,16 @@ impl<T: Value, const THREADS: usize, const ITEMS: usize> Tile<T, THREADS, ITEMS>
     pub unsafe fn write(self, arrangement: Arrangement, thread: u32, values: [T; ITEMS]) {
         for (item, value) in values.into_iter().enumerate() {
             // SAFETY: as in `read`.
-            unsafe { self.set(arrangement.index::<THREADS, ITEMS>(thread, item), value) };
+            unsafe { set(self.place_of(arrangement, thread, item), value) };
+        }
+    }
+
+    /// Where an item of a thread lies: for all items at constant distances from one address, if there is such a form.
+    #[inline(always)]
+    fn place_of(self, arrangement: Arrangement, thread: u32, item: usize) -> *mut T {
+        match arrangement.first_and_step::<THREADS, ITEMS>(thread, Self::HAS_FREE) {
+            Some((first, step)) => self.memory.cast::<T>().wrapping_add(first as usize).wrapping_add(item * step),
+            None => self.place(arrangement.index::<THREADS, ITEMS>(thread, item)),
         }
     }
 }
@@ -122,5 +131,65 @@ impl Arrangement {
             Self::Striped => item * THREADS as u32 + thread,
             Self::WarpStriped => thread / warp * (warp * items) + item * warp + thread % warp,
         }
+    }
+
+    /// Where a thread's first item is and how far each is from the one before, with one place free after every 32 if
+    /// the tile `has_free`: `index + index / 32`. `None` if the distances differ.
+    #[inline(always)]
+    pub const fn first_and_step<const THREADS: usize, const ITEMS: usize>(
+        self,
+        thread: u32,
+        has_free: bool,
+    ) -> Option<(u32, usize)> {
+        let (items, warp) = (ITEMS as u32, WARP as u32);
+        let first = self.index::<THREADS, ITEMS>(thread, 0);
+        Some(match self {
+            Self::Blocked if !has_free => (first, 1),
+            // A thread's items are all before a free place, or behind it.
+            Self::Blocked if warp.is_multiple_of(items) => (first + thread / (warp / items), 1),
+            Self::Blocked => return None,
+            Self::Striped if has_free => (first + thread / warp, THREADS + THREADS / WARP),
+            Self::Striped => (first, THREADS),
+            Self::WarpStriped if has_free => (thread / warp * ((warp + 1) * items) + thread % warp, WARP + 1),
+            Self::WarpStriped => (first, WARP),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arrangement;
+
+    /// Wherever an item is, one place is free before it for every 32 values, or none.
+    fn places<const THREADS: usize, const ITEMS: usize>() {
+        for arrangement in [Arrangement::Blocked, Arrangement::Striped, Arrangement::WarpStriped] {
+            for (thread, item) in (0..THREADS as u32).flat_map(|thread| (0..ITEMS).map(move |item| (thread, item))) {
+                let index = arrangement.index::<THREADS, ITEMS>(thread, item);
+                for (has_free, place) in [(false, index), (true, index + index / 32)] {
+                    match arrangement.first_and_step::<THREADS, ITEMS>(thread, has_free) {
+                        Some((first, step)) => {
+                            assert_eq!(
+                                first + (item * step) as u32,
+                                place,
+                                "{arrangement:?} {thread} {item} {has_free}"
+                            );
+                        }
+                        None => assert!(has_free && arrangement == Arrangement::Blocked && 32 % ITEMS != 0),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_place_in_33_is_free() {
+        places::<32, 1>();
+        places::<32, 6>();
+        places::<96, 4>();
+        places::<160, 2>();
+        places::<256, 3>();
+        places::<256, 4>();
+        places::<1024, 8>();
+        places::<64, 64>();
     }
 }

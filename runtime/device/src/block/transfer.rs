@@ -86,19 +86,21 @@ fn load_at<T: Value, const ITEMS: usize>(
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn store_blocked<T: Value, const ITEMS: usize>(to: &mut DisjointParts<'_, T, Thread, ITEMS>, values: [T; ITEMS]) {
-    let mut part = to.part();
-    let to = part.as_mut_slice();
-    if size_of::<[T; ITEMS]>().is_multiple_of(VECTOR) && to.as_ptr().addr().is_multiple_of(VECTOR) && to.len() == ITEMS
+    if let Some(whole) = to.array()
+        && size_of::<[T; ITEMS]>().is_multiple_of(VECTOR)
+        && whole.as_ptr().addr().is_multiple_of(VECTOR)
     {
         for at in 0..size_of::<[T; ITEMS]>() / VECTOR {
             // SAFETY: within the part and the array; a value has no padding.
             unsafe {
                 let vector = values.as_ptr().cast::<Vector>().add(at).read_unaligned();
-                to.as_mut_ptr().cast::<Vector>().add(at).write(vector);
+                whole.as_mut_ptr().cast::<Vector>().add(at).write(vector);
             }
         }
         return;
     }
+    let mut part = to.part();
+    let to = part.as_mut_slice();
     for (to, value) in to.iter_mut().zip(values) {
         *to = value;
     }

@@ -70,6 +70,7 @@ macro_rules! orders {
             order_i32_256 i32 256 4;
             order_u64_128 u64 128 2;
             order_u32_512 u32 512 1;
+            order_u32_128 u32 128 6;
         }
     };
 }
