@@ -116,7 +116,7 @@ pub unsafe fn send(out: *mut [u32; 4]) {
 }
 
 #[ptx::shared]
-static WORDS: Shared<[u64; 128]>;
+static WORDS: Shared<[u128; 64]>;
 #[ptx::shared]
 static COUNTS: Shared<[Atomic<u32, Cluster>; 2]>;
 

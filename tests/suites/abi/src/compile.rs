@@ -50,7 +50,7 @@ pub fn ours(cases: &[Case], folder: &Path, kernels: bool, arch: &str) -> Result<
     let krate = folder.join("crate");
     let manifest = format!(
         "[package]\nname = \"generated\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\nptx = {{ path = {:?} }}\n",
+         [dependencies]\nptx = {{ path = {:?}, features = [\"half\"] }}\n",
         root().join("runtime/ptx")
     );
     let write = |path: PathBuf, text: &str| {

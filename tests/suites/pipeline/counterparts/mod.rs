@@ -108,7 +108,7 @@ fn write_package(folder: &Path, source: &str) -> Result<(), String> {
     fs::create_dir_all(folder.join("src")).map_err(text)?;
     let manifest = format!(
         "[package]\nname = \"counterparts\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n\
-         [dependencies]\nptx = {{ path = {:?} }}\n[workspace]\n",
+         [dependencies]\nptx = {{ path = {:?}, features = [\"half\"] }}\n[workspace]\n",
         root().join("runtime/ptx").display().to_string()
     );
     for (name, text_of_it) in [("Cargo.toml", manifest.as_str()), ("src/lib.rs", source)] {

@@ -35,7 +35,7 @@ pub unsafe fn c_of_arrays(i: usize, x: *const [f32; 16], out: *mut f32) {
 }
 
 // CHECK-LABEL: .visible .entry d_asked_for(
-// CHECK: min.u64
+// CHECK: setp.lt.and.u64
 // CHECK: ld.global.nc.b32
 // CHECK: ld.global.nc.b32
 // CHECK-NOT: +4104]
