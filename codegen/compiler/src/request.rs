@@ -120,6 +120,79 @@ pub enum Libdevice {
     Path(PathBuf),
 }
 
+/// What caches do with loads that name no cache operator (PTX ISA, "Cache Operators").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadCache {
+    /// Cached in L1 and L2.
+    Ca,
+    /// Cached in L2 alone.
+    Cg,
+    /// Used once.
+    Cs,
+    /// Used for the last time.
+    Lu,
+    /// Fetched again.
+    Cv,
+}
+
+impl LoadCache {
+    /// As in options, ours and ptxas's.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ca => "ca",
+            Self::Cg => "cg",
+            Self::Cs => "cs",
+            Self::Lu => "lu",
+            Self::Cv => "cv",
+        }
+    }
+}
+
+/// What caches do with stores that name no cache operator (PTX ISA, "Cache Operators").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoreCache {
+    /// Written back to memory when L2 likes.
+    Wb,
+    /// Cached in L2.
+    Cg,
+    /// Used once.
+    Cs,
+    /// Through L2 to the system's memory.
+    Wt,
+}
+
+impl StoreCache {
+    /// As in options, ours and ptxas's.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wb => "wb",
+            Self::Cg => "cg",
+            Self::Cs => "cs",
+            Self::Wt => "wt",
+        }
+    }
+}
+
+/// What ptxas is to write for global and generic loads and stores without a cache operator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Caches {
+    /// `--def-load-cache`; ptxas's choice without it.
+    pub load: Option<LoadCache>,
+    /// `--def-store-cache`; likewise.
+    pub store: Option<StoreCache>,
+}
+
+impl Caches {
+    /// The options for ptxas, which have our options' names.
+    pub fn arguments(self) -> impl Iterator<Item = String> {
+        let load = self.load.map(|load| format!("--def-load-cache={}", load.name()));
+        let store = self.store.map(|store| format!("--def-store-cache={}", store.name()));
+        load.into_iter().chain(store)
+    }
+}
+
 /// How messages are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
@@ -153,6 +226,8 @@ pub struct Options {
     pub exports: Vec<String>,
     /// Which ptxas checks the PTX, or that none does.
     pub ptxas: Ptxas,
+    /// What ptxas makes of loads and stores without a cache operator.
+    pub caches: Caches,
     /// The maths library.
     pub libdevice: Libdevice,
     /// NVIDIA's tools on this machine; the compiler looks for none.

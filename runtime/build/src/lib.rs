@@ -47,7 +47,7 @@ use std::process::Command;
 
 use ptx_setup::sysroot::TARGET;
 
-pub use values::{AfterPanic, DebugLevel, Output, PanicStrategy};
+pub use values::{AfterPanic, DebugLevel, LoadCache, Output, PanicStrategy, StoreCache};
 
 /// Compiles this package's library for the GPU, with the settings in `[package.metadata.ptx]`.
 pub fn build() {
@@ -120,6 +120,21 @@ impl Builder {
     #[must_use]
     pub fn ptxas(mut self, ptxas: impl Into<String>) -> Self {
         self.strings.insert("ptxas", ptxas.into());
+        self
+    }
+
+    /// What caches do with global and generic loads that do not say it: ptxas's `--def-load-cache` (`-dlcm`). It holds in
+    /// cubins; PTX that the driver compiles has the driver's default.
+    #[must_use]
+    pub fn def_load_cache(mut self, operator: LoadCache) -> Self {
+        self.strings.insert("def-load-cache", operator.name().into());
+        self
+    }
+
+    /// The same for stores: ptxas's `--def-store-cache` (`-dscm`).
+    #[must_use]
+    pub fn def_store_cache(mut self, operator: StoreCache) -> Self {
+        self.strings.insert("def-store-cache", operator.name().into());
         self
     }
 

@@ -107,3 +107,56 @@ impl PanicStrategy {
         }
     }
 }
+
+/// What caches do with loads that name no cache operator (PTX ISA, "Cache Operators").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LoadCache {
+    /// Cached in L1 and L2.
+    Ca,
+    /// Cached in L2 alone.
+    Cg,
+    /// Used once.
+    Cs,
+    /// Used for the last time.
+    Lu,
+    /// Fetched again.
+    Cv,
+}
+
+impl LoadCache {
+    /// As in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ca => "ca",
+            Self::Cg => "cg",
+            Self::Cs => "cs",
+            Self::Lu => "lu",
+            Self::Cv => "cv",
+        }
+    }
+}
+
+/// What caches do with stores that name no cache operator (PTX ISA, "Cache Operators").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StoreCache {
+    /// Written back to memory when L2 likes.
+    Wb,
+    /// Cached in L2.
+    Cg,
+    /// Used once.
+    Cs,
+    /// Through L2 to the system's memory.
+    Wt,
+}
+
+impl StoreCache {
+    /// As in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wb => "wb",
+            Self::Cg => "cg",
+            Self::Cs => "cs",
+            Self::Wt => "wt",
+        }
+    }
+}

@@ -73,6 +73,12 @@ pub fn trials() -> Vec<Trial> {
                 refused(&[&ir::good("k")], &options, &["PTX0034", wanted, "`prec-sqrt=false`"]);
             }
         }),
+        test("cache operators that do not exist, and that no ptxas is told of", || {
+            refused(&[&ir::good("k")], &["--def-load-cache=wt"], &["'wt'", "ca, cg, cs, lu, cv"]);
+            refused(&[&ir::good("k")], &["--def-store-cache=cv"], &["'cv'", "wb, cg, cs, wt"]);
+            let wanted = ["`--def-store-cache=wt` needs ptxas", "`--ptxas=off` forbids it"];
+            refused(&[&ir::good("k")], &["--def-store-cache=wt", "--ptxas=off"], &wanted);
+        }),
         test("strategies for panics that do not exist", || {
             refused(&[&ir::good("k")], &["--panic=silent"], &["'silent'", "full, location, trap"]);
             refused(&[&ir::good("k")], &["--panic-for=core=abort"], &["`abort`", "(full, location, trap)"]);

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use ptx_tests::Sample;
 
 mod build_script;
+mod caches;
 mod cargo_ptx;
 mod check;
 mod command;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
             rebuild::trials(),
             build_script::trials(),
             shared::trials(),
+            caches::trials(),
             cargo_ptx::trials(),
             check::trials(),
             command::trials(),

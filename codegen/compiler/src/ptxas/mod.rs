@@ -17,7 +17,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::files::no_scratch;
 use crate::report::{Formatting, Report, Resources};
-use crate::request::{DebugLevel, Emit, OptLevel, Options, Ptxas};
+use crate::request::{Caches, DebugLevel, Emit, OptLevel, Options, Ptxas};
 use crate::scratch::Folder;
 use crate::stacks;
 use crate::timings;
@@ -42,6 +42,8 @@ pub struct Assembler {
     version: String,
     /// Where what it made is kept.
     cache: Option<PathBuf>,
+    /// What it writes for loads and stores without a cache operator.
+    caches: Caches,
     /// Whether one run works on several kernels at once.
     splits: bool,
 }
@@ -127,7 +129,7 @@ impl Assembler {
         let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
         // ptxas says how long a kernel took only where it works on one at a time.
         let splits = major.is_some_and(|major| major >= FIRST_TO_SPLIT) && !options.timings;
-        Ok(Self { tool: tool.clone(), version, cache: options.ptxas_cache.clone(), splits })
+        Ok(Self { tool: tool.clone(), version, cache: options.ptxas_cache.clone(), caches: options.caches, splits })
     }
 
     /// As in `13.0.88`.
@@ -251,6 +253,7 @@ impl Assembler {
             _ => &["-lineinfo"],
         };
         arguments.extend(flags.iter().copied().chain(job.relocatable.then_some("-c")).map(str::to_string));
+        arguments.extend(self.caches.arguments());
         // Relocatable code has another order after a split run.
         arguments.extend(job.entries.iter().map(|entry| format!("--entry={entry}")));
         arguments.extend((self.splits && !job.relocatable).then(|| format!("-split-compile={THREADS}")));
@@ -302,11 +305,16 @@ impl Assembler {
 /// The ptxas that the options ask for; none if it is neither asked for nor there.
 pub fn find(options: &Options) -> Result<Option<Assembler>> {
     let needed = needs_ptxas(options);
-    let what = if options.link.is_empty() { "cubins and fatbins need" } else { "linking needs" };
+    let cache = options.caches.arguments().next();
+    let what = match &cache {
+        Some(cache) => format!("`{cache}` needs"),
+        None if options.link.is_empty() => "cubins and fatbins need".into(),
+        None => "linking needs".into(),
+    };
     let found = match &options.ptxas {
         Ptxas::Off if needed => {
             return Err(Diagnostic::error(Code::Usage, format!("{what} ptxas, and `--ptxas=off` forbids it"))
-                .help("leave the option out, or give the path of a ptxas")
+                .help("leave one of the two out, or give the path of a ptxas")
                 .into());
         }
         Ptxas::Off => None,
@@ -322,7 +330,9 @@ pub fn find(options: &Options) -> Result<Option<Assembler>> {
 }
 
 fn needs_ptxas(options: &Options) -> bool {
-    options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin)) || !options.link.is_empty()
+    let makes_code = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
+    // PTX alone would not say what was asked for.
+    makes_code || !options.link.is_empty() || options.caches != Caches::default()
 }
 
 /// Has ptxas begin to check the PTX.

@@ -11,7 +11,7 @@ use clap::Parser;
 use ptx_codegen::arch::Arch;
 use ptx_codegen::codes::Code;
 use ptx_codegen::diagnostic::{Diagnostic, Result};
-use ptx_codegen::request::{DebugLevel, Libdevice, MessageFormat, OptLevel, Options, Ptxas, TARGET};
+use ptx_codegen::request::{Caches, DebugLevel, Libdevice, MessageFormat, OptLevel, Options, Ptxas, TARGET};
 
 use super::settings::Settings;
 use super::{arch, float};
@@ -161,6 +161,7 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
             Some("off") => Ptxas::Off,
             Some(path) => Ptxas::Path(path.into()),
         },
+        caches: Caches { load: settings.def_load_cache, store: settings.def_store_cache },
         libdevice: match settings.libdevice.as_deref() {
             None | Some("auto") => Libdevice::Auto,
             Some("off") => Libdevice::Off,
@@ -228,7 +229,7 @@ mod tests {
     use crate::options::float::FloatSettings;
     use crate::options::panics::{PanicFor, PanicSettings};
     use ptx_codegen::arch::PtxVersion;
-    use ptx_codegen::request::{AfterPanic, Emit, Modes, PanicStrategy};
+    use ptx_codegen::request::{AfterPanic, Emit, LoadCache, Modes, PanicStrategy, StoreCache};
 
     fn parse(args: &[&str]) -> Result<Options> {
         match from_args(args.iter().map(OsString::from))? {
@@ -285,6 +286,8 @@ mod tests {
             emit: vec![Emit::Cubin, Emit::LlvmIr],
             debug_level: Some(DebugLevel::LineTables),
             ptxas: Some("off".into()),
+            def_load_cache: Some(LoadCache::Cg),
+            def_store_cache: Some(StoreCache::Wt),
             libdevice: Some("off".into()),
             ptx_version: Some("8.0".into()),
             host_only: vec![],
@@ -305,6 +308,8 @@ mod tests {
         assert_eq!(options.emit, [Emit::Cubin, Emit::LlvmIr]);
         assert_eq!(options.debug, DebugLevel::LineTables);
         assert_eq!((options.ptxas, options.libdevice), (Ptxas::Off, Libdevice::Off));
+        let caches = ["--def-load-cache=cg", "--def-store-cache=wt"];
+        assert_eq!(options.caches.arguments().collect::<Vec<_>>(), caches);
         assert_eq!(options.float, Modes { fmad: false, prec_sqrt: false, ..Modes::DEFAULT });
         assert_eq!(options.panics.default, PanicStrategy::Location);
         assert_eq!(options.panics.of(Some("sha2")), PanicStrategy::Trap);

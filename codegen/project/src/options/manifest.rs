@@ -208,6 +208,7 @@ mod tests {
             ("[package.metadata.ptx]\narchs = [\"sm_80\"]\n", ":2:1", &["no option `archs`", "did you mean `arch`?"]),
             ("[package.metadata.ptx]\noptimise = 3\n", ":2:1", &["no option `optimise`", "`host-only`", "`fmad`"]),
             ("[package.metadata.ptx]\n\npanic = 3\n", ":3:1", &["`panic`: expected a string"]),
+            ("[package.metadata.ptx]\ndef-load-cache = \"l1\"\n", ":2:1", &["`def-load-cache`", "`l1`", "`cg`"]),
             ("[package]\nmetadata.ptx.ptx-version = \"eight\"\n", ":2:14", &["not a PTX ISA version"]),
             ("[package.metadata.ptx]\nemit = [\n", "", &["Cargo.toml"]),
             ("[package.metadata]\nptx = \"sm_80\"\n", ":2:1", &["it is no table of options"]),

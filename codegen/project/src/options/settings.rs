@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ptx_codegen::files::normalized;
-use ptx_codegen::request::{DebugLevel, Emit};
+use ptx_codegen::request::{DebugLevel, Emit, LoadCache, StoreCache};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,6 +33,12 @@ pub struct Settings {
     /// `auto`, `off` or a path.
     #[arg(long)]
     pub ptxas: Option<String>,
+    /// What caches do with loads that do not say it, in machine code by ptxas.
+    #[arg(long, alias = "dlcm", value_enum, value_name = "OPERATOR")]
+    pub def_load_cache: Option<LoadCache>,
+    /// What caches do with stores that do not say it, in machine code by ptxas.
+    #[arg(long, alias = "dscm", value_enum, value_name = "OPERATOR")]
+    pub def_store_cache: Option<StoreCache>,
     /// The maths library: `auto`, `off` (the crate libm serves) or the path of a libdevice.10.bc.
     #[arg(long)]
     pub libdevice: Option<String>,
@@ -96,12 +102,14 @@ impl Settings {
     }
 
     /// The options' names, as in the manifest.
-    pub fn names() -> [&'static str; 18] {
+    pub fn names() -> [&'static str; 20] {
         [
             "arch",
             "emit",
             "debug-level",
             "ptxas",
+            "def-load-cache",
+            "def-store-cache",
             "libdevice",
             "ptx-version",
             "link",

@@ -175,7 +175,7 @@ fn one_line(diagnostic: &Diagnostic) -> String {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use ptx_build::{AfterPanic, Builder, DebugLevel, Output, PanicStrategy};
+    use ptx_build::{AfterPanic, Builder, DebugLevel, LoadCache, Output, PanicStrategy, StoreCache};
     use ptx_codegen::codes::Code;
     use ptx_codegen::request;
     use ptx_project::options::panics::PanicFor;
@@ -201,6 +201,8 @@ mod tests {
             .debug_level(DebugLevel::LineTables)
             .libdevice("off")
             .ptxas("/t/ptxas")
+            .def_load_cache(LoadCache::Cs)
+            .def_store_cache(StoreCache::Cg)
             .ptx_version("8.0")
             .fmad(false)
             .ftz(true)
@@ -235,6 +237,8 @@ mod tests {
             debug_level: Some(request::DebugLevel::LineTables),
             libdevice: Some("off".into()),
             ptxas: Some("/t/ptxas".into()),
+            def_load_cache: Some(request::LoadCache::Cs),
+            def_store_cache: Some(request::StoreCache::Cg),
             ptx_version: Some("8.0".into()),
             link: vec!["a b.cu".into(), "-c.ptx".into()],
             link_at_load: true,
@@ -281,6 +285,23 @@ mod tests {
             (PanicStrategy::Trap, request::PanicStrategy::Trap),
         ] {
             assert_eq!(parse(&Builder::new().panic(strategy)).settings.panic.panic, Some(expected));
+        }
+        for (load, expected) in [
+            (LoadCache::Ca, request::LoadCache::Ca),
+            (LoadCache::Cg, request::LoadCache::Cg),
+            (LoadCache::Cs, request::LoadCache::Cs),
+            (LoadCache::Lu, request::LoadCache::Lu),
+            (LoadCache::Cv, request::LoadCache::Cv),
+        ] {
+            assert_eq!(parse(&Builder::new().def_load_cache(load)).settings.def_load_cache, Some(expected));
+        }
+        for (store, expected) in [
+            (StoreCache::Wb, request::StoreCache::Wb),
+            (StoreCache::Cg, request::StoreCache::Cg),
+            (StoreCache::Cs, request::StoreCache::Cs),
+            (StoreCache::Wt, request::StoreCache::Wt),
+        ] {
+            assert_eq!(parse(&Builder::new().def_store_cache(store)).settings.def_store_cache, Some(expected));
         }
         for (after, expected) in
             [(AfterPanic::Exit, request::AfterPanic::Exit), (AfterPanic::Trap, request::AfterPanic::Trap)]
