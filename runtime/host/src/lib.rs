@@ -19,6 +19,7 @@ mod extents;
 mod extras;
 mod graph;
 mod grid;
+mod handover;
 #[cfg(feature = "nvml")]
 mod health;
 mod host_memory;

@@ -4,8 +4,8 @@
 //! standard error, and links the first definition. The driver's linker and nvlink refuse both.
 
 use std::ffi::{CString, c_char, c_int, c_void};
+use std::panic::catch_unwind;
 use std::path::PathBuf;
-use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
@@ -13,6 +13,7 @@ use libloading::Library;
 use super::failure::failure;
 use super::input::{LinkInput, LinkKind, with_nul};
 use crate::error::{Error, Result};
+use crate::handover::Handover;
 use crate::image::Arch;
 
 /// `nvJitLinkHandle`
@@ -145,11 +146,7 @@ pub fn link(arch: &str, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {
         return Err(failure("nvJitLink", arch, "that is no arch, such as `sm_90`".to_owned(), ""));
     }
     let inputs: Vec<LinkInput<'static>> = inputs.iter().map(LinkInput::owned).collect();
-    let (reply, answer) = mpsc::channel();
-    let work = Work { api, arch: arch.to_owned(), inputs, reply };
-    let sent = worker().lock().unwrap_or_else(PoisonError::into_inner).send(work);
-    let answer = sent.ok().and_then(|()| answer.recv().ok());
-    answer.unwrap_or_else(|| Err(failure("nvJitLink", arch, "its thread has ended".to_owned(), "")))
+    WORKER.link(Work { api, arch: arch.to_owned(), inputs })
 }
 
 /// A link that the worker is asked to do.
@@ -157,23 +154,41 @@ struct Work {
     api: &'static Api,
     arch: String,
     inputs: Vec<LinkInput<'static>>,
-    reply: Sender<Result<Vec<u8>>>,
 }
 
 /// The one thread that calls nvJitLink. After a link that failed, nvJitLink 13.0 waits forever in every thread but the
 /// one in which it failed.
-fn worker() -> &'static Mutex<Sender<Work>> {
-    static WORKER: OnceLock<Mutex<Sender<Work>>> = OnceLock::new();
-    WORKER.get_or_init(|| {
-        let (sender, receiver) = mpsc::channel::<Work>();
-        std::thread::spawn(move || {
-            for Work { api, arch, inputs, reply } in receiver {
-                // Whoever asked may have gone.
-                _ = reply.send(link_here(api, &arch, &inputs));
-            }
-        });
-        Mutex::new(sender)
-    })
+struct Worker {
+    /// Whether the thread is there. Held by who waits for a link.
+    started: Mutex<bool>,
+    work: Handover<Work>,
+    answer: Handover<Result<Vec<u8>>>,
+}
+
+static WORKER: Worker = Worker { started: Mutex::new(false), work: Handover::new(), answer: Handover::new() };
+
+impl Worker {
+    fn link(&'static self, work: Work) -> Result<Vec<u8>> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*started {
+            std::thread::Builder::new().name("ptx: links".to_owned()).spawn(|| self.run()).map_err(|error| {
+                Error::Thread { doing: "linking with nvJitLink".to_owned(), reason: error.to_string() }
+            })?;
+            *started = true;
+        }
+        self.work.put(work);
+        self.answer.take()
+    }
+
+    fn run(&self) {
+        loop {
+            let Work { api, arch, inputs } = self.work.take();
+            // Somebody waits for an answer, whatever happens.
+            let result = catch_unwind(|| link_here(api, &arch, &inputs));
+            let ended = |_| Err(failure("nvJitLink", &arch, "its caller panicked".to_owned(), ""));
+            self.answer.put(result.unwrap_or_else(ended));
+        }
+    }
 }
 
 fn link_here(api: &'static Api, arch: &str, inputs: &[LinkInput<'_>]) -> Result<Vec<u8>> {
