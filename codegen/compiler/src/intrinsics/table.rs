@@ -19,6 +19,10 @@ pub enum Body {
     },
     /// Inline PTX without operands, with effects.
     Assembly(&'static str),
+    /// The pointer that it is given, as one into the address space of this number in LLVM.
+    Known(u16),
+    /// The pointer of an address within that space.
+    From(u16),
     /// The arch's number times ten as a constant, as `__CUDA_ARCH__` has it.
     Arch,
     /// Nothing but the knowledge that the launch has at most so many dimensions, and fewer than 2^32 threads in the first.
@@ -61,6 +65,10 @@ const fn pair(name: &'static str, intrinsic: &'static str) -> Row {
 
 const fn assembly(name: &'static str, text: &'static str) -> Row {
     Row { name, body: Body::Assembly(text), since: None }
+}
+
+const fn plain(name: &'static str, body: Body) -> Row {
+    Row { name, body, since: None }
 }
 
 /// PTX ISA 7.0 and sm_80, where not said otherwise below.
@@ -170,6 +178,15 @@ const ROWS: &[Row] = &[
     call("__ptx_isspacep_shared", "llvm.nvvm.isspacep.shared"),
     call("__ptx_isspacep_local", "llvm.nvvm.isspacep.local"),
     call("__ptx_isspacep_const", "llvm.nvvm.isspacep.const"),
+    // PTX ISA, "State Spaces"; numbers as in LLVM's "User Guide for NVPTX Back-end", "Address Spaces".
+    plain("__ptx_known_global", Body::Known(1)),
+    plain("__ptx_known_shared", Body::Known(3)),
+    plain("__ptx_known_const", Body::Known(4)),
+    plain("__ptx_known_local", Body::Known(5)),
+    plain("__ptx_from_global", Body::From(1)),
+    plain("__ptx_from_shared", Body::From(3)),
+    plain("__ptx_from_const", Body::From(4)),
+    plain("__ptx_from_local", Body::From(5)),
     // PTX ISA, "Integer Arithmetic Instructions": LLVM would make of a 64-bit product a test for overflow, which is not
     // seen to be what `dimensions` knows.
     call("__ptx_mulhi_u32", "llvm.nvvm.mulhi.ui"),

@@ -70,6 +70,7 @@ pub fn specialise<'a, 'ctx>(program: &'a Program<'a, 'ctx>, arch: Arch) -> Resul
     let version = time!(emit::ptx_version(options, arch, table, needs))?;
     let machine = Rc::new(time!(emit::machine(arch, version, options.opt_level))?);
     time!(libdevice::specialize(context, &module, &machine, arch))?;
+    time!(intrinsics::infer(context, &module, &machine))?;
     Ok(ForArch { program, module, arch, version, machine })
 }
 

@@ -1,7 +1,7 @@
 //! Loads and stores that say what caches do, prefetches, address spaces, and copies in the background.
 //!
 //! A value has 1, 2, 4, 8 or 16 bytes, so that one instruction moves it: numbers, and vectors such as
-//! [`Float4`](crate::vec::Float4). All pointers are generic, as Rust's are; "global" below says that they must point to
+//! [`Float4`](crate::vec::Float4). Pointers are generic, as Rust's are, but for those below; "global" below says that they must point to
 //! global memory, such as slices that are a kernel's parameters.
 //!
 //! | load | CUDA | PTX |
@@ -37,10 +37,15 @@
 //! |---|---|---|
 //! | [`load_wide`], [`load_wide_nc`], [`store_wide`] | types such as `double4_32a` | `ld.global.v4.b64`, …, from sm_100 |
 //!
+//! | pointer | CUDA | PTX |
+//! |---|---|---|
+//! | [`GlobalPtr`], [`SharedPtr`], [`LocalPtr`], [`ConstantPtr`] | none: nvcc infers spaces | `ld.global`, `st.shared`, `cvta`, … |
+//!
 //! They are hints: they change no result, but for `load_nc` of what a thread does change. On the host they are plain
 //! loads and stores, and hints do nothing.
 
 mod copies;
+mod known;
 mod policy;
 mod spaces;
 mod wide;
@@ -50,6 +55,7 @@ mod word;
 pub use self::copies::{
     copy_async, copy_async_commit, copy_async_if, copy_async_part, copy_async_wait, copy_async_with,
 };
+pub use self::known::{ConstantPtr, GlobalPtr, LocalPtr, SharedPtr, SpacePtr, space};
 pub use self::policy::{CachePolicy, Evict, Rest, load_with, store_with};
 pub use self::spaces::{is_constant, is_global, is_local, is_shared, to_constant, to_global, to_local, to_shared};
 pub use self::wide::{load_wide, load_wide_nc, store_wide};

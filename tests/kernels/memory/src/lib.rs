@@ -2,6 +2,7 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 pub mod clusters;
+pub mod known;
 pub mod split;
 
 use ptx::atomic::{Atomic, Device, Ordering};

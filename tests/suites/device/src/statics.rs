@@ -92,6 +92,29 @@ pub fn tests() -> Vec<Test> {
             let host = values.chunks(256).map(|block| block.iter().sum());
             same(&gpu.device.download(&sums).unwrap(), host);
         }),
+        test("pointers of known spaces", |gpu| {
+            let (module, blocks) = (load(gpu), 41_u32);
+            let words: Vec<u32> = random(7).map(|bits| bits as u32).take(64 * blocks as usize).collect();
+            let mut values = gpu.device.upload(&words).unwrap();
+            let mut pointers = gpu.device.zeroed::<[u64; 4]>(words.len()).unwrap();
+            let mut sums = gpu.device.zeroed::<[u32; 3]>(words.len()).unwrap();
+            let stream = gpu.device.stream();
+            let values_at = DevicePointer::of_mut(&mut values, stream);
+            let pointers_at = DevicePointer::of_mut(&mut pointers, stream);
+            let sums_at = DevicePointer::of_mut(&mut sums, stream);
+            // SAFETY: blocks of 64 threads, and an element for each thread.
+            let launch = unsafe { kernels::known::known_spaces(values_at, pointers_at, sums_at) };
+            run(gpu, &module, launch, Grid::new(blocks, 64_u32));
+            let sum = |words: [u32; 4]| words.iter().fold(0_u32, |sum, word| sum.wrapping_mul(31).wrapping_add(*word));
+            let host = words.iter().enumerate().map(|(i, word)| {
+                let (i, weight) = (i as u32, 0.5_f32.to_bits());
+                let second = sum([word ^ 1, (3 * i) ^ 2, (5 * i) ^ 4, weight]);
+                // The pointer of each space is in that space alone.
+                [sum([*word, 3 * i, 5 * i, weight]), second, 0x8421]
+            });
+            same(&gpu.device.download(&sums).unwrap(), host);
+            same(&gpu.device.download(&values).unwrap(), words.iter().map(|word| word ^ 1));
+        }),
     ];
     macro_rules! cached {
         ($($name:ident $ty:ty: |$bits:ident| $value:expr;)*) => {$(
