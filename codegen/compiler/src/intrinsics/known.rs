@@ -10,7 +10,6 @@
 //! Before optimising, and when the functions around the calls are inlined: LLVM folds a cast to a space and back again,
 //! also while it inlines. It is sound because who calls the function promises the space.
 
-use super::declared;
 use super::table::{self, Body};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -21,11 +20,11 @@ use crate::llvm::{
 
 /// Writes the casts, and infers spaces from them.
 pub fn infer<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    let known = |(function, name): (FunctionValue<'ctx>, String)| match table::find(&name)?.body {
+    let known = |function: FunctionValue<'ctx>| match table::find(function.get_name().to_str().ok()?)?.body {
         Body::Known(space) | Body::From(space) => Some((function, space)),
         _ => None,
     };
-    let functions: Vec<_> = declared(module).into_iter().filter_map(known).collect();
+    let functions: Vec<_> = llvm::functions(module).filter_map(known).collect();
     if functions.is_empty() {
         return Ok(());
     }
