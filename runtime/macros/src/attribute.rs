@@ -51,11 +51,13 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let kernels: Vec<_> = kernels.collect::<syn::Result<_>>()?;
     let device = kernels.iter().map(Kernel::device);
     let host = generic::host(&function, &signature, &kernels, &instances);
+    let child = child::launchers(&function, &signature, &kernels, &instances);
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]
         #function
         #(#device)*
         #host
+        #child
     })
 }
 

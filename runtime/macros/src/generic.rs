@@ -13,13 +13,6 @@ use crate::kernel::{Kernel, inner, outer_attrs};
 
 /// Refuses what instances cannot have.
 pub fn refuse(arguments: &Arguments) -> syn::Result<()> {
-    if let Some(child) = &arguments.child {
-        return Err(syn::Error::new(
-            child.span(),
-            "the instances of a generic kernel cannot be launched by kernels yet: write a kernel for each type that calls the \
-            generic function",
-        ));
-    }
     let Some((key, _)) = arguments.instantiate.as_ref().filter(|_| arguments.export.is_some()) else { return Ok(()) };
     Err(syn::Error::new(
         key.span(),
@@ -50,11 +43,7 @@ pub fn host(function: &ItemFn, signature: &Signature, kernels: &[Kernel<'_>], in
     let host_names = first.host_names();
     let associated: Vec<_> = (0..params.len()).map(|index| format_ident!("P{index}")).collect();
 
-    let shown: Vec<_> = names.iter().map(|name| format!("{{{name}}}")).collect();
-    let message = format!("kernel `{name}` has no instance `{name}::<{}>`", shown.join(", "));
-    let known: Vec<_> = instances.iter().map(|instance| format!("`{name}::<{}>`", instance.shown())).collect();
-    let note = format!("it has {}; `#[kernel(instantiate(..))]` says which the device gets", known.join(", "));
-
+    let missing = instances::diagnostic(name, &names, instances);
     let implementations = kernels.iter().zip(instances).map(|(kernel, instance)| {
         let arguments = instance.arguments();
         let types = kernel.passed.iter().map(|Param { static_ty, .. }| {
@@ -96,11 +85,7 @@ pub fn host(function: &ItemFn, signature: &Signature, kernels: &[Kernel<'_>], in
         #[cfg(not(target_arch = "nvptx64"))]
         #allow
         #[doc(hidden)]
-        #[diagnostic::on_unimplemented(
-            message = #message,
-            label = "the device has no such instance",
-            note = #note
-        )]
+        #missing
         #vis trait #own<#(#declared),*> {
             #(type #associated<'__ptx>;)*
             unsafe fn launch<'__ptx>(#(#host_names: #of_self),*) -> #private::Launch<'__ptx>;
@@ -127,7 +112,7 @@ pub fn host(function: &ItemFn, signature: &Signature, kernels: &[Kernel<'_>], in
 }
 
 /// The types of the parameters that the host passes, as the generic function has them.
-fn types<'a>(signature: &'a Signature, params: &[Param]) -> Vec<&'a Type> {
+pub fn types<'a>(signature: &'a Signature, params: &[Param]) -> Vec<&'a Type> {
     let types = signature.inputs.iter().zip(params).filter_map(|(input, param)| match input {
         FnArg::Typed(PatType { ty, .. }) if !matches!(param.source, Source::Static | Source::Children) => Some(&**ty),
         _ => None,

@@ -339,7 +339,8 @@ impl VisitMut for Lifetimes<'_> {
         visit_path_arguments_mut(self, &mut segment.arguments);
         let PathArguments::AngleBracketed(list) = &mut segment.arguments else { return };
         let has_one = matches!(list.args.first(), Some(GenericArgument::Lifetime(_)));
-        if !has_one && SLICES.iter().any(|name| segment.ident == name) {
+        // What `#[shared(dynamic)]` parameters are, too.
+        if !has_one && SLICES.iter().chain(&["SharedTile"]).any(|name| segment.ident == name) {
             let lifetime = Lifetime::new(self.name, Span::call_site());
             list.args.insert(0, GenericArgument::Lifetime(lifetime));
         }
@@ -366,6 +367,22 @@ pub fn names(signature: &Signature) -> Vec<Ident> {
 /// The trait whose implementations are the instances of this kernel.
 pub fn trait_name(kernel: &Ident) -> Ident {
     Ident::new(&format!("__ptx_instances_of_{}", plain_name(kernel)), Span::call_site())
+}
+
+/// The same for launches by kernels.
+pub fn child_trait_name(kernel: &Ident) -> Ident {
+    Ident::new(&format!("__ptx_children_of_{}", plain_name(kernel)), Span::call_site())
+}
+
+/// What rustc says of a launch of another instance.
+pub fn diagnostic(kernel: &Ident, names: &[Ident], instances: &[Instance]) -> TokenStream {
+    let shown: Vec<_> = names.iter().map(|name| format!("{{{name}}}")).collect();
+    let message = format!("kernel `{kernel}` has no instance `{kernel}::<{}>`", shown.join(", "));
+    let known: Vec<_> = instances.iter().map(|instance| format!("`{kernel}::<{}>`", instance.shown())).collect();
+    let note = format!("it has {}; `#[kernel(instantiate(..))]` says which the device gets", known.join(", "));
+    quote! {
+        #[diagnostic::on_unimplemented(message = #message, label = "the device has no such instance", note = #note)]
+    }
 }
 
 /// Whether the host passes for a parameter of this type just a value of the type parameter, or an array of them: then

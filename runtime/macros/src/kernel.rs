@@ -26,7 +26,7 @@ pub struct Kernel<'a> {
     pub arguments: &'a Arguments,
     instance: Option<&'a Instance>,
     /// What stands behind the function's name where it is called.
-    turbofish: TokenStream,
+    pub turbofish: TokenStream,
 }
 
 impl<'a> Kernel<'a> {

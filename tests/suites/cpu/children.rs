@@ -56,6 +56,16 @@ fn dynamic_shared_memory() {
 }
 
 #[test]
+fn instances_of_generic_kernels() {
+    let mut words: CpuMemory<u32> = (0..128).collect();
+    let mut numbers: CpuMemory<f64> = (0..192).map(f64::from).collect();
+    kernels::launch_scale(&mut words, &mut numbers).launch_on_cpu(Grid::new(1, 1)).unwrap();
+    let reversed = |i: u32| i / 64 * 64 + 63 - i % 64;
+    assert!(words.iter().copied().eq((0..128).map(|i| 125 * reversed(i))));
+    assert!(numbers.iter().copied().eq((0..192).map(|i| 0.25 * f64::from(reversed(i)))));
+}
+
+#[test]
 fn what_goes_wrong_is_the_launch_s() {
     let mut out = CpuMemory::from([7_u32]);
     let error = kernels::refused(2000, 0, &mut out).launch_on_cpu(Grid::new(1, 1)).unwrap_err();

@@ -1,11 +1,13 @@
 //! Kernels that launch kernels: each way to do so, each kind of argument, and what goes wrong.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
+use core::ops::MulAssign;
+
 use ptx::atomic::{Atomic, AtomicSlice, Device as OnDevice, Ordering};
 use ptx::children::{ChildError, ChildGrid, Children};
 use ptx::prelude::*;
 use ptx::shared::SharedTile;
-use ptx::{Dim3, Shared};
+use ptx::{Dim3, Plain, Shared};
 
 /// A struct with padding.
 #[derive(Clone, Copy, Debug, PartialEq, AbiType)]
@@ -197,6 +199,35 @@ pub fn launch_reverse<'grid>(#[children] children: Children<'grid>, threads: u32
     // SAFETY: the host launches one thread, and this is its last use of the slice.
     let stream = unsafe { children.fire_and_forget().assume_alone() };
     reverse::launch(stream, grid, x, [threads]).expect("one launch");
+}
+
+/// Multiplies `TIMES` times, and reverses the elements of each block.
+#[kernel(child, instantiate((u32, 3), (f64, 2)))]
+pub fn scale<T: AbiType + Plain + Copy + Default + MulAssign, const TIMES: usize>(
+    by: T,
+    mut x: DisjointSlice<'_, T>,
+    #[shared(dynamic)] mut tile: SharedTile<[T]>,
+) {
+    let (i, at) = (thread::index_1d(), thread::thread_idx_x() as usize);
+    let mut own = x.get_mut(i).map_or_else(T::default, |own| *own);
+    (0..TIMES).for_each(|_| own *= by);
+    tile.own().set(own);
+    let tile = tile.publish();
+    if let Some(own) = x.get_mut(i) {
+        *own = tile[thread::block_dim_x() as usize - 1 - at];
+    }
+}
+
+/// Launches both instances, in blocks of 64 threads: one that its value tells, and one that is named.
+#[kernel]
+pub fn launch_scale<'grid>(
+    #[children] children: Children<'grid>,
+    words: DisjointSlice<'grid, u32>,
+    numbers: DisjointSlice<'grid, f64>,
+) {
+    let (first, second) = (ChildGrid::cover(words.len() as u32, 64), ChildGrid::cover(numbers.len() as u32, 64));
+    scale::launch::<_, 3>(children.tail(), first, 5_u32, words, [64]).expect("two launches");
+    scale::launch::<f64, 2>(children.tail(), second, 0.5, numbers, [64]).expect("two launches");
 }
 
 /// Launches blocks of so many threads, or with so much shared memory, and writes CUDA's error, or 0.

@@ -20,7 +20,7 @@ type Body = fn(&Device, &Module) -> ptx::Result<()>;
 /// Begins the names of this module's processes.
 const CHILD: &str = "dynamic";
 
-const TESTS: [(&str, Body); 9] = [
+const TESTS: [(&str, Body); 10] = [
     ("arguments", arguments),
     ("extents", extents),
     ("children of children", trees),
@@ -28,6 +28,7 @@ const TESTS: [(&str, Body); 9] = [
     ("a chain of the tail", rounds),
     ("order of streams", streams),
     ("dynamic shared memory", shared),
+    ("instances of generic kernels", instances),
     ("errors", errors),
     ("panics", panics),
 ];
@@ -109,6 +110,16 @@ fn shared(device: &Device, module: &Module) -> ptx::Result<()> {
         kernels::launch_reverse(threads, &mut x).launch(module, Grid::new(1, 1))?;
         same(&device.download(&x)?, (0..8192).map(|i| i / threads * threads + threads - 1 - i % threads));
     }
+    Ok(())
+}
+
+fn instances(device: &Device, module: &Module) -> ptx::Result<()> {
+    let mut words = device.upload(&(0..6400).collect::<Vec<u32>>())?;
+    let mut numbers = device.upload(&(0..64_000).map(f64::from).collect::<Vec<f64>>())?;
+    kernels::launch_scale(&mut words, &mut numbers).launch(module, Grid::new(1, 1))?;
+    let reversed = |i: u32| i / 64 * 64 + 63 - i % 64;
+    same(&device.download(&words)?, (0..6400).map(|i| 125 * reversed(i)));
+    same(&device.download(&numbers)?, (0..64_000).map(|i| 0.25 * f64::from(reversed(i))));
     Ok(())
 }
 

@@ -39,3 +39,23 @@ pub fn parent<'grid>(#[children] children: Children<'grid>, pair: Pair, out: Ato
 // CHECK: st.b64 {{\[}}[[BUFFER]]+32],
 // CHECK: st.param.b64 [param1], 3;
 // CHECK: call.uni (retval0), __cudaCDP2LaunchDeviceV2
+
+#[kernel(child, instantiate(u32, f64))]
+pub fn fill<T: AbiType>(value: T, mut x: DisjointSlice<T>) {
+    if let Some(x) = x.get_mut(thread::index_1d()) {
+        *x = value;
+    }
+}
+
+// The instance that the value's type tells.
+// CHECK: .entry parent_of_instance
+// CHECK: mov.b64 [[CHILD:%rd[0-9]+]], fill_f64;
+// CHECK: st.param.b64 [param0], [[CHILD]];
+// CHECK: call.uni (retval0), __cudaCDP2GetParameterBufferV2
+// CHECK: call.uni (retval0), __cudaCDP2LaunchDeviceV2
+#[kernel]
+pub fn parent_of_instance<'grid>(#[children] children: Children<'grid>, x: DisjointSlice<'grid, f64>) {
+    if fill::launch(children.tail(), ChildGrid::new(2, 32), 1.5, x).is_err() {
+        ptx::control::exit();
+    }
+}
