@@ -188,7 +188,7 @@ pub fn rows() -> Vec<Row> {
 /// What is done in the background at the place `q` of block `v`, with the barrier at `s` there: ours, the type of the place,
 /// the class of the value's register, the value in CUDA C++, the instruction's end. libcu++'s `st_async` and `red_async` are
 /// the same inline PTX, of generic pointers that they convert.
-const IN_THE_BACKGROUND: [(&str, &str, &str, &str, &str); 13] = [
+const IN_THE_BACKGROUND: [(&str, &str, &str, &str, &str); 14] = [
     ("store_async(u, ", "u32", "r", "u", "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32"),
     ("store_async(l, ", "i64", "l", "l", "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64"),
     ("add_async(u, ", "u32", "r", "u", "add.u32"),
@@ -201,6 +201,7 @@ const IN_THE_BACKGROUND: [(&str, &str, &str, &str, &str); 13] = [
     ("dec_async(u, ", "u32", "r", "u", "dec.u32"),
     ("add_async(i, ", "i32", "r", "i", "add.s32"),
     ("min_async(i, ", "i32", "r", "i", "min.s32"),
+    ("max_async(i, ", "i32", "r", "i", "max.s32"),
     ("add_async(r, ", "u64", "l", "r", "add.u64"),
 ];
 
