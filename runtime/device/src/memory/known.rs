@@ -74,18 +74,18 @@ pub mod space {
 
     spaces! {
         /// Global memory: what the host allocates, statics, the device's heap.
-        Global: is_global, to_global, "__ptx_known_global", "__ptx_from_global";
+        GlobalSpace: is_global, to_global, "__ptx_known_global", "__ptx_from_global";
         /// The block's shared memory.
-        Shared: is_shared, to_shared, "__ptx_known_shared", "__ptx_from_shared";
+        SharedSpace: is_shared, to_shared, "__ptx_known_shared", "__ptx_from_shared";
         /// The thread's own memory: its variables.
-        Local: is_local, to_local, "__ptx_known_local", "__ptx_from_local";
+        LocalSpace: is_local, to_local, "__ptx_known_local", "__ptx_from_local";
         /// Constant memory: statics with `#[constant]`.
-        Constant: is_constant, to_constant, "__ptx_known_const", "__ptx_from_const";
+        ConstantSpace: is_constant, to_constant, "__ptx_known_const", "__ptx_from_const";
     }
 
-    impl Writable for Global {}
-    impl Writable for Shared {}
-    impl Writable for Local {}
+    impl Writable for GlobalSpace {}
+    impl Writable for SharedSpace {}
+    impl Writable for LocalSpace {}
 }
 
 mod sealed {
@@ -108,16 +108,16 @@ mod sealed {
     }
 }
 
-use self::space::{Constant, Global, Local, Shared, Space, Writable};
+use self::space::{ConstantSpace, GlobalSpace, LocalSpace, SharedSpace, Space, Writable};
 
 /// A pointer into global memory: `ld.global`, `st.global`.
-pub type GlobalPtr<T> = SpacePtr<T, Global>;
+pub type GlobalPtr<T> = SpacePtr<T, GlobalSpace>;
 /// A pointer into the block's shared memory: `ld.shared`, `st.shared`.
-pub type SharedPtr<T> = SpacePtr<T, Shared>;
+pub type SharedPtr<T> = SpacePtr<T, SharedSpace>;
 /// A pointer into the thread's own memory: `ld.local`, `st.local`.
-pub type LocalPtr<T> = SpacePtr<T, Local>;
+pub type LocalPtr<T> = SpacePtr<T, LocalSpace>;
 /// A pointer into constant memory: `ld.const`.
-pub type ConstantPtr<T> = SpacePtr<T, Constant>;
+pub type ConstantPtr<T> = SpacePtr<T, ConstantSpace>;
 
 /// A raw pointer whose address space is known, so that accesses through it need not find out.
 ///
@@ -288,6 +288,6 @@ mod tests {
         assert_eq!(values, [1, 11, 7]);
         assert!(SharedPtr::new(at).is_none() && LocalPtr::new(at).is_none() && ConstantPtr::new(at).is_none());
         assert_eq!(size_of::<SharedPtr<u64>>(), size_of::<*mut u64>());
-        assert_eq!(format!("{known:?}"), format!("Global({at:?})"));
+        assert_eq!(format!("{known:?}"), format!("GlobalSpace({at:?})"));
     }
 }
