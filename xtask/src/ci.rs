@@ -29,13 +29,20 @@ const WITH_KERNELS: [&str; 12] = [
     "texture-filter",
 ];
 
-/// What is quick first: formatting, tidy, clippy and the book, each of which counts as tests; then the README's test
-/// command; then every case of some suites, in turn.
+/// The crates whose documentation users build with their own.
+const DOCUMENTED: [&str; 4] = ["ptx", "ptx-build", "ptx-device", "ptx-host"];
+
+/// What is quick first: formatting, tidy, clippy, the crates' documentation and the book, each of which counts as tests;
+/// then the README's test command; then every case of some suites, in turn.
 pub fn run() -> Result<ExitCode> {
     let mut counts = one("formatting", shell::cargo().args(["fmt", "--all", "--check"]));
     counts += tidy::counts()?;
     let quick: Vec<&str> = WITH_KERNELS.iter().flat_map(|package| ["--exclude", package]).collect();
     counts += clippy("clippy", &[&["--workspace"], &quick[..]].concat(), None);
+    let documented = DOCUMENTED.iter().flat_map(|package| ["--package", package]);
+    let mut document = shell::cargo();
+    document.args(["doc", "--no-deps", "--quiet"]).args(documented).env("RUSTDOCFLAGS", "--deny warnings");
+    counts += one("documents", &mut document);
     counts += one("book", shell::cargo().args(["xtask", "book"]));
     setup::run()?;
     counts += test::counts(&Request::default());

@@ -222,7 +222,7 @@ impl<T, S: Space> SpacePtr<T, S> {
     /// The pointer so many values further.
     ///
     /// # Safety
-    /// As of [`pointer::add`].
+    /// As of a raw pointer's `add`: both places must be in one allocation, or one behind it.
     #[must_use]
     #[inline(always)]
     pub const unsafe fn add(self, count: usize) -> Self {
@@ -233,7 +233,7 @@ impl<T, S: Space> SpacePtr<T, S> {
     /// The value there. PTX: `ld.global`, `ld.shared`, `ld.local`, `ld.const`.
     ///
     /// # Safety
-    /// As of [`pointer::read`].
+    /// As of [`core::ptr::read`].
     #[must_use]
     #[inline(always)]
     pub unsafe fn read(self) -> T {
@@ -259,7 +259,7 @@ impl<T, S: Writable> SpacePtr<T, S> {
     /// Writes the value there. PTX: `st.global`, `st.shared`, `st.local`.
     ///
     /// # Safety
-    /// As of [`pointer::write`].
+    /// As of [`core::ptr::write`].
     #[inline(always)]
     pub unsafe fn write(self, value: T) {
         // SAFETY: the caller promises it.
