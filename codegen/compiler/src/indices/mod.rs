@@ -29,7 +29,9 @@
 //! Not where something convergent is in the kernel, as a barrier, nor where it has local variables. And only where enough
 //! is gained, which counts twice in a loop: each copy is code that ptxas compiles and a GPU's cache may hold.
 
+mod halves;
 mod plan;
+mod positions;
 #[cfg(test)]
 mod random_tests;
 mod ranges;
@@ -38,6 +40,9 @@ mod rewrite;
 mod rounds;
 
 use std::collections::HashMap;
+
+pub use halves::halve;
+pub use positions::bound;
 
 use plan::Plan;
 use ranges::{Interval, Ranges};

@@ -278,7 +278,8 @@ fn is_wide_comparison(instruction: InstructionValue<'_>) -> bool {
         && integer(instruction, 0).is_some_and(|left| left.get_type().get_bit_width() == 64)
 }
 
-fn is_assumption(instruction: InstructionValue<'_>) -> bool {
+/// Whether an instruction tells LLVM what is known.
+pub(super) fn is_assumption(instruction: InstructionValue<'_>) -> bool {
     instruction.get_opcode() == Op::Call
         && llvm::called_function(instruction).is_some_and(|callee| callee.get_name().to_bytes() == b"llvm.assume")
 }

@@ -183,6 +183,9 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             P::EQ => {
                 know(left, a.meet(b), facts);
                 know(right, b.meet(a), facts);
+                if let Some(constant) = constant(right).filter(|constant| *constant >= 0) {
+                    self.equal(left, constant, facts, steps);
+                }
             }
             P::NE => {
                 for (value, own, other) in [(left, a, b), (right, b, a)] {
@@ -201,6 +204,28 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             P::SLE => less(true, 0, (left, a), (right, b), facts),
             P::SGT => less(true, 1, (right, b), (left, a), facts),
             P::SGE => less(true, 0, (right, b), (left, a), facts),
+        }
+    }
+
+    /// Adds what follows for its operands from a value being a number that is not negative.
+    fn equal(&self, value: IntValue<'ctx>, number: i128, facts: &mut Facts<'ctx>, steps: u32) {
+        let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return };
+        let (Some(first), Some(second)) = (integer(from, 0), integer(from, 1)) else { return };
+        match (from.get_opcode(), constant(second)) {
+            // No bit of either is another.
+            (Op::Or, _) => {
+                for part in [first, second] {
+                    know(part, Interval::new(0, number), facts);
+                    if number == 0 {
+                        self.equal(part, 0, facts, steps - 1);
+                    }
+                }
+            }
+            (Op::Xor, Some(mask)) if mask >= 0 => {
+                know(first, Interval::new(number ^ mask, number ^ mask), facts);
+                self.equal(first, number ^ mask, facts, steps - 1);
+            }
+            _ => {}
         }
     }
 

@@ -36,8 +36,16 @@ pub fn assume<'ctx>(
     hold(module, builder, fits)
 }
 
-fn read<'ctx>(module: &Module<'ctx>, builder: &Builder<'ctx>, register: &str) -> Result<IntValue<'ctx>, BuilderError> {
-    call(module, builder, &format!("llvm.nvvm.read.ptx.sreg.{register}"), &[])
+/// With what the names begin of LLVM's functions that read special registers.
+pub const REGISTER: &str = "llvm.nvvm.read.ptx.sreg.";
+
+/// Reads a special register.
+pub fn read<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    register: &str,
+) -> Result<IntValue<'ctx>, BuilderError> {
+    call(module, builder, &format!("{REGISTER}{register}"), &[])
 }
 
 fn call<'ctx>(
@@ -51,7 +59,8 @@ fn call<'ctx>(
     Ok(value.map(BasicValueEnum::into_int_value).expect("it is a number"))
 }
 
-fn hold<'ctx>(module: &Module<'ctx>, builder: &Builder<'ctx>, fact: IntValue<'ctx>) -> Result<(), BuilderError> {
+/// Has LLVM assume that a condition holds.
+pub fn hold<'ctx>(module: &Module<'ctx>, builder: &Builder<'ctx>, fact: IntValue<'ctx>) -> Result<(), BuilderError> {
     let assume = Intrinsic::find("llvm.assume").and_then(|i| i.get_declaration(module, &[])).expect("LLVM has it");
     builder.build_call(assume, &[fact.into()], "")?;
     Ok(())

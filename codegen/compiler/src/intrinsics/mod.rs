@@ -5,7 +5,7 @@
 
 mod assembly;
 mod convergent;
-mod dimensions;
+pub mod dimensions;
 mod float;
 pub mod instruction;
 mod integer;

@@ -86,6 +86,9 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     if level != OptLevel::O0 {
         time!(libdevice::fold(context, module, machine))?;
     }
+    if level.is_for_speed() {
+        time!(indices::bound(context, module))?;
+    }
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         time!(optimize::thread_jumps(module))?;
         time!(divisions::narrow(context, module))?;
@@ -102,6 +105,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     if level.is_for_speed() {
         time!(checks::merge(context, module, machine))?;
         time!(indices::narrow(context, module, machine, *arch))?;
+        time!(indices::halve(context, module))?;
         time!(conditions::join(context, module, machine))?;
     }
     time!(intrinsics::check(module, machine, &program.table, *arch))

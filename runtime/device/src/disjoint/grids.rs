@@ -225,10 +225,7 @@ impl<T, O: TileOrder, const TILE: usize, const ROWS: usize> DisjointTiles<'_, T,
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn position(&self, k: usize) -> (usize, usize) {
-        const { assert!(TILE > 0 && ROWS > 0 && TILE.is_multiple_of(ROWS) && TILE * ROWS <= 1024) };
-        if (ntid_x() ^ TILE as u32) | (ntid_y() ^ ROWS as u32) | ((ntid_z() | nctaid_z()) ^ 1) != 0 {
-            wrong_block();
-        }
+        Self::check_block();
         let (column, row) = O::tile();
         let x = column as usize * TILE + tid_x() as usize;
         let y = row as usize * TILE + tid_y() as usize;
@@ -246,12 +243,33 @@ impl<T, O: TileOrder, const TILE: usize, const ROWS: usize> DisjointTiles<'_, T,
         if k >= TILE / ROWS {
             return None;
         }
-        let (x, y) = self.position(k);
-        if (x < self.width()) & (y < self.height()) {
+        Self::check_block();
+        let (column, row) = O::tile();
+        if (column > Self::LAST) | (row > Self::LAST) {
+            return None;
+        }
+        // SAFETY: below `(LAST + 1) * TILE`, since `tid_x() < TILE`, and `tid_y() + k * ROWS` is, too.
+        let (x, y) = unsafe {
+            let at = |tile: u32, inside: u32| tile.unchecked_mul(TILE as u32).unchecked_add(inside);
+            (at(column, tid_x()), at(row, tid_y().unchecked_add((k * ROWS) as u32)))
+        };
+        if (x < self.width) & (y < self.height) {
             // SAFETY: in bounds, with a product below 2^64; no other thread has this place, as above.
-            Some(unsafe { &mut *self.ptr.add(y * self.width() + x) })
+            Some(unsafe { &mut *self.ptr.add(y as usize * self.width() + x as usize) })
         } else {
             None
+        }
+    }
+
+    /// Among tiles, the last column or row in which all positions have 32 bits, as the plane's extents do.
+    const LAST: u32 = u32::MAX / TILE as u32 - 1;
+
+    /// Panics unless the launch is as [`position`](Self::position) wants it.
+    #[inline(always)]
+    fn check_block() {
+        const { assert!(TILE > 0 && ROWS > 0 && TILE.is_multiple_of(ROWS) && TILE * ROWS <= 1024) };
+        if (ntid_x() ^ TILE as u32) | (ntid_y() ^ ROWS as u32) | ((ntid_z() | nctaid_z()) ^ 1) != 0 {
+            wrong_block();
         }
     }
 }
