@@ -24,6 +24,7 @@
 //! | in the background | CUDA | PTX |
 //! |---|---|---|
 //! | [`copy_async`], [`copy_async_commit`], [`copy_async_wait`] | `__pipeline_memcpy_async`, … | `cp.async`, from sm_80 |
+//! | [`CopyPipeline`] | `cuda::pipeline` of `thread_scope_thread` | the same, by stages |
 //! | [`copy_async_part`], [`copy_async_if`] | `__pipeline_memcpy_async` with `zfill` | `cp.async` with a size of the source |
 //!
 //! | policy | CUDA | PTX |
@@ -46,6 +47,7 @@
 
 mod copies;
 mod known;
+mod pipeline;
 mod policy;
 mod spaces;
 mod wide;
@@ -56,6 +58,7 @@ pub use self::copies::{
     copy_async, copy_async_commit, copy_async_if, copy_async_part, copy_async_wait, copy_async_with,
 };
 pub use self::known::{ConstantPtr, GlobalPtr, LocalPtr, SharedPtr, SpacePtr, space};
+pub use self::pipeline::CopyPipeline;
 pub use self::policy::{CachePolicy, Evict, Rest, load_with, store_with};
 pub use self::spaces::{is_constant, is_global, is_local, is_shared, to_constant, to_global, to_local, to_shared};
 pub use self::wide::{load_wide, load_wide_nc, store_wide};
