@@ -5,6 +5,7 @@
 //! [`device_link`]), the driver. Options, NVIDIA's tools and cargo are the crate `ptx-project`'s.
 
 pub mod abi;
+mod addresses;
 pub mod arch;
 mod artifact;
 mod barriers;

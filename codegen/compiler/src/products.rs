@@ -18,8 +18,9 @@
 //!
 //! LLVM selects instructions block by block, and writes `mul.wide` only where the extension stands in the same block. ptxas
 //! makes one instruction, `IMAD.WIDE`, of a `mul.wide` and the addition of an address, in every round of a loop if need be; of
-//! a shift it makes two, and of the addition two more. Only where a loop uses what is computed before it: on an H200
-//! a scalar product became 8 % faster, but kernels without loops up to 2 % slower where all products were wide.
+//! a shift it makes two, and of the addition two more. A product with a constant only where a loop uses what is computed
+//! before it: on an H200 a scalar product became 8 % faster, but kernels without loops up to 2 % slower where all were wide.
+//! A mask of the lower half is an extension, too, where that half has a register.
 //!
 //! It is right where both registers are written at one place, as nearly all are: LLVM's registers are then what its values
 //! were, and whatever reads `%rd5` comes after `%rd5`, which comes after `%r16`. If `%r16` were written again between
@@ -91,6 +92,7 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
     let mut functions: Vec<Registers<'_>> = Vec::new();
     // Whether the last line ended within a statement, and the number of the block.
     let (mut is_open, mut block) = (false, 0);
+    let mut halves = Halves::default();
     for line in ptx_text::lines(ptx) {
         if let Kind::Function(_) = line.kind {
             functions.push(Registers::default());
@@ -100,6 +102,7 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
         if let (Kind::Label(label), false) = (line.kind, line.is_inline) {
             block += 1;
             labels.insert(label, block);
+            halves.0.clear();
         }
         if line.kind != Kind::Statement {
             continue;
@@ -125,7 +128,7 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
                 // It may write whatever it names.
                 unknown(statement)
             };
-            for (register, written) in written {
+            for (register, written) in halves.learn(statement, line.is_inline, written) {
                 known.entry(register).and_modify(|register| *register = Register::Unknown).or_insert(written);
             }
         }
@@ -133,6 +136,33 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
         is_open &= !matches!(words.last(), Some(&("{" | "}" | ":")));
     }
     functions
+}
+
+/// In a block, the registers of 32 bits that are the lower halves of others.
+#[derive(Default)]
+struct Halves<'a>(HashMap<&'a str, &'a str>);
+
+impl<'a> Halves<'a> {
+    /// Knows a mask of the lower half for the extension of it that it is, and what the statement's registers are no longer.
+    fn learn(
+        &mut self,
+        statement: &[&'a str],
+        is_inline: bool,
+        mut written: Vec<(&'a str, Register<'a>)>,
+    ) -> Vec<(&'a str, Register<'a>)> {
+        if let (false, ["and.b64", result, ",", from, ",", "4294967295", ";"]) = (is_inline, statement)
+            && let Some(from) = self.0.get(from)
+        {
+            written = vec![(result, Register::Extended { signed: false, from })];
+        }
+        for (register, _) in &written {
+            self.0.retain(|whole, half| whole != register && half != register);
+        }
+        if let (false, ["cvt.u32.u64", half, ",", from, ";"]) = (is_inline, statement) {
+            self.0.insert(from, half);
+        }
+        written
+    }
 }
 
 fn unknown<'a>(words: &[&'a str]) -> Vec<(&'a str, Register<'a>)> {
@@ -191,10 +221,11 @@ fn product(line: &Line<'_>, registers: &Registers<'_>) -> Option<String> {
     }
     let words: Vec<&str> = ptx_text::words(line.text).collect();
     let [_, result, ",", left, ",", right, rest @ .., ";"] = &words[..] else { return None };
-    if !registers.is_used_in_loop(result) {
+    let known = &registers.known;
+    // A product of two registers is three instructions in 64 bits, and so always worth it.
+    if !is_register(right) && !registers.is_used_in_loop(result) {
         return None;
     }
-    let known = &registers.known;
     let Register::Extended { signed, from } = *known.get(left)? else { return None };
     let is_kept = matches!(known.get(from), Some(Register::Once | Register::Extended { .. }));
     let factor = match (name, known.get(right)) {
@@ -300,6 +331,36 @@ mod tests {
         for outside in [text.replace("$L:\n", ""), text.replace("bra $L;", "bra $M;\n$M:")] {
             assert_eq!(rewrite(&outside, OptLevel::O3), outside, "what no loop uses stays too");
         }
+    }
+
+    #[test]
+    fn masks_of_a_half_that_is_there_are_its_extensions() {
+        let begin = "ld.param.b32 %r1, [p];\nld.param.b64 %rd3, [q];\ncvt.u64.u32 %rd1, %r1;\n";
+        let half = "cvt.u32.u64 %r2, %rd3;\n";
+        let mask = "and.b64 %rd4, %rd3, 4294967295;\n";
+        let product = "mul.lo.s64 %rd2, %rd4, %rd1;";
+        assert_eq!(last(&format!("{begin}{half}{mask}{product}")), "mul.wide.u32 %rd2, %r2, %r1;");
+        let other = mask.replace("95;", "94;");
+        for kept in [
+            format!("{begin}{mask}{product}"),
+            format!("{begin}{mask}{half}{product}"),
+            format!("{begin}{half}{other}{product}"),
+            // Another block, or another value by then.
+            format!("{begin}{half}$M:\n{mask}{product}"),
+            format!("{begin}{half}mov.b64 %rd3, 7;\n{mask}{product}"),
+            format!("{begin}{half}mov.b32 %r2, 7;\n{mask}{product}"),
+        ] {
+            assert_eq!(last(&kept), product, "{kept}");
+        }
+    }
+
+    #[test]
+    fn products_of_two_registers_need_no_loop() {
+        let body =
+            "ld.param.b32 %r1, [p];\ncvt.u64.u32 %rd1, %r1;\nmul.lo.s64 %rd5, %rd1, %rd1;\nshl.b64 %rd6, %rd1, 4;";
+        let lines = rewritten(body);
+        assert!(lines.contains(&"mul.wide.u32 %rd5, %r1, %r1;".into()), "{lines:?}");
+        assert!(lines.contains(&"shl.b64 %rd6, %rd1, 4;".into()), "{lines:?}");
     }
 
     #[test]

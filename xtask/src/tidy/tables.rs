@@ -79,6 +79,7 @@ pub const FLOORS: &[Floor] = &[
         "stages",
         &[
             "abi",
+            "addresses",
             "barriers",
             "callers",
             "checks",

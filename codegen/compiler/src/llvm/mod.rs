@@ -58,9 +58,9 @@ pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, 
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
 pub use use_order::sort_phi_uses;
 pub use values::{
-    Use, address_of_integer, address_space, address_space_of, build_byte_offset, clear_subprogram, constant_bytes,
-    constant_offset, constant_operand, constant_string, delete_function, delete_global, element_of, function_of,
-    functions, global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_disjoint,
+    Use, address_of_integer, address_space, address_space_of, build_byte_offset, build_same_offset, clear_subprogram,
+    constant_bytes, constant_offset, constant_operand, constant_string, delete_function, delete_global, element_of,
+    function_of, functions, global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_disjoint,
     is_in_bounds, is_undefined, param_index, pointer_of_integer, poison, replace_uses, result,
     set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };

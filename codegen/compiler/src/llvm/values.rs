@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use inkwell::llvm_sys::core::{
-    LLVMConstIntGetZExtValue, LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGetAsString, LLVMGetConstOpcode,
-    LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory, LLVMGetDebugLocFilename, LLVMGetDebugLocLine, LLVMGetElementType,
-    LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetIsDisjoint,
-    LLVMGetMDString, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent,
+    LLVMConstIntGetZExtValue, LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGEPSetNoWrapFlags, LLVMGetAsString,
+    LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory, LLVMGetDebugLocFilename, LLVMGetDebugLocLine,
+    LLVMGetElementType, LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
+    LLVMGetIsDisjoint, LLVMGetMDString, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent,
     LLVMGetPointerAddressSpace, LLVMGetPoison, LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument,
     LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGetElementPtrInst,
     LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant, LLVMIsConstantString, LLVMIsInBounds, LLVMIsUndef,
@@ -222,6 +222,21 @@ pub fn build_byte_offset<'ctx>(
 ) -> Result<PointerValue<'ctx>, BuilderError> {
     // SAFETY: inkwell fears constant indices into structs that do not exist; this indexes bytes.
     unsafe { builder.build_in_bounds_gep(context.i8_type(), pointer, &[offset], "") }
+}
+
+/// What a `getelementptr` adds, added to another pointer; without its promises, which are about its own.
+pub fn build_same_offset<'ctx>(
+    builder: &Builder<'ctx>,
+    gep: InstructionValue<'ctx>,
+    pointer: PointerValue<'ctx>,
+) -> PointerValue<'ctx> {
+    let copy = gep.explicit_clone();
+    assert_eq!(copy.get_opcode(), InstructionOpcode::GetElementPtr, "another instruction adds to no pointer");
+    assert!(copy.set_operand(0, pointer), "it begins at a pointer");
+    // SAFETY: the copy is a live `getelementptr` in no block.
+    unsafe { LLVMGEPSetNoWrapFlags(copy.as_value_ref(), 0) };
+    builder.insert_instruction(&copy, None);
+    result(copy).into_pointer_value()
 }
 
 /// The integer that a pointer was made of.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::parts::Parts;
 use super::program::Program;
+use crate::addresses;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
 use crate::artifact::Artifact;
@@ -122,6 +123,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     time!(memory::order(context, module, machine, &program.table, *arch, level))?;
     time!(float::lower(context, module, level))?;
     if level.is_for_speed() {
+        time!(addresses::share(context, module));
         time!(loops::walk(context, module, machine))?;
     }
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.
