@@ -55,6 +55,8 @@ pub fn walk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targe
             Diagnostic::error(Code::LlvmFailed, format!("cannot rewrite the addresses of a loop: {error}"))
         })?;
     }
+    // As after jumps were threaded: one PTX in about eight runs had two counters of a loop the other way round.
+    llvm::sort_phi_uses(module);
     Ok(())
 }
 
