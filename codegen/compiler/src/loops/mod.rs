@@ -13,6 +13,7 @@ pub mod interpreter;
 mod natural;
 #[cfg(test)]
 mod random_tests;
+mod searches;
 mod strides;
 mod walks;
 
@@ -22,6 +23,7 @@ pub use batches::batch;
 pub use branches::{integer, is_convergent};
 pub use checks::split;
 pub use natural::{Graph, Loop};
+pub use searches::keep;
 pub use strides::count;
 pub use walks::walk;
 
