@@ -7,6 +7,7 @@ mod arrays;
 mod batches;
 mod branches;
 mod checks;
+mod counters;
 mod divided;
 #[cfg(test)]
 pub mod interpreter;
@@ -14,6 +15,7 @@ mod natural;
 #[cfg(test)]
 mod random_tests;
 mod searches;
+mod strided;
 mod strides;
 mod walks;
 
@@ -22,8 +24,10 @@ use crate::llvm::{Context, FunctionValue, Module};
 pub use batches::batch;
 pub use branches::{integer, is_convergent};
 pub use checks::split;
+pub use counters::shorten;
 pub use natural::{Graph, Loop};
 pub use searches::keep;
+pub use strided::pass;
 pub use strides::count;
 pub use walks::walk;
 

@@ -96,7 +96,9 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(loops::keep(context, module))?;
         let unrolled = time!(loops::unroll(context, module));
         time!(loops::count(context, module, machine))?;
+        time!(loops::pass(context, module, machine))?;
         time!(loops::split(context, module, machine))?;
+        time!(loops::shorten(context, module))?;
         time!(loops::batch(context, module, machine, &program.table))?;
         time!(optimize::run_level(module, machine, level, *arch))?;
         time!(libdevice::fold(context, module, machine))?;
