@@ -9,6 +9,7 @@
 mod both;
 mod cases;
 mod cheap;
+mod decided;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -19,6 +20,11 @@ const CLEAN: &str = "function(simplifycfg,early-cse)";
 
 /// Parts of one condition that are joined.
 const MOST_PARTS: usize = 8;
+
+/// Folds choices that a branch has made, in every function.
+pub fn decide(module: &Module<'_>) {
+    llvm::functions(module).filter(|function| function.count_basic_blocks() > 1).for_each(decided::decide);
+}
 
 /// Joins the branches of every function.
 pub fn join<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 
 use inkwell::llvm_sys::core::{
-    LLVMConstIntGetZExtValue, LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGEPSetNoWrapFlags, LLVMGetAsString,
-    LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory, LLVMGetDebugLocFilename, LLVMGetDebugLocLine,
-    LLVMGetElementType, LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
-    LLVMGetIsDisjoint, LLVMGetMDString, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent,
-    LLVMGetPointerAddressSpace, LLVMGetPoison, LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument,
-    LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGetElementPtrInst,
-    LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant, LLVMIsConstantString, LLVMIsInBounds, LLVMIsUndef,
-    LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
+    LLVMConstIntGetZExtValue, LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGEPGetNoWrapFlags, LLVMGEPSetNoWrapFlags,
+    LLVMGetAsString, LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory, LLVMGetDebugLocFilename,
+    LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode,
+    LLVMGetIntTypeWidth, LLVMGetIsDisjoint, LLVMGetMDString, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
+    LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison, LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser,
+    LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAFunction,
+    LLVMIsAGetElementPtrInst, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant, LLVMIsConstantString,
+    LLVMIsInBounds, LLVMIsUndef, LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMGEPFlagInBounds, LLVMGEPFlagNUW, LLVMGEPNoWrapFlags, LLVMOpcode, LLVMTypeKind};
 use inkwell::types::AsTypeRef;
 
 use super::{
@@ -326,6 +326,14 @@ pub fn is_in_bounds(gep: InstructionValue<'_>) -> bool {
     let value = gep.as_value_ref();
     // SAFETY: the instruction is live; only a `getelementptr` is asked.
     unsafe { !LLVMIsAGetElementPtrInst(value).is_null() && LLVMIsInBounds(value) != 0 }
+}
+
+/// Whether a `getelementptr` also says that it goes up, so that its own pointer points into the same thing.
+pub fn is_in_bounds_above(gep: InstructionValue<'_>) -> bool {
+    const BOTH: LLVMGEPNoWrapFlags = LLVMGEPFlagInBounds | LLVMGEPFlagNUW;
+    let value = gep.as_value_ref();
+    // SAFETY: the instruction is live; only a `getelementptr` is asked.
+    unsafe { !LLVMIsAGetElementPtrInst(value).is_null() && LLVMGEPGetNoWrapFlags(value) & BOTH == BOTH }
 }
 
 /// Whether an `or` says that no bit is set in both of its operands, so that it adds them.

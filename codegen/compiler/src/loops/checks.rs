@@ -107,23 +107,23 @@ fn split_one<'ctx>(
 
 /// What a loop counts.
 pub(super) struct Shape<'a, 'ctx> {
-    found: &'a Loop<'ctx>,
+    pub(super) found: &'a Loop<'ctx>,
     /// The block that jumps to the head and nowhere else.
     pub(super) before: BasicBlock<'ctx>,
     /// What is compared in the one block that jumps back, and with what.
-    counter: IntValue<'ctx>,
-    bound: IntValue<'ctx>,
+    pub(super) counter: IntValue<'ctx>,
+    pub(super) bound: IntValue<'ctx>,
     /// The loop goes on while the counter is not the bound; else, while it is below.
-    until_equal: bool,
+    pub(super) until_equal: bool,
 }
 
 /// A branch out of the loop, to a panic, unless an index is below a length.
-struct Check<'ctx> {
-    block: BasicBlock<'ctx>,
-    index: IntValue<'ctx>,
-    len: IntValue<'ctx>,
+pub(super) struct Check<'ctx> {
+    pub(super) block: BasicBlock<'ctx>,
+    pub(super) index: IntValue<'ctx>,
+    pub(super) len: IntValue<'ctx>,
     /// Whether the branch's first target is in the loop.
-    inside_first: bool,
+    pub(super) inside_first: bool,
 }
 
 /// Whether what is compared has the width of an index.
@@ -166,7 +166,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     }
 
     /// The check that a block ends in.
-    fn check(&self, block: BasicBlock<'ctx>) -> Option<Check<'ctx>> {
+    pub(super) fn check(&self, block: BasicBlock<'ctx>) -> Option<Check<'ctx>> {
         let branch = Branch::of(block).filter(is_wide)?;
         let (index, len, inside, outside) = match branch.predicate {
             IntPredicate::ULT => (branch.left, branch.right, branch.then, branch.other),

@@ -7,12 +7,15 @@ mod arrays;
 mod batches;
 mod branches;
 mod checks;
+mod counters;
 mod divided;
 #[cfg(test)]
 pub mod interpreter;
 mod natural;
 #[cfg(test)]
 mod random_tests;
+mod searches;
+mod strided;
 mod strides;
 mod walks;
 
@@ -21,7 +24,10 @@ use crate::llvm::{Context, FunctionValue, Module};
 pub use batches::batch;
 pub use branches::{integer, is_convergent};
 pub use checks::split;
+pub use counters::shorten;
 pub use natural::{Graph, Loop};
+pub use searches::keep;
+pub use strided::pass;
 pub use strides::count;
 pub use walks::walk;
 

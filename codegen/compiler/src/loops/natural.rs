@@ -114,6 +114,12 @@ impl<'ctx> Graph<'ctx> {
         reached.into_iter().map(|at| self.blocks[at]).collect()
     }
 
+    /// Whether every way to a block, which is reached, is by another block, or it is that one.
+    pub fn is_reached_by_way_of(&self, block: BasicBlock<'ctx>, other: BasicBlock<'ctx>) -> bool {
+        let number = |block| self.numbers.get(&block).copied().filter(|at| self.dominators[*at].is_some());
+        number(block).zip(number(other)).is_some_and(|(block, other)| self.is_dominated(block, other))
+    }
+
     /// The block that is on every way to a block and nearest to it; the first block has none.
     pub fn dominator(&self, block: BasicBlock<'ctx>) -> Option<BasicBlock<'ctx>> {
         let at = *self.numbers.get(&block)?;

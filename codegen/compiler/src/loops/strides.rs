@@ -39,8 +39,10 @@ pub fn count<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
         for found in Graph::of(function).innermost() {
             let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
             let is_short = instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS;
-            if !is_short || instructions().any(is_convergent) || llvm::unroll_is_disabled(context, &found.jumps_back())
-            {
+            // Each division of floats is a branch for ptxas, so that the rounds of an unrolled loop would wait for each other.
+            let divides = instructions().any(|instruction| instruction.get_opcode() == InstructionOpcode::FDiv);
+            let is_fit = is_short && !divides && !instructions().any(is_convergent);
+            if !is_fit || llvm::unroll_is_disabled(context, &found.jumps_back()) {
                 continue;
             }
             let Some(stride) = Stride::of(function, &found) else { continue };

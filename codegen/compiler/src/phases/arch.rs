@@ -91,11 +91,15 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(indices::bound(context, module))?;
     }
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
+        time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(divisions::narrow(context, module))?;
+        time!(loops::keep(context, module))?;
         let unrolled = time!(loops::unroll(context, module));
         time!(loops::count(context, module, machine))?;
+        time!(loops::pass(context, module, machine))?;
         time!(loops::split(context, module, machine))?;
+        time!(loops::shorten(context, module))?;
         time!(loops::batch(context, module, machine, &program.table))?;
         time!(optimize::run_level(module, machine, level, *arch))?;
         time!(libdevice::fold(context, module, machine))?;

@@ -1,0 +1,212 @@
+//! Takes the value that a choice has where a branch by the same condition has already gone one way.
+//!
+//! ```text
+//! before: loop: %at = phi ptr [ %first, %before ], [ %next, %body ]
+//!               %done = icmp eq ptr %at, %end
+//!               %step = select i1 %done, i64 0, i64 4
+//!               %next = getelementptr i8, ptr %at, i64 %step
+//!               br i1 %done, label %out, label %body
+//!         body: …                                             ; nothing but this block's jump back uses %next
+//! after:        %next = getelementptr i8, ptr %at, i64 4
+//! ```
+//!
+//! A slice's iterator stands still when it has come to its end, and `any`, `find` and `position` leave the loop there. LLVM
+//! folds the choice only where it stands behind the branch. Left in the loop, it takes two instructions a round, the
+//! loop has no constant step, and so no count.
+//!
+//! Sound: where a use is reached, the branch has gone the way for which the choice is that operand. What is computed from it
+//! before the branch does no harm (`is_pure`), and nobody looks at it where the branch went the other way.
+
+use crate::llvm::{
+    self, BasicBlock, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Use,
+};
+use crate::loops::Graph;
+
+/// How deep what is computed from a choice is followed to where it is used.
+const MOST_STEPS: u32 = 4;
+
+/// Users of a value that are looked at.
+const MOST_USERS: usize = 16;
+
+/// Has what uses a choice use one of its operands where that is known.
+pub fn decide(function: FunctionValue<'_>) {
+    let is_choice = |instruction: &InstructionValue<'_>| instruction.get_opcode() == InstructionOpcode::Select;
+    let choices: Vec<_> = llvm::instructions(function).filter(is_choice).collect();
+    if choices.is_empty() {
+        return;
+    }
+    let graph = Graph::of(function);
+    for choice in choices {
+        let Some(BasicValueEnum::IntValue(condition)) = operand(choice, 0) else { continue };
+        let (Some(then), Some(other)) = (operand(choice, 1), operand(choice, 2)) else { continue };
+        for (from, targets) in branches_by(condition) {
+            for (to, value) in [(targets.0, then), (targets.1, other)] {
+                replace(choice, value, &Side { graph: &graph, from, to });
+            }
+        }
+    }
+}
+
+/// The branches by a condition, and where each goes if it holds and if not.
+fn branches_by(condition: IntValue<'_>) -> Vec<(BasicBlock<'_>, (BasicBlock<'_>, BasicBlock<'_>))> {
+    users(&condition)
+        .into_iter()
+        .filter(|user| user.get_opcode() == InstructionOpcode::Br)
+        .filter_map(|branch| Some((branch.get_parent()?, llvm::branch_targets(branch)?)))
+        .collect()
+}
+
+/// What is reached only by one of the two ways that a branch goes.
+struct Side<'a, 'ctx> {
+    graph: &'a Graph<'ctx>,
+    from: BasicBlock<'ctx>,
+    to: BasicBlock<'ctx>,
+}
+
+impl<'ctx> Side<'_, 'ctx> {
+    /// Whether every way to a block is by this one.
+    fn has(&self, block: BasicBlock<'ctx>) -> bool {
+        llvm::predecessors(self.to) == [self.from] && self.graph.is_reached_by_way_of(block, self.to)
+    }
+
+    /// Whether an instruction uses a value only where this way was taken.
+    fn has_use(&self, user: InstructionValue<'ctx>, value: InstructionValue<'ctx>, steps: u32) -> bool {
+        let Some(block) = user.get_parent() else { return false };
+        if user.get_opcode() == InstructionOpcode::Phi {
+            let value = llvm::result(value);
+            let comes = |from| self.has(from) || from == self.from && block == self.to;
+            return llvm::incoming(user).into_iter().all(|(incoming, from)| incoming != value || comes(from));
+        }
+        self.has(block) || steps > 0 && llvm::is_pure(user) && self.has_all_uses(user, steps - 1)
+    }
+
+    fn has_all_uses(&self, value: InstructionValue<'ctx>, steps: u32) -> bool {
+        let users = users(&value);
+        users.len() <= MOST_USERS && users.into_iter().all(|user| self.has_use(user, value, steps))
+    }
+}
+
+fn replace<'ctx>(choice: InstructionValue<'ctx>, by: BasicValueEnum<'ctx>, side: &Side<'_, 'ctx>) {
+    let choice_value = llvm::result(choice);
+    for user in users(&choice) {
+        if !side.has_use(user, choice, MOST_STEPS) {
+            continue;
+        }
+        for (index, operand) in llvm::value_operands(user).collect::<Vec<_>>() {
+            if operand == choice_value {
+                assert!(user.set_operand(index, by), "the user has that operand");
+            }
+        }
+    }
+}
+
+fn users<'ctx>(value: &impl llvm::AnyValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    let of = |user| match user {
+        Use::Instruction(user) => Some(user),
+        Use::Global(_) => None,
+    };
+    llvm::uses(value).into_iter().filter_map(of).collect()
+}
+
+fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
+    instruction.get_operand(index)?.value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{AnyValue, Context, parse_ir};
+
+    /// A function after [`decide`].
+    fn decided(body: &str) -> String {
+        let text = format!("define void @f(i1 %c, i64 %a, i64 %b, ptr %to, ptr %end) {{ {body} }}");
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        decide(function);
+        module.verify().unwrap();
+        function.print_to_string().to_string()
+    }
+
+    #[test]
+    fn an_iterator_moves_by_a_constant() {
+        let ir = decided(
+            "entry: br label %loop
+            loop: %at = phi ptr [ %to, %entry ], [ %next, %body ]
+              %done = icmp eq ptr %at, %end
+              %step = select i1 %done, i64 0, i64 4
+              %next = getelementptr inbounds i8, ptr %at, i64 %step
+              br i1 %done, label %out, label %body
+            body: store i8 0, ptr %at
+              br label %loop
+            out: ret void",
+        );
+        assert!(ir.contains("getelementptr inbounds i8, ptr %at, i64 4"), "{ir}");
+    }
+
+    #[test]
+    fn each_side_has_its_own_value() {
+        let ir = decided(
+            "entry: %x = select i1 %c, i64 %a, i64 %b
+              br i1 %c, label %yes, label %no
+            yes: store i64 %x, ptr %to
+              br label %end.
+            no: store i64 %x, ptr %end
+              br label %end.
+            end.: %y = phi i64 [ %x, %yes ], [ 7, %no ]
+              store i64 %y, ptr %to
+              ret void",
+        );
+        assert!(ir.contains("store i64 %a, ptr %to") && ir.contains("store i64 %b, ptr %end"), "{ir}");
+        assert!(ir.contains("phi i64 [ %a, %yes ]"), "{ir}");
+    }
+
+    #[test]
+    fn a_jump_back_is_one_of_the_ways() {
+        let ir = decided(
+            "entry: br label %loop
+            loop: %at = phi i64 [ %a, %entry ], [ %next, %loop ]
+              store i64 %at, ptr %to
+              %more = icmp ult i64 %at, %b
+              %step = select i1 %more, i64 %a, i64 0
+              %next = add i64 %at, %step
+              br i1 %more, label %loop, label %out
+            out: ret void",
+        );
+        assert!(ir.contains("%next = add i64 %at, %a"), "{ir}");
+    }
+
+    #[test]
+    fn what_both_sides_see_stays_a_choice() {
+        for body in [
+            // Behind both sides, and before the branch.
+            "entry: %x = select i1 %c, i64 %a, i64 %b
+              br i1 %c, label %yes, label %no
+            yes: br label %no
+            no: store i64 %x, ptr %to
+              ret void",
+            "entry: %x = select i1 %c, i64 %a, i64 %b
+              store i64 %x, ptr %to
+              br i1 %c, label %yes, label %no
+            yes: ret void
+            no: ret void",
+            // What is computed from it is used on both sides.
+            "entry: %x = select i1 %c, i64 %a, i64 %b
+              %y = add i64 %x, 1
+              br i1 %c, label %yes, label %no
+            yes: store i64 %y, ptr %to
+              ret void
+            no: store i64 %y, ptr %to
+              ret void",
+            // The head of a loop is also reached from elsewhere.
+            "entry: %x = select i1 %c, i64 %a, i64 %b
+              br label %loop
+            loop: store i64 %x, ptr %to
+              br i1 %c, label %loop, label %out
+            out: ret void",
+        ] {
+            let ir = decided(body);
+            assert!(ir.contains("i64 %x, "), "{ir}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Has loops count their rounds in 32 bits where there are never more, and lets those be unrolled that do a little more than
+//! LLVM unrolls.
+//!
+//! ```text
+//! before: br i1 (icmp eq i64 %n, 0), label %end, label %before        ; %n = lshr i64 (zext i32 %width), 8
+//!         loop: %more = phi i64 [ %n, %before ], [ %less, %loop ]     ; which nothing else uses
+//!               br i1 (icmp eq i64 (add i64 %more, -1), 0), label %end, label %loop
+//! after:  loop: %more = phi i32 [ (trunc i64 %n), %before ], [ %less, %loop ]
+//! ```
+//!
+//! A counter of 64 bits takes four instructions a round where one of 32 takes two, and as many again in each of the tests that
+//! LLVM and ptxas write around a loop that they unroll.
+//!
+//! Sound: where the loop is reached, the number of its rounds is not 0 and has 32 bits. It counts down to 0, or up from 0, as
+//! before, and nobody else looks at what it counts.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntPredicate, IntValue, Module, Unroll, Use,
+};
+
+use super::branches::{Branch, integer, is_convergent};
+use super::natural::{Graph, Loop};
+
+/// How deep the number of rounds may be computed.
+const MOST_STEPS: u32 = 8;
+
+/// Instructions of a round that LLVM would unroll by two, for CPUs' sake.
+const MOST_INSTRUCTIONS: usize = 30;
+
+/// Rounds at a time, as LLVM unrolls short loops.
+const ROUNDS: u32 = 4;
+
+/// Shortens the counters of every function's loops.
+pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+        for found in Graph::of(function).innermost() {
+            let Some(counter) = Counter::of(function, &found) else { continue };
+            counter.shorten(context).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("cannot shorten the counter of a loop: {error}"))
+            })?;
+            if is_worth_unrolling(context, &found) {
+                llvm::set_unroll(context, &found.jumps_back(), Unroll::By(ROUNDS));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a loop loads and computes in one block, and is not too long.
+fn is_worth_unrolling(context: &Context, found: &Loop<'_>) -> bool {
+    let [block] = found.blocks[..] else { return false };
+    let instructions = || block.get_instructions();
+    let jumps = found.jumps_back();
+    instructions().count() <= MOST_INSTRUCTIONS
+        && instructions().any(llvm::is_plain_load)
+        && !instructions().any(|instruction| instruction.get_opcode() == Op::FDiv || is_convergent(instruction))
+        && !llvm::unroll_is_disabled(context, &jumps)
+        && !llvm::unroll_was_asked(context, &jumps)
+}
+
+/// A counter that only decides when a loop ends.
+struct Counter<'ctx> {
+    phi: InstructionValue<'ctx>,
+    before: BasicBlock<'ctx>,
+    latch: BasicBlock<'ctx>,
+    rounds: IntValue<'ctx>,
+    /// It counts down to 0; else, up from 0.
+    down: bool,
+    predicate: IntPredicate,
+}
+
+impl<'ctx> Counter<'ctx> {
+    fn of(function: FunctionValue<'ctx>, found: &Loop<'ctx>) -> Option<Self> {
+        let [latch] = found.latches[..] else { return None };
+        let before = Graph::of(function).block_before(found)?;
+        let branch = Branch::of(latch)?;
+        let is_wide = branch.left.get_type().get_bit_width() == 64;
+        if !is_wide || !matches!(branch.predicate, IntPredicate::EQ | IntPredicate::NE) {
+            return None;
+        }
+        let (sum, end) = if found.is_invariant(branch.left.into()) {
+            (branch.right, branch.left)
+        } else {
+            (branch.left, branch.right)
+        };
+        let next = sum.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
+        let (phi, step) = (integer(next, 0)?, integer(next, 1)?.get_sign_extended_constant()?);
+        let (first, last) = found.incoming(phi)?;
+        let BasicValueEnum::IntValue(first) = first else { return None };
+        let is_0 = |value: IntValue<'ctx>| value.get_zero_extended_constant() == Some(0);
+        let (rounds, down) = match step {
+            -1 if is_0(end) => (first, true),
+            1 if is_0(first) && found.is_invariant(end.into()) => (end, false),
+            _ => return None,
+        };
+        let phi = phi.as_instruction_value()?;
+        let condition = integer(latch.get_terminator()?, 0)?.as_instruction_value()?;
+        let alone = users(phi) == [next]
+            && users(next).iter().all(|user| *user == phi || *user == condition)
+            && users(condition).len() == 1;
+        let counts = last == BasicValueEnum::from(sum) && alone && !rounds.is_const();
+        let few = most(rounds, MOST_STEPS).is_some_and(|most| most <= u64::from(u32::MAX));
+        let counter = Self { phi, before, latch, rounds, down, predicate: branch.predicate };
+        (counts && few && is_not_0(before, rounds)).then_some(counter)
+    }
+
+    fn shorten(&self, context: &'ctx Context) -> std::result::Result<(), BuilderError> {
+        let (Some(begins), Some(ends)) = (self.before.get_terminator(), self.latch.get_terminator()) else {
+            return Ok(());
+        };
+        let builder = context.create_builder();
+        let narrow = context.i32_type();
+        builder.position_before(&begins);
+        let rounds = builder.build_int_truncate(self.rounds, narrow, "")?;
+        let zero = narrow.const_zero();
+        let (first, end, step) = if self.down {
+            (rounds, zero, narrow.const_all_ones())
+        } else {
+            (zero, rounds, narrow.const_int(1, false))
+        };
+        builder.position_before(&self.phi);
+        let phi = builder.build_phi(narrow, "")?;
+        builder.position_before(&ends);
+        let next = builder.build_int_add(phi.as_basic_value().into_int_value(), step, "")?;
+        phi.add_incoming(&[(&first, self.before), (&next, self.latch)]);
+        let condition = builder.build_int_compare(self.predicate, next, end, "")?;
+        llvm::set_condition(ends, condition);
+        Ok(())
+    }
+}
+
+fn users(value: InstructionValue<'_>) -> Vec<InstructionValue<'_>> {
+    let of = |user| match user {
+        Use::Instruction(user) => Some(user),
+        Use::Global(_) => None,
+    };
+    llvm::uses(&value).into_iter().filter_map(of).collect()
+}
+
+/// Whether a block is reached only where a number is not 0.
+pub(super) fn is_not_0<'ctx>(block: BasicBlock<'ctx>, number: IntValue<'ctx>) -> bool {
+    let [asks] = llvm::predecessors(block)[..] else { return false };
+    Branch::of(asks).is_some_and(|branch| {
+        let not_0 = match branch.predicate {
+            IntPredicate::EQ => branch.other,
+            IntPredicate::NE => branch.then,
+            _ => return false,
+        };
+        branch.left == number && branch.right.get_zero_extended_constant() == Some(0) && not_0 == block
+    })
+}
+
+/// What a number without sign is at most, as far as it is seen.
+fn most(value: IntValue<'_>, steps: u32) -> Option<u64> {
+    if let Some(constant) = value.get_zero_extended_constant() {
+        return Some(constant);
+    }
+    let from = value.as_instruction_value().filter(|_| steps > 0)?;
+    let of = |index| most(integer(from, index)?, steps - 1);
+    match from.get_opcode() {
+        Op::ZExt => {
+            let bits = integer(from, 0)?.get_type().get_bit_width();
+            of(0).or((bits < 64).then(|| (1 << bits) - 1))
+        }
+        Op::And => of(0).into_iter().chain(of(1)).min(),
+        Op::LShr => {
+            let by = u32::try_from(integer(from, 1)?.get_zero_extended_constant()?).ok()?;
+            let all = u64::MAX >> (64 - value.get_type().get_bit_width().min(64));
+            of(0).unwrap_or(all).checked_shr(by)
+        }
+        Op::UDiv => of(0),
+        Op::Add => of(0)?.checked_add(of(1)?),
+        Op::Select => Some(of(1)?.max(of(2)?)),
+        Op::Call => {
+            let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();
+            match name.strip_suffix(".i64")? {
+                "llvm.usub.sat" => of(0),
+                "llvm.umin" => of(0).into_iter().chain(of(1)).min(),
+                "llvm.umax" => Some(of(0)?.max(of(1)?)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::parse_ir;
+
+    /// A loop of `rounds` rounds that counts as `step` and `ends` say, after [`shorten`].
+    fn shortened(rounds: &str, guard: &str, first: &str, step: &str, ends: &str, more: &str) -> String {
+        let text = format!(
+            "declare i64 @llvm.usub.sat.i64(i64, i64)
+            define void @f(ptr %from, ptr %to, i32 %width, i64 %wide, i64 %t) {{
+            entry: %w = zext i32 %width to i64
+              %left = call i64 @llvm.usub.sat.i64(i64 %w, i64 %t)
+              %up = add nuw i64 %left, 255
+              %n = {rounds}
+              %none = {guard}
+              br i1 %none, label %out, label %before
+            before: br label %loop
+            loop: %k = phi i64 [ {first}, %before ], [ %next, %loop ]
+              %at = phi ptr [ %from, %before ], [ %behind, %loop ]
+              %x = load float, ptr %at
+              {more}
+              store volatile float %x, ptr %to
+              %behind = getelementptr i8, ptr %at, i64 1024
+              %next = add i64 %k, {step}
+              %ends = icmp eq i64 %next, {ends}
+              br i1 %ends, label %out, label %loop
+            out: ret void
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        shorten(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.print_to_string().to_string()
+    }
+
+    const ROUNDS_OF_WIDTH: &str = "lshr i64 %up, 8";
+    const GUARD: &str = "icmp eq i64 %n, 0";
+
+    #[test]
+    fn a_counter_of_few_rounds_has_32_bits() {
+        let ir = shortened(ROUNDS_OF_WIDTH, GUARD, "%n", "-1", "0", "");
+        assert!(ir.contains("trunc i64 %n to i32") && ir.contains("phi i32") && ir.contains("icmp eq i32"), "{ir}");
+        assert!(ir.contains("!\"llvm.loop.unroll.count\", i32 4"), "{ir}");
+        let ir = shortened("and i64 %wide, 4294967295", GUARD, "0", "1", "%n", "");
+        assert!(ir.contains("phi i32 [ 0, %before ]") && ir.contains("add i32 %"), "{ir}");
+    }
+
+    #[test]
+    fn loops_that_divide_or_are_long_are_not_unrolled() {
+        let long: String = (0..30).map(|at| format!("%a{at} = fadd float %x, {at}.0\n")).collect();
+        for more in ["%q = fdiv float %x, 3.0", &long] {
+            let ir = shortened(ROUNDS_OF_WIDTH, GUARD, "%n", "-1", "0", more);
+            assert!(ir.contains("phi i32") && !ir.contains("unroll"), "{ir}");
+        }
+    }
+
+    #[test]
+    fn others_keep_64_bits() {
+        for (rounds, guard, first, step, ends, more) in [
+            // As many rounds as there may be, or one more than 32 bits have.
+            ("lshr i64 %wide, 8", GUARD, "%n", "-1", "0", ""),
+            ("add nuw i64 %w, 1", GUARD, "%n", "-1", "0", ""),
+            // There may be none, which would be 2^64.
+            (ROUNDS_OF_WIDTH, "icmp eq i64 %left, 7", "%n", "-1", "0", ""),
+            (ROUNDS_OF_WIDTH, "icmp ne i64 %n, 0", "%n", "-1", "0", ""),
+            // Another step, another end, another user.
+            (ROUNDS_OF_WIDTH, GUARD, "%n", "-2", "0", ""),
+            (ROUNDS_OF_WIDTH, GUARD, "%n", "-1", "1", ""),
+            (ROUNDS_OF_WIDTH, GUARD, "1", "1", "%n", ""),
+            (ROUNDS_OF_WIDTH, GUARD, "%n", "-1", "0", "store volatile i64 %k, ptr %to"),
+        ] {
+            let ir = shortened(rounds, guard, first, step, ends, more);
+            assert!(!ir.contains("phi i32"), "{ir}");
+        }
+    }
+}
