@@ -8,22 +8,28 @@ mod batches;
 mod branches;
 mod checks;
 mod divided;
+mod few;
 #[cfg(test)]
 pub mod interpreter;
+mod later;
 mod natural;
 #[cfg(test)]
 mod random_tests;
 mod strides;
 mod walks;
+mod widened;
 
 use crate::llvm::{Context, FunctionValue, Module};
 
 pub use batches::batch;
 pub use branches::{integer, is_convergent};
 pub use checks::split;
+pub use few::{foresee, spread};
+pub use later::{delay, resume};
 pub use natural::{Graph, Loop};
 pub use strides::count;
 pub use walks::walk;
+pub use widened::widen;
 
 /// Marks loops for unrolling, and says whether other loops may have constant rounds once that is done.
 pub fn unroll(context: &Context, module: &Module<'_>) -> bool {
