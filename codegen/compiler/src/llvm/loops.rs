@@ -2,9 +2,9 @@
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::{
-    LLVMConstInt, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
-    LLVMGetMetadata, LLVMInt32TypeInContext, LLVMIsAMDNode, LLVMMDNodeInContext2, LLVMMDStringInContext2,
-    LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
+    LLVMConstInt, LLVMConstIntGetZExtValue, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
+    LLVMGetMDString, LLVMGetMetadata, LLVMInt32TypeInContext, LLVMIsAConstantInt, LLVMIsAMDNode, LLVMMDNodeInContext2,
+    LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use inkwell::llvm_sys::prelude::LLVMValueRef;
@@ -20,6 +20,10 @@ pub enum Unroll {
     Full,
     /// That many rounds at a time.
     By(u32),
+    /// Not at all, because there are only so many rounds at most.
+    Few(u32),
+    /// Not yet, where LLVM does not know how many rounds there are.
+    Later,
 }
 
 /// What LLVM says of a loop that it has unrolled, and we of one that is to stay as it is.
@@ -31,6 +35,12 @@ const KEPT: &str = "rust-ptx.unroll.disable";
 /// What we alone say of a loop that was to be unrolled so often, which LLVM's mark is taken from when it is.
 const ASKED: &str = "rust-ptx.unroll.count";
 
+/// What we alone say of a loop: how many rounds it has at most, as far as its bounds tell.
+const FEW: &str = "rust-ptx.rounds";
+
+/// What LLVM is told of a loop whose rounds are counted at run time, and that is to be unrolled by a later pipeline.
+const LATER: &str = "llvm.loop.unroll.runtime.disable";
+
 /// Marks the jumps back to a loop's head, which LLVM asks about the loop (Language Reference, `llvm.loop`). All of them get
 /// the same node: with two, LLVM would heed none.
 pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: Unroll) {
@@ -39,6 +49,8 @@ pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: U
     assert!(latches.iter().all(is_jump), "a loop's mark stands at a jump");
     let hints: &[(&str, Option<u32>)] = match unroll {
         Unroll::None => &[(DISABLE, None), (KEPT, None)],
+        Unroll::Few(rounds) => &[(DISABLE, None), (KEPT, None), (FEW, Some(rounds))],
+        Unroll::Later => &[(LATER, None)],
         Unroll::Full => &[("llvm.loop.unroll.full", None)],
         Unroll::By(count) => &[("llvm.loop.unroll.count", Some(count)), (ASKED, None)],
     };
@@ -87,25 +99,54 @@ pub fn unroll_was_disabled(context: &Context, latches: &[InstructionValue<'_>]) 
     has_hint(context, latches, KEPT)
 }
 
+/// Whether [`set_unroll`] said that a loop is to be unrolled later, and nothing has been said since.
+pub fn unroll_was_delayed(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
+    has_hint(context, latches, LATER) && !unroll_is_disabled(context, latches)
+}
+
+/// Whether anything was said of a loop.
+pub fn has_loop_mark(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
+    let kind = "llvm.loop";
+    // SAFETY: the instructions are live.
+    latches.iter().any(|latch| unsafe {
+        let kind = LLVMGetMDKindIDInContext(context.as_ctx_ref(), kind.as_ptr().cast(), kind.len() as u32);
+        !LLVMGetMetadata(latch.as_value_ref(), kind).is_null()
+    })
+}
+
 /// Whether [`set_unroll`] said how often a loop is to be unrolled, and it may have been done.
 pub fn unroll_was_asked(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
     has_hint(context, latches, ASKED)
 }
 
+/// How many rounds [`set_unroll`] said that a loop has at most.
+pub fn few_rounds(context: &Context, latches: &[InstructionValue<'_>]) -> Option<u64> {
+    let number = hint(context, latches, FEW)?;
+    // SAFETY: the hint is a node, whose second operand is the number that `set_unroll` wrote.
+    unsafe {
+        let number = operands(number).get(1).copied().filter(|number| !LLVMIsAConstantInt(*number).is_null())?;
+        Some(LLVMConstIntGetZExtValue(number))
+    }
+}
+
 fn has_hint(context: &Context, latches: &[InstructionValue<'_>], wanted: &str) -> bool {
+    hint(context, latches, wanted).is_some()
+}
+
+fn hint(context: &Context, latches: &[InstructionValue<'_>], wanted: &str) -> Option<LLVMValueRef> {
     let kind = "llvm.loop";
-    latches.iter().any(|latch| {
+    latches.iter().find_map(|latch| {
         // SAFETY: the instruction is live, and so are its metadata: a node whose operands after the first are nodes, each of
         // which begins with a text.
         unsafe {
             let kind = LLVMGetMDKindIDInContext(context.as_ctx_ref(), kind.as_ptr().cast(), kind.len() as u32);
             let node = LLVMGetMetadata(latch.as_value_ref(), kind);
-            !node.is_null()
-                && operands(node).into_iter().skip(1).any(|hint| {
-                    let mut len = 0;
-                    let text = operands(hint).first().map_or(std::ptr::null(), |name| LLVMGetMDString(*name, &mut len));
-                    !text.is_null() && std::slice::from_raw_parts(text.cast::<u8>(), len as usize) == wanted.as_bytes()
-                })
+            let hints = if node.is_null() { Vec::new() } else { operands(node) };
+            hints.into_iter().skip(1).find(|hint| {
+                let mut len = 0;
+                let text = operands(*hint).first().map_or(std::ptr::null(), |name| LLVMGetMDString(*name, &mut len));
+                !text.is_null() && std::slice::from_raw_parts(text.cast::<u8>(), len as usize) == wanted.as_bytes()
+            })
         }
     })
 }

@@ -47,8 +47,8 @@ pub use location::{
     copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
 };
 pub use loops::{
-    Unroll, allocated_bytes, forget_loop, set_unroll, static_bytes, unroll_is_disabled, unroll_was_asked,
-    unroll_was_disabled,
+    Unroll, allocated_bytes, few_rounds, forget_loop, has_loop_mark, set_unroll, static_bytes, unroll_is_disabled,
+    unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
 };
 pub use pure::{
     inline_assembly, inline_constraints, is_division, is_not_negative, is_plain_load, is_position, is_pure,

@@ -115,6 +115,8 @@ pub(super) struct Shape<'a, 'ctx> {
     pub(super) bound: IntValue<'ctx>,
     /// The loop goes on while the counter is not the bound; else, while it is below.
     pub(super) until_equal: bool,
+    /// Whether it goes on where the condition holds.
+    goes_on: bool,
 }
 
 /// A branch out of the loop, to a panic, unless an index is below a length.
@@ -128,19 +130,42 @@ pub(super) struct Check<'ctx> {
 
 /// Whether what is compared has the width of an index.
 fn is_wide(branch: &Branch<'_>) -> bool {
-    branch.left.get_type().get_bit_width() == 64
+    has_bits(branch, 64)
+}
+
+fn has_bits(branch: &Branch<'_>, bits: u32) -> bool {
+    branch.left.get_type().get_bit_width() == bits
 }
 
 impl<'a, 'ctx> Shape<'a, 'ctx> {
     pub(super) fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+        Self::of_bits(function, found, 64)
+    }
+
+    /// The same, for a loop that counts in 32 bits.
+    pub(super) fn of_narrow(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+        Self::of_bits(function, found, 32)
+    }
+
+    /// Whether the loop goes on where its condition holds.
+    pub(super) fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    /// Whether a number as wide as the counter is a first one and the same growth in every round.
+    pub(super) fn grows(&self, value: IntValue<'ctx>) -> bool {
+        self.is_affine(value, MOST_STEPS)
+    }
+
+    fn of_bits(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>, bits: u32) -> Option<Self> {
         let [latch] = found.latches[..] else { return None };
         let before = Graph::of(function).block_before(found)?;
-        let branch = Branch::of(latch).filter(is_wide)?;
+        let branch = Branch::of(latch).filter(|branch| has_bits(branch, bits))?;
         let goes_on = branch.then == found.head;
         if goes_on == (branch.other == found.head) {
             return None;
         }
-        let mut shape = Self { found, before, counter: branch.left, bound: branch.right, until_equal: true };
+        let mut shape = Self { found, before, counter: branch.left, bound: branch.right, until_equal: true, goes_on };
         match (branch.predicate, goes_on) {
             (IntPredicate::EQ, false) | (IntPredicate::NE, true) => {
                 if shape.is_invariant(shape.counter) {
@@ -157,6 +182,17 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         let step = shape.constant_step(shape.counter, MOST_STEPS)?;
         let counts = if shape.until_equal { step == 1 || step == -1 } else { step == 1 };
         (counts && shape.is_invariant(shape.bound)).then_some(shape)
+    }
+
+    /// What is compared, in the first round: a value and a constant more; and its constant growth.
+    pub(super) fn counter_at_first(&self) -> Option<(IntValue<'ctx>, i64, i64)> {
+        if let Some((first, step)) = self.counted(self.counter) {
+            return Some((first, 0, step.get_sign_extended_constant()?));
+        }
+        let sum = self.counter.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
+        let more = integer(sum, 1)?.get_sign_extended_constant()?;
+        let (first, step) = self.counted(integer(sum, 0)?)?;
+        Some((first, more, step.get_sign_extended_constant()?))
     }
 
     fn is_invariant(&self, value: IntValue<'ctx>) -> bool {
@@ -240,7 +276,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
 
     /// Whether a value is a first one and the same growth in every round.
     fn is_affine(&self, value: IntValue<'ctx>, steps: u32) -> bool {
-        if value.get_type().get_bit_width() != 64 || steps == 0 {
+        if value.get_type() != self.counter.get_type() || steps == 0 {
             return false;
         }
         if self.is_invariant(value) || self.counted(value).is_some() {
@@ -291,7 +327,7 @@ pub(super) struct Emit<'a, 'ctx> {
 impl<'ctx> Emit<'_, 'ctx> {
     /// A value's first one, and its growth.
     pub(super) fn affine(&self, value: IntValue<'ctx>) -> Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
-        let none = self.context.i64_type().const_zero();
+        let none = value.get_type().const_zero();
         if self.shape.is_invariant(value) {
             return Ok((value, none));
         }
@@ -356,7 +392,7 @@ impl<'ctx> Emit<'_, 'ctx> {
         left: IntValue<'ctx>,
         right: IntValue<'ctx>,
     ) -> Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
-        let function = self.intrinsic(name);
+        let function = self.intrinsic(name, left);
         let pair = self.builder.build_call(function, &[left.into(), right.into()], "")?.try_as_basic_value();
         let pair = pair.unwrap_basic().into_struct_value();
         let part = |index| self.builder.build_extract_value(pair, index, "").map(BasicValueEnum::into_int_value);
@@ -369,12 +405,12 @@ impl<'ctx> Emit<'_, 'ctx> {
         left: IntValue<'ctx>,
         right: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, BuilderError> {
-        let call = self.builder.build_call(self.intrinsic(name), &[left.into(), right.into()], "")?;
+        let call = self.builder.build_call(self.intrinsic(name, left), &[left.into(), right.into()], "")?;
         Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
     }
 
-    fn intrinsic(&self, name: &str) -> FunctionValue<'ctx> {
-        let word = self.context.i64_type().into();
+    fn intrinsic(&self, name: &str, of: IntValue<'ctx>) -> FunctionValue<'ctx> {
+        let word = of.get_type().into();
         let found = Intrinsic::find(name).and_then(|intrinsic| intrinsic.get_declaration(self.module, &[word]));
         found.expect("LLVM has its intrinsics")
     }

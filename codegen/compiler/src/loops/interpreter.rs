@@ -22,6 +22,8 @@ pub enum Value {
 #[derive(Debug, PartialEq)]
 pub enum Event {
     Store(u64, u64),
+    /// From where something was loaded until the end, in no order.
+    Loads(Vec<u64>),
     Panic(u64),
     Return,
     /// There was no more time.
@@ -65,7 +67,7 @@ impl<'t> Function<'t> {
     /// What anyone sees of a run.
     pub fn run(&self, given: &HashMap<&str, Value>) -> Vec<Event> {
         let mut state = State { values: given.iter().map(|(name, value)| (name.to_string(), *value)).collect() };
-        let mut events = Vec::new();
+        let (mut events, mut loads) = (Vec::new(), Vec::new());
         let (mut block, mut before) = (self.first, "");
         let mut steps = 0;
         'blocks: loop {
@@ -100,6 +102,8 @@ impl<'t> Function<'t> {
                         return events;
                     }
                     ["ret", "void"] => {
+                        loads.sort_unstable();
+                        events.push(Event::Loads(loads));
                         events.push(Event::Return);
                         return events;
                     }
@@ -116,6 +120,17 @@ impl<'t> Function<'t> {
                         continue 'blocks;
                     }
                     [_, "=", "phi", ..] => {}
+                    [name, "=", "load", ty, "ptr", address, ..] => match state.get(address, 64) {
+                        Value::Address(address) => {
+                            loads.push(address);
+                            let value = Value::Number(mixed(&address) & mask(bits(ty)), bits(ty));
+                            state.values.insert(name.into(), value);
+                        }
+                        _ => {
+                            events.push(Event::Undefined(line.to_string()));
+                            return events;
+                        }
+                    },
                     [name, "=", ref instruction @ ..] => match state.compute(instruction) {
                         Some(value) => _ = state.values.insert(name.into(), value),
                         None => {

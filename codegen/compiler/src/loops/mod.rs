@@ -9,8 +9,10 @@ mod branches;
 mod checks;
 mod counters;
 mod divided;
+mod few;
 #[cfg(test)]
 pub mod interpreter;
+mod later;
 mod natural;
 #[cfg(test)]
 mod random_tests;
@@ -18,6 +20,7 @@ mod searches;
 mod strided;
 mod strides;
 mod walks;
+mod widened;
 
 use crate::llvm::{Context, FunctionValue, Module};
 
@@ -25,11 +28,14 @@ pub use batches::batch;
 pub use branches::{integer, is_convergent};
 pub use checks::split;
 pub use counters::shorten;
+pub use few::{foresee, spread};
+pub use later::{delay, resume};
 pub use natural::{Graph, Loop};
 pub use searches::keep;
 pub use strided::pass;
 pub use strides::count;
 pub use walks::walk;
+pub use widened::widen;
 
 /// Marks loops for unrolling, and says whether other loops may have constant rounds once that is done.
 pub fn unroll(context: &Context, module: &Module<'_>) -> bool {

@@ -1,5 +1,5 @@
-//! Random loops by a step only known at run time, before and after their addresses follow each other: an interpreter must see
-//! the same stores, in the same order.
+//! Random loops before and after the stages that rewrite them: an interpreter must see the same stores, in the same order, and
+//! the same loads.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use arbtest::arbitrary::{Result, Unstructured};
 
 use super::interpreter::{Event, Function, Value, agree};
-use super::walk;
+use super::{foresee, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -74,6 +74,7 @@ fn walks(u: &mut Unstructured<'_>) -> Result<String> {
 fn do_the_same(
     text: impl Fn(&mut Unstructured<'_>) -> Result<String>,
     stage: impl Fn(&'static Context, &Module<'static>, &TargetMachine),
+    is_changed: impl Fn(&str, &str) -> bool,
 ) {
     let (mut changed, mut runs) = (0, 0);
     let context: &'static Context = Box::leak(Box::new(Context::create()));
@@ -87,7 +88,7 @@ fn do_the_same(
         stage(context, &module, &machine);
         module.verify().unwrap_or_else(|error| panic!("{error}: {text}"));
         let after = printed();
-        if !after.contains("asm") {
+        if !is_changed(&before, &after) {
             return Ok(());
         }
         changed += 1;
@@ -115,5 +116,123 @@ fn do_the_same(
 
 #[test]
 fn addresses_that_follow_each_other_are_the_same() {
-    do_the_same(walks, |context, module, machine| walk(context, module, machine).unwrap());
+    do_the_same(
+        walks,
+        |context, module, machine| walk(context, module, machine).unwrap(),
+        |_, after| after.contains("asm"),
+    );
+}
+
+/// A loop of few rounds, as far as its bounds tell, which loads and adds up.
+fn windows(u: &mut Unstructured<'_>) -> Result<String> {
+    let (behind, ahead) = (u.int_in_range(0..=3_u32)?, u.int_in_range(1..=4_u32)?);
+    let high = *u.choose(&["call i64 @llvm.umin.i64(i64 %ahead, i64 %end)", "add i64 %ahead, 0", "and i64 %end, 7"])?;
+    let low = *u.choose(&["call i64 @llvm.usub.sat.i64(i64 %first, i64 %behind)", "add i64 0, 0"])?;
+    let low = low.replace("%behind", &behind.to_string());
+    // Without the first, the number of rounds may be any.
+    let runs = *u.choose(&["icmp ult i64 %low, %high", "icmp ne i64 %low, %high"])?;
+    let goes = *u.choose(&["eq", "uge"])?;
+    let more = *u.choose(&[
+        "",
+        "%masked = and i32 %v, 15
+        %wide.index = zext i32 %masked to i64
+        %q = getelementptr i32, ptr %to, i64 %wide.index
+        %w = load i32, ptr %q",
+    ])?;
+    let of_other = if more.is_empty() { "%v" } else { "%w" };
+    let operation = *u.choose(&["add", "xor", "mul", "sub"])?;
+    let carried = *u.choose(&["%v", "%sum.next", "%before"])?;
+    Ok(format!(
+        "declare i64 @llvm.umin.i64(i64, i64)
+        declare i64 @llvm.usub.sat.i64(i64, i64)
+        define void @f(ptr %to, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %ahead = add i64 %first, {ahead}
+          %high = {high}
+          %low = {low}
+          %rounds = sub i64 %high, %low
+          %runs = {runs}
+          br i1 %runs, label %loop, label %out
+        loop: %k = phi i64 [ 0, %entry ], [ %k.next, %loop ]
+          %sum = phi i32 [ %short, %entry ], [ %sum.next, %loop ]
+          %before = phi i32 [ 7, %entry ], [ {carried}, %loop ]
+          %i = add i64 %k, %low
+          %p = getelementptr i32, ptr %to, i64 %i
+          %v = load i32, ptr %p
+          {more}
+          %both = add i32 {of_other}, %before
+          %sum.next = {operation} i32 %sum, %both
+          %k.next = add i64 %k, 1
+          %done = icmp {goes} i64 %k.next, %rounds
+          br i1 %done, label %end.of.loop, label %loop
+        end.of.loop:
+          store volatile i32 %sum.next, ptr %to
+          store volatile i32 %v, ptr %to
+          store volatile i32 %before, ptr %to
+          %count = trunc i64 %k.next to i32
+          store volatile i32 %count, ptr %to
+          br label %out
+        out: ret void
+        }}"
+    ))
+}
+
+#[test]
+fn few_rounds_are_the_same_side_by_side() {
+    do_the_same(
+        windows,
+        |context, module, machine| {
+            foresee(context, module, machine).unwrap();
+            spread(context, module, machine).unwrap();
+        },
+        |before, after| after.matches("load").count() > before.matches("load").count(),
+    );
+}
+
+/// A loop that counts in 32 bits, whose indices may wrap around.
+fn narrow_indices(u: &mut Unstructured<'_>) -> Result<String> {
+    let start = *u.choose(&["0", "%short", "7"])?;
+    let end = *u.choose(&["%narrow.end", "%narrow.first"])?;
+    let goes = *u.choose(&["icmp eq i32 %k.next, %last", "icmp uge i32 %k.next, %last"])?;
+    let mut body = String::new();
+    for at in 0..u.int_in_range(1..=3_usize)? {
+        let extend = *u.choose(&["zext", "sext"])?;
+        let index = *u.choose(&[
+            "add i32 %k, %short",
+            "sub i32 %short, %k",
+            "mul i32 %k, %narrow.first",
+            "shl i32 %k, 3",
+            "add i32 %k, 2147483000",
+            "sub i32 %narrow.end, %narrow.first",
+        ])?;
+        _ = writeln!(
+            body,
+            "%i.{at} = {index}
+            %w.{at} = {extend} i32 %i.{at} to i64
+            %p.{at} = getelementptr i32, ptr %to, i64 %w.{at}
+            store volatile i32 {at}, ptr %p.{at}"
+        );
+    }
+    Ok(format!(
+        "define void @f(ptr %to, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %narrow.first = trunc i64 %first to i32
+          %narrow.end = trunc i64 %end to i32
+          %last = add i32 {end}, 0
+          br label %loop
+        loop: %k = phi i32 [ {start}, %entry ], [ %k.next, %loop ]
+          {body}
+          %k.next = add i32 %k, 1
+          %done = {goes}
+          br i1 %done, label %out, label %loop
+        out: ret void
+        }}"
+    ))
+}
+
+#[test]
+fn indices_of_64_bits_are_those_of_32() {
+    do_the_same(
+        narrow_indices,
+        |context, module, machine| widen(context, module, machine).unwrap(),
+        |before, after| after.matches("store").count() > before.matches("store").count(),
+    );
 }

@@ -83,7 +83,13 @@ const MOST_ROUNDS: usize = 3;
 pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
+    if level.is_for_speed() {
+        time!(loops::delay(context, module));
+    }
     time!(optimize::run_level(module, machine, level, *arch))?;
+    if level.is_for_speed() {
+        time!(loops::resume(context, module));
+    }
     if level != OptLevel::O0 {
         time!(libdevice::fold(context, module, machine))?;
     }
@@ -96,11 +102,13 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(divisions::narrow(context, module))?;
         time!(loops::keep(context, module))?;
         let unrolled = time!(loops::unroll(context, module));
+        time!(loops::widen(context, module, machine))?;
         time!(loops::count(context, module, machine))?;
         time!(loops::pass(context, module, machine))?;
         time!(loops::split(context, module, machine))?;
         time!(loops::shorten(context, module))?;
         time!(loops::batch(context, module, machine, &program.table))?;
+        time!(loops::foresee(context, module, machine))?;
         time!(optimize::run_level(module, machine, level, *arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if !unrolled {
@@ -125,6 +133,9 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     time!(barriers::align(context, module, level))?;
     time!(checks::separate(context, module, *arch))?;
     time!(memory::order(context, module, machine, &program.table, *arch, level))?;
+    if level.is_for_speed() {
+        time!(loops::spread(context, module, machine))?;
+    }
     time!(float::lower(context, module, level))?;
     if level.is_for_speed() {
         time!(addresses::share(context, module));
