@@ -101,7 +101,7 @@ fn write_package(source: &Path, used: &str) {
     // The debugger stops where a panic traps, whatever panics end by default.
     let text = format!(
         "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[lib]\npath = {source:?}\n\n\
-         [package.metadata.ptx]\nafter-panic = \"trap\"\n\n[dependencies]\nptx = {{ path = {ptx:?} }}\n{used}"
+         [package.metadata.ptx]\nafter-panic = \"trap\"\n\n[dependencies]\nptx = {{ path = {ptx:?}, features = [\"half\"] }}\n{used}"
     );
     write(&folder.join("Cargo.toml"), &text);
 }
