@@ -7,6 +7,10 @@ use ptx::cudarc::driver::{CudaSlice, DevicePtr, result};
 use ptx::{Device, Image, Linking, Object};
 use ptx_test_cases::debugger::{Arg, Case};
 
+/// Bytes of stack that the runtime gives threads whose kernels' need ptxas cannot say. A launch by the driver's function alone
+/// leaves them with 1 KiB.
+const STACK: usize = 8 << 10;
+
 /// Launches the case and waits. Everything is freed in the end, so that a leak is the kernel's.
 pub fn launch(source: &Path, cubin: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(source).map_err(|error| format!("{}: {error}", source.display()))?;
@@ -18,6 +22,7 @@ pub fn launch(source: &Path, cubin: &Path) -> Result<(), String> {
 fn run(case: &Case, cubin: Vec<u8>) -> Result<(), String> {
     let text = |error: ptx::Error| error.to_string();
     let device = Device::first().map_err(text)?;
+    device.set_stack_size(STACK).map_err(text)?;
     // An image lives as long as the program that it is embedded in.
     let object = Object { arch: "sm_90", ptx: "", ptx_path: "", cubin: Some(cubin.leak()) };
     // SAFETY: ptxas wrote the cubin for sm_90. No kernel is described: the launch below is the only one.
