@@ -45,6 +45,7 @@ mod phases;
 mod products;
 pub mod ptx_text;
 pub mod ptxas;
+mod remainders;
 pub mod report;
 pub mod request;
 pub mod scratch;

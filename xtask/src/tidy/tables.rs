@@ -100,6 +100,7 @@ pub const FLOORS: &[Floor] = &[
             "optimize",
             "panics",
             "products",
+            "remainders",
             "stacks",
             "verify",
             "workarounds",

@@ -12,7 +12,8 @@
 //!
 //! A slice's iterator stands still when it has come to its end, and `any`, `find` and `position` leave the loop there. LLVM
 //! folds the choice only where it stands behind the branch. Left in the loop, it takes two instructions a round, the
-//! loop has no constant step, and so no count.
+//! loop has no constant step, and so no count. A condition that is extended is a choice between 1, or -1, and 0: so LLVM
+//! writes the step of `windows`.
 //!
 //! Sound: where a use is reached, the branch has gone the way for which the choice is that operand. What is computed from it
 //! before the branch does no harm (`is_pure`), and nobody looks at it where the branch went the other way.
@@ -30,21 +31,35 @@ const MOST_USERS: usize = 16;
 
 /// Has what uses a choice use one of its operands where that is known.
 pub fn decide(function: FunctionValue<'_>) {
-    let is_choice = |instruction: &InstructionValue<'_>| instruction.get_opcode() == InstructionOpcode::Select;
-    let choices: Vec<_> = llvm::instructions(function).filter(is_choice).collect();
+    let choices: Vec<_> = llvm::instructions(function).filter_map(|from| Some((from, parts(from)?))).collect();
     if choices.is_empty() {
         return;
     }
     let graph = Graph::of(function);
-    for choice in choices {
-        let Some(BasicValueEnum::IntValue(condition)) = operand(choice, 0) else { continue };
-        let (Some(then), Some(other)) = (operand(choice, 1), operand(choice, 2)) else { continue };
+    for (choice, (condition, then, other)) in choices {
         for (from, targets) in branches_by(condition) {
             for (to, value) in [(targets.0, then), (targets.1, other)] {
                 replace(choice, value, &Side { graph: &graph, from, to });
             }
         }
     }
+}
+
+/// The condition of a choice, and what it is where that holds and where not.
+fn parts(choice: InstructionValue<'_>) -> Option<(IntValue<'_>, BasicValueEnum<'_>, BasicValueEnum<'_>)> {
+    let (of_1, of_0) = match choice.get_opcode() {
+        InstructionOpcode::Select => (operand(choice, 1)?, operand(choice, 2)?),
+        opcode @ (InstructionOpcode::ZExt | InstructionOpcode::SExt) => {
+            let BasicValueEnum::IntValue(extended) = llvm::result(choice) else { return None };
+            let number = extended.get_type();
+            let is_signed = opcode == InstructionOpcode::SExt;
+            let then = if is_signed { number.const_all_ones() } else { number.const_int(1, false) };
+            (then.into(), number.const_zero().into())
+        }
+        _ => return None,
+    };
+    let BasicValueEnum::IntValue(condition) = operand(choice, 0)? else { return None };
+    (condition.get_type().get_bit_width() == 1).then_some((condition, of_1, of_0))
 }
 
 /// The branches by a condition, and where each goes if it holds and if not.
@@ -174,6 +189,34 @@ mod tests {
             out: ret void",
         );
         assert!(ir.contains("%next = add i64 %at, %a"), "{ir}");
+    }
+
+    #[test]
+    fn a_condition_that_is_extended_is_a_choice() {
+        let ir = decided(
+            "entry: br label %loop
+            loop: %left = phi i64 [ %a, %entry ], [ %fewer, %loop ]
+              %at = phi ptr [ %to, %entry ], [ %next, %loop ]
+              store i8 0, ptr %at
+              %more = icmp ugt i64 %left, 1
+              %step = zext i1 %more to i64
+              %next = getelementptr i8, ptr %at, i64 %step
+              %less = sext i1 %more to i64
+              %fewer = add i64 %left, %less
+              br i1 %more, label %loop, label %out
+            out: ret void",
+        );
+        assert!(ir.contains("getelementptr i8, ptr %at, i64 1") && ir.contains("%fewer = add i64 %left, -1"), "{ir}");
+        // What is behind the loop sees the other side, too.
+        let ir = decided(
+            "entry: %x = zext i1 %c to i64
+              br i1 %c, label %yes, label %no
+            yes: store i64 %x, ptr %to
+              br label %no
+            no: store i64 %x, ptr %end
+              ret void",
+        );
+        assert!(ir.contains("store i64 1, ptr %to") && ir.contains("store i64 %x, ptr %end"), "{ir}");
     }
 
     #[test]

@@ -46,6 +46,7 @@ use crate::llvm::{
     InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, PointerValue, TargetMachine, Unroll,
 };
 
+use super::branches::panics;
 use super::checks::{Emit, Shape};
 use super::natural::{self, Graph, Loop};
 
@@ -162,9 +163,8 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
                 Some((then, other)) => {
                     let goes_on = found.contains(then);
                     let (inside, outside) = if goes_on { (then, other) } else { (other, then) };
-                    let panics = outside.get_terminator()?.get_opcode() == InstructionOpcode::Unreachable;
                     let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
-                    if found.contains(outside) || !panics {
+                    if found.contains(outside) || !panics(outside) {
                         return None;
                     }
                     checks.push((condition, goes_on));

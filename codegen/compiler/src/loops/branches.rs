@@ -26,6 +26,20 @@ impl<'ctx> Branch<'ctx> {
     }
 }
 
+/// Blocks between a loop and the panic that it ends in: of the exit that two loops have in common, each has a block of its own.
+const MOST_JUMPS: usize = 4;
+
+/// Whether a block outside of a loop leads to a panic and nowhere else.
+pub fn panics<'ctx>(outside: BasicBlock<'ctx>) -> bool {
+    let next = |block: &BasicBlock<'ctx>| {
+        let end = block.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
+        let [target] = llvm::block_operands(end)[..] else { return None };
+        Some(target)
+    };
+    let is_end = |end: InstructionValue<'_>| end.get_opcode() == InstructionOpcode::Unreachable;
+    std::iter::successors(Some(outside), next).take(MOST_JUMPS).any(|block| block.get_terminator().is_some_and(is_end))
+}
+
 /// An operand that is an integer.
 pub fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
     match instruction.get_operand(index)?.value()? {

@@ -31,7 +31,7 @@ use crate::llvm::{
     InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
 };
 
-use super::branches::{Branch, integer, is_convergent};
+use super::branches::{Branch, integer, is_convergent, panics};
 use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is copied.
@@ -211,10 +211,9 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
             IntPredicate::ULE => (branch.right, branch.left, branch.other, branch.then),
             _ => return None,
         };
-        let panics = outside.get_terminator().is_some_and(|end| end.get_opcode() == InstructionOpcode::Unreachable);
         let known = self.is_invariant(len) && !self.is_invariant(index) && self.is_affine(index, MOST_STEPS);
         let stays = self.found.contains(inside) && !self.found.contains(outside) && inside != self.found.head;
-        (panics && known && stays).then_some(Check { block, index, len, inside_first: inside == branch.then })
+        (panics(outside) && known && stays).then_some(Check { block, index, len, inside_first: inside == branch.then })
     }
 
     /// A number that each round adds to: its first value, and what is added.
@@ -427,7 +426,11 @@ mod tests {
     /// A loop over `%k` from 0 by 1 whose body computes `%index` and loads the element, after [`split`] and the passes behind
     /// it; `condition` is what its last block ends in.
     fn split_loop(index: &str, condition: &str, more: &str) -> String {
-        let text = format!(
+        split_text(&text_of_loop(index, condition, more))
+    }
+
+    fn text_of_loop(index: &str, condition: &str, more: &str) -> String {
+        format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
             declare void @__rust_ptx_panic_with_2(ptr, ptr, i64, i64) noreturn
@@ -452,7 +455,10 @@ mod tests {
               call void @__rust_ptx_panic_with_2(ptr null, ptr null, i64 %len, i64 %index)
               unreachable
             }}"
-        );
+        )
+    }
+
+    fn split_text(text: &str) -> String {
         let context = Context::create();
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
@@ -490,6 +496,20 @@ mod tests {
                 assert_eq!(ir.contains("llvm.usub.sat"), condition == WHILE, "{ir}");
             }
         }
+    }
+
+    #[test]
+    fn a_panic_that_several_loops_lead_to_is_one() {
+        // Each loop has a block of its own before the one that both leave to, once LLVM has simplified them.
+        let text = text_of_loop("%index = add i64 %k, %stride", UNTIL, "").replace("label %panic", "label %way");
+        let ir = split_text(&text.replace("panic:\n", "way: br label %panic\n panic:\n"));
+        assert_eq!(checks_and_loads(&ir), (1, 2), "{ir}");
+        // What leaves the loop for something else is no check.
+        let text = text.replace("panic:\n", "way: store i32 %sum, ptr %data\n br label %end\n panic:\n");
+        let ir = split_text(
+            &text.replace("ret i32 %more", "%all = phi i32 [ %more, %inside ], [ %sum, %way ]\n ret i32 %all"),
+        );
+        assert_eq!(checks_and_loads(&ir), (1, 1), "{ir}");
     }
 
     #[test]

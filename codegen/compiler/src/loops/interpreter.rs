@@ -292,6 +292,8 @@ impl State {
                     _ if divides && b == 0 => return None,
                     "udiv" => (a / b, sa, Some(ua)),
                     "urem" => (a % b, sa, Some(ua)),
+                    "srem" if sb == -1 && signed(a, bits) == signed(1 << (bits - 1), bits) => return None,
+                    "srem" => (signed(a, bits).wrapping_rem(signed(b, bits)).cast_unsigned(), sa, Some(ua)),
                     _ => panic!("no operation {op}"),
                 };
                 let plain =

@@ -1,4 +1,4 @@
-//! Counts the rounds of loops that go on by a step only known at run time.
+//! Counts the rounds of loops that go on by a step of which LLVM does not see how often it is taken.
 //!
 //! ```text
 //! before: loop: %i = phi i64 [ %first, %before ], [ %next, %loop ]
@@ -12,9 +12,11 @@
 //! how often they go on, and may not see that they end. nvcc divides. Two forms are known:
 //!
 //! - The next index is compared with a bound. Where `%n + %step` would overflow, or the step is 0, the index may jump over
-//!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted.
-//! - What is left of a slice, in elements, is compared with the step less one. It shrinks by the step while it is not
-//!   smaller, so it never wraps, and is divided by the step.
+//!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted. A constant step LLVM
+//!   counts by itself, but not where the loop checks an index: then the twin is what [`super::checks`] and
+//!   [`super::batches`] look for (`while j < end { …; j += 32 }`).
+//! - What is left of a slice, in elements or in bytes, is compared with the step less one, or with the step itself. It shrinks
+//!   by the step while it is not smaller, so it never wraps, and is divided by the step.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -23,11 +25,14 @@ use crate::llvm::{
     InstructionValue, IntPredicate, IntValue, Intrinsic, Module, PointerValue, TargetMachine, Unroll,
 };
 
-use super::branches::{Branch, integer, is_convergent};
+use super::branches::{Branch, integer, is_convergent, panics};
 use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
 const MOST_INSTRUCTIONS: usize = 60;
+
+/// Constant steps of loops with checks: a block's threads, a warp's lanes, elements of a vector.
+const MOST_CONSTANT: u64 = 1 << 16;
 
 /// How deep what is compared may be computed.
 const MOST_STEPS: u32 = 8;
@@ -85,15 +90,41 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
         let (small, large) = match (branch.predicate, goes_on) {
             (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => (branch.left, branch.right),
             (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => (branch.right, branch.left),
+            // Not less than a constant is more than what comes before it.
+            (IntPredicate::UGE, true) | (IntPredicate::ULT, false) => (before_constant(branch.right)?, branch.left),
             _ => return None,
         };
         let (step, form) = if found.is_invariant(large.into()) {
-            (step_of_sum(found, small)?, Form::Below { next: small, bound: large })
+            let step = step_of_sum(found, small)?;
+            let is_counted = step.get_zero_extended_constant().is_some_and(|step| {
+                let is_small = (2..=MOST_CONSTANT).contains(&step);
+                !is_small || !checks(found, latch)
+            });
+            if is_counted {
+                return None;
+            }
+            (step, Form::Below { next: small, bound: large })
         } else {
             (step_of_rest(found, small, large)?, Form::Left(large))
         };
         Some(Self { found, before, latch, goes_on, step, form })
     }
+}
+
+/// The constant before a constant.
+fn before_constant(value: IntValue<'_>) -> Option<IntValue<'_>> {
+    let number = value.get_zero_extended_constant().filter(|number| *number > 0)?;
+    Some(value.get_type().const_int(number - 1, false))
+}
+
+/// Whether a loop may end in a panic, but for its last block.
+fn checks<'ctx>(found: &Loop<'ctx>, latch: BasicBlock<'ctx>) -> bool {
+    let leaves = |block: &BasicBlock<'ctx>| {
+        let (then, other) = block.get_terminator().and_then(llvm::branch_targets)?;
+        let outside = if found.contains(then) { other } else { then };
+        Some(!found.contains(outside) && panics(outside))
+    };
+    found.blocks.iter().filter(|block| **block != latch).any(|block| leaves(block) == Some(true))
 }
 
 /// Which of a loop's blocks an instruction is in, and which of the block's instructions it is.
@@ -102,7 +133,7 @@ fn place<'ctx>(found: &Loop<'ctx>, instruction: InstructionValue<'ctx>) -> Optio
     Some((block, found.blocks[block].get_instructions().position(|other| other == instruction)?))
 }
 
-/// What is added to a phi of the head to make its next value, if that does not change and is no constant.
+/// What is added to a phi of the head to make its next value, if that does not change.
 fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
     let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
     let parts = [integer(sum, 0)?, integer(sum, 1)?];
@@ -110,7 +141,7 @@ fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValu
         .iter()
         .position(|part| found.incoming(*part).is_some_and(|(_, value)| value == BasicValueEnum::from(next)))?;
     let step = parts[1 - phi];
-    (found.is_invariant(step.into()) && !step.is_const()).then_some(step)
+    found.is_invariant(step.into()).then_some(step)
 }
 
 /// By how much what is left of a slice shrinks, if that is one more than `less`, with which it is compared.
@@ -358,10 +389,59 @@ mod tests {
     }
 
     #[test]
+    fn a_constant_step_is_counted_where_an_index_is_checked() {
+        let body = |step| {
+            format!(
+                "entry: br label %loop
+                loop: %i = phi i64 [ %first, %entry ], [ %next, %inside ]
+                  %sum = phi i32 [ 0, %entry ], [ %more, %inside ]
+                  %below = icmp ult i64 %i, 1000
+                  br i1 %below, label %inside, label %panic
+                inside: %at = getelementptr i32, ptr %data, i64 %i
+                  %x = load i32, ptr %at
+                  %more = add i32 %sum, %x
+                  %next = add i64 %i, {step}
+                  %go = icmp ult i64 %next, %n
+                  br i1 %go, label %loop, label %end
+                end: ret i32 %more
+                panic: unreachable"
+            )
+        };
+        let ir = counted(&body(32));
+        assert_eq!((ir.matches("load i32").count(), ir.matches("add nuw i64").count()), (2, 2), "{ir}");
+        assert!(ir.contains("sub i64 0, ") && ir.contains("icmp ule i64 32, "), "{ir}");
+        for step in [1, -8] {
+            assert_eq!(counted(&body(step)).matches("load i32").count(), 1, "{step}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_in_bytes_is_compared_with_a_constant() {
+        let ir = counted(
+            "entry: %e = ptrtoint ptr %behind to i64
+              br label %loop
+            loop: %p = phi ptr [ %data, %entry ], [ %next, %loop ]
+              %sum = phi i32 [ 0, %entry ], [ %more, %loop ]
+              %at = getelementptr i8, ptr %p, i64 124
+              %next = getelementptr i8, ptr %p, i64 128
+              %x = load i32, ptr %at
+              %more = add i32 %sum, %x
+              %a = ptrtoint ptr %next to i64
+              %left = sub nuw i64 %e, %a
+              %done = icmp ult i64 %left, 128
+              br i1 %done, label %end, label %loop
+            end: ret i32 %more",
+        );
+        // In the first round, and divided by the step.
+        assert!(ir.contains(", 128") && ir.contains("phi i64 [ 0, ") && ir.contains("icmp eq i64"), "{ir}");
+        assert!(!ir.contains("br i1 %done"), "{ir}");
+    }
+
+    #[test]
     fn others_stay_as_they_are() {
         let go = "br i1 %go, label %loop, label %end";
         for (condition, step) in [
-            // LLVM counts constant steps by itself; a product is no sum; what is equal may never be met.
+            // LLVM counts constant steps by itself where nothing is checked; a product is no sum; what is equal may never be met.
             (format!("%go = icmp ult i64 %next, %n\n {go}"), "4"),
             (format!("%go = icmp ult i64 %next, %n\n {go}"), "%i"),
             (format!("%go = icmp ne i64 %next, %n\n {go}"), "%step"),

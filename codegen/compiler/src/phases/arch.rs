@@ -28,6 +28,7 @@ use crate::optimize;
 use crate::panics;
 use crate::products;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
+use crate::remainders;
 use crate::report::Report;
 use crate::request::{AfterPanic, Emit, Linking, OptLevel};
 use crate::stacks::{self, Calls};
@@ -99,6 +100,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
+        time!(remainders::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(loops::keep(context, module))?;
         let unrolled = time!(loops::unroll(context, module));
@@ -116,6 +118,8 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         }
     }
     if level.is_for_speed() {
+        // LLVM may have unrolled a loop over neighbours at last.
+        time!(remainders::fold(context, module))?;
         time!(checks::merge(context, module, machine))?;
         time!(indices::narrow(context, module, machine, *arch))?;
         time!(indices::halve(context, module))?;
