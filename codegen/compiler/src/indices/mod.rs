@@ -351,7 +351,7 @@ mod tests {
         assert!(!test.contains("load"), "{ir}");
         // Checks and panics of one copy have 64 bits, those of the other 32.
         assert_eq!(rest.matches("icmp ult i64 %").count(), 8 + 2, "{ir}");
-        assert_eq!(rest.matches("mul nsw i32").count(), 1, "{ir}");
+        assert_eq!(rest.matches("mul nuw nsw i32").count(), 1, "{ir}");
         assert_eq!(rest.matches("mul i64").count(), 1, "{ir}");
         assert_eq!(ir.matches("call void @__rust_ptx_panic_with_1").count(), 2, "{ir}");
     }
@@ -419,7 +419,7 @@ mod tests {
         ] {
             let ir = narrowed(convention, guard, more);
             assert_eq!(loads(&ir), 8, "{convention}, {guard}, {more}: {ir}");
-            assert!(!ir.contains("mul nsw i32"), "{ir}");
+            assert!(!ir.contains("mul nuw nsw i32"), "{ir}");
         }
     }
 }
