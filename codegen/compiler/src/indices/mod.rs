@@ -26,10 +26,15 @@
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
+//! Then checks go that others imply (`implied.rs`), which small numbers show.
+//!
 //! Not where something convergent is in the kernel, as a barrier, nor where it has local variables. And only where enough
 //! is gained, which counts twice in a loop: each copy is code that ptxas compiles and a GPU's cache may hold.
 
 mod halves;
+mod implied;
+mod numbers;
+mod places;
 mod plan;
 mod positions;
 #[cfg(test)]
@@ -38,6 +43,7 @@ mod ranges;
 mod registers;
 mod rewrite;
 mod rounds;
+mod sums;
 
 use std::collections::HashMap;
 
@@ -84,6 +90,13 @@ pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Tar
         copied.extend(has_copy.then_some(kernel));
     }
     if !copied.is_empty() {
+        clean(module, machine)?;
+    }
+    let mut has_fewer_checks = false;
+    for kernel in &copied {
+        has_fewer_checks |= implied::remove(context, *kernel)?;
+    }
+    if has_fewer_checks {
         clean(module, machine)?;
     }
     copied.into_iter().for_each(|kernel| registers::limit(context, kernel, arch));
