@@ -51,7 +51,9 @@ pub fn index_1d() -> ThreadIndex {
     if (rows_and_layers() ^ 1) | columns_over_u32() != 0 {
         more_than_one_dimension();
     }
-    ThreadIndex { value: column(), stays_with_its_thread: PhantomData }
+    // SAFETY: it was just checked.
+    let value = unsafe { checked_column() };
+    ThreadIndex { value, stays_with_its_thread: PhantomData }
 }
 
 #[cold]
@@ -80,6 +82,18 @@ fn columns_over_u32() -> u32 {
 #[inline(always)]
 fn column() -> u32 {
     ctaid_x().wrapping_mul(ntid_x()).wrapping_add(tid_x())
+}
+
+/// The same, of which LLVM is told that it is not the largest number: the next one is no 0.
+///
+/// # Safety
+/// There must be fewer than 2^32 threads in the first dimension.
+#[inline(always)]
+unsafe fn checked_column() -> u32 {
+    let column = column();
+    // SAFETY: positions begin at 0, so the last one is below 2^32 - 1.
+    unsafe { core::hint::assert_unchecked(column != u32::MAX) };
+    column
 }
 
 /// The thread's position in the second dimension. It fits: CUDA has at most 65,535 blocks there, of 1,024 threads (CUDA C++
@@ -136,7 +150,9 @@ pub fn index_2d() -> Index2d {
     if ((ntid_z() | nctaid_z()) ^ 1) | columns_over_u32() != 0 {
         more_than_two_dimensions();
     }
-    Index2d { x: column(), y: row(), stays_with_its_thread: PhantomData }
+    // SAFETY: it was just checked.
+    let x = unsafe { checked_column() };
+    Index2d { x, y: row(), stays_with_its_thread: PhantomData }
 }
 
 #[cold]
@@ -195,7 +211,9 @@ pub fn index_3d() -> Index3d {
     if columns_over_u32() != 0 {
         too_many_columns();
     }
-    Index3d { x: column(), y: row(), z: layer(), stays_with_its_thread: PhantomData }
+    // SAFETY: it was just checked.
+    let x = unsafe { checked_column() };
+    Index3d { x, y: row(), z: layer(), stays_with_its_thread: PhantomData }
 }
 
 #[cold]

@@ -7,11 +7,13 @@
 //!         rest: br label %end
 //!         end:  phi i1 [ true, %a ], [ %y, %four ], [ false, %rest ]
 //! after:  a:  %y = icmp eq i8 %me, 1
-//!             select i1 (icmp eq i8 %x, 4), i1 %y, i1 false
-//!             select i1 (icmp eq i8 %x, 3), i1 true, i1 …
+//!             %four = select i1 (icmp eq i8 %x, 4), i1 %y, i1 false
+//!             or i1 %four, (icmp eq i8 %x, 3)
 //! ```
 //!
 //! So LLVM writes `x == 3 || x == 4 && me == 1`. A value that no arm asks for may mean nothing; `select` does not look at it.
+//! Where all other numbers choose `false`, the cases are joined by `or`: %x is one number, so where it is that of a case, all
+//! other cases are `false`. A choice between two conditions would be twice as many instructions.
 
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
@@ -109,7 +111,15 @@ impl<'ctx> Choice<'ctx> {
             let Some(mut value) = told(self.rest) else { return Ok(()) };
             for (is_case, (_, arm)) in is_case.iter().zip(&self.cases) {
                 let Some(chosen) = told(*arm) else { return Ok(()) };
-                value = builder.build_select(*is_case, chosen, value, "")?;
+                value = match (chosen, value) {
+                    (BasicValueEnum::IntValue(chosen), BasicValueEnum::IntValue(others))
+                        if is_false(told(self.rest)) =>
+                    {
+                        let chosen = builder.build_select(*is_case, chosen, chosen.get_type().const_zero(), "")?;
+                        builder.build_or(chosen.into_int_value(), others, "")?.into()
+                    }
+                    _ => builder.build_select(*is_case, chosen, value, "")?,
+                };
             }
             values.push(value);
         }
@@ -125,6 +135,12 @@ impl<'ctx> Choice<'ctx> {
         self.switch.erase_from_basic_block();
         Ok(())
     }
+}
+
+/// Whether a value is a condition that never holds.
+fn is_false(value: Option<BasicValueEnum<'_>>) -> bool {
+    let Some(BasicValueEnum::IntValue(value)) = value else { return false };
+    value.get_type().get_bit_width() == 1 && value.get_zero_extended_constant() == Some(0)
 }
 
 /// What a block does before it ends.

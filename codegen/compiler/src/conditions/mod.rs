@@ -177,6 +177,28 @@ mod tests {
     }
 
     #[test]
+    fn a_match_that_is_a_condition_joins_its_cases() {
+        let condition = |rest: &str| {
+            joined(&format!(
+                "define i1 @f(i8 %x, i8 %me) {{
+                entry: switch i8 %x, label %rest [i8 3, label %end i8 4, label %four]
+                four: %z = icmp eq i8 %me, 1
+                  br label %end
+                rest: br label %end
+                end: %y = phi i1 [ true, %entry ], [ %z, %four ], [ {rest}, %rest ]
+                  ret i1 %y
+                }}"
+            ))
+        };
+        let ir = condition("false");
+        assert_eq!((ir.matches("or i1").count(), ir.matches("select").count()), (1, 1), "{ir}");
+        assert!(ir.contains(", i1 false"), "{ir}");
+        // Then the cases are not `false` where another one is chosen.
+        let ir = condition("true");
+        assert!(!ir.contains("or i1"), "{ir}");
+    }
+
+    #[test]
     fn a_match_that_loads_or_has_many_arms_keeps_its_branches() {
         let ir = chosen("i8 3, label %end i8 4, label %four", "%z = load i8, ptr %from");
         assert!(ir.contains("switch"), "{ir}");

@@ -26,10 +26,15 @@
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
+//! Then checks go that others imply (`implied.rs`), which small numbers show.
+//!
 //! Not where something convergent is in the kernel, as a barrier, nor where it has local variables. And only where enough
 //! is gained, which counts twice in a loop: each copy is code that ptxas compiles and a GPU's cache may hold.
 
 mod halves;
+mod implied;
+mod numbers;
+mod places;
 mod plan;
 mod positions;
 #[cfg(test)]
@@ -38,6 +43,7 @@ mod ranges;
 mod registers;
 mod rewrite;
 mod rounds;
+mod sums;
 
 use std::collections::HashMap;
 
@@ -52,8 +58,8 @@ use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AnyTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
-    InstructionValue, IntPredicate, IntValue, Module, TargetMachine, Use,
+    self, AnyTypeEnum, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, TargetMachine, Use,
 };
 use crate::loops::{Graph, is_convergent};
 
@@ -84,11 +90,22 @@ pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Tar
         copied.extend(has_copy.then_some(kernel));
     }
     if !copied.is_empty() {
-        llvm::run_passes(module, machine, CLEAN)
-            .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
+        clean(module, machine)?;
+    }
+    let mut has_fewer_checks = false;
+    for kernel in &copied {
+        has_fewer_checks |= implied::remove(context, *kernel)?;
+    }
+    if has_fewer_checks {
+        clean(module, machine)?;
     }
     copied.into_iter().for_each(|kernel| registers::limit(context, kernel, arch));
     Ok(())
+}
+
+fn clean(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    llvm::run_passes(module, machine, CLEAN)
+        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")).into())
 }
 
 fn narrow_one<'ctx>(
@@ -128,14 +145,25 @@ fn narrow_one<'ctx>(
     let Some((limits, plan)) = best else { return Ok(false) };
     let Some(entry) = kernel.get_first_basic_block() else { return Ok(false) };
     let blocks = kernel.get_basic_blocks();
-    let wide = llvm::copy_blocks(context, kernel, &blocks);
     let chooses = context.prepend_basic_block(entry, "");
     let builder = context.create_builder();
     builder.position_at_end(chooses);
+    hoist_positions(&builder, entry);
+    let wide = llvm::copy_blocks(context, kernel, &blocks);
     let small = are_small(context, &builder, kernel, &limits)?;
     let end = builder.build_conditional_branch(small, entry, wide[0])?;
     Rewrite::new(context, module, &plan, end).write()?;
     Ok(true)
+}
+
+/// Moves what both copies would begin with to where the builder stands: reading a thread's position, which takes as long as
+/// what the test looks at. ptxas moves nothing across the test, so each copy would only begin to read it then. Not what is
+/// computed of it: if the other copy had no register for that, ptxas would store it to local memory before the test.
+fn hoist_positions<'ctx>(builder: &Builder<'ctx>, entry: BasicBlock<'ctx>) {
+    for read in entry.get_instructions().filter(|from| llvm::is_position(*from)).collect::<Vec<_>>() {
+        read.remove_from_basic_block();
+        builder.insert_instruction(&read, None);
+    }
 }
 
 /// What a kernel is given, and how many bits the test allows each.
@@ -298,9 +326,12 @@ mod tests {
             target triple = \"nvptx64-nvidia-cuda\"
             declare void @__rust_ptx_panic_with_1(i64) noreturn
             declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+            declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
             define {convention} void @f(ptr %from, i64 %len, i64 %width, i64 %height, i32 %x.32, i32 %y.32, ptr %to) {{
             entry:
-              %x = zext i32 %x.32 to i64
+              %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+              %x.sum = add i32 %x.32, %tid
+              %x = zext i32 %x.sum to i64
               %y = zext i32 %y.32 to i64
               %x.inside = icmp ult i64 %x, %width
               %y.inside = icmp ult i64 %y, %height
@@ -351,7 +382,7 @@ mod tests {
         assert!(!test.contains("load"), "{ir}");
         // Checks and panics of one copy have 64 bits, those of the other 32.
         assert_eq!(rest.matches("icmp ult i64 %").count(), 8 + 2, "{ir}");
-        assert_eq!(rest.matches("mul nsw i32").count(), 1, "{ir}");
+        assert_eq!(rest.matches("mul nuw nsw i32").count(), 1, "{ir}");
         assert_eq!(rest.matches("mul i64").count(), 1, "{ir}");
         assert_eq!(ir.matches("call void @__rust_ptx_panic_with_1").count(), 2, "{ir}");
     }
@@ -366,6 +397,14 @@ mod tests {
         assert_eq!((ir.matches("sitofp i32").count(), ir.matches("uitofp i64").count()), (0, 2), "{ir}");
         let ir = narrowed(KERNEL, "%inside", &more.replace("%i4", "%minus").replace("uitofp", "sitofp"));
         assert_eq!((ir.matches("sitofp i32").count(), ir.matches("sitofp i64").count()), (1, 1), "{ir}");
+    }
+
+    #[test]
+    fn positions_are_read_before_the_test() {
+        let ir = narrowed(KERNEL, "%inside", "");
+        let (test, rest) = ir.split_once("br i1").unwrap();
+        assert!(test.contains("sreg.tid.x()") && !rest.contains("sreg.tid.x()"), "{ir}");
+        assert_eq!(rest.matches("add i32 %x.32, %").count(), 2, "{ir}");
     }
 
     #[test]
@@ -419,7 +458,7 @@ mod tests {
         ] {
             let ir = narrowed(convention, guard, more);
             assert_eq!(loads(&ir), 8, "{convention}, {guard}, {more}: {ir}");
-            assert!(!ir.contains("mul nsw i32"), "{ir}");
+            assert!(!ir.contains("mul nuw nsw i32"), "{ir}");
         }
     }
 }

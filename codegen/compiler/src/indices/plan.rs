@@ -19,12 +19,18 @@ const MOST_LOOKS: u32 = 16;
 /// How an instruction of 64 bits is computed in 32.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Form {
-    /// By the same operation on the lower halves; with the flag that says that it does not overflow.
-    Lower { no_wrap: bool },
+    /// By the same operation on the lower halves; with the flags that say that it does not overflow as a number with a sign,
+    /// and as one without.
+    Lower { no_wrap: bool, no_unsigned_wrap: bool },
     /// By the same operation, since no operand is negative or has more bits.
     Small,
     /// Not at all: the lower half is taken of what it computes.
     Cut,
+}
+
+impl Form {
+    /// On the lower halves, with nothing known of an overflow.
+    const WRAPS: Self = Self::Lower { no_wrap: false, no_unsigned_wrap: false };
 }
 
 /// For how many instructions one in a loop counts.
@@ -335,11 +341,13 @@ fn form_of<'ctx>(
     match from.get_opcode() {
         _ if !is_arithmetic(from) => Form::Cut,
         Op::Add | Op::Sub | Op::Mul => {
-            Form::Lower { no_wrap: all(Interval::is_narrow) && ranges.of(value, facts).is_narrow() }
+            let no_wrap = all(Interval::is_narrow) && ranges.of(value, facts).is_narrow();
+            let is_small = all(Interval::is_small) && ranges.of(value, facts).is_small();
+            Form::Lower { no_wrap, no_unsigned_wrap: is_small && from.get_opcode() == Op::Mul }
         }
-        Op::And | Op::Or | Op::Xor | Op::Select | Op::Phi | Op::ZExt | Op::SExt => Form::Lower { no_wrap: false },
+        Op::And | Op::Or | Op::Xor | Op::Select | Op::Phi | Op::ZExt | Op::SExt => Form::WRAPS,
         // Shifts by more than the width mean nothing.
-        Op::Shl if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) => Form::Lower { no_wrap: false },
+        Op::Shl if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) => Form::WRAPS,
         Op::LShr if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) && all(Interval::is_small) => Form::Small,
         Op::UDiv | Op::URem | Op::Call if all(Interval::is_small) => Form::Small,
         _ => Form::Cut,

@@ -136,6 +136,73 @@ impl Text<'_, '_> {
         Ok(())
     }
 
+    /// Neighbours of an element of a matrix, of which all are checked at once; at times the thread is known to be inside.
+    fn neighbours(&mut self) -> Result<()> {
+        let extents = ["%n", "%m", "%w", "%h"];
+        let (width, height) = (*self.u.choose(&extents)?, *self.u.choose(&extents)?);
+        let mut conditions = Vec::new();
+        for (position, extent) in [("%x", width), ("%y", height)] {
+            if self.u.ratio(3, 4)? {
+                conditions.push(self.compute(&format!("icmp ult i64 {position}, {extent}")));
+            }
+            let next = self.compute(&format!("add i64 {position}, 1"));
+            match self.u.int_in_range(0..=4)? {
+                0 => conditions.push(self.compute(&format!("icmp ne i64 {position}, 0"))),
+                1 => conditions.push(self.compute(&format!("icmp ne i64 {next}, {extent}"))),
+                2 => conditions.push(self.compute(&format!("icmp ult i64 {next}, {extent}"))),
+                _ => {}
+            }
+        }
+        if self.u.ratio(1, 2)? {
+            for condition in std::mem::take(&mut conditions) {
+                self.guard(&condition, "0");
+            }
+        }
+        let column = self.wrapped("%x", width)?;
+        let lines = [self.wrapped("%y", height)?, self.wrapped("%y", height)?];
+        let mut indices = Vec::new();
+        for _ in 0..self.u.int_in_range(2..=6)? {
+            let line = self.u.choose(&lines)?.clone();
+            let row = self.compute(&format!("mul i64 {line}, {width}"));
+            let index = self.compute(&format!("add i64 {row}, {column}"));
+            let offset = *self.u.choose(&["0", "1", "-1", width, height])?;
+            let operation = self.u.choose(&["add", "add", "sub"])?;
+            let index = self.compute(&format!("{operation} i64 {index}, {offset}"));
+            let limit = if self.u.ratio(1, 8)? { "%m" } else { "%len" };
+            conditions.push(self.compute(&format!("icmp ult i64 {index}, {limit}")));
+            indices.push(index);
+        }
+        let mut all = conditions[0].clone();
+        for condition in &conditions[1..] {
+            all = self.compute(&format!("select i1 {all}, i1 {condition}, i1 false"));
+        }
+        self.guard(&all, "1");
+        for index in &indices {
+            let address = self.compute(&format!("getelementptr i32, ptr %to, i64 {index}"));
+            self.line(&format!("store volatile i32 9, ptr {address}, align 4"));
+        }
+        self.known.extend(indices);
+        Ok(())
+    }
+
+    /// A position, or a neighbour of it; at the edge, often one at the other edge.
+    fn wrapped(&mut self, position: &str, extent: &str) -> Result<String> {
+        Ok(match self.u.int_in_range(0..=4)? {
+            0 => {
+                let (at_edge, last) = (self.compute(&format!("icmp eq i64 {position}, 0")), self.name());
+                self.line(&format!("{last} = select i1 {at_edge}, i64 {extent}, i64 {position}"));
+                self.compute(&format!("add i64 {last}, -1"))
+            }
+            1 => {
+                let next = self.compute(&format!("add i64 {position}, 1"));
+                let at_edge = self.compute(&format!("icmp eq i64 {next}, {extent}"));
+                self.compute(&format!("select i1 {at_edge}, i64 0, i64 {next}"))
+            }
+            2 => self.compute(&format!("add i64 {position}, -1")),
+            _ => position.into(),
+        })
+    }
+
     fn guard(&mut self, condition: &str, told: &str) {
         let (inside, panic) = (self.label(), self.label());
         self.line(&format!("br i1 {condition}, label %{inside}, label %{panic}"));
@@ -216,14 +283,27 @@ impl Text<'_, '_> {
 
 /// A kernel that computes indices.
 fn kernel(u: &mut Unstructured<'_>) -> Result<String> {
-    let known = ["%len", "%n", "%m", "%x", "%y"].map(String::from).to_vec();
+    let known = ["%len", "%n", "%m", "%x", "%y", "%w", "%h"].map(String::from).to_vec();
     let mut text = Text { u, text: String::new(), known, block: "entry".into(), next: 0 };
     text.steps(0)?;
     for _ in 0..8 {
         text.arithmetic()?;
         text.checked_store()?;
     }
-    Ok(format!(
+    Ok(with_entry(["%n", "%m"], "", &text.text))
+}
+
+/// A kernel that reads and writes neighbours alone, of matrices that are not large.
+fn kernel_of_neighbours(u: &mut Unstructured<'_>) -> Result<String> {
+    let mut text = Text { u, text: String::new(), known: Vec::new(), block: "entry".into(), next: 0 };
+    text.neighbours()?;
+    let small = "  %n = and i64 %any_n, 32767\n  %m = and i64 %any_m, 32767\n";
+    Ok(with_entry(["%any_n", "%any_m"], small, &text.text))
+}
+
+/// A kernel that is given these two numbers beside others, and begins with what makes others of them.
+fn with_entry([n, m]: [&str; 2], begin: &str, text: &str) -> String {
+    format!(
         "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
 target triple = \"nvptx64-nvidia-cuda\"
 declare void @__rust_ptx_panic_with_1(i64) noreturn
@@ -232,14 +312,18 @@ declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.usub.sat.i64(i64, i64)
-define ptx_kernel void @f(ptr %to, i64 %len, i64 %n, i64 %m, i32 %a, i32 %b) {{
+declare void @llvm.assume(i1)
+define ptx_kernel void @f(ptr %to, i64 %len, i64 {n}, i64 {m}, i64 %view, i32 noundef %a, i32 noundef %b) {{
 entry:
+  %is_length = icmp sgt i64 %len, -1
+  call void @llvm.assume(i1 %is_length)
+  %w = and i64 %view, 4294967295
+  %h = lshr i64 %view, 32
   %x = zext i32 %a to i64
   %y = zext i32 %b to i64
-{}  ret void
-}}\n",
-        text.text
-    ))
+{begin}{text}  ret void
+}}\n"
+    )
 }
 
 /// The function as it is, and after the stage.
@@ -255,8 +339,13 @@ fn both(text: &str) -> (String, String) {
     (before, printed())
 }
 
-#[test]
-fn random_functions_do_the_same() {
+/// Whether enough functions do the same before and after, if they are run with such numbers.
+fn do_the_same(
+    kernel: impl Fn(&mut Unstructured<'_>) -> Result<String>,
+    lengths: &[u64],
+    positions: &[u32],
+    extents: &[u64],
+) -> bool {
     let (mut changed, mut runs) = (0, 0);
     arbtest::arbtest(|u| {
         let text = kernel(u)?;
@@ -267,12 +356,14 @@ fn random_functions_do_the_same() {
         changed += 1;
         let (old, new) = (Function::parse(&before), Function::parse(&after));
         for _ in 0..100 {
-            let mut length = || Ok(Value::Number(*u.choose(&LENGTHS)?, 64));
+            let mut length = || Ok(Value::Number(*u.choose(lengths)?, 64));
             let (len, n, m) = (length()?, length()?, length()?);
-            let mut position = || Ok(Value::Number(u64::from(*u.choose(&POSITIONS)?), 32));
+            let mut position = || Ok(Value::Number(u64::from(*u.choose(positions)?), 32));
             let (a, b) = (position()?, position()?);
+            let view = Value::Number(*u.choose(extents)? << 32 | *u.choose(extents)?, 64);
             let to = Value::Address(1 << 20);
-            let given = HashMap::from([("%to", to), ("%len", len), ("%n", n), ("%m", m), ("%a", a), ("%b", b)]);
+            let numbers = [("%n", n), ("%m", m), ("%any_n", n), ("%any_m", m), ("%view", view), ("%a", a), ("%b", b)];
+            let given = HashMap::from_iter([("%to", to), ("%len", len)].into_iter().chain(numbers));
             let (is, was) = (new.run(&given), old.run(&given));
             if was.iter().any(|event| matches!(event, Event::Undefined(_))) {
                 continue;
@@ -286,5 +377,16 @@ fn random_functions_do_the_same() {
     .size_min(600)
     .size_max(6000)
     .budget_ms(4000);
-    assert!(changed > 0 && runs > 0, "{changed} functions were changed, and run {runs} times");
+    changed > 0 && runs > 0
+}
+
+#[test]
+fn random_functions_do_the_same() {
+    assert!(do_the_same(kernel, &LENGTHS, &POSITIONS, &[0, 1, 3, 64, (1 << 15) - 1, 1 << 15, (1 << 32) - 1]));
+}
+
+#[test]
+fn random_neighbours_do_the_same() {
+    let lengths: Vec<u64> = (0..30).chain([32_767, 32_768, 65_536, 1 << 30, 1 << 40]).collect();
+    assert!(do_the_same(kernel_of_neighbours, &lengths, &[0, 1, 2, 3, 4, 5, u32::MAX], &[0, 1, 2, 3, 4, 5, 32_768]));
 }

@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
+use crate::intrinsics::dimensions;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
@@ -106,6 +107,9 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             let mut before = graph.before(block);
             if let (Some(from), None) = (before.next(), before.next()) {
                 ranges.learn_from_edge(from, block, &mut facts, MOST_STEPS);
+            }
+            for condition in assumed(block) {
+                ranges.follow(condition, true, &mut facts, (MOST_STEPS, MOST_STEPS));
             }
             let first = facts.len().saturating_sub(MOST_FACTS);
             ranges.at.insert(block, facts.split_off(first));
@@ -296,7 +300,10 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         let positive = |index| at(index).filter(|range| range.low >= 0);
         let bits = |index| integer(from, index).map(|value| value.get_type().get_bit_width());
         Some(match from.get_opcode() {
-            Op::Add => at(0)?.corners(at(1)?, |a, b| a + b),
+            Op::Add => match integer(from, 1).and_then(|by| negative(by)) {
+                Some(by) => at(0)?.corners(Interval::new(by, by), |a, b| a + b),
+                None => at(0)?.corners(at(1)?, |a, b| a + b),
+            },
             Op::Sub => at(0)?.corners(at(1)?, |a, b| a - b),
             // Two numbers of 64 bits have a product of 127.
             Op::Mul => {
@@ -377,6 +384,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 }
                 all?
             }
+            Op::Call if llvm::is_position(from) => of_position(from)?,
             Op::Call => {
                 let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();
                 let (a, b) = (positive(0)?, positive(1)?);
@@ -441,6 +449,52 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     }
 }
 
+/// A constant that is negative, as a number with a sign: to add it is to subtract.
+fn negative(value: IntValue<'_>) -> Option<i128> {
+    value.get_sign_extended_constant().map(i128::from).filter(|number| *number < 0)
+}
+
+/// Between which numbers a special register lies (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
+fn of_position(read: InstructionValue<'_>) -> Option<Interval> {
+    let callee = llvm::called_function(read)?;
+    let (register, axis) = callee.get_name().to_str().ok()?.strip_prefix(dimensions::REGISTER)?.split_once('.')?;
+    let most = match (register.contains("cta"), axis) {
+        (false, "x" | "y") => 1024,
+        (false, "z") => 64,
+        (true, "x") => i32::MAX.into(),
+        (true, "y" | "z") => 65_535,
+        _ => return None,
+    };
+    match register {
+        "tid" | "ctaid" => Some(Interval::new(0, most - 1)),
+        "ntid" | "nctaid" => Some(Interval::new(1, most)),
+        _ => None,
+    }
+}
+
+/// What LLVM is told where a block begins, before anything that could end it: control that comes to the block comes there.
+fn assumed(block: BasicBlock<'_>) -> Vec<IntValue<'_>> {
+    let goes_on = |from: &InstructionValue<'_>| {
+        matches!(from.get_opcode(), Op::Phi | Op::Freeze) || llvm::is_pure(*from) || is_harmless_call(*from)
+    };
+    let assumptions = block.get_instructions().take_while(goes_on).filter(|from| is_call_of(*from, "llvm.assume"));
+    assumptions.filter_map(|from| integer(from, 0)).collect()
+}
+
+/// Whether an instruction calls what neither stops nor waits.
+fn is_harmless_call(from: InstructionValue<'_>) -> bool {
+    const HARMLESS: [&str; 4] =
+        ["llvm.assume", "llvm.experimental.noalias.scope.decl", "llvm.lifetime.", "llvm.nvvm.read.ptx.sreg."];
+    HARMLESS.iter().any(|name| is_call_of(from, name))
+}
+
+/// Whether an instruction calls a function whose name begins so.
+fn is_call_of(from: InstructionValue<'_>, name: &str) -> bool {
+    from.get_opcode() == Op::Call
+        && llvm::called_function(from).is_some_and(|callee| callee.get_name().to_bytes().starts_with(name.as_bytes()))
+}
+
 /// Whether a number that is not negative as its interval has it may be as a number with a sign.
 fn is_signed_apart(value: IntValue<'_>, range: Interval) -> bool {
     let bits = value.get_type().get_bit_width();
@@ -469,16 +523,26 @@ fn less<'ctx>(
     }
 }
 
-/// Adds where a value lies, and what was extended to it.
+/// Adds where a value lies, what was extended to it, and what it has the bits of.
 fn know<'ctx>(value: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>) {
+    if facts.contains(&(value, range)) {
+        return;
+    }
     facts.push((value, range));
-    let extended = value.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt);
-    if let Some(inner) = extended.and_then(|from| integer(from, 0)) {
-        facts.push((inner, range));
+    let Some(from) = value.as_instruction_value() else { return };
+    match (from.get_opcode(), integer(from, 0), integer(from, 1)) {
+        (Op::ZExt, Some(inner), _) => facts.push((inner, range)),
+        (Op::Or, Some(first), Some(second)) if range.low >= 0 => {
+            for part in [first, second] {
+                know(part, Interval::new(0, range.high), facts);
+            }
+        }
+        _ => {}
     }
 }
 
-fn opposite(predicate: IntPredicate) -> IntPredicate {
+/// What holds where a comparison does not.
+pub fn opposite(predicate: IntPredicate) -> IntPredicate {
     use IntPredicate as P;
     match predicate {
         P::EQ => P::NE,
@@ -526,6 +590,10 @@ mod tests {
         let text = format!(
             "declare i64 @llvm.usub.sat.i64(i64, i64)
             declare i64 @llvm.umin.i64(i64, i64)
+            declare void @llvm.assume(i1)
+            declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+            declare i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+            declare void @may_end()
             declare void @never() noreturn
             define i64 @f(i64 %len, i64 %n, i64 %any, i32 %i, i1 %c) {{
             {body}
@@ -589,6 +657,21 @@ mod tests {
         assert_eq!(guarded("icmp uge i64 %any, %len", yes), ALL);
         assert_eq!(guarded("icmp ult i64 %len, %any", yes), ALL);
         assert_eq!(guarded("icmp eq i64 %any, %n", yes), (0, (1 << 15) - 1));
+        // No number has a bit that its union with another has not; to add a negative number is to subtract.
+        let parts = "or i64 %any, %len\n %small = icmp ult i64 %ok, 512";
+        let small = |instruction: &str| {
+            range(&format!("%ok = {parts}\n br i1 %small, {yes}\n yes: {instruction}\n ret i64 %x"))
+        };
+        assert_eq!(small("%x = add i64 %any, 0"), (0, 511));
+        assert_eq!(small("%y = trunc i64 %any to i32\n %z = or i32 %y, 0\n %x = zext i32 %z to i64"), (0, 511));
+        let before = "%ok = icmp ugt i32 %i, 7";
+        let less = |by: i32| {
+            range(&format!(
+                "{before}\n br i1 %ok, {yes}\n yes: %y = add i32 %i, {by}\n %x = zext i32 %y to i64\n ret i64 %x"
+            ))
+        };
+        assert_eq!(less(-8), (0, (1 << 32) - 9));
+        assert_eq!(less(-9), (0, (1 << 32) - 1));
         // What branches in turn both tell, and what one of two tells counts only if it fails.
         let both = "icmp ult i64 %any, %n\n %two = and i1 %ok, %c";
         let body = |to: &str, with: &str| {
@@ -598,6 +681,35 @@ mod tests {
         assert_eq!(body("label %no, label %yes", both), ALL);
         assert_eq!(body(yes, "icmp ult i64 %any, %n\n %two = or i1 %ok, %c"), ALL);
         assert_eq!(body(yes, "icmp ult i64 %any, %n\n %two = select i1 %ok, i1 %c, i1 false"), (0, (1 << 15) - 2));
+    }
+
+    #[test]
+    fn what_llvm_is_told_where_a_block_begins_is_so() {
+        let told = |before: &str| {
+            range(&format!(
+                "{before}
+                %ok = icmp ult i64 %any, %len
+                call void @llvm.assume(i1 %ok)
+                %x = add i64 %any, 0
+                ret i64 %x"
+            ))
+        };
+        assert_eq!(told("%y = add i64 %n, 1"), (0, (1 << 30) - 2));
+        assert_eq!(told("%y = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()"), (0, (1 << 30) - 2));
+        // Control may not come there.
+        assert_eq!(told("call void @may_end()"), ALL);
+        // The next number of one that is not the last.
+        let next = "%ok = icmp ne i32 %i, -1\n call void @llvm.assume(i1 %ok)\n %y = add i32 %i, 1";
+        assert_eq!(range(&format!("{next}\n %x = zext i32 %y to i64\n ret i64 %x")), (1, (1 << 32) - 1));
+    }
+
+    #[test]
+    fn special_registers_have_limits() {
+        let register = |name: &str| {
+            range(&format!("%y = call i32 @llvm.nvvm.read.ptx.sreg.{name}()\n %x = zext i32 %y to i64\n ret i64 %x"))
+        };
+        assert_eq!(register("ctaid.y"), (0, 65_534));
+        assert_eq!(register("ntid.z"), (1, 64));
     }
 
     #[test]

@@ -150,9 +150,16 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
         self.behind(from);
         let builder = &self.builder;
         match (from.get_opcode(), form) {
-            (Op::Add, Form::Lower { no_wrap: true }) => builder.build_int_nsw_add(left, right, ""),
-            (Op::Sub, Form::Lower { no_wrap: true }) => builder.build_int_nsw_sub(left, right, ""),
-            (Op::Mul, Form::Lower { no_wrap: true }) => builder.build_int_nsw_mul(left, right, ""),
+            (Op::Add, Form::Lower { no_wrap: true, .. }) => builder.build_int_nsw_add(left, right, ""),
+            (Op::Sub, Form::Lower { no_wrap: true, .. }) => builder.build_int_nsw_sub(left, right, ""),
+            (Op::Mul, Form::Lower { no_wrap: true, no_unsigned_wrap }) => {
+                let product = builder.build_int_nsw_mul(left, right, "")?;
+                // LLVM computes a product of constants at once.
+                if let Some(made) = product.as_instruction_value().filter(|_| no_unsigned_wrap) {
+                    llvm::set_no_unsigned_wrap(made);
+                }
+                Ok(product)
+            }
             (Op::Add, _) => builder.build_int_add(left, right, ""),
             (Op::Sub, _) => builder.build_int_sub(left, right, ""),
             (Op::Mul, _) => builder.build_int_mul(left, right, ""),

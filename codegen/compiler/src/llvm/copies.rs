@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildPhi, LLVMCountIncoming, LLVMCreateBuilderInContext,
     LLVMDisposeBuilder, LLVMGetCurrentDebugLocation2, LLVMGetFirstUse, LLVMGetIncomingBlock, LLVMGetIncomingValue,
-    LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetNumSuccessors,
-    LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder,
-    LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst, LLVMIsConditional,
-    LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition, LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand,
-    LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNUW, LLVMGetNextUse, LLVMGetNumOperands,
+    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMGetUser,
+    LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst,
+    LLVMIsConditional, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition, LLVMSetMetadata,
+    LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -178,11 +178,22 @@ pub fn set_condition<'ctx>(branch: InstructionValue<'ctx>, condition: IntValue<'
     unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
 }
 
-/// Says of a sum that it does not overflow, as a number without sign.
-pub fn set_no_unsigned_wrap(sum: InstructionValue<'_>) {
-    assert!(sum.get_opcode() == InstructionOpcode::Add, "it is a sum");
+/// Whether an instruction is a sum or a product.
+fn is_sum_or_product(instruction: InstructionValue<'_>) -> bool {
+    matches!(instruction.get_opcode(), InstructionOpcode::Add | InstructionOpcode::Mul)
+}
+
+/// Says of a sum or a product that it does not overflow, as a number without sign.
+pub fn set_no_unsigned_wrap(instruction: InstructionValue<'_>) {
+    assert!(is_sum_or_product(instruction), "it has the flag");
     // SAFETY: the instruction is live, and one that has the flag.
-    unsafe { LLVMSetNUW(sum.as_value_ref(), 1) };
+    unsafe { LLVMSetNUW(instruction.as_value_ref(), 1) };
+}
+
+/// Whether that is said of a sum or a product.
+pub fn has_no_unsigned_wrap(instruction: InstructionValue<'_>) -> bool {
+    // SAFETY: the instruction is live; only one that has the flag is asked for it.
+    is_sum_or_product(instruction) && unsafe { LLVMGetNUW(instruction.as_value_ref()) } != 0
 }
 
 /// What a phi is, by the block that control comes from.

@@ -32,8 +32,8 @@ pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
 pub use constants::{Memory, constant_memory};
 pub use copies::{
-    add_incoming, always_branch, branch_targets, build_copy, copy_blocks, copy_instruction, incoming, phis,
-    predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,
+    add_incoming, always_branch, branch_targets, build_copy, copy_blocks, copy_instruction, has_no_unsigned_wrap,
+    incoming, phis, predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,
 };
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
@@ -51,8 +51,8 @@ pub use loops::{
     unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
 };
 pub use pure::{
-    inline_assembly, inline_constraints, is_division, is_not_negative, is_plain_load, is_position, is_pure,
-    value_operands,
+    Promises, inline_assembly, inline_constraints, is_division, is_load_of_number, is_not_negative, is_plain_load,
+    is_position, is_pure, promises, value_operands,
 };
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};

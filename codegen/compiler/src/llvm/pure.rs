@@ -1,9 +1,10 @@
 //! Instructions that compute from their operands and do nothing else.
 
 use inkwell::llvm_sys::core::{
-    LLVMGetCalledValue, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString, LLVMGetNNeg, LLVMGetNumOperands,
-    LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeKind, LLVMGetVolatile, LLVMIsACallInst, LLVMIsAInlineAsm,
-    LLVMIsALoadInst, LLVMIsAZExtInst, LLVMTypeOf,
+    LLVMGetCalledValue, LLVMGetExact, LLVMGetICmpSameSign, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString,
+    LLVMGetIsDisjoint, LLVMGetMDKindIDInContext, LLVMGetMetadata, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW,
+    LLVMGetNumOperands, LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeContext, LLVMGetTypeKind, LLVMGetVolatile,
+    LLVMIsACallInst, LLVMIsAInlineAsm, LLVMIsALoadInst, LLVMIsAZExtInst, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
@@ -101,6 +102,48 @@ pub fn is_not_negative(instruction: InstructionValue<'_>) -> bool {
     let value = instruction.as_value_ref();
     // SAFETY: the instruction is live; only an extension without a sign is asked for its flag.
     unsafe { !LLVMIsAZExtInst(value).is_null() && LLVMGetNNeg(value) != 0 }
+}
+
+/// What LLVM takes for granted of an instruction's numbers: if it is not so, the result means nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Promises {
+    /// It does not overflow as a number with a sign, and as one without.
+    pub signed: bool,
+    pub unsigned: bool,
+    /// Something else: that bits are 0, or signs the same.
+    pub other: bool,
+}
+
+/// What is promised of arithmetic, an extension or a comparison.
+pub fn promises(instruction: InstructionValue<'_>) -> Promises {
+    use InstructionOpcode as Op;
+    let value = instruction.as_value_ref();
+    let none = Promises::default();
+    // SAFETY: the instruction is live, and asked only for what one of its kind has.
+    unsafe {
+        match instruction.get_opcode() {
+            Op::Add | Op::Sub | Op::Mul | Op::Shl | Op::Trunc => {
+                Promises { signed: LLVMGetNSW(value) != 0, unsigned: LLVMGetNUW(value) != 0, other: false }
+            }
+            Op::UDiv | Op::SDiv | Op::LShr | Op::AShr => Promises { other: LLVMGetExact(value) != 0, ..none },
+            Op::Or => Promises { other: LLVMGetIsDisjoint(value) != 0, ..none },
+            Op::ZExt => Promises { other: LLVMGetNNeg(value) != 0, ..none },
+            Op::ICmp => Promises { other: LLVMGetICmpSameSign(value) != 0, ..none },
+            _ => none,
+        }
+    }
+}
+
+/// Whether what an instruction loads is said to mean something.
+pub fn is_load_of_number(instruction: InstructionValue<'_>) -> bool {
+    let value = instruction.as_value_ref();
+    const KIND: &[u8] = b"noundef";
+    // SAFETY: the instruction is live and of a context; only a load is asked for more.
+    unsafe {
+        let context = LLVMGetTypeContext(LLVMTypeOf(value));
+        let kind = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), 7);
+        !LLVMIsALoadInst(value).is_null() && !LLVMGetMetadata(value, kind).is_null()
+    }
 }
 
 /// Whether an instruction loads what no other thread may be waiting to change.

@@ -101,6 +101,13 @@ impl<'t> Function<'t> {
                         });
                         return events;
                     }
+                    ["call", "void", "@llvm.assume", "i1", condition]
+                    | ["tail", "call", "void", "@llvm.assume", "i1", condition] => {
+                        if state.get(condition, 1) != Value::Number(1, 1) {
+                            events.push(Event::Undefined(line.to_string()));
+                            return events;
+                        }
+                    }
                     ["ret", "void"] => {
                         loads.sort_unstable();
                         events.push(Event::Loads(loads));

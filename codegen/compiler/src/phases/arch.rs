@@ -124,6 +124,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(indices::narrow(context, module, machine, *arch))?;
         time!(indices::halve(context, module))?;
         time!(conditions::join(context, module, machine))?;
+        time!(divisions::share(context, module, machine))?;
     }
     time!(intrinsics::check(module, machine, &program.table, *arch))
 }

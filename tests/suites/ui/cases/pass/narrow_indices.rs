@@ -1,4 +1,5 @@
-//! A kernel with many indices has a copy in which they have 32 bits, for launches whose lengths are small.
+//! A kernel with many indices has a copy in which they have 32 bits, for launches whose lengths are small. There only the
+//! checks stay that others do not imply.
 #![no_std]
 use ptx::Disjoint2d;
 use ptx::prelude::*;
@@ -6,9 +7,14 @@ use ptx::prelude::*;
 // CHECK-LABEL: .visible .entry a_torus(
 // CHECK: setp.gt.u64 {{.*}}, 1073741823;
 // CHECK: setp.gt.u32 {{.*}}, 32767;
-// CHECK: or.pred
+// CHECK: mul.lo.s32
+// CHECK: setp.lt.u32
 // CHECK: bra
 // CHECK: setp.ge.u32
+// CHECK: setp.ge.u32
+// CHECK-NOT: setp.lt
+// CHECK-NOT: setp.ge
+// CHECK-NOT: max.u32
 // CHECK: ld.global.nc.b32
 // CHECK: mul.lo.s64
 // CHECK: ld.global.nc.b32
@@ -40,4 +46,27 @@ pub fn b_few(from: &[u32], mut to: Disjoint2d<u32>) {
     if let Some(to) = to.get_mut(at) {
         *to = from[at.y() * width + at.x()];
     }
+}
+
+// CHECK-LABEL: .visible .entry c_box(
+// CHECK: setp.gt.u32 {{.*}}, 32767;
+// CHECK: setp.ge.u32
+// CHECK: setp.ge.u32
+// CHECK: setp.ge.u32
+// CHECK-NOT: setp
+// CHECK-NOT: max.u32
+// CHECK: ld.global.nc.b32
+#[kernel(dimensions = 2)]
+pub fn c_box(from: &[u32], mut to: Disjoint2d<u32>) {
+    let (width, height) = (to.width(), to.height());
+    let at = thread::index_2d();
+    let Some(to) = to.get_mut(at) else { return };
+    let (x, y) = (at.x(), at.y());
+    if x == 0 || y == 0 || x + 1 == width || y + 1 == height {
+        *to = 0;
+        return;
+    }
+    let pixel = |row: usize, column: usize| from[(y + row - 1) * width + x + column - 1];
+    let corners = pixel(0, 0) ^ pixel(0, 2) ^ pixel(2, 0) ^ pixel(2, 2);
+    *to = corners ^ pixel(0, 1) ^ pixel(1, 0) ^ pixel(1, 2) ^ pixel(2, 1);
 }

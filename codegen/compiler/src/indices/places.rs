@@ -1,0 +1,261 @@
+//! What comparisons say of values of 32 bits, as sums of products.
+//!
+//! A value is its sum but for a multiple of 2^32, whatever overflows on the way: addition, subtraction and multiplication do not
+//! care. If the sum is shown to lie between 0 and a length, which is below 2^32, it is the value. What a comparison tells of
+//! values is taken for their sums only where these can be no other multiple.
+
+use crate::llvm::{self, BasicValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue};
+
+use super::ranges::{Facts, Ranges, constant, integer, is_bool, opposite};
+use super::sums::{Known, Sum};
+
+/// How deep conditions and values are looked into.
+pub const MOST_STEPS: u32 = 40;
+
+/// Choices that an index may depend on; each is looked at both ways.
+const MOST_CHOICES: usize = 3;
+
+/// The width of the indices, and how many numbers that has.
+pub const BITS: u32 = 32;
+const END: i128 = 1 << BITS;
+
+/// What is compared, and how.
+pub type Comparison<'ctx> = (IntPredicate, IntValue<'ctx>, IntValue<'ctx>);
+
+/// A length, and the two numbers whose product it is not below.
+pub type Area<'ctx> = [IntValue<'ctx>; 3];
+
+/// What is known in one place.
+#[derive(Clone)]
+pub struct Place<'a, 'b, 'ctx> {
+    pub ranges: &'a Ranges<'b, 'ctx>,
+    pub facts: Facts<'ctx>,
+    /// Comparisons that hold.
+    pub told: Vec<Comparison<'ctx>>,
+    pub areas: &'a [Area<'ctx>],
+}
+
+impl<'ctx> Place<'_, '_, 'ctx> {
+    /// Whether an index is below a length, whatever is chosen on the way to it.
+    pub fn implies(
+        &self,
+        index: IntValue<'ctx>,
+        len: IntValue<'ctx>,
+        chosen: &mut Vec<(InstructionValue<'ctx>, bool)>,
+    ) -> bool {
+        let mut sums = Sums { place: self, chosen, atoms: Vec::new(), open: None };
+        let Some(wanted) = sums.inside(index, len) else { return false };
+        let Some(choice) = sums.open.filter(|_| sums.chosen.len() < MOST_CHOICES) else {
+            return sums.known().imply(wanted);
+        };
+        let Some(condition) = integer(choice, 0) else { return false };
+        [true, false].into_iter().all(|holds| {
+            let mut place = self.clone();
+            place.ranges.learn(condition, holds, &mut place.facts);
+            follow(condition, holds, &mut place.told, MOST_STEPS);
+            chosen.push((choice, holds));
+            let is_implied = place.implies(index, len, chosen);
+            chosen.pop();
+            is_implied
+        })
+    }
+}
+
+/// Values as sums of others, the atoms, which are as large as they are without a sign.
+struct Sums<'s, 'a, 'b, 'ctx> {
+    place: &'s Place<'a, 'b, 'ctx>,
+    /// What a `select` has chosen, the first of its values or the second.
+    chosen: &'s [(InstructionValue<'ctx>, bool)],
+    /// With the least and the most that each may be.
+    atoms: Vec<(IntValue<'ctx>, (i128, i128))>,
+    /// A choice on which a sum depends, and which has not been made.
+    open: Option<InstructionValue<'ctx>>,
+}
+
+impl<'ctx> Sums<'_, '_, '_, 'ctx> {
+    /// What must not be negative for an index to be below a length.
+    fn inside(&mut self, index: IntValue<'ctx>, len: IntValue<'ctx>) -> Option<Vec<Sum>> {
+        let (index, len) = (self.of(index, MOST_STEPS)?, self.of(len, MOST_STEPS)?);
+        let rest = len.clone().plus(&index, -1)?.plus(&Sum::number(1), -1)?;
+        self.is_exact(&len).then(|| vec![index, rest])
+    }
+
+    /// A sum that a value is, but for a multiple of 2^32.
+    fn of(&mut self, value: IntValue<'ctx>, steps: u32) -> Option<Sum> {
+        if let Some(number) = value.get_sign_extended_constant() {
+            return Some(Sum::number(number.into()));
+        }
+        let from = value.as_instruction_value().filter(|_| steps > 0);
+        let of_two = from.and_then(|from| Some((from, integer(from, 0)?, integer(from, 1)?)));
+        let Some((from, first, second)) = of_two.filter(|(from, ..)| !is_position(*from)) else {
+            return Some(self.atom(value));
+        };
+        match from.get_opcode() {
+            Op::Add => self.of(first, steps - 1)?.plus(&self.of(second, steps - 1)?, 1),
+            Op::Sub => self.of(first, steps - 1)?.plus(&self.of(second, steps - 1)?, -1),
+            Op::Mul => self.of(first, steps - 1)?.times(&self.of(second, steps - 1)?),
+            Op::Shl => match constant(second) {
+                Some(by @ 0..=31) => self.of(first, steps - 1)?.times(&Sum::number(1 << by)),
+                _ => Some(self.atom(value)),
+            },
+            Op::Select => match self.chosen.iter().find(|(choice, _)| *choice == from) {
+                Some((_, holds)) => self.of(integer(from, if *holds { 1 } else { 2 })?, steps - 1),
+                None => {
+                    self.open.get_or_insert(from);
+                    Some(self.atom(value))
+                }
+            },
+            _ => Some(self.atom(value)),
+        }
+    }
+
+    fn atom(&mut self, value: IntValue<'ctx>) -> Sum {
+        let known = self.atoms.iter().position(|(known, _)| *known == value);
+        Sum::atom(known.unwrap_or_else(|| {
+            let range = self.place.ranges.of(value, &self.place.facts);
+            self.atoms.push((value, (range.low, range.high)));
+            self.atoms.len() - 1
+        }))
+    }
+
+    fn range(&self, sum: &Sum) -> Option<(i128, i128)> {
+        sum.range(|atom| self.atoms[atom].1)
+    }
+
+    /// Whether a sum is between 0 and 2^32 - 1, and so the value that it is of.
+    fn is_exact(&self, sum: &Sum) -> bool {
+        self.range(sum).is_some_and(|(low, high)| low >= 0 && high < END)
+    }
+
+    /// What the comparisons say of the sums.
+    fn known(mut self) -> Known {
+        let mut known = Known::default();
+        for (predicate, left, right) in &self.place.told {
+            if left.get_type().get_bit_width() == BITS {
+                // Choices on which only these depend are not made: nothing is known of them.
+                self.open = None;
+                self.tell(*predicate, *left, *right, &mut known);
+            }
+        }
+        for [len, width, height] in self.place.areas {
+            self.cover(*len, [*width, *height], &mut known);
+        }
+        for (atom, (_, (low, _))) in self.atoms.iter().enumerate() {
+            known.positive.extend(Sum::atom(atom).plus(&Sum::number(*low), -1).filter(|_| *low > 0));
+        }
+        known.atoms = self.atoms.len();
+        known
+    }
+
+    fn cover(&mut self, len: IntValue<'ctx>, extents: [IntValue<'ctx>; 2], known: &mut Known) -> Option<()> {
+        let [width, height] = extents.map(|extent| self.of(extent, MOST_STEPS));
+        let (len, area) = (self.of(len, MOST_STEPS)?, width?.times(&height?)?);
+        if self.is_exact(&len) && self.is_exact(&area) {
+            known.positive.extend(len.plus(&area, -1));
+        }
+        Some(())
+    }
+
+    fn tell(
+        &mut self,
+        predicate: IntPredicate,
+        left: IntValue<'ctx>,
+        right: IntValue<'ctx>,
+        known: &mut Known,
+    ) -> Option<()> {
+        use IntPredicate as P;
+        let (a, b) = (self.of(left, MOST_STEPS)?, self.of(right, MOST_STEPS)?);
+        if self.open.is_some() {
+            return None;
+        }
+        match predicate {
+            P::ULT => self.less(false, a, b, 1, known),
+            P::ULE => self.less(false, a, b, 0, known),
+            P::UGT => self.less(false, b, a, 1, known),
+            P::UGE => self.less(false, b, a, 0, known),
+            P::SLT => self.less(true, a, b, 1, known),
+            P::SLE => self.less(true, a, b, 0, known),
+            P::SGT => self.less(true, b, a, 1, known),
+            P::SGE => self.less(true, b, a, 0, known),
+            P::EQ => {
+                // No two other numbers that are equal but for a multiple of 2^32 are so near.
+                let apart = a.clone().plus(&b, -1)?;
+                let is_near = self.range(&apart).is_some_and(|(low, high)| -END < low && high < END);
+                if is_near {
+                    known.positive.extend(b.plus(&a, -1));
+                    known.positive.push(apart);
+                }
+                Some(())
+            }
+            P::NE => {
+                known.nonzero.extend(a.plus(&b, -1));
+                Some(())
+            }
+        }
+    }
+
+    /// Adds what follows from one value being below another by `strict` at least.
+    fn less(&self, signed: bool, small: Sum, large: Sum, strict: i128, known: &mut Known) -> Option<()> {
+        let (low, high) = self.range(&large)?;
+        let is_small = |high: i128| high < END / 2;
+        if low < 0
+            || high >= END
+            || signed && !(is_small(high) && self.range(&small).is_some_and(|of| of.0 >= 0 && is_small(of.1)))
+        {
+            return None;
+        }
+        if !self.is_exact(&small) {
+            // Negative numbers are above all that the other one may be.
+            let may_be_negative = self.range(&small).is_some_and(|(low, high)| low >= -END / 2 && high < END);
+            if !may_be_negative || !is_small(high) {
+                return None;
+            }
+            known.positive.push(small.clone());
+        }
+        known.positive.extend(large.plus(&small, -1)?.plus(&Sum::number(strict), -1));
+        Some(())
+    }
+}
+
+/// Whether a condition compares a sum or a product that is not a thread's position.
+pub fn is_of_sum(condition: IntValue<'_>) -> bool {
+    let compared = condition.as_instruction_value().and_then(comparison);
+    let from = compared.and_then(|(_, left, _)| left.as_instruction_value());
+    from.is_some_and(|from| matches!(from.get_opcode(), Op::Add | Op::Sub | Op::Mul) && !is_position(from))
+}
+
+/// Whether an instruction computes a thread's position in the grid. What is known is known of that.
+fn is_position(sum: InstructionValue<'_>) -> bool {
+    let read = |index| integer(sum, index).and_then(|value| value.as_instruction_value());
+    let is_read = |from: InstructionValue<'_>| llvm::is_position(from);
+    sum.get_opcode() == Op::Add && [read(0), read(1)].into_iter().flatten().any(is_read)
+}
+
+/// What an instruction compares.
+pub fn comparison<'ctx>(from: InstructionValue<'ctx>) -> Option<Comparison<'ctx>> {
+    Some((from.get_icmp_predicate()?, integer(from, 0)?, integer(from, 1)?))
+}
+
+/// Adds the comparisons that follow from a condition that holds, or does not.
+pub fn follow<'ctx>(condition: IntValue<'ctx>, holds: bool, told: &mut Vec<Comparison<'ctx>>, steps: u32) {
+    let Some(from) = condition.as_instruction_value().filter(|_| steps > 0) else { return };
+    let mut parts = |first, second, holds| {
+        for part in [integer(from, first), integer(from, second)].into_iter().flatten() {
+            follow(part, holds, told, steps - 1);
+        }
+    };
+    match from.get_opcode() {
+        Op::And if holds => parts(0, 1, true),
+        Op::Or if !holds => parts(0, 1, false),
+        Op::Select if holds && integer(from, 2).is_some_and(|other| is_bool(other, false)) => parts(0, 1, true),
+        Op::Select if !holds && integer(from, 1).is_some_and(|then| is_bool(then, true)) => parts(0, 2, false),
+        Op::Xor if integer(from, 1).is_some_and(|other| is_bool(other, true)) => {
+            parts(0, 0, !holds);
+        }
+        Op::ICmp => {
+            let compared = comparison(from);
+            told.extend(compared.map(|(is, left, right)| (if holds { is } else { opposite(is) }, left, right)));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,248 @@
+//! Numbers as sums of products, of which is shown that they are not negative.
+//!
+//! `(y + 1) * width + x - ((y - 1) * width + x - 1)` is `2 * width + 1`, whatever the numbers. Every atom of a sum is a number
+//! that is not negative; so a sum that subtracts nothing is none either. What is known brings others into this form: where
+//! `x < width`, the width is `x + 1` and some number that is not negative, and a number that is at least 1 is one more than
+//! such a number.
+
+use std::collections::BTreeMap;
+
+/// Products of one sum.
+const MOST_TERMS: usize = 40;
+
+/// Factors of one product.
+const MOST_FACTORS: usize = 5;
+
+/// How often an atom is written as others.
+const MOST_STEPS: usize = 24;
+
+/// A number that is not negative, by its place in a list.
+pub type Atom = usize;
+
+/// A sum of products, each with how often it is taken, without an end; the product of no factors is 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sum {
+    terms: BTreeMap<Vec<Atom>, i128>,
+}
+
+impl Sum {
+    pub fn number(value: i128) -> Self {
+        Self { terms: [(Vec::new(), value)].into_iter().filter(|(_, times)| *times != 0).collect() }
+    }
+
+    pub fn atom(atom: Atom) -> Self {
+        Self { terms: BTreeMap::from([(vec![atom], 1)]) }
+    }
+
+    /// This and the other one, so many times; none where it is too long.
+    pub fn plus(mut self, other: &Self, times: i128) -> Option<Self> {
+        for (factors, own) in &other.terms {
+            let sum = self.terms.entry(factors.clone()).or_default();
+            *sum = sum.checked_add(own.checked_mul(times)?)?;
+        }
+        self.terms.retain(|_, times| *times != 0);
+        (self.terms.len() <= MOST_TERMS).then_some(self)
+    }
+
+    pub fn times(&self, other: &Self) -> Option<Self> {
+        let mut product = Self::default();
+        for (ours, own) in &self.terms {
+            for (theirs, times) in &other.terms {
+                let mut factors: Vec<Atom> = ours.iter().chain(theirs).copied().collect();
+                factors.sort_unstable();
+                let term = Self { terms: BTreeMap::from([(factors, own.checked_mul(*times)?)]) };
+                product = product.plus(&term, 1)?;
+            }
+        }
+        product.terms.keys().all(|factors| factors.len() <= MOST_FACTORS).then_some(product)
+    }
+
+    /// Between which numbers this lies, if each atom lies between two.
+    pub fn range(&self, of: impl Fn(Atom) -> (i128, i128)) -> Option<(i128, i128)> {
+        let (mut low, mut high) = (0_i128, 0_i128);
+        for (factors, times) in &self.terms {
+            let (mut least, mut most) = (1_i128, 1_i128);
+            for (from, to) in factors.iter().map(|atom| of(*atom)) {
+                least = least.checked_mul(from)?;
+                most = most.checked_mul(to)?;
+            }
+            let (one, other) = (least.checked_mul(*times)?, most.checked_mul(*times)?);
+            low = low.checked_add(one.min(other))?;
+            high = high.checked_add(one.max(other))?;
+        }
+        Some((low, high))
+    }
+
+    pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
+        self.terms.keys().flatten().copied()
+    }
+
+    /// Has something else in the place of an atom.
+    fn replace(&self, atom: Atom, with: &Self) -> Option<Self> {
+        let mut sum = Self::default();
+        for (factors, times) in &self.terms {
+            let mut product = Self::number(*times);
+            for factor in factors {
+                product = if *factor == atom { product.times(with)? } else { product.times(&Self::atom(*factor))? };
+            }
+            sum = sum.plus(&product, 1)?;
+        }
+        Some(sum)
+    }
+
+    /// The atom that stands alone, and what is subtracted from it: nothing else is added but a number.
+    fn above(&self) -> Option<(Atom, Self)> {
+        let mut added = self.terms.iter().filter(|(factors, times)| !factors.is_empty() && **times > 0);
+        let (factors, 1) = added.next().filter(|_| added.next().is_none())? else { return None };
+        let [atom] = factors[..] else { return None };
+        let rest = Self::atom(atom).plus(self, -1)?;
+        let is_alone = rest.atoms().all(|other| other != atom);
+        is_alone.then_some((atom, rest))
+    }
+
+    fn subtracts_nothing(&self) -> bool {
+        self.terms.values().all(|times| *times >= 0)
+    }
+}
+
+/// What is known of some atoms.
+#[derive(Clone, Default)]
+pub struct Known {
+    /// How many atoms there are.
+    pub atoms: usize,
+    /// What is not negative.
+    pub positive: Vec<Sum>,
+    /// What is not 0.
+    pub nonzero: Vec<Sum>,
+}
+
+impl Known {
+    /// Whether all of these are seen not to be negative.
+    pub fn imply(mut self, mut wanted: Vec<Sum>) -> bool {
+        for _ in 0..MOST_STEPS {
+            self.compare();
+            let Some((at, atom, rest)) = self.next() else { break };
+            self.positive.swap_remove(at);
+            // What the atom is more than the others.
+            let with = Sum::atom(self.atoms).plus(&rest, 1);
+            self.atoms += 1;
+            let Some(with) = with else { break };
+            // What grows too long is forgotten.
+            let write = |sums: &[Sum]| -> Vec<Sum> { sums.iter().filter_map(|sum| sum.replace(atom, &with)).collect() };
+            (self.positive, self.nonzero) = (write(&self.positive), write(&self.nonzero));
+            let count = wanted.len();
+            wanted = write(&wanted);
+            if wanted.len() < count {
+                return false;
+            }
+            // The atom itself is not negative.
+            self.positive.push(with);
+        }
+        wanted.iter().all(|wanted| self.is_seen(wanted))
+    }
+
+    /// An atom that is above others, and where this is known.
+    fn next(&self) -> Option<(usize, Atom, Sum)> {
+        let found = |(at, sum): (usize, &Sum)| {
+            let (atom, rest) = sum.above()?;
+            // Of an atom that is above less than nothing, or above nothing, nothing new is known.
+            let says_more = rest.terms.values().any(|times| *times > 0);
+            says_more.then_some((at, atom, rest))
+        };
+        self.positive.iter().enumerate().find_map(found)
+    }
+
+    /// What is not 0, and not negative, or not positive, is 1 at least.
+    fn compare(&mut self) {
+        let mut rest = Vec::new();
+        for sum in std::mem::take(&mut self.nonzero) {
+            // No factor of a product is 0 that is not.
+            if let Some((factors, _)) = sum.terms.first_key_value().filter(|_| sum.terms.len() == 1) {
+                self.positive.extend(factors.iter().filter_map(|atom| Sum::atom(*atom).plus(&Sum::number(1), -1)));
+                continue;
+            }
+            let negated = Sum::default().plus(&sum, -1);
+            match [Some(sum.clone()), negated].into_iter().flatten().find(|sum| self.is_seen(sum)) {
+                Some(positive) => self.positive.extend(positive.plus(&Sum::number(1), -1)),
+                None => rest.push(sum),
+            }
+        }
+        self.nonzero = rest;
+    }
+
+    /// Whether nothing is subtracted, or nothing once something else is that is not negative.
+    fn is_seen(&self, sum: &Sum) -> bool {
+        let less = |known: &Sum| sum.clone().plus(known, -1).is_some_and(|rest| rest.subtracts_nothing());
+        sum.subtracts_nothing() || self.positive.iter().any(less)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X: Atom = 0;
+    const Y: Atom = 1;
+    const WIDTH: Atom = 2;
+    const HEIGHT: Atom = 3;
+    const LEN: Atom = 4;
+
+    fn number(value: i128) -> Sum {
+        Sum::number(value)
+    }
+
+    fn sum(terms: &[(&[Atom], i128)]) -> Sum {
+        let terms = terms.iter().map(|(factors, times)| (factors.to_vec(), *times));
+        Sum { terms: terms.collect() }
+    }
+
+    fn known(positive: &[Sum], nonzero: &[Sum]) -> Known {
+        Known { atoms: 5, positive: positive.to_vec(), nonzero: nonzero.to_vec() }
+    }
+
+    #[test]
+    fn sums_are_computed_exactly() {
+        let next = Sum::atom(X).plus(&number(1), 1).unwrap();
+        assert_eq!(next.times(&next).unwrap(), sum(&[(&[], 1), (&[X], 2), (&[X, X], 1)]));
+        assert_eq!(next.clone().plus(&next, -1).unwrap(), Sum::default());
+        assert_eq!(next.range(|_| (2, 5)), Some((3, 6)));
+        assert_eq!(sum(&[(&[X, Y], -1), (&[], 7)]).range(|_| (2, 5)), Some((-18, 3)));
+        assert_eq!(sum(&[(&[X, Y], 1)]).range(|_| (0, i128::MAX)), None);
+    }
+
+    #[test]
+    fn what_a_branch_tells_is_used() {
+        // y width + x below width height, where x is below width, and y below height.
+        let inside = [sum(&[(&[WIDTH], 1), (&[X], -1), (&[], -1)]), sum(&[(&[HEIGHT], 1), (&[Y], -1), (&[], -1)])];
+        let below = sum(&[(&[WIDTH, HEIGHT], 1), (&[WIDTH, Y], -1), (&[X], -1), (&[], -1)]);
+        assert!(known(&inside, &[]).imply(vec![below.clone()]));
+        assert!(!known(&inside[..1], &[]).imply(vec![below.clone()]));
+        assert!(!known(&inside[1..], &[]).imply(vec![below.clone()]));
+        // One more is not, but if it is not the width.
+        let next = below.plus(&number(1), -1).unwrap();
+        assert!(!known(&inside, &[]).imply(vec![next.clone()]));
+        let apart = sum(&[(&[X], 1), (&[WIDTH], -1), (&[], 1)]);
+        assert!(known(&inside, std::slice::from_ref(&apart)).imply(vec![next.clone()]));
+        let other = sum(&[(&[X], 1), (&[WIDTH], -1), (&[], 2)]);
+        assert!(!known(&inside, &[other]).imply(vec![next]));
+    }
+
+    #[test]
+    fn a_length_is_above_what_it_covers() {
+        let covers = sum(&[(&[LEN], 1), (&[WIDTH, HEIGHT], -1)]);
+        let below = sum(&[(&[HEIGHT], 1), (&[Y], -1), (&[], -1)]);
+        let row = sum(&[(&[LEN], 1), (&[WIDTH, Y], -1), (&[WIDTH], -1)]);
+        assert!(known(&[covers.clone(), below.clone()], &[]).imply(vec![row.clone()]));
+        assert!(!known(&[covers], &[]).imply(vec![row.clone()]));
+        assert!(!known(&[below], &[]).imply(vec![row]));
+    }
+
+    #[test]
+    fn nothing_follows_from_nothing() {
+        assert!(Known::default().imply(vec![number(0), number(3)]));
+        assert!(!Known::default().imply(vec![number(-1)]));
+        assert!(!known(&[], &[]).imply(vec![sum(&[(&[X], 1), (&[Y], -1)])]));
+        assert!(!known(&[sum(&[(&[X], 1), (&[], -3)])], &[]).imply(vec![sum(&[(&[X], 1), (&[], -4)])]));
+        assert!(known(&[sum(&[(&[X], 1), (&[], -3)])], &[]).imply(vec![sum(&[(&[X], 1), (&[], -3)])]));
+    }
+}
