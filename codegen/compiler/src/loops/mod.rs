@@ -3,6 +3,7 @@
 //! The stages run between two rounds of LLVM's pipeline, because only the first one inlines, and only the second one makes
 //! use of what they did.
 
+mod ahead;
 mod arrays;
 mod batches;
 mod branches;
@@ -24,6 +25,7 @@ mod widened;
 
 use crate::llvm::{Context, FunctionValue, Module};
 
+pub use ahead::hasten;
 pub use batches::batch;
 pub use branches::{integer, is_convergent};
 pub use checks::split;

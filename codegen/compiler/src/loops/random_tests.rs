@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use arbtest::arbitrary::{Result, Unstructured};
 
 use super::interpreter::{Event, Function, Value, agree};
-use super::{foresee, spread, walk, widen};
+use super::{foresee, hasten, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -235,4 +235,49 @@ fn indices_of_64_bits_are_those_of_32() {
         |context, module, machine| widen(context, module, machine).unwrap(),
         |before, after| after.matches("store").count() > before.matches("store").count(),
     );
+}
+
+/// A loop of four loads or more, of which some say where others are, and arithmetic between them.
+fn loads(u: &mut Unstructured<'_>) -> Result<String> {
+    let mut body = String::new();
+    let mut known = vec!["%sum".to_string(), "%short".into()];
+    for at in 0..u.int_in_range(4..=7_usize)? {
+        let of = u.choose(&known)?.clone();
+        let index = *u.choose(&["%k", "%first", "%of.loaded"])?;
+        _ = writeln!(
+            body,
+            "%masked.{at} = and i32 {of}, 31
+            %of.loaded.{at} = zext i32 %masked.{at} to i64
+            %i.{at} = add i64 {}, {at}
+            %p.{at} = getelementptr i32, ptr %to, i64 %i.{at}
+            %v.{at} = load i32, ptr %p.{at}",
+            index.replace("%of.loaded", &format!("%of.loaded.{at}")),
+        );
+        known.push(format!("%v.{at}"));
+        for more in 0..u.int_in_range(0..=2_usize)? {
+            let (left, right) = (u.choose(&known)?.clone(), u.choose(&known)?.clone());
+            let operation = *u.choose(&["add", "xor", "mul", "sub"])?;
+            _ = writeln!(body, "%x.{at}.{more} = {operation} i32 {left}, {right}");
+            known.push(format!("%x.{at}.{more}"));
+        }
+    }
+    let next = u.choose(&known[2..])?.clone();
+    Ok(format!(
+        "define void @f(ptr %to, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: br label %loop
+        loop: %k = phi i64 [ 0, %entry ], [ %k.next, %loop ]
+          %sum = phi i32 [ %short, %entry ], [ {next}, %loop ]
+          {body}
+          %k.next = add i64 %k, 1
+          %go = icmp ult i64 %k.next, %end
+          br i1 %go, label %loop, label %out
+        out: store volatile i32 {next}, ptr %to
+          ret void
+        }}"
+    ))
+}
+
+#[test]
+fn loads_before_arithmetic_are_the_same() {
+    do_the_same(loads, |context, module, _| hasten(context, module), |before, after| before != after);
 }

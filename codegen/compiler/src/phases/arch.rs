@@ -140,6 +140,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     if level.is_for_speed() {
         time!(addresses::share(context, module));
         time!(loops::walk(context, module, machine))?;
+        time!(loops::hasten(context, module));
     }
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.
     let needs = time!(stacks::check(context, module, &options.panics))?;
