@@ -38,11 +38,13 @@ mod ranges;
 mod registers;
 mod rewrite;
 mod rounds;
+mod words;
 
 use std::collections::HashMap;
 
 pub use halves::halve;
 pub use positions::bound;
+pub use words::compare;
 
 use plan::Plan;
 use ranges::{Interval, Ranges};

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildPhi, LLVMCountIncoming, LLVMCreateBuilderInContext,
     LLVMDisposeBuilder, LLVMGetCurrentDebugLocation2, LLVMGetFirstUse, LLVMGetIncomingBlock, LLVMGetIncomingValue,
-    LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetNumSuccessors,
-    LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder,
-    LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst, LLVMIsConditional,
-    LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition, LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand,
-    LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNUW, LLVMGetNextUse, LLVMGetNumOperands,
+    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMGetUser,
+    LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst,
+    LLVMIsConditional, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition, LLVMSetMetadata,
+    LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -176,6 +176,13 @@ pub fn set_condition<'ctx>(branch: InstructionValue<'ctx>, condition: IntValue<'
     assert!(condition.get_type().get_bit_width() == 1, "it is one");
     // SAFETY: the branch is live and has a condition, which is of this type.
     unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
+}
+
+/// Whether it is said of a sum that it does not overflow, as a number without sign.
+pub fn never_wraps_unsigned(sum: InstructionValue<'_>) -> bool {
+    assert!(sum.get_opcode() == InstructionOpcode::Add, "it is a sum");
+    // SAFETY: the instruction is live, and one that has the flag.
+    unsafe { LLVMGetNUW(sum.as_value_ref()) != 0 }
 }
 
 /// Says of a sum that it does not overflow, as a number without sign.

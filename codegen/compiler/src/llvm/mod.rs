@@ -33,8 +33,8 @@ pub use bitcode::{Library, ParseError, parse_ir, parse_lazily};
 pub use call_sites::mark_call_sites;
 pub use constants::{Memory, constant_memory};
 pub use copies::{
-    add_incoming, always_branch, branch_targets, build_copy, copy_blocks, copy_instruction, incoming, phis,
-    predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,
+    add_incoming, always_branch, branch_targets, build_copy, copy_blocks, copy_instruction, incoming,
+    never_wraps_unsigned, phis, predecessors, replace_predecessor, set_condition, set_no_unsigned_wrap, switch_targets,
 };
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};

@@ -14,6 +14,7 @@ mod few;
 #[cfg(test)]
 pub mod interpreter;
 mod later;
+mod left;
 mod natural;
 #[cfg(test)]
 mod random_tests;
@@ -29,9 +30,10 @@ pub use ahead::hasten;
 pub use batches::batch;
 pub use branches::{integer, is_convergent};
 pub use checks::split;
-pub use counters::shorten;
+pub use counters::{most, shorten};
 pub use few::{foresee, spread};
 pub use later::{delay, resume};
+pub use left::count_down;
 pub use natural::{Graph, Loop};
 pub use searches::keep;
 pub use strided::pass;

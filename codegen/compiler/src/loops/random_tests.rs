@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use arbtest::arbitrary::{Result, Unstructured};
 
 use super::interpreter::{Event, Function, Value, agree};
-use super::{foresee, hasten, spread, walk, widen};
+use super::{count_down, foresee, hasten, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -280,4 +280,40 @@ fn loads(u: &mut Unstructured<'_>) -> Result<String> {
 #[test]
 fn loads_before_arithmetic_are_the_same() {
     do_the_same(loads, |context, module, _| hasten(context, module), |before, after| before != after);
+}
+
+/// A loop of an index up to a number of 32 bits.
+fn up_to_a_width(u: &mut Unstructured<'_>) -> Result<String> {
+    let step = *u.choose(&["zext i32 %short to i64", "and i64 %more, 4294967295", "add i64 0, 1"])?;
+    let width = *u.choose(&["and i64 %end, 4294967295", "lshr i64 %end, 32"])?;
+    let start = *u.choose(&["lshr i64 %first, 1", "and i64 %first, 63", "and i64 %wide, 4294967295"])?;
+    let goes = *u.choose(&[
+        "%go = icmp ult i64 %next, %width\n br i1 %go, label %loop, label %out",
+        "%go = icmp ugt i64 %width, %next\n br i1 %go, label %loop, label %out",
+        "%ends = icmp uge i64 %next, %width\n br i1 %ends, label %out, label %loop",
+        "%ends = icmp ule i64 %width, %next\n br i1 %ends, label %out, label %loop",
+    ])?;
+    Ok(format!(
+        "define void @f(ptr %to, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %step = {step}
+          %width = {width}
+          %start = {start}
+          br label %loop
+        loop: %k = phi i64 [ %start, %entry ], [ %next, %loop ]
+          %p = getelementptr i32, ptr %to, i64 %k
+          store volatile i32 7, ptr %p
+          %next = add nuw i64 %k, %step
+          {goes}
+        out: ret void
+        }}"
+    ))
+}
+
+#[test]
+fn what_is_left_ends_in_the_same_round() {
+    do_the_same(
+        up_to_a_width,
+        |context, module, _| count_down(context, module).unwrap(),
+        |_, after| after.contains("phi i32"),
+    );
 }
