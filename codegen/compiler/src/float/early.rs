@@ -15,7 +15,6 @@
 //! `noalias readonly`, a shared reference of Rust, whose memory nobody writes while the function runs, so that the stores
 //! between them do not matter. What its address is computed from moves with it, and follows from its operands alone.
 
-use super::sink::move_before;
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue,
@@ -38,7 +37,7 @@ pub fn load<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
         for load in loads.filter(|load| is_of_shared_reference(function, **load)) {
             let mut moved = Vec::new();
             if needs(*load, &early(block), &mut moved) {
-                move_before(context, &moved, place);
+                llvm::move_before(context, &moved, place);
             }
         }
     }

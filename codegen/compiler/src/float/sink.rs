@@ -34,7 +34,7 @@ pub fn sink<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
         let moved = needed_for(instruction, from);
         let limit = if successors(from).contains(&to) { 2 } else { 1 };
         if from != to && kept(&moved, from) <= limit && !is_in_loop_without(to, from) {
-            move_before(context, &moved, first);
+            llvm::move_before(context, &moved, first);
         }
     }
 }
@@ -145,24 +145,6 @@ fn is_in_loop_without(block: BasicBlock<'_>, other: BasicBlock<'_>) -> bool {
         }
     }
     false
-}
-
-/// Moves instructions, in their order, to a place.
-pub(super) fn move_before<'ctx>(
-    context: &'ctx Context,
-    moved: &[InstructionValue<'ctx>],
-    place: InstructionValue<'ctx>,
-) {
-    let builder = context.create_builder();
-    for instruction in moved {
-        let location = instruction.get_debug_location();
-        let name = instruction.get_name().map(|name| name.to_string_lossy().into_owned());
-        instruction.remove_from_basic_block();
-        builder.position_before(&place);
-        builder.insert_instruction(instruction, name.as_deref());
-        // The builder gives it that of the place.
-        instruction.set_debug_location(location);
-    }
 }
 
 #[cfg(test)]

@@ -44,11 +44,13 @@ mod registers;
 mod rewrite;
 mod rounds;
 mod sums;
+mod words;
 
 use std::collections::HashMap;
 
 pub use halves::halve;
 pub use positions::bound;
+pub use words::compare;
 
 use plan::Plan;
 use ranges::{Interval, Ranges};

@@ -132,7 +132,7 @@ impl<'ctx> Counter<'ctx> {
     }
 }
 
-fn users(value: InstructionValue<'_>) -> Vec<InstructionValue<'_>> {
+pub(super) fn users(value: InstructionValue<'_>) -> Vec<InstructionValue<'_>> {
     let of = |user| match user {
         Use::Instruction(user) => Some(user),
         Use::Global(_) => None,
@@ -154,7 +154,7 @@ pub(super) fn is_not_0<'ctx>(block: BasicBlock<'ctx>, number: IntValue<'ctx>) ->
 }
 
 /// What a number without sign is at most, as far as it is seen.
-fn most(value: IntValue<'_>, steps: u32) -> Option<u64> {
+pub fn most(value: IntValue<'_>, steps: u32) -> Option<u64> {
     if let Some(constant) = value.get_zero_extended_constant() {
         return Some(constant);
     }

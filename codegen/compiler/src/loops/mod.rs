@@ -3,6 +3,7 @@
 //! The stages run between two rounds of LLVM's pipeline, because only the first one inlines, and only the second one makes
 //! use of what they did.
 
+mod ahead;
 mod arrays;
 mod batches;
 mod branches;
@@ -13,6 +14,7 @@ mod few;
 #[cfg(test)]
 pub mod interpreter;
 mod later;
+mod left;
 mod natural;
 #[cfg(test)]
 mod random_tests;
@@ -24,12 +26,14 @@ mod widened;
 
 use crate::llvm::{Context, FunctionValue, Module};
 
+pub use ahead::hasten;
 pub use batches::batch;
 pub use branches::{integer, is_convergent};
 pub use checks::split;
-pub use counters::shorten;
+pub use counters::{most, shorten};
 pub use few::{foresee, spread};
 pub use later::{delay, resume};
+pub use left::count_down;
 pub use natural::{Graph, Loop};
 pub use searches::keep;
 pub use strided::pass;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use arbtest::arbitrary::{Result, Unstructured};
 
 use super::interpreter::{Event, Function, Value, agree};
-use super::{foresee, spread, walk, widen};
+use super::{count_down, foresee, hasten, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -234,5 +234,86 @@ fn indices_of_64_bits_are_those_of_32() {
         narrow_indices,
         |context, module, machine| widen(context, module, machine).unwrap(),
         |before, after| after.matches("store").count() > before.matches("store").count(),
+    );
+}
+
+/// A loop of four loads or more, of which some say where others are, and arithmetic between them.
+fn loads(u: &mut Unstructured<'_>) -> Result<String> {
+    let mut body = String::new();
+    let mut known = vec!["%sum".to_string(), "%short".into()];
+    for at in 0..u.int_in_range(4..=7_usize)? {
+        let of = u.choose(&known)?.clone();
+        let index = *u.choose(&["%k", "%first", "%of.loaded"])?;
+        _ = writeln!(
+            body,
+            "%masked.{at} = and i32 {of}, 31
+            %of.loaded.{at} = zext i32 %masked.{at} to i64
+            %i.{at} = add i64 {}, {at}
+            %p.{at} = getelementptr i32, ptr %to, i64 %i.{at}
+            %v.{at} = load i32, ptr %p.{at}",
+            index.replace("%of.loaded", &format!("%of.loaded.{at}")),
+        );
+        known.push(format!("%v.{at}"));
+        for more in 0..u.int_in_range(0..=2_usize)? {
+            let (left, right) = (u.choose(&known)?.clone(), u.choose(&known)?.clone());
+            let operation = *u.choose(&["add", "xor", "mul", "sub"])?;
+            _ = writeln!(body, "%x.{at}.{more} = {operation} i32 {left}, {right}");
+            known.push(format!("%x.{at}.{more}"));
+        }
+    }
+    let next = u.choose(&known[2..])?.clone();
+    Ok(format!(
+        "define void @f(ptr %to, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: br label %loop
+        loop: %k = phi i64 [ 0, %entry ], [ %k.next, %loop ]
+          %sum = phi i32 [ %short, %entry ], [ {next}, %loop ]
+          {body}
+          %k.next = add i64 %k, 1
+          %go = icmp ult i64 %k.next, %end
+          br i1 %go, label %loop, label %out
+        out: store volatile i32 {next}, ptr %to
+          ret void
+        }}"
+    ))
+}
+
+#[test]
+fn loads_before_arithmetic_are_the_same() {
+    do_the_same(loads, |context, module, _| hasten(context, module), |before, after| before != after);
+}
+
+/// A loop of an index up to a number of 32 bits.
+fn up_to_a_width(u: &mut Unstructured<'_>) -> Result<String> {
+    let step = *u.choose(&["zext i32 %short to i64", "and i64 %more, 4294967295", "add i64 0, 1"])?;
+    let width = *u.choose(&["and i64 %end, 4294967295", "lshr i64 %end, 32"])?;
+    let start = *u.choose(&["lshr i64 %first, 1", "and i64 %first, 63", "and i64 %wide, 4294967295"])?;
+    let goes = *u.choose(&[
+        "%go = icmp ult i64 %next, %width\n br i1 %go, label %loop, label %out",
+        "%go = icmp ugt i64 %width, %next\n br i1 %go, label %loop, label %out",
+        "%ends = icmp uge i64 %next, %width\n br i1 %ends, label %out, label %loop",
+        "%ends = icmp ule i64 %width, %next\n br i1 %ends, label %out, label %loop",
+    ])?;
+    Ok(format!(
+        "define void @f(ptr %to, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %step = {step}
+          %width = {width}
+          %start = {start}
+          br label %loop
+        loop: %k = phi i64 [ %start, %entry ], [ %next, %loop ]
+          %p = getelementptr i32, ptr %to, i64 %k
+          store volatile i32 7, ptr %p
+          %next = add nuw i64 %k, %step
+          {goes}
+        out: ret void
+        }}"
+    ))
+}
+
+#[test]
+fn what_is_left_ends_in_the_same_round() {
+    do_the_same(
+        up_to_a_width,
+        |context, module, _| count_down(context, module).unwrap(),
+        |_, after| after.contains("phi i32"),
     );
 }

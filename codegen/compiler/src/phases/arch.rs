@@ -145,6 +145,9 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     if level.is_for_speed() {
         time!(addresses::share(context, module));
         time!(loops::walk(context, module, machine))?;
+        time!(loops::hasten(context, module));
+        time!(loops::count_down(context, module))?;
+        time!(indices::compare(context, module))?;
     }
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.
     let needs = time!(stacks::check(context, module, &options.panics))?;
