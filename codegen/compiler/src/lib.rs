@@ -48,6 +48,7 @@ pub mod ptxas;
 pub mod report;
 pub mod request;
 pub mod scratch;
+mod settled;
 pub mod stacks;
 pub mod timings;
 pub mod tool;

@@ -73,7 +73,7 @@ pub const FLOORS: &[Floor] = &[
         ],
     ),
     ("LLVM", &["llvm"]),
-    ("marks", &["marks"]),
+    ("marks", &["marks", "settled"]),
     ("reading", &["harness", "interface", "input"]),
     (
         "stages",

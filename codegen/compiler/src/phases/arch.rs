@@ -30,6 +30,7 @@ use crate::products;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::report::Report;
 use crate::request::{AfterPanic, Emit, Linking, OptLevel};
+use crate::settled;
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
 use crate::verify::{self, Imports};
@@ -75,7 +76,10 @@ pub fn specialise<'a, 'ctx>(program: &'a Program<'a, 'ctx>, arch: Arch) -> Resul
     Ok(ForArch { program, module, arch, version, machine })
 }
 
-/// How often what LLVM does not do for GPUs is done at most: how many rounds a loop has may show only when another is gone.
+/// How often what LLVM does not do for GPUs is done: a loop whose rounds were counted is unrolled, split or batched after that.
+const ROUNDS: usize = 2;
+
+/// The same at most, where loops are unrolled: how many rounds one has may show only when another is gone.
 const MOST_ROUNDS: usize = 3;
 
 /// Optimise: LLVM's pipeline; where speed counts, what it does not do for GPUs and the pipeline again, which makes use of
@@ -96,12 +100,12 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
     if level.is_for_speed() {
         time!(indices::bound(context, module))?;
     }
-    for _ in 0..if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
+    for round in 1..=if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(divisions::narrow(context, module))?;
         time!(loops::keep(context, module))?;
-        let unrolled = time!(loops::unroll(context, module));
+        let unfinished = time!(loops::unroll(context, module));
         time!(loops::widen(context, module, machine))?;
         time!(loops::count(context, module, machine))?;
         time!(loops::pass(context, module, machine))?;
@@ -111,10 +115,11 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(loops::foresee(context, module, machine))?;
         time!(optimize::run_level(module, machine, level, *arch))?;
         time!(libdevice::fold(context, module, machine))?;
-        if !unrolled {
+        if round >= ROUNDS && settled::settle(context, module, unfinished) {
             break;
         }
     }
+    settled::open_all(module);
     if level.is_for_speed() {
         time!(checks::merge(context, module, machine))?;
         time!(indices::narrow(context, module, machine, *arch))?;
