@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::parts::Parts;
 use super::program::Program;
+use crate::abi::Table;
 use crate::addresses;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
@@ -18,10 +19,11 @@ use crate::diagnostic::Result;
 use crate::divisions;
 use crate::emit;
 use crate::float;
+use crate::groups;
 use crate::indices;
 use crate::intrinsics;
 use crate::libdevice;
-use crate::llvm::{Module, TargetMachine};
+use crate::llvm::{Context, Module, TargetMachine};
 use crate::loops;
 use crate::memory;
 use crate::optimize;
@@ -29,7 +31,7 @@ use crate::panics;
 use crate::products;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::report::Report;
-use crate::request::{AfterPanic, Emit, Linking, OptLevel};
+use crate::request::{AfterPanic, DebugLevel, Emit, Linking, OptLevel};
 use crate::settled;
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
@@ -84,8 +86,8 @@ const MOST_ROUNDS: usize = 3;
 
 /// Optimise: LLVM's pipeline; where speed counts, what it does not do for GPUs and the pipeline again, which makes use of
 /// that; then what the arch lacks is refused, because only now what is never reached has gone.
-pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
-    let ForArch { program, module, arch, machine, .. } = target;
+pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
+    let ForArch { program, module, arch, machine, version } = target;
     let (context, level) = (program.context, program.options.opt_level);
     if level.is_for_speed() {
         time!(loops::delay(context, module));
@@ -98,9 +100,29 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(libdevice::fold(context, module, machine))?;
     }
     if level.is_for_speed() {
-        time!(indices::bound(context, module))?;
+        let Program { options, table, debug, .. } = program;
+        let settings = |kernels: &[String]| format!("{arch} {version} {level:?} {:?}", table.shapes(kernels));
+        let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
+        let (arch, version) = (*arch, *version);
+        *module = time!(groups::each(context, module, &request, |context, module| {
+            let machine = time!(emit::machine(arch, version, level))?;
+            for_speed(context, module, &machine, level, arch, table)
+        }))?;
     }
-    for round in 1..=if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
+    time!(intrinsics::check(module, machine, &program.table, *arch))
+}
+
+/// What LLVM does not do for GPUs.
+fn for_speed<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    machine: &TargetMachine,
+    level: OptLevel,
+    arch: Arch,
+    table: &Table,
+) -> Result<()> {
+    time!(indices::bound(context, module))?;
+    for round in 1..=MOST_ROUNDS {
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(divisions::narrow(context, module))?;
@@ -111,22 +133,19 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(loops::pass(context, module, machine))?;
         time!(loops::split(context, module, machine))?;
         time!(loops::shorten(context, module))?;
-        time!(loops::batch(context, module, machine, &program.table))?;
+        time!(loops::batch(context, module, machine, table))?;
         time!(loops::foresee(context, module, machine))?;
-        time!(optimize::run_level(module, machine, level, *arch))?;
+        time!(optimize::run_level(module, machine, level, arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
             break;
         }
     }
     settled::open_all(module);
-    if level.is_for_speed() {
-        time!(checks::merge(context, module, machine))?;
-        time!(indices::narrow(context, module, machine, *arch))?;
-        time!(indices::halve(context, module))?;
-        time!(conditions::join(context, module, machine))?;
-    }
-    time!(intrinsics::check(module, machine, &program.table, *arch))
+    time!(checks::merge(context, module, machine))?;
+    time!(indices::narrow(context, module, machine, arch))?;
+    time!(indices::halve(context, module))?;
+    time!(conditions::join(context, module, machine))
 }
 
 /// Legalise: all that LLVM's optimiser must not see, or would undo.
