@@ -20,13 +20,14 @@ use crate::llvm::{
     self, BasicValue, BasicValueEnum, BuilderError, Context, InstructionOpcode, InstructionValue, IntPredicate,
     IntValue, Module,
 };
+use crate::settled;
 
 /// How deep a dividend may be computed.
 const MOST_STEPS: u32 = 6;
 
 /// Narrows every unsigned division of 64 bits whose dividend is seen to be below 2^32.
 pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    let divisions = llvm::functions(module).flat_map(llvm::instructions).filter(|i| Division::of(*i).is_some());
+    let divisions = settled::open(module).flat_map(llvm::instructions).filter(|i| Division::of(*i).is_some());
     for instruction in divisions.collect::<Vec<_>>() {
         // Again: the dividend may be the quotient of another, which was narrowed since.
         let Some(division) = Division::of(instruction) else { continue };

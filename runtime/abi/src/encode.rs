@@ -4,7 +4,7 @@
 //! present) and its fields; what has cases is one byte for the case and its fields.
 
 use crate::cxx::{Argument, Body, Cxx, Definition, Field};
-use crate::descriptor::{Descriptor, MAGIC, Param, Type, VERSION};
+use crate::descriptor::{Descriptor, LaunchBounds, MAGIC, Param, Type, VERSION};
 
 /// Writes into a fixed array, or only counts when `N` is 0.
 pub struct Encoder<const N: usize> {
@@ -14,169 +14,225 @@ pub struct Encoder<const N: usize> {
 
 /// Length of [`encode`]'s result.
 pub const fn encoded_len(descriptor: &Descriptor<'_>) -> usize {
-    Encoder::<0>::new().descriptor(descriptor).len
+    let mut encoder = Encoder::<0>::new();
+    encoder.descriptor(descriptor);
+    encoder.len
 }
 
 /// The descriptor as bytes; `N` must be [`encoded_len`] of it.
 pub const fn encode<const N: usize>(descriptor: &Descriptor<'_>) -> [u8; N] {
-    let encoder = Encoder::<N>::new().descriptor(descriptor);
+    let mut encoder = Encoder::<N>::new();
+    encoder.descriptor(descriptor);
     assert!(encoder.len == N, "N is not the encoded length");
     encoder.bytes
 }
 
+// rustc interprets this for every kernel, and calls cost it most: `copy_from_slice` takes as long as a hundred bytes one by
+// one, and an encoder that is handed on by value is copied at each call.
 impl<const N: usize> Encoder<N> {
     const fn new() -> Self {
         Self { bytes: [0; N], len: 0 }
     }
 
-    const fn bytes(mut self, bytes: &[u8]) -> Self {
-        let mut i = 0;
-        while i < bytes.len() {
-            if N > 0 {
-                self.bytes[self.len] = bytes[i];
+    const fn bytes(&mut self, bytes: &[u8]) {
+        if N > 0 {
+            let mut i = 0;
+            while i < bytes.len() {
+                self.bytes[self.len + i] = bytes[i];
+                i += 1;
             }
-            self.len += 1;
-            i += 1;
         }
-        self
+        self.len += bytes.len();
     }
 
-    const fn u16(self, value: usize) -> Self {
+    const fn byte(&mut self, byte: u8) {
+        if N > 0 {
+            self.bytes[self.len] = byte;
+        }
+        self.len += 1;
+    }
+
+    const fn u16(&mut self, value: usize) {
         assert!(value <= u16::MAX as usize, "a name or a list in a kernel's descriptor is over 65,535 long");
-        self.bytes(&(value as u16).to_le_bytes())
+        self.bytes(&(value as u16).to_le_bytes());
     }
 
-    const fn str(self, text: &str) -> Self {
-        self.u16(text.len()).bytes(text.as_bytes())
+    const fn u32(&mut self, value: u32) {
+        self.bytes(&value.to_le_bytes());
     }
 
-    const fn ty(self, ty: &Type) -> Self {
-        let this = self.bytes(&[ty.class as u8]).bytes(&ty.size.to_le_bytes()).bytes(&ty.align.to_le_bytes());
+    const fn u64(&mut self, value: u64) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    const fn i128(&mut self, value: i128) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    const fn str(&mut self, text: &str) {
+        self.u16(text.len());
+        self.bytes(text.as_bytes());
+    }
+
+    const fn ty(&mut self, ty: &Type) {
+        self.byte(ty.class as u8);
+        self.u64(ty.size);
+        self.u64(ty.align);
         match &ty.pointee {
-            None => this.bytes(&[0]),
-            Some(pointee) => this
-                .bytes(&[1, pointee.access as u8])
-                .bytes(&pointee.size.to_le_bytes())
-                .bytes(&pointee.align.to_le_bytes()),
+            None => self.byte(0),
+            Some(pointee) => {
+                self.bytes(&[1, pointee.access as u8]);
+                self.u64(pointee.size);
+                self.u64(pointee.align);
+            }
         }
     }
 
-    const fn i128(self, value: i128) -> Self {
-        self.bytes(&value.to_le_bytes())
+    const fn inner(&mut self, case: u8, inner: &Cxx<'_>) {
+        self.byte(case);
+        self.cxx(inner);
     }
 
-    const fn cxx(self, cxx: &Cxx<'_>) -> Self {
+    const fn cxx(&mut self, cxx: &Cxx<'_>) {
         match cxx {
             Cxx::Builtin(builtin) => self.bytes(&[0, *builtin as u8]),
             Cxx::Named(name) => {
-                let this = self.bytes(&[1, name.keyword as u8]).str(name.namespace).str(name.name);
-                this.arguments(name.arguments).str(name.header)
+                self.bytes(&[1, name.keyword as u8]);
+                self.str(name.namespace);
+                self.str(name.name);
+                self.arguments(name.arguments);
+                self.str(name.header);
             }
-            Cxx::Pointer(inner) => self.bytes(&[2]).cxx(inner),
-            Cxx::Reference(inner) => self.bytes(&[3]).cxx(inner),
-            Cxx::Const(inner) => self.bytes(&[4]).cxx(inner),
-            Cxx::Restrict(inner) => self.bytes(&[5]).cxx(inner),
-            Cxx::Volatile(inner) => self.bytes(&[6]).cxx(inner),
-            Cxx::Array { element, len } => self.bytes(&[7]).cxx(element).bytes(&len.to_le_bytes()),
+            Cxx::Pointer(inner) => self.inner(2, inner),
+            Cxx::Reference(inner) => self.inner(3, inner),
+            Cxx::Const(inner) => self.inner(4, inner),
+            Cxx::Restrict(inner) => self.inner(5, inner),
+            Cxx::Volatile(inner) => self.inner(6, inner),
+            Cxx::Array { element, len } => {
+                self.inner(7, element);
+                self.u64(*len);
+            }
             Cxx::Function { result, params } => {
-                let mut this = self.bytes(&[8]).cxx(result).u16(params.len());
+                self.inner(8, result);
+                self.u16(params.len());
                 let mut i = 0;
                 while i < params.len() {
-                    this = this.cxx(&params[i]);
+                    self.cxx(&params[i]);
                     i += 1;
                 }
-                this
             }
-            Cxx::Parameter(index) => self.bytes(&[9]).bytes(&index.to_le_bytes()),
+            Cxx::Parameter(index) => {
+                self.byte(9);
+                self.bytes(&index.to_le_bytes());
+            }
         }
     }
 
-    const fn arguments(self, arguments: &[Argument<'_>]) -> Self {
-        let mut this = self.u16(arguments.len());
+    const fn arguments(&mut self, arguments: &[Argument<'_>]) {
+        self.u16(arguments.len());
         let mut i = 0;
         while i < arguments.len() {
-            this = match &arguments[i] {
-                Argument::Type(ty) => this.bytes(&[0]).cxx(ty),
-                Argument::Value { ty, value } => this.bytes(&[1, *ty as u8]).i128(*value),
-            };
+            match &arguments[i] {
+                Argument::Type(ty) => self.inner(0, ty),
+                Argument::Value { ty, value } => {
+                    self.bytes(&[1, *ty as u8]);
+                    self.i128(*value);
+                }
+            }
             i += 1;
         }
-        this
     }
 
-    const fn definition(self, definition: &Definition<'_>) -> Self {
-        let this = self.cxx(&definition.cxx).bytes(&definition.size.to_le_bytes());
-        let this = this.bytes(&definition.align.to_le_bytes());
+    const fn definition(&mut self, definition: &Definition<'_>) {
+        self.cxx(&definition.cxx);
+        self.u64(definition.size);
+        self.u64(definition.align);
         match &definition.body {
-            Body::Opaque => this.bytes(&[0]),
+            Body::Opaque => self.byte(0),
             Body::Record { fields, packed } => {
-                let mut this = this.bytes(&[1]).bytes(&packed.to_le_bytes()).u16(fields.len());
+                self.byte(1);
+                self.bytes(&packed.to_le_bytes());
+                self.u16(fields.len());
                 let mut i = 0;
                 while i < fields.len() {
-                    this = this.field(&fields[i]);
+                    self.field(&fields[i]);
                     i += 1;
                 }
-                this
             }
             Body::Enum { underlying, variants } => {
-                let mut this = this.bytes(&[2, *underlying as u8]).u16(variants.len());
+                self.bytes(&[2, *underlying as u8]);
+                self.u16(variants.len());
                 let mut i = 0;
                 while i < variants.len() {
-                    this = this.str(variants[i].name).i128(variants[i].value);
+                    self.str(variants[i].name);
+                    self.i128(variants[i].value);
                     i += 1;
                 }
-                this
             }
         }
     }
 
-    const fn field(self, field: &Field<'_>) -> Self {
-        let this = self.str(field.name).cxx(&field.cxx).bytes(&field.offset.to_le_bytes());
-        let this = match &field.bits {
-            None => this.bytes(&[0]),
-            Some(bits) => this.bytes(&[1, bits.start, bits.width]),
-        };
-        this.definition(field.definition)
+    const fn field(&mut self, field: &Field<'_>) {
+        self.str(field.name);
+        self.cxx(&field.cxx);
+        self.bytes(&field.offset.to_le_bytes());
+        match &field.bits {
+            None => self.byte(0),
+            Some(bits) => self.bytes(&[1, bits.start, bits.width]),
+        }
+        self.definition(field.definition);
     }
 
-    const fn param(self, param: &Param<'_>) -> Self {
-        self.str(param.name).str(param.rust_type).ty(&param.ty).cxx(&param.cxx).definition(param.definition)
+    const fn param(&mut self, param: &Param<'_>) {
+        self.str(param.name);
+        self.str(param.rust_type);
+        self.ty(&param.ty);
+        self.cxx(&param.cxx);
+        self.definition(param.definition);
     }
 
-    const fn descriptor(self, descriptor: &Descriptor<'_>) -> Self {
-        let mut this = self
-            .bytes(&MAGIC)
-            .u16(VERSION as usize)
-            .bytes(&[descriptor.kind as u8, descriptor.mangling as u8])
-            .str(descriptor.namespace)
-            .str(descriptor.name);
-        this = match descriptor.template {
-            None => this.bytes(&[0]),
-            Some(arguments) => this.bytes(&[1]).arguments(arguments),
-        };
-        this = this
-            .str(descriptor.module_path)
-            .str(descriptor.file)
-            .bytes(&descriptor.line.to_le_bytes())
-            .bytes(&descriptor.column.to_le_bytes())
-            .bytes(&descriptor.bounds.max_threads.to_le_bytes())
-            .bytes(&descriptor.bounds.min_blocks.to_le_bytes())
-            .bytes(&descriptor.bounds.max_registers.to_le_bytes())
-            .bytes(&descriptor.bounds.dimensions.to_le_bytes())
-            .bytes(&descriptor.bounds.cluster[0].to_le_bytes())
-            .bytes(&descriptor.bounds.cluster[1].to_le_bytes())
-            .bytes(&descriptor.bounds.cluster[2].to_le_bytes())
-            .bytes(&descriptor.bounds.max_cluster.to_le_bytes())
-            .bytes(&[descriptor.bounds.is_cooperative as u8])
-            .u16(descriptor.params.len());
+    const fn bounds(&mut self, bounds: &LaunchBounds) {
+        self.u32(bounds.max_threads);
+        self.u32(bounds.min_blocks);
+        self.u32(bounds.max_registers);
+        self.u32(bounds.dimensions);
+        self.u32(bounds.cluster[0]);
+        self.u32(bounds.cluster[1]);
+        self.u32(bounds.cluster[2]);
+        self.u32(bounds.max_cluster);
+        self.byte(bounds.is_cooperative as u8);
+    }
+
+    const fn descriptor(&mut self, descriptor: &Descriptor<'_>) {
+        self.bytes(&MAGIC);
+        self.u16(VERSION as usize);
+        self.bytes(&[descriptor.kind as u8, descriptor.mangling as u8]);
+        self.str(descriptor.namespace);
+        self.str(descriptor.name);
+        match descriptor.template {
+            None => self.byte(0),
+            Some(arguments) => {
+                self.byte(1);
+                self.arguments(arguments);
+            }
+        }
+        self.str(descriptor.module_path);
+        self.str(descriptor.file);
+        self.u32(descriptor.line);
+        self.u32(descriptor.column);
+        self.bounds(&descriptor.bounds);
+        self.u16(descriptor.params.len());
         let mut i = 0;
         while i < descriptor.params.len() {
-            this = this.param(&descriptor.params[i]);
+            self.param(&descriptor.params[i]);
             i += 1;
         }
         match &descriptor.result {
-            None => this.bytes(&[0]),
-            Some(result) => this.bytes(&[1]).param(result),
+            None => self.byte(0),
+            Some(result) => {
+                self.byte(1);
+                self.param(result);
+            }
         }
     }
 }

@@ -59,6 +59,7 @@ pub const FLOORS: &[Floor] = &[
         &[
             "arch",
             "artifact",
+            "cache",
             "codes",
             "diagnostic",
             "files",
@@ -73,7 +74,7 @@ pub const FLOORS: &[Floor] = &[
         ],
     ),
     ("LLVM", &["llvm"]),
-    ("marks", &["marks"]),
+    ("marks", &["marks", "settled"]),
     ("reading", &["harness", "interface", "input"]),
     (
         "stages",
@@ -90,6 +91,7 @@ pub const FLOORS: &[Floor] = &[
             "divisions",
             "emit",
             "float",
+            "groups",
             "header",
             "hints",
             "indices",

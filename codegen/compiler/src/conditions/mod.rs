@@ -14,6 +14,7 @@ mod decided;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, BuilderError, Context, Module, TargetMachine};
+use crate::settled;
 
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again what was narrowed.
 const CLEAN: &str = "function(simplifycfg,early-cse)";
@@ -23,7 +24,7 @@ const MOST_PARTS: usize = 8;
 
 /// Folds choices that a branch has made, in every function.
 pub fn decide(module: &Module<'_>) {
-    llvm::functions(module).filter(|function| function.count_basic_blocks() > 1).for_each(decided::decide);
+    settled::open(module).for_each(decided::decide);
 }
 
 /// Joins the branches of every function.

@@ -12,9 +12,12 @@
 //! memory in place of a register. It unrolls what is marked so only if the number of rounds is a constant, and up to 16,384
 //! instructions.
 
+use std::collections::HashSet;
+
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, Unroll, Use,
 };
+use crate::settled;
 
 use super::natural::{Graph, Loop};
 
@@ -24,20 +27,20 @@ const MOST_BYTES: u64 = 512;
 /// Bytes of tables that may become part of the code.
 const MOST_OF_A_TABLE: u64 = 2048;
 
-/// Marks loops for unrolling, and says whether there are any.
-pub fn unroll(context: &Context, module: &Module<'_>) -> bool {
-    let mut any = false;
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+/// Marks loops for unrolling, and says which functions have any.
+pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {
+    let mut marked = HashSet::new();
+    for function in settled::open(module) {
         let blocks = indexed_in(function);
         for found in Graph::of(function).innermost() {
             let indexes = blocks.iter().any(|block| found.contains(*block)) || walks_table(&found);
             if indexes && !llvm::unroll_was_disabled(context, &found.jumps_back()) {
                 llvm::set_unroll(context, &found.jumps_back(), Unroll::Full);
-                any = true;
+                marked.insert(function);
             }
         }
     }
-    any
+    marked
 }
 
 /// Whether each round of a loop takes the next element of a small constant table: what it finds there are constants too.

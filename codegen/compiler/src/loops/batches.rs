@@ -45,6 +45,7 @@ use crate::llvm::{
     self, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
     InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, PointerValue, TargetMachine, Unroll,
 };
+use crate::settled;
 
 use super::branches::panics;
 use super::checks::{Emit, Shape};
@@ -71,7 +72,9 @@ pub fn batch<'ctx>(
 ) -> Result<()> {
     natural::simplify(module, machine)?;
     for kernel in &table.kernels {
-        let function = module.get_function(&kernel.name).filter(|function| function.count_basic_blocks() > 1);
+        let function = module
+            .get_function(&kernel.name)
+            .filter(|function| function.count_basic_blocks() > 1 && !settled::is_settled(*function));
         let Some(function) = function else { continue };
         batch_function(context, module, function, &shared_slices(kernel, function)).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot run several rounds of a loop at once: {error}"))

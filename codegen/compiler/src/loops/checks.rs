@@ -30,6 +30,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
     InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
 };
+use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent, panics};
 use super::natural::{self, Graph, Loop};
@@ -46,7 +47,7 @@ const MOST_STEPS: u32 = 8;
 /// Splits every loop where all that is needed is known before it.
 pub fn split<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open(module) {
         // Loops have no block in common, and splitting one moves none of another.
         for found in Graph::of(function).innermost() {
             split_one(context, module, function, &found).map_err(|error| {

@@ -20,6 +20,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue, Module, Unroll, Use,
 };
+use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent};
 use super::natural::{Graph, Loop};
@@ -35,7 +36,7 @@ const ROUNDS: u32 = 4;
 
 /// Shortens the counters of every function's loops.
 pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open(module) {
         for found in Graph::of(function).innermost() {
             let Some(counter) = Counter::of(function, &found) else { continue };
             counter.shorten(context).map_err(|error| {

@@ -18,6 +18,7 @@
 use crate::llvm::{
     self, BasicValue, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, IntPredicate, Module, Unroll,
 };
+use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent};
 use super::natural::{Graph, Loop};
@@ -30,7 +31,7 @@ const MOST_INSTRUCTIONS: u64 = 400;
 
 /// Marks loops for unrolling.
 pub fn unroll(context: &Context, module: &Module<'_>) {
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open(module) {
         for found in Graph::of(function).innermost() {
             let jumps = found.jumps_back();
             if llvm::unroll_was_disabled(context, &jumps) || llvm::unroll_was_asked(context, &jumps) {

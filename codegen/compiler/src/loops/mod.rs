@@ -24,6 +24,8 @@ mod strides;
 mod walks;
 mod widened;
 
+use std::collections::HashSet;
+
 use crate::llvm::{Context, FunctionValue, Module};
 
 pub use ahead::hasten;
@@ -41,8 +43,8 @@ pub use strides::count;
 pub use walks::walk;
 pub use widened::widen;
 
-/// Marks loops for unrolling, and says whether other loops may have constant rounds once that is done.
-pub fn unroll(context: &Context, module: &Module<'_>) -> bool {
+/// Marks loops for unrolling, and says in which functions other loops may have constant rounds once that is done.
+pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {
     divided::unroll(context, module);
     arrays::unroll(context, module)
 }

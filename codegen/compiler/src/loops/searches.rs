@@ -30,13 +30,14 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
     InstructionValue, IntPredicate, IntValue, Module, PointerValue,
 };
+use crate::settled;
 
 use super::branches::integer;
 use super::natural::{Graph, Loop};
 
 /// Keeps what every search stands at.
 pub fn keep<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open(module) {
         for found in Graph::of(function).innermost() {
             keep_in(context, function, &found).map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot keep what a search has loaded: {error}"))

@@ -20,6 +20,7 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, BasicValue, BasicValueEnum, Context, InstructionOpcode, IntValue, Module, TargetMachine};
+use crate::settled;
 
 use super::branches::integer;
 use super::checks::{Check, Shape};
@@ -33,7 +34,7 @@ const CLEAN: &str = "function(simplifycfg)";
 pub fn pass<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
     let mut any = false;
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open(module) {
         for found in Graph::of(function).innermost() {
             let Some(shape) = Shape::of(function, &found) else { continue };
             let checks = found.blocks.iter().filter_map(|block| shape.check(*block));

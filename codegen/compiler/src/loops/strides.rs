@@ -24,6 +24,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
     InstructionValue, IntPredicate, IntValue, Intrinsic, Module, PointerValue, TargetMachine, Unroll,
 };
+use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent, panics};
 use super::natural::{self, Graph, Loop};
@@ -40,7 +41,7 @@ const MOST_STEPS: u32 = 8;
 /// Counts every loop where it helps.
 pub fn count<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open(module) {
         for found in Graph::of(function).innermost() {
             let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
             let is_short = instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS;

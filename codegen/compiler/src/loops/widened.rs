@@ -29,6 +29,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntPredicate, IntValue, Module, TargetMachine, Unroll, Use,
 };
+use crate::settled;
 
 use super::branches::{integer, is_convergent};
 use super::checks::{Emit, Shape};
@@ -43,7 +44,7 @@ const MOST_INDICES: usize = 6;
 /// Widens the indices of every loop where that helps.
 pub fn widen<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open(module) {
         for found in Graph::of(function).innermost() {
             widen_one(context, module, function, &found).map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot widen the indices of a loop: {error}"))
