@@ -89,6 +89,7 @@ pub type Facts<'ctx> = Vec<(IntValue<'ctx>, Interval)>;
 
 /// The intervals of a function's values.
 pub struct Ranges<'a, 'ctx> {
+    pub(super) graph: &'a Graph<'ctx>,
     /// What is taken for granted of some values everywhere.
     given: &'a HashMap<IntValue<'ctx>, Interval>,
     at: HashMap<BasicBlock<'ctx>, Facts<'ctx>>,
@@ -96,8 +97,8 @@ pub struct Ranges<'a, 'ctx> {
 }
 
 impl<'a, 'ctx> Ranges<'a, 'ctx> {
-    pub fn of_function(graph: &Graph<'ctx>, given: &'a HashMap<IntValue<'ctx>, Interval>) -> Self {
-        let mut ranges = Self { given, at: HashMap::new(), looks: Cell::new(0) };
+    pub fn of_function(graph: &'a Graph<'ctx>, given: &'a HashMap<IntValue<'ctx>, Interval>) -> Self {
+        let mut ranges = Self { graph, given, at: HashMap::new(), looks: Cell::new(0) };
         for block in graph.by_dominance() {
             ranges.looks.set(0);
             let mut facts = match graph.dominator(block) {
@@ -123,7 +124,13 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     }
 
     /// Adds what is known where control goes from one block to another.
-    fn learn_from_edge(&self, from: BasicBlock<'ctx>, to: BasicBlock<'ctx>, facts: &mut Facts<'ctx>, steps: u32) {
+    pub(super) fn learn_from_edge(
+        &self,
+        from: BasicBlock<'ctx>,
+        to: BasicBlock<'ctx>,
+        facts: &mut Facts<'ctx>,
+        steps: u32,
+    ) {
         let Some(end) = from.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { return };
         let Some((then, _)) = llvm::branch_targets(end) else { return };
         if let Some(condition) = integer(end, 0) {
@@ -327,13 +334,13 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             }
             Op::And => {
                 let most = |index| positive(index).map(|range| range.high);
-                match (most(0).into_iter().chain(most(1)).min(), integer(from, 1).and_then(constant)) {
+                match integer(from, 1).and_then(constant) {
                     // The multiple of a power of two at or below a number.
-                    (None, Some(mask)) if mask < 0 && (-mask).count_ones() == 1 => {
+                    Some(mask) if mask < 0 && (-mask).count_ones() == 1 => {
                         let range = at(0)?;
                         Interval::new(range.low & mask, range.high & mask)
                     }
-                    (most, _) => Interval::new(0, most?),
+                    _ => Interval::new(0, most(0).into_iter().chain(most(1)).min()?),
                 }
             }
             Op::Or | Op::Xor => {

@@ -17,9 +17,11 @@
 //!
 //! The loop is one block, and does nothing else that could end it or that others see.
 //!
-//! Where first number, step and bound are constants, and the bound is a multiple of the step away, a loop has no more rounds
-//! than that, whatever its blocks do and where else it ends. Then a phi that each round adds numbers to which are not
-//! negative lies between the first one and so many of the largest.
+//! Where the bound is at or above the first number that is compared with it, and a multiple of the step away, the counter
+//! meets it and cannot have come round before. So a loop has no more rounds than that, whatever its blocks do and where else
+//! it ends: `(0..n)` of which a branch has told that `n` is not 0, or four rounds at a time up to a multiple of four. That is
+//! known of their ranges, or of a branch before the loop that compares the two. Then any phi that each round adds numbers to
+//! which are not negative lies between the first one and so many of the largest.
 
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
@@ -30,6 +32,9 @@ use super::ranges::{Facts, Interval, Ranges, constant, integer};
 /// The highest number at which a counter may begin, and by which it may grow.
 const MOST: i128 = 1 << 31;
 
+/// How many branches before a loop are looked at.
+const MOST_BRANCHES: usize = 16;
+
 /// How many numbers a round adds to a phi.
 const MOST_TERMS: usize = 8;
 
@@ -38,51 +43,57 @@ struct Counted<'ctx> {
     first: IntValue<'ctx>,
     /// The block before the loop.
     before: BasicBlock<'ctx>,
+    /// The block that jumps back.
+    latch: BasicBlock<'ctx>,
     next: IntValue<'ctx>,
     step: i128,
 }
 
 impl<'ctx> Counted<'ctx> {
+    /// The next number is computed of the phi, whose block is therefore on every way to where that number comes from: the
+    /// jump from there goes back.
     fn of(phi: InstructionValue<'ctx>) -> Option<Self> {
-        let block = phi.get_parent()?;
         let incoming = llvm::incoming(phi);
         let [one, other] = incoming[..] else { return None };
-        let ((first, before), (next, _)) = match (one.1 == block, other.1 == block) {
-            (false, true) => (one, other),
-            (true, false) => (other, one),
+        let ((first, before), (next, latch)) = match (grown(phi, one.0), grown(phi, other.0)) {
+            (None, Some(_)) => (one, other),
+            (Some(_), None) => (other, one),
             _ => return None,
         };
-        let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = (first, next) else { return None };
-        let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let is_phi = integer(sum, 0)?.as_instruction_value() == Some(phi);
-        let step = constant(integer(sum, 1)?).filter(|step| is_phi && (1..=MOST).contains(step))?;
-        Some(Self { first, before, next, step })
+        let BasicValueEnum::IntValue(first) = first else { return None };
+        let (next, step) = grown(phi, next)?;
+        Some(Self { first, before, latch, next, step })
     }
 }
 
+/// What a phi becomes by a constant step.
+fn grown<'ctx>(phi: InstructionValue<'ctx>, next: BasicValueEnum<'ctx>) -> Option<(IntValue<'ctx>, i128)> {
+    let BasicValueEnum::IntValue(next) = next else { return None };
+    let (from, step) = sum_with_constant(next)?;
+    (from == phi && (1..=MOST).contains(&step)).then_some((next, step))
+}
+
 impl<'ctx> Ranges<'_, 'ctx> {
-    /// Between which numbers a phi lies, if its block is such a loop.
+    /// Between which numbers a phi lies that grows by a constant in each round, if its loop is known to end.
     pub(super) fn counted(&self, phi: InstructionValue<'ctx>, steps: u32) -> Option<Interval> {
         let counted = Counted::of(phi)?;
-        let most = self.most_rounds(phi.get_parent()?, steps)?;
+        let head = phi.get_parent()?;
+        // Where a round is one block, a counter becomes a part of addresses, and costs nothing in 64 bits.
+        let most = if counted.latch == head {
+            self.rounds_of_loads(head, steps)?
+        } else {
+            self.rounds_to_bound(head, counted.latch, steps)?
+        };
         let first = self.look(counted.first, &self.facts(counted.before), steps);
         Some(Interval::new(first.low, first.high + (most - 1) * counted.step))
     }
 
-    /// How often a loop of one block runs at most, each time it is reached.
-    fn most_rounds(&self, block: BasicBlock<'ctx>, steps: u32) -> Option<i128> {
-        let end = block.get_terminator()?;
-        let (then, other) = llvm::branch_targets(end)?;
-        let comparison = integer(end, 0)?.as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
-        let goes_on = match comparison.get_icmp_predicate()? {
-            IntPredicate::EQ => other,
-            IntPredicate::NE => then,
-            _ => return None,
-        };
-        if goes_on != block || then == other || !block.get_instructions().all(is_quiet) {
+    /// How often a loop of one block runs at most, each time it is reached, because of what it loads.
+    fn rounds_of_loads(&self, block: BasicBlock<'ctx>, steps: u32) -> Option<i128> {
+        let (next, bound) = met(block, block)?;
+        if !block.get_instructions().all(is_quiet) {
             return None;
         }
-        let (next, bound) = (integer(comparison, 0)?, integer(comparison, 1)?);
         let counter = llvm::phis(block).filter_map(Counted::of).find(|counter| counter.next == next)?;
         let is_same = bound.as_instruction_value().is_none_or(|from| from.get_parent() != Some(block));
         let first = constant(counter.first).filter(|first| is_same && (0..=MOST).contains(first))?;
@@ -94,7 +105,64 @@ impl<'ctx> Ranges<'_, 'ctx> {
         holds.then(|| ((bound.high - first) / counter.step).max(1))
     }
 
-    /// Between which numbers a phi lies that each round adds to, if a constant says how many rounds there are at most.
+    /// How many rounds a loop has at most that begins with a block and jumps back from another, if it ends where a counter
+    /// meets a bound that is a multiple of the step above it.
+    fn rounds_to_bound(&self, head: BasicBlock<'ctx>, latch: BasicBlock<'ctx>, steps: u32) -> Option<i128> {
+        let (compared, bound) = met(head, latch)?;
+        let from = compared.as_instruction_value()?;
+        let (counter, ahead) = if from.get_opcode() == Op::Phi { (from, 0) } else { sum_with_constant(compared)? };
+        if counter.get_opcode() != Op::Phi || counter.get_parent() != Some(head) {
+            return None;
+        }
+        let counted = Counted::of(counter).filter(|counted| counted.latch == latch)?;
+        // What is computed before the loop is the same in all rounds.
+        let is_before =
+            |from: InstructionValue<'ctx>| from.get_parent().is_some_and(|block| self.is_above(block, head));
+        if !bound.as_instruction_value().is_none_or(is_before) || !is_met(&counted, ahead, bound) {
+            return None;
+        }
+        let mut facts = self.facts(counted.before);
+        self.learn_from_edge(counted.before, head, &mut facts, steps);
+        let (first, last) = (self.look(counted.first, &facts, steps), self.look(bound, &facts, steps));
+        let way = Interval::new(last.low - first.high - ahead, last.high - first.low - ahead);
+        let is_told = || {
+            let are_positive = first.low >= 0 && last.low >= 0;
+            are_positive && (0..=1).contains(&ahead) && self.is_told_below(counted.first, bound, (counted.before, head))
+        };
+        let is_ahead = way.low >= 0 || is_told();
+        (is_ahead && way.high >= 0).then_some(way.high / counted.step + 1)
+    }
+
+    /// Whether a block is on every way to another one.
+    fn is_above(&self, block: BasicBlock<'ctx>, other: BasicBlock<'ctx>) -> bool {
+        block != other && self.graph.is_reached_by_way_of(other, block)
+    }
+
+    /// Whether a branch on the way from one block to another has compared two numbers that are not negative, and the first
+    /// was below.
+    fn is_told_below(
+        &self,
+        small: IntValue<'ctx>,
+        large: IntValue<'ctx>,
+        (before, head): (BasicBlock<'ctx>, BasicBlock<'ctx>),
+    ) -> bool {
+        let above = std::iter::successors(Some(before), |block| self.graph.dominator(*block));
+        let only_way = |block| {
+            let mut before = self.graph.before(block);
+            before.next().filter(|_| before.next().is_none()).map(|from| (from, block))
+        };
+        let edges = std::iter::once((before, head)).chain(above.take(MOST_BRANCHES).filter_map(only_way));
+        edges.into_iter().any(|(from, to)| {
+            let end = from.get_terminator().filter(|end| end.get_opcode() == Op::Br);
+            let Some((end, (then, other))) = end.and_then(|end| Some((end, llvm::branch_targets(end)?))) else {
+                return false;
+            };
+            let condition = integer(end, 0).and_then(|condition| condition.as_instruction_value());
+            then != other && condition.is_some_and(|condition| says_below(condition, then == to, (small, large)))
+        })
+    }
+
+    /// Between which numbers a phi lies that each round adds to, if it is known how many rounds there are at most.
     pub(super) fn summed(&self, phi: InstructionValue<'ctx>, steps: u32) -> Option<Interval> {
         let incoming = llvm::incoming(phi);
         let [one, other] = incoming[..] else { return None };
@@ -103,7 +171,7 @@ impl<'ctx> Ranges<'_, 'ctx> {
             (Some(_), None) => (other, one),
             _ => return None,
         };
-        let rounds = constant_rounds(phi.get_parent()?, latch)?;
+        let rounds = self.rounds_to_bound(phi.get_parent()?, latch, steps)?;
         let BasicValueEnum::IntValue(first) = first else { return None };
         let facts = self.facts(latch);
         let terms = terms(phi, next)?;
@@ -145,8 +213,8 @@ fn terms<'ctx>(phi: InstructionValue<'ctx>, sum: BasicValueEnum<'ctx>) -> Option
     (!found.is_empty()).then_some(found)
 }
 
-/// How many rounds a loop has at most that begins with a block, and jumps back from another.
-fn constant_rounds(head: BasicBlock<'_>, latch: BasicBlock<'_>) -> Option<i128> {
+/// What a loop compares where it jumps back, and with which bound, if it ends where both are equal.
+fn met<'ctx>(head: BasicBlock<'ctx>, latch: BasicBlock<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
     let end = latch.get_terminator()?;
     let (then, other) = llvm::branch_targets(end)?;
     let comparison = integer(end, 0)?.as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
@@ -155,23 +223,53 @@ fn constant_rounds(head: BasicBlock<'_>, latch: BasicBlock<'_>) -> Option<i128> 
         IntPredicate::NE => then,
         _ => return None,
     };
-    let (compared, bound) = (integer(comparison, 0)?, constant(integer(comparison, 1)?)?);
-    let (counter, ahead) = sum_with_constant(compared)?;
-    if goes_on != head || then == other || counter.get_opcode() != Op::Phi || counter.get_parent() != Some(head) {
-        return None;
+    let compared = Some((integer(comparison, 0)?, integer(comparison, 1)?));
+    compared.filter(|_| goes_on == head && then != other)
+}
+
+/// Whether a counter that does not pass its bound is equal to it at some time.
+fn is_met(counted: &Counted<'_>, ahead: i128, bound: IntValue<'_>) -> bool {
+    let Some(first) = constant(counted.first) else { return counted.step == 1 };
+    let is_multiple = |number: i128| number % counted.step == 0;
+    match constant(bound) {
+        Some(bound) => is_multiple(bound - first - ahead),
+        None => counted.step == 1 || is_multiple(first + ahead) && has_factor(bound, counted.step),
     }
-    let incoming = llvm::incoming(counter);
-    let (next, _) = *incoming.iter().find(|(_, from)| *from == latch)?;
-    let BasicValueEnum::IntValue(next) = next else { return None };
-    let (from, step) = sum_with_constant(next)?;
-    let [first] = incoming.iter().filter(|(_, from)| *from != latch).map(|(value, _)| *value).collect::<Vec<_>>()[..]
+}
+
+/// Whether a number is a multiple of a power of two.
+fn has_factor(number: IntValue<'_>, factor: i128) -> bool {
+    let Some(from) = number.as_instruction_value().filter(|_| factor.count_ones() == 1) else { return false };
+    let second = integer(from, 1).and_then(constant);
+    match (from.get_opcode(), second) {
+        (Op::And, Some(mask)) => mask % factor == 0,
+        (Op::Shl, Some(by)) => (0..32).contains(&by) && (1 << by) % factor == 0,
+        _ => false,
+    }
+}
+
+/// Whether a condition that holds, or does not, says of two numbers that are not negative that the first is below.
+fn says_below<'ctx>(
+    condition: InstructionValue<'ctx>,
+    holds: bool,
+    (small, large): (IntValue<'ctx>, IntValue<'ctx>),
+) -> bool {
+    use IntPredicate as P;
+    if condition.get_opcode() != Op::ICmp {
+        return false;
+    }
+    let (Some(left), Some(right), Some(predicate)) =
+        (integer(condition, 0), integer(condition, 1), condition.get_icmp_predicate())
     else {
-        return None;
+        return false;
     };
-    let BasicValueEnum::IntValue(first) = first else { return None };
-    let way = bound - constant(first)? - ahead;
-    let is_met = from == counter && (1..=MOST).contains(&step) && (0..=MOST).contains(&way) && way % step == 0;
-    is_met.then_some(way / step + 1)
+    match predicate {
+        P::ULT | P::SLT => holds && (left, right) == (small, large),
+        P::UGT | P::SGT => holds && (left, right) == (large, small),
+        P::UGE | P::SGE => !holds && (left, right) == (small, large),
+        P::ULE | P::SLE => !holds && (left, right) == (large, small),
+        P::EQ | P::NE => false,
+    }
 }
 
 /// What a constant is added to, and which.
@@ -349,6 +447,83 @@ mod tests {
         ] {
             let range = summed(counter, first, added);
             assert!(range == ANY || range.1 > 1 << 60, "{counter:?}, {first}, {added}: {range:?}");
+        }
+    }
+
+    /// Between which numbers `%k` lies in a loop of several blocks, which loads only where a condition holds; `%n` and `%m`
+    /// are below 2^15.
+    fn bounded(before: &str, first: &str, step: &str, end: &str) -> (i128, i128) {
+        let text = format!(
+            "define void @f(ptr %from, i64 %n, i64 %m, i64 %any, i1 %c) {{
+            entry: {before}
+            loop:
+              %k = phi i64 [ {first}, %before ], [ %next, %latch ]
+              br i1 %c, label %loads, label %latch
+            loads:
+              %at = getelementptr float, ptr %from, i64 %k
+              %x = load float, ptr %at
+              br label %latch
+            latch:
+              %next = add i64 %k, {step}
+              %late = add i64 %any, 0
+              %ends = icmp {end}
+              br i1 %ends, label %end, label %loop
+            end: ret void
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        let param = |at| function.get_nth_param(at).unwrap().into_int_value();
+        let below = Interval::new(0, (1 << 15) - 1);
+        let given = HashMap::from([(param(1), below), (param(2), below)]);
+        let graph = Graph::of(function);
+        let ranges = Ranges::of_function(&graph, &given);
+        let phi = llvm::instructions(function).find(|from| from.get_opcode() == Op::Phi).unwrap();
+        let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(phi.get_parent().unwrap()));
+        (range.low, range.high)
+    }
+
+    const NOT_0: &str = "%none = icmp eq i64 %n, 0\n br i1 %none, label %end, label %before\n before: br label %loop";
+    const FOUR: &str = "%few = icmp ult i64 %n, 4\n br label %before\n before: %fours = and i64 %n, -4
+        br i1 %few, label %end, label %loop";
+    const ORDER: &str = "%less = icmp ult i64 %m, %n\n br i1 %less, label %before, label %end\n before: br label %loop";
+
+    #[test]
+    fn a_counter_meets_a_bound_above_it() {
+        for (before, first, step, end, expected) in [
+            (NOT_0, "0", "1", "eq i64 %next, %n", (0, 32766)),
+            // It is compared before it grows.
+            (NOT_0, "1", "1", "eq i64 %k, %n", (1, 32767)),
+            (FOUR, "0", "4", "eq i64 %next, %fours", (0, 32760)),
+            (ORDER, "%m", "1", "eq i64 %next, %n", (0, 65533)),
+        ] {
+            assert_eq!(bounded(before, first, step, end), expected, "{before}, {first}, {step}, {end}");
+        }
+    }
+
+    #[test]
+    fn a_counter_may_pass_other_bounds() {
+        let free = "br label %before\n before: br label %loop";
+        let order = |condition: &str| ORDER.replace("icmp ult i64 %m, %n", condition);
+        for (before, first, step, end) in [
+            // The bound may be 0, or not be a multiple of the step.
+            (free.to_owned(), "0", "1", "eq i64 %next, %n"),
+            (NOT_0.to_owned(), "0", "2", "eq i64 %next, %n"),
+            (NOT_0.to_owned(), "1", "1", "eq i64 %next, %n"),
+            (FOUR.replace("-4", "-2"), "0", "4", "eq i64 %next, %fours"),
+            (FOUR.to_owned(), "1", "4", "eq i64 %next, %fours"),
+            (FOUR.replace("label %end, label %loop", "label %loop, label %end"), "0", "4", "eq i64 %next, %fours"),
+            // The bound may be below, or another one in each round.
+            (order("icmp ule i64 %m, %n"), "%m", "1", "eq i64 %next, %n"),
+            (order("icmp ugt i64 %m, %n"), "%m", "1", "eq i64 %next, %n"),
+            (ORDER.to_owned(), "%m", "2", "eq i64 %next, %n"),
+            (NOT_0.to_owned(), "0", "1", "eq i64 %next, %late"),
+            (NOT_0.to_owned(), "0", "1", "ne i64 %next, %n"),
+            (NOT_0.to_owned(), "0", "-1", "eq i64 %next, %n"),
+        ] {
+            let range = bounded(&before, first, step, end);
+            assert!(range == ANY || range.1 > 1 << 60, "{before}, {first}, {step}, {end}: {range:?}");
         }
     }
 }
