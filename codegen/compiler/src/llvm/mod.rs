@@ -51,8 +51,8 @@ pub use loops::{
     unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
 };
 pub use pure::{
-    inline_assembly, inline_constraints, is_division, is_not_negative, is_plain_load, is_position, is_pure,
-    value_operands,
+    inline_assembly, inline_constraints, is_division, is_not_negative, is_plain_load, is_plain_store, is_position,
+    is_pure, value_operands,
 };
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};

@@ -244,7 +244,7 @@ impl<'ctx> Walk<'ctx> {
 }
 
 /// Whether nobody notices that an instruction was run, but by its result.
-fn is_quiet(instruction: InstructionValue<'_>) -> bool {
+pub(super) fn is_quiet(instruction: InstructionValue<'_>) -> bool {
     use InstructionOpcode as Op;
     let is_said = |name: &std::ffi::CStr| {
         let name = name.to_bytes();

@@ -82,8 +82,13 @@ impl<'t> Function<'t> {
                 }
                 let words = words(line);
                 match words[..] {
-                    ["store", "volatile", _, value, "ptr", address, ..] | ["store", _, value, "ptr", address, ..] => {
-                        match (state.get(value, 32), state.get(address, 64)) {
+                    ["store", "volatile", ty, value, "ptr", address, ..] | ["store", ty, value, "ptr", address, ..] => {
+                        match (state.get(value, bits(ty)), state.get(address, 64)) {
+                            // Any other is as good as four of a byte each.
+                            (Value::Number(value, 32), Value::Address(address)) if words[1] != "volatile" => {
+                                let bytes = (address..).zip((value as u32).to_le_bytes());
+                                events.extend(bytes.map(|(address, byte)| Event::Store(address, byte.into())));
+                            }
                             (Value::Number(value, _), Value::Address(address)) => {
                                 events.push(Event::Store(address, value))
                             }
@@ -238,6 +243,10 @@ impl State {
                     _ => Value::Number(value & mask(to), to),
                 }
             }
+            ["ptrtoint", "ptr", value, "to", "i64"] => match self.get(value, 64) {
+                Value::Address(address) => Value::Number(address, 64),
+                value => value,
+            },
             ["getelementptr", ty, "ptr", base, index_ty, index] => {
                 let size = match ty {
                     "i8" => 1,

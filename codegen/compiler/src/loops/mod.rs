@@ -6,6 +6,7 @@
 mod arrays;
 mod batches;
 mod branches;
+mod bytes;
 mod checks;
 mod counters;
 mod divided;
@@ -26,6 +27,7 @@ use crate::llvm::{Context, FunctionValue, Module};
 
 pub use batches::batch;
 pub use branches::{integer, is_convergent};
+pub use bytes::pack;
 pub use checks::split;
 pub use counters::shorten;
 pub use few::{foresee, spread};

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use arbtest::arbitrary::{Result, Unstructured};
 
 use super::interpreter::{Event, Function, Value, agree};
-use super::{foresee, spread, walk, widen};
+use super::{foresee, pack, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -99,8 +99,9 @@ fn do_the_same(
             let mut number = || Ok(Value::Number(number()?, 64));
             let (wide, more, first, end) = (number()?, number()?, number()?, number()?);
             let to = Value::Address(1 << 20);
-            let given = [("%to", to), ("%short", short), ("%wide", wide), ("%more", more)];
-            let given: HashMap<_, _> = given.into_iter().chain([("%first", first), ("%end", end)]).collect();
+            let given = [("%to", to), ("%from", Value::Address(1 << 24)), ("%short", short), ("%wide", wide)];
+            let given = given.into_iter().chain([("%more", more)]);
+            let given: HashMap<_, _> = given.chain([("%first", first), ("%end", end)]).collect();
             let (is, was) = (new.run(&given), old.run(&given));
             assert!(!was.iter().any(|event| matches!(event, Event::Undefined(_))), "{was:?}: {before}");
             runs += 1;
@@ -234,5 +235,72 @@ fn indices_of_64_bits_are_those_of_32() {
         narrow_indices,
         |context, module, machine| widen(context, module, machine).unwrap(),
         |before, after| after.matches("store").count() > before.matches("store").count(),
+    );
+}
+
+/// A loop that stores one byte a round, or two, and may end in a panic or by what it loads.
+fn rows_of_bytes(u: &mut Unstructured<'_>) -> Result<String> {
+    let two = u.arbitrary()?;
+    let done = match u.int_in_range(0..=2)? {
+        0 => format!("icmp eq i64 %k.next, {}", 2 * u.int_in_range(1..=9)?),
+        1 => "icmp uge i64 %k.next, %end".into(),
+        _ => "icmp eq i64 %k.next, %end".into(),
+    };
+    let step = if two { 2 } else { 1 };
+    let next = *u.choose(&["getelementptr i8, ptr %p, i64 STEP", "getelementptr i8, ptr %base, i64 %k.next"])?;
+    let early = *u.choose(&["icmp eq i8 %y, 7", "icmp ult i8 %y, 9", "icmp uge i64 %k, %more"])?;
+    let second = if two {
+        "%ok = icmp ult i64 %k, %more
+          br i1 %ok, label %second, label %panic
+        second: %q = getelementptr i8, ptr %p, i64 1
+          %z = add i8 %y, %before
+          store i8 %z, ptr %q
+          br label %latch"
+    } else {
+        "br label %latch"
+    };
+    Ok(format!(
+        "declare void @__rust_ptx_panic_with_1(i64) noreturn
+        define void @f(ptr %to, ptr noalias readonly %from, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %base = getelementptr i8, ptr %to, i64 %first
+          br label %loop
+        loop: %k = phi i64 [ 0, %entry ], [ %k.next, %latch ]
+          %p = phi ptr [ %base, %entry ], [ %p.next, %latch ]
+          %before = phi i8 [ 3, %entry ], [ %x, %latch ]
+          %older = phi i8 [ 5, %entry ], [ %before, %latch ]
+          %below = icmp ult i64 %k, %wide
+          br i1 %below, label %inside, label %panic
+        inside: %at = getelementptr i8, ptr %from, i64 %k
+          %x = load i8, ptr %at
+          %y = xor i8 %x, %older
+          store i8 %y, ptr %p
+          %early = {early}
+          br i1 %early, label %found, label %middle
+        middle:
+          {second}
+        latch: %k.next = add i64 %k, {step}
+          %p.next = {next}
+          %done = {done}
+          br i1 %done, label %end.of.loop, label %loop
+        found: %w = zext i8 %y to i32
+          store volatile i32 %w, ptr %to
+          br label %end.of.loop
+        end.of.loop: %last = phi i8 [ %before, %latch ], [ %older, %found ]
+          %last.word = zext i8 %last to i32
+          store volatile i32 %last.word, ptr %to
+          ret void
+        panic: call void @__rust_ptx_panic_with_1(i64 %k)
+          unreachable
+        }}",
+        next = next.replace("STEP", &step.to_string()),
+    ))
+}
+
+#[test]
+fn bytes_are_stored_as_one_by_one() {
+    do_the_same(
+        rows_of_bytes,
+        |context, module, machine| pack(context, module, machine).unwrap(),
+        |_, after| after.contains("store i32"),
     );
 }
