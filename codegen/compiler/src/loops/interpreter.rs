@@ -136,6 +136,14 @@ impl<'t> Function<'t> {
                             return events;
                         }
                     },
+                    [name, "=", "call", "{", ty, "i1", "}", function, _, left, _, right] => {
+                        let (value, wraps) = state.overflowing(function, bits(ty), left, right);
+                        state.values.extend([(format!("{name}.0"), value), (format!("{name}.1"), wraps)]);
+                    }
+                    [name, "=", "extractvalue", "{", _, _, "}", pair, index] => {
+                        let part = state.get(&format!("{pair}.{index}"), 64);
+                        state.values.insert(name.into(), part);
+                    }
                     [name, "=", ref instruction @ ..] => match state.compute(instruction) {
                         Some(value) => _ = state.values.insert(name.into(), value),
                         None => {
@@ -186,6 +194,21 @@ impl State {
         let pair = rest.chunks(2).find(|pair| pair[1].strip_prefix('%') == Some(before));
         let value = pair.unwrap_or_else(|| panic!("`{line}` does not say what comes from `{before}`"))[0];
         Some((name.to_string(), self.get(value, bits(ty))))
+    }
+
+    /// A sum or a product, and whether it has more bits.
+    fn overflowing(&self, function: &str, bits: u32, left: &str, right: &str) -> (Value, Value) {
+        let (Value::Number(a, _), Value::Number(b, _)) = (self.get(left, bits), self.get(right, bits)) else {
+            return (Value::Nothing, Value::Nothing);
+        };
+        let (a, b) = (u128::from(a), u128::from(b));
+        let exact = match function {
+            _ if function.contains("umul.with.overflow") => a * b,
+            _ if function.contains("uadd.with.overflow") => a + b,
+            _ => panic!("no function {function}"),
+        };
+        let value = exact as u64 & mask(bits);
+        (Value::Number(value, bits), Value::Number(u64::from(exact != u128::from(value)), 1))
     }
 
     /// What an instruction computes; none if it may do anything.

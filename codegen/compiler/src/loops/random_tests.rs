@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 
 use arbtest::arbitrary::{Result, Unstructured};
 
+use super::batches::{Slice, batch_function};
 use super::interpreter::{Event, Function, Value, agree};
-use super::{foresee, pack, spread, walk, widen};
+use super::{foresee, natural, pack, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -302,5 +303,69 @@ fn bytes_are_stored_as_one_by_one() {
         rows_of_bytes,
         |context, module, machine| pack(context, module, machine).unwrap(),
         |_, after| after.contains("store i32"),
+    );
+}
+
+/// A loop that goes through a slice of `%wide` words, and checks what it loads there.
+fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
+    let mask = *u.choose(&[1, 3, 15, 63])?;
+    let index = *u.choose(&["%k", "%ahead"])?;
+    let step = *u.choose(&["icmp ult i64 %k.next, %end", "icmp ne i64 %k.next, %end"])?;
+    let more = if u.arbitrary()? {
+        "%p.y = getelementptr i32, ptr %to, i64 %k
+          %y = load i32, ptr %p.y
+          %p.z = getelementptr i32, ptr %from, i64 %k
+          %z = load i32, ptr %p.z
+          %w = xor i32 %y, %z"
+    } else {
+        "%w = add i32 %sum, 0"
+    };
+    Ok(format!(
+        "declare void @__rust_ptx_panic_with_1(i64) noreturn
+        define void @f(ptr %to, ptr noalias readonly %from, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %row = getelementptr i32, ptr %from, i64 %first
+          br label %loop
+        loop: %k = phi i64 [ 0, %entry ], [ %k.next, %inside ]
+          %sum = phi i32 [ %short, %entry ], [ %sum.next, %inside ]
+          %before = phi i32 [ 7, %entry ], [ %v, %inside ]
+          %ahead = add i64 %k, 2
+          %p = getelementptr i32, ptr %row, i64 {index}
+          %v = load i32, ptr %p
+          %low = and i32 %v, {mask}
+          %i = zext nneg i32 %low to i64
+          %ok = icmp ult i64 %i, %more
+          br i1 %ok, label %inside, label %panic
+        inside: %q = getelementptr i32, ptr %to, i64 %i
+          %x = load i32, ptr %q
+          {more}
+          %all = add i32 %w, %before
+          %both = mul i32 %x, %all
+          %sum.next = sub i32 %both, %sum
+          %k.next = add i64 %k, 1
+          %go = {step}
+          br i1 %go, label %loop, label %out
+        out: store volatile i32 %sum.next, ptr %to
+          store volatile i32 %before, ptr %to
+          %count = trunc i64 %k.next to i32
+          store volatile i32 %count, ptr %to
+          ret void
+        panic: call void @__rust_ptx_panic_with_1(i64 %k)
+          unreachable
+        }}"
+    ))
+}
+
+#[test]
+fn rounds_at_once_are_those_one_by_one() {
+    do_the_same(
+        look_ups,
+        |context, module, machine| {
+            natural::simplify(module, machine).unwrap();
+            let function = module.get_function("f").unwrap();
+            let param = |index| function.get_nth_param(index).unwrap();
+            let slice = Slice { pointer: param(1).into_pointer_value(), len: param(3).into_int_value(), size: 4 };
+            batch_function(context, module, function, &[slice]).unwrap();
+        },
+        |before, after| after.matches("load").count() > before.matches("load").count(),
     );
 }
