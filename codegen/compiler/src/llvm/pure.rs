@@ -4,7 +4,7 @@ use inkwell::llvm_sys::core::{
     LLVMGetCalledValue, LLVMGetExact, LLVMGetICmpSameSign, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString,
     LLVMGetIsDisjoint, LLVMGetMDKindIDInContext, LLVMGetMetadata, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW,
     LLVMGetNumOperands, LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeContext, LLVMGetTypeKind, LLVMGetVolatile,
-    LLVMIsACallInst, LLVMIsAInlineAsm, LLVMIsALoadInst, LLVMIsAZExtInst, LLVMTypeOf,
+    LLVMIsACallInst, LLVMIsAInlineAsm, LLVMIsALoadInst, LLVMIsAStoreInst, LLVMIsAZExtInst, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
@@ -152,6 +152,17 @@ pub fn is_plain_load(instruction: InstructionValue<'_>) -> bool {
     // SAFETY: the instruction is live; only a load is asked for more.
     unsafe {
         !LLVMIsALoadInst(value).is_null()
+            && LLVMGetVolatile(value) == 0
+            && LLVMGetOrdering(value) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+    }
+}
+
+/// Whether an instruction stores what no other thread may be waiting for.
+pub fn is_plain_store(instruction: InstructionValue<'_>) -> bool {
+    let value = instruction.as_value_ref();
+    // SAFETY: the instruction is live; only a store is asked for more.
+    unsafe {
+        !LLVMIsAStoreInst(value).is_null()
             && LLVMGetVolatile(value) == 0
             && LLVMGetOrdering(value) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
     }

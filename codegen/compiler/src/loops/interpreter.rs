@@ -82,8 +82,13 @@ impl<'t> Function<'t> {
                 }
                 let words = words(line);
                 match words[..] {
-                    ["store", "volatile", _, value, "ptr", address, ..] | ["store", _, value, "ptr", address, ..] => {
-                        match (state.get(value, 32), state.get(address, 64)) {
+                    ["store", "volatile", ty, value, "ptr", address, ..] | ["store", ty, value, "ptr", address, ..] => {
+                        match (state.get(value, bits(ty)), state.get(address, 64)) {
+                            // Any other is as good as four of a byte each.
+                            (Value::Number(value, 32), Value::Address(address)) if words[1] != "volatile" => {
+                                let bytes = (address..).zip((value as u32).to_le_bytes());
+                                events.extend(bytes.map(|(address, byte)| Event::Store(address, byte.into())));
+                            }
                             (Value::Number(value, _), Value::Address(address)) => {
                                 events.push(Event::Store(address, value))
                             }
@@ -138,6 +143,14 @@ impl<'t> Function<'t> {
                             return events;
                         }
                     },
+                    [name, "=", "call", "{", ty, "i1", "}", function, _, left, _, right] => {
+                        let (value, wraps) = state.overflowing(function, bits(ty), left, right);
+                        state.values.extend([(format!("{name}.0"), value), (format!("{name}.1"), wraps)]);
+                    }
+                    [name, "=", "extractvalue", "{", _, _, "}", pair, index] => {
+                        let part = state.get(&format!("{pair}.{index}"), 64);
+                        state.values.insert(name.into(), part);
+                    }
                     [name, "=", ref instruction @ ..] => match state.compute(instruction) {
                         Some(value) => _ = state.values.insert(name.into(), value),
                         None => {
@@ -188,6 +201,21 @@ impl State {
         let pair = rest.chunks(2).find(|pair| pair[1].strip_prefix('%') == Some(before));
         let value = pair.unwrap_or_else(|| panic!("`{line}` does not say what comes from `{before}`"))[0];
         Some((name.to_string(), self.get(value, bits(ty))))
+    }
+
+    /// A sum or a product, and whether it has more bits.
+    fn overflowing(&self, function: &str, bits: u32, left: &str, right: &str) -> (Value, Value) {
+        let (Value::Number(a, _), Value::Number(b, _)) = (self.get(left, bits), self.get(right, bits)) else {
+            return (Value::Nothing, Value::Nothing);
+        };
+        let (a, b) = (u128::from(a), u128::from(b));
+        let exact = match function {
+            _ if function.contains("umul.with.overflow") => a * b,
+            _ if function.contains("uadd.with.overflow") => a + b,
+            _ => panic!("no function {function}"),
+        };
+        let value = exact as u64 & mask(bits);
+        (Value::Number(value, bits), Value::Number(u64::from(exact != u128::from(value)), 1))
     }
 
     /// What an instruction computes; none if it may do anything.
@@ -245,6 +273,10 @@ impl State {
                     _ => Value::Number(value & mask(to), to),
                 }
             }
+            ["ptrtoint", "ptr", value, "to", "i64"] => match self.get(value, 64) {
+                Value::Address(address) => Value::Number(address, 64),
+                value => value,
+            },
             ["getelementptr", ty, "ptr", base, index_ty, index] => {
                 let size = match ty {
                     "i8" => 1,

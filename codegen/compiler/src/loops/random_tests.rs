@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 
 use arbtest::arbitrary::{Result, Unstructured};
 
+use super::batches::{Slice, batch_function};
 use super::interpreter::{Event, Function, Value, agree};
-use super::{count_down, foresee, hasten, spread, walk, widen};
+use super::{count_down, foresee, hasten, natural, pack, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -99,8 +100,9 @@ fn do_the_same(
             let mut number = || Ok(Value::Number(number()?, 64));
             let (wide, more, first, end) = (number()?, number()?, number()?, number()?);
             let to = Value::Address(1 << 20);
-            let given = [("%to", to), ("%short", short), ("%wide", wide), ("%more", more)];
-            let given: HashMap<_, _> = given.into_iter().chain([("%first", first), ("%end", end)]).collect();
+            let given = [("%to", to), ("%from", Value::Address(1 << 24)), ("%short", short), ("%wide", wide)];
+            let given = given.into_iter().chain([("%more", more)]);
+            let given: HashMap<_, _> = given.chain([("%first", first), ("%end", end)]).collect();
             let (is, was) = (new.run(&given), old.run(&given));
             assert!(!was.iter().any(|event| matches!(event, Event::Undefined(_))), "{was:?}: {before}");
             runs += 1;
@@ -315,5 +317,136 @@ fn what_is_left_ends_in_the_same_round() {
         up_to_a_width,
         |context, module, _| count_down(context, module).unwrap(),
         |_, after| after.contains("phi i32"),
+    );
+}
+
+/// A loop that stores one byte a round, or two, and may end in a panic or by what it loads.
+fn rows_of_bytes(u: &mut Unstructured<'_>) -> Result<String> {
+    let two = u.arbitrary()?;
+    let done = match u.int_in_range(0..=2)? {
+        0 => format!("icmp eq i64 %k.next, {}", 2 * u.int_in_range(1..=9)?),
+        1 => "icmp uge i64 %k.next, %end".into(),
+        _ => "icmp eq i64 %k.next, %end".into(),
+    };
+    let step = if two { 2 } else { 1 };
+    let next = *u.choose(&["getelementptr i8, ptr %p, i64 STEP", "getelementptr i8, ptr %base, i64 %k.next"])?;
+    let early = *u.choose(&["icmp eq i8 %y, 7", "icmp ult i8 %y, 9", "icmp uge i64 %k, %more"])?;
+    let second = if two {
+        "%ok = icmp ult i64 %k, %more
+          br i1 %ok, label %second, label %panic
+        second: %q = getelementptr i8, ptr %p, i64 1
+          %z = add i8 %y, %before
+          store i8 %z, ptr %q
+          br label %latch"
+    } else {
+        "br label %latch"
+    };
+    Ok(format!(
+        "declare void @__rust_ptx_panic_with_1(i64) noreturn
+        define void @f(ptr %to, ptr noalias readonly %from, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %base = getelementptr i8, ptr %to, i64 %first
+          br label %loop
+        loop: %k = phi i64 [ 0, %entry ], [ %k.next, %latch ]
+          %p = phi ptr [ %base, %entry ], [ %p.next, %latch ]
+          %before = phi i8 [ 3, %entry ], [ %x, %latch ]
+          %older = phi i8 [ 5, %entry ], [ %before, %latch ]
+          %below = icmp ult i64 %k, %wide
+          br i1 %below, label %inside, label %panic
+        inside: %at = getelementptr i8, ptr %from, i64 %k
+          %x = load i8, ptr %at
+          %y = xor i8 %x, %older
+          store i8 %y, ptr %p
+          %early = {early}
+          br i1 %early, label %found, label %middle
+        middle:
+          {second}
+        latch: %k.next = add i64 %k, {step}
+          %p.next = {next}
+          %done = {done}
+          br i1 %done, label %end.of.loop, label %loop
+        found: %w = zext i8 %y to i32
+          store volatile i32 %w, ptr %to
+          br label %end.of.loop
+        end.of.loop: %last = phi i8 [ %before, %latch ], [ %older, %found ]
+          %last.word = zext i8 %last to i32
+          store volatile i32 %last.word, ptr %to
+          ret void
+        panic: call void @__rust_ptx_panic_with_1(i64 %k)
+          unreachable
+        }}",
+        next = next.replace("STEP", &step.to_string()),
+    ))
+}
+
+#[test]
+fn bytes_are_stored_as_one_by_one() {
+    do_the_same(
+        rows_of_bytes,
+        |context, module, machine| pack(context, module, machine).unwrap(),
+        |_, after| after.contains("store i32"),
+    );
+}
+
+/// A loop that goes through a slice of `%wide` words, and checks what it loads there.
+fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
+    let mask = *u.choose(&[1, 3, 15, 63])?;
+    let index = *u.choose(&["%k", "%ahead"])?;
+    let step = *u.choose(&["icmp ult i64 %k.next, %end", "icmp ne i64 %k.next, %end"])?;
+    let more = if u.arbitrary()? {
+        "%p.y = getelementptr i32, ptr %to, i64 %k
+          %y = load i32, ptr %p.y
+          %p.z = getelementptr i32, ptr %from, i64 %k
+          %z = load i32, ptr %p.z
+          %w = xor i32 %y, %z"
+    } else {
+        "%w = add i32 %sum, 0"
+    };
+    Ok(format!(
+        "declare void @__rust_ptx_panic_with_1(i64) noreturn
+        define void @f(ptr %to, ptr noalias readonly %from, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %row = getelementptr i32, ptr %from, i64 %first
+          br label %loop
+        loop: %k = phi i64 [ 0, %entry ], [ %k.next, %inside ]
+          %sum = phi i32 [ %short, %entry ], [ %sum.next, %inside ]
+          %before = phi i32 [ 7, %entry ], [ %v, %inside ]
+          %ahead = add i64 %k, 2
+          %p = getelementptr i32, ptr %row, i64 {index}
+          %v = load i32, ptr %p
+          %low = and i32 %v, {mask}
+          %i = zext nneg i32 %low to i64
+          %ok = icmp ult i64 %i, %more
+          br i1 %ok, label %inside, label %panic
+        inside: %q = getelementptr i32, ptr %to, i64 %i
+          %x = load i32, ptr %q
+          {more}
+          %all = add i32 %w, %before
+          %both = mul i32 %x, %all
+          %sum.next = sub i32 %both, %sum
+          %k.next = add i64 %k, 1
+          %go = {step}
+          br i1 %go, label %loop, label %out
+        out: store volatile i32 %sum.next, ptr %to
+          store volatile i32 %before, ptr %to
+          %count = trunc i64 %k.next to i32
+          store volatile i32 %count, ptr %to
+          ret void
+        panic: call void @__rust_ptx_panic_with_1(i64 %k)
+          unreachable
+        }}"
+    ))
+}
+
+#[test]
+fn rounds_at_once_are_those_one_by_one() {
+    do_the_same(
+        look_ups,
+        |context, module, machine| {
+            natural::simplify(module, machine).unwrap();
+            let function = module.get_function("f").unwrap();
+            let param = |index| function.get_nth_param(index).unwrap();
+            let slice = Slice { pointer: param(1).into_pointer_value(), len: param(3).into_int_value(), size: 4 };
+            batch_function(context, module, function, &[slice]).unwrap();
+        },
+        |before, after| after.matches("load").count() > before.matches("load").count(),
     );
 }
