@@ -150,7 +150,10 @@ fn narrow_one<'ctx>(
     let chooses = context.prepend_basic_block(entry, "");
     let builder = context.create_builder();
     builder.position_at_end(chooses);
-    hoist_positions(&builder, entry);
+    // Loops run longer than this takes, and may want the registers.
+    if graph.innermost().is_empty() {
+        hoist_positions(&builder, entry);
+    }
     let wide = llvm::copy_blocks(context, kernel, &blocks);
     let small = are_small(context, &builder, kernel, &limits)?;
     let end = builder.build_conditional_branch(small, entry, wide[0])?;
@@ -407,6 +410,16 @@ mod tests {
         let (test, rest) = ir.split_once("br i1").unwrap();
         assert!(test.contains("sreg.tid.x()") && !rest.contains("sreg.tid.x()"), "{ir}");
         assert_eq!(rest.matches("add i32 %x.32, %").count(), 2, "{ir}");
+        let more = "br label %loop
+            loop: %k = phi i32 [ 0, %fine ], [ %next, %loop ]
+              store volatile i32 %k, ptr %to
+              %next = add i32 %k, 1
+              %go = icmp ult i32 %next, %x.32
+              br i1 %go, label %loop, label %after
+            after:";
+        let ir = narrowed(KERNEL, "%inside", more);
+        let (test, rest) = ir.split_once("br i1").unwrap();
+        assert!(!test.contains("sreg.tid.x()") && rest.matches("sreg.tid.x()").count() == 2, "{ir}");
     }
 
     #[test]
