@@ -17,6 +17,9 @@
 //! reaches `%len`, no smaller one does, and no check of the fast loop fails. Else the loop runs as it was written: it panics
 //! in the same round, with the same numbers and after the same stores. A negative step is a large number, which overflows.
 //!
+//! So is where a part of a slice begins, as `&x[k * n..][..n]`, and what it leaves of the slice: where the last one is no more than
+//! `%len` and leaves enough, all before are less and leave more.
+//!
 //! What goes into the test is frozen: a value may be undefined where the loop would not have looked at it, as a bound is
 //! that is compared only after a panic. Whatever number it then is, the test covers the first round, and in a later one the
 //! loop itself would have branched on what is undefined.
@@ -119,13 +122,39 @@ pub(super) struct Shape<'a, 'ctx> {
     goes_on: bool,
 }
 
-/// A branch out of the loop, to a panic, unless an index is below a length.
+/// A branch out of the loop, to a panic, unless an index is within a length.
 pub(super) struct Check<'ctx> {
     pub(super) block: BasicBlock<'ctx>,
     pub(super) index: IntValue<'ctx>,
     pub(super) len: IntValue<'ctx>,
+    pub(super) limit: Limit<'ctx>,
     /// Whether the branch's first target is in the loop.
     pub(super) inside_first: bool,
+}
+
+/// How an index is within a length.
+#[derive(Clone, Copy)]
+pub(super) enum Limit<'ctx> {
+    /// It is below.
+    Below,
+    /// It is no more: where a part of a slice begins or ends.
+    UpTo,
+    /// It is no more, and leaves at least so many elements, or even more: `&x[k * n..][..n]`. That it is no more, a check before
+    /// has said; else what it leaves would be a very large number.
+    Leaves { count: IntValue<'ctx>, more: bool },
+}
+
+/// What is less than what where a comparison holds, or where it does not, and whether it cannot be as much.
+fn order<'ctx>(branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>, bool)> {
+    use IntPredicate::{UGE, UGT, ULE, ULT};
+    let (left, right) = (branch.left, branch.right);
+    Some(match (branch.predicate, holds) {
+        (ULT, true) | (UGE, false) => (left, right, true),
+        (UGT, true) | (ULE, false) => (right, left, true),
+        (ULE, true) | (UGT, false) => (left, right, false),
+        (UGE, true) | (ULT, false) => (right, left, false),
+        _ => return None,
+    })
 }
 
 /// Whether what is compared has the width of an index.
@@ -204,16 +233,22 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     /// The check that a block ends in.
     pub(super) fn check(&self, block: BasicBlock<'ctx>) -> Option<Check<'ctx>> {
         let branch = Branch::of(block).filter(is_wide)?;
-        let (index, len, inside, outside) = match branch.predicate {
-            IntPredicate::ULT => (branch.left, branch.right, branch.then, branch.other),
-            IntPredicate::UGE => (branch.left, branch.right, branch.other, branch.then),
-            IntPredicate::UGT => (branch.right, branch.left, branch.then, branch.other),
-            IntPredicate::ULE => (branch.right, branch.left, branch.other, branch.then),
-            _ => return None,
-        };
-        let known = self.is_invariant(len) && !self.is_invariant(index) && self.is_affine(index, MOST_STEPS);
-        let stays = self.found.contains(inside) && !self.found.contains(outside) && inside != self.found.head;
-        (panics(outside) && known && stays).then_some(Check { block, index, len, inside_first: inside == branch.then })
+        let stays = |block: BasicBlock<'ctx>| self.found.contains(block) && block != self.found.head;
+        let inside_first = stays(branch.then);
+        let (inside, outside) = if inside_first { (branch.then, branch.other) } else { (branch.other, branch.then) };
+        if !stays(inside) || self.found.contains(outside) || !panics(outside) {
+            return None;
+        }
+        let (low, high, more) = order(&branch, inside_first)?;
+        let is_index = |value| !self.is_invariant(value) && self.is_affine(value, MOST_STEPS);
+        if self.is_invariant(high) {
+            let limit = if more { Limit::Below } else { Limit::UpTo };
+            return is_index(low).then_some(Check { block, index: low, len: high, limit, inside_first });
+        }
+        let rest = high.as_instruction_value().filter(|rest| rest.get_opcode() == InstructionOpcode::Sub)?;
+        let (len, index) = (integer(rest, 0)?, integer(rest, 1)?);
+        let is_known = self.is_invariant(low) && self.is_invariant(len) && is_index(index);
+        is_known.then_some(Check { block, index, len, limit: Limit::Leaves { count: low, more }, inside_first })
     }
 
     /// A number that each round adds to: its first value, and what is added.
@@ -373,13 +408,22 @@ impl<'ctx> Emit<'_, 'ctx> {
         }
     }
 
-    /// Whether a check's index is below its length in every round.
+    /// Whether a check's index is within its length in every round.
     fn stays_below(&self, check: &Check<'ctx>, rounds: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
         let (first, step) = self.affine(check.index)?;
         let [first, step, len] = [first, step, check.len].map(|value| llvm::build_freeze(&self.builder, value));
         let (growth, too_much) = self.overflowing("llvm.umul.with.overflow", rounds, step)?;
         let (last, too_far) = self.overflowing("llvm.uadd.with.overflow", first, growth)?;
-        let below = self.builder.build_int_compare(IntPredicate::ULT, last, len, "")?;
+        let within = if matches!(check.limit, Limit::Below) { IntPredicate::ULT } else { IntPredicate::ULE };
+        let mut below = self.builder.build_int_compare(within, last, len, "")?;
+        if let Limit::Leaves { count, more } = check.limit {
+            // No round leaves less than the last.
+            let count = llvm::build_freeze(&self.builder, count);
+            let rest = self.builder.build_int_sub(len, last, "")?;
+            let enough = if more { IntPredicate::UGT } else { IntPredicate::UGE };
+            let leaves = self.builder.build_int_compare(enough, rest, count, "")?;
+            below = self.builder.build_and(below, leaves, "")?;
+        }
         let overflows = self.builder.build_or(too_much, too_far, "")?;
         let fits = self.builder.build_not(overflows, "")?;
         self.builder.build_and(below, fits, "")
@@ -510,6 +554,34 @@ mod tests {
             &text.replace("ret i32 %more", "%all = phi i32 [ %more, %inside ], [ %sum, %way ]\n ret i32 %all"),
         );
         assert_eq!(checks_and_loads(&ir), (1, 1), "{ir}");
+    }
+
+    #[test]
+    fn a_loop_over_parts_of_a_slice_has_a_twin_without_checks() {
+        let part = "%index = mul i64 %k, %stride
+              %starts = icmp ule i64 %index, %len
+              br i1 %starts, label %started, label %panic
+            started:
+              %rest = sub nuw i64 %len, %index";
+        for (check, inside) in [
+            ("icmp ugt i64 %rest, 3", "label %inside, label %panic"),
+            ("icmp ult i64 %rest, %stride", "label %panic, label %inside"),
+            ("icmp uge i64 %rest, %stride", "label %inside, label %panic"),
+            ("icmp ule i64 %rest, 3", "label %panic, label %inside"),
+        ] {
+            let text = text_of_loop(part, UNTIL, "").replace("icmp ult i64 %index, %len", check);
+            let ir = split_text(
+                &text.replace("label %inside, label %panic\n            inside:", &format!("{inside}\n inside:")),
+            );
+            // The loop as it was has both checks, or one that LLVM has made of them.
+            assert_eq!(ir.matches("load i32").count(), 2, "{ir}");
+            assert!(ir.matches("label %panic").count() <= 2, "{ir}");
+            assert!(ir.contains("sub i64") && ir.contains("llvm.uadd.with.overflow"), "{ir}");
+        }
+        // One of which nothing is known keeps its check in both.
+        let text = text_of_loop(part, UNTIL, "").replace("icmp ult i64 %index, %len", "icmp ugt i64 %rest, %k");
+        let ir = split_text(&text);
+        assert_eq!((ir.matches("load i32").count(), ir.matches("icmp ugt i64").count()), (2, 2), "{ir}");
     }
 
     #[test]
