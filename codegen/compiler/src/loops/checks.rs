@@ -20,6 +20,8 @@
 //! So is where a part of a slice begins, as `&x[k * n..][..n]`, and what it leaves of the slice: where the last one is no more than
 //! `%len` and leaves enough, all before are less and leave more.
 //!
+//! A loop may also end by something else, as a search that has found what it looks for: then it makes fewer rounds.
+//!
 //! What goes into the test is frozen: a value may be undefined where the loop would not have looked at it, as a bound is
 //! that is compared only after a panic. Whatever number it then is, the test covers the first round, and in a later one the
 //! loop itself would have branched on what is undefined.
@@ -74,7 +76,7 @@ fn split_one<'ctx>(
     if instructions().take(MOST_INSTRUCTIONS + 1).count() > MOST_INSTRUCTIONS || instructions().any(is_convergent) {
         return Ok(());
     }
-    let Some(shape) = Shape::of(function, found) else { return Ok(()) };
+    let Some(shape) = Shape::of_part(function, found) else { return Ok(()) };
     let checks: Vec<Check<'ctx>> =
         found.blocks.iter().filter_map(|block| shape.check(*block)).take(MOST_CHECKS).collect();
     if checks.is_empty() {
@@ -132,6 +134,14 @@ pub(super) struct Check<'ctx> {
     pub(super) inside_first: bool,
 }
 
+/// The one block that jumps back.
+fn single<'ctx>(latches: &[BasicBlock<'ctx>]) -> Option<BasicBlock<'ctx>> {
+    match latches {
+        [latch] => Some(*latch),
+        _ => None,
+    }
+}
+
 /// How an index is within a length.
 #[derive(Clone, Copy)]
 pub(super) enum Limit<'ctx> {
@@ -168,12 +178,21 @@ fn has_bits(branch: &Branch<'_>, bits: u32) -> bool {
 
 impl<'a, 'ctx> Shape<'a, 'ctx> {
     pub(super) fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
-        Self::of_bits(function, found, 64)
+        let branch = Branch::of(single(&found.latches)?)?;
+        Self::of_branch(function, found, &branch, 64)
+    }
+
+    /// The same, for a loop that may also end by something else that is asked at its end: a search counts no further than
+    /// this, but may find what it looks for.
+    fn of_part(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+        let parts = Branch::parts(single(&found.latches)?, found.head);
+        parts.iter().find_map(|branch| Self::of_branch(function, found, branch, 64))
     }
 
     /// The same, for a loop that counts in 32 bits.
     pub(super) fn of_narrow(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
-        Self::of_bits(function, found, 32)
+        let branch = Branch::of(single(&found.latches)?)?;
+        Self::of_branch(function, found, &branch, 32)
     }
 
     /// Whether the loop goes on where its condition holds.
@@ -186,10 +205,16 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         self.is_affine(value, MOST_STEPS)
     }
 
-    fn of_bits(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>, bits: u32) -> Option<Self> {
-        let [latch] = found.latches[..] else { return None };
+    fn of_branch(
+        function: FunctionValue<'ctx>,
+        found: &'a Loop<'ctx>,
+        branch: &Branch<'ctx>,
+        bits: u32,
+    ) -> Option<Self> {
         let before = Graph::of(function).block_before(found)?;
-        let branch = Branch::of(latch).filter(|branch| has_bits(branch, bits))?;
+        if !has_bits(branch, bits) {
+            return None;
+        }
         let goes_on = branch.then == found.head;
         if goes_on == (branch.other == found.head) {
             return None;
@@ -582,6 +607,33 @@ mod tests {
         let text = text_of_loop(part, UNTIL, "").replace("icmp ult i64 %index, %len", "icmp ugt i64 %rest, %k");
         let ir = split_text(&text);
         assert_eq!((ir.matches("load i32").count(), ir.matches("icmp ugt i64").count()), (2, 2), "{ir}");
+    }
+
+    #[test]
+    fn a_search_has_a_twin_without_checks() {
+        for end in [
+            "%below.n = icmp ult i64 %next, %n
+             %other = icmp ne i32 %value, 7
+             %go = select i1 %other, i1 %below.n, i1 false
+             br i1 %go, label %loop, label %end",
+            "%last = icmp eq i64 %next, %n
+             %found = icmp eq i32 %value, 7
+             %stop = or i1 %found, %last
+             br i1 %stop, label %end, label %loop",
+            "%last = icmp eq i64 %next, %n
+             %found = icmp eq i32 %value, 7
+             %stop = select i1 %last, i1 true, i1 %found
+             br i1 %stop, label %end, label %loop",
+        ] {
+            let ir = split_loop("%index = add i64 %k, %stride", end, "");
+            assert_eq!(checks_and_loads(&ir), (1, 2), "{ir}");
+        }
+        // It goes on while either holds.
+        let either = "%below.n = icmp ult i64 %next, %n
+             %other = icmp ne i32 %value, 7
+             %go = or i1 %other, %below.n
+             br i1 %go, label %loop, label %end";
+        assert_eq!(checks_and_loads(&split_loop("%index = add i64 %k, %stride", either, "")), (1, 1));
     }
 
     #[test]
