@@ -6,6 +6,8 @@ use crate::llvm::{
 };
 use crate::marks::PANIC_WITH;
 
+use super::natural::Loop;
+
 /// A comparison that a block ends in: what it compares, and where it goes if it holds and if not.
 pub struct Branch<'ctx> {
     pub predicate: IntPredicate,
@@ -66,6 +68,18 @@ pub fn panics<'ctx>(outside: BasicBlock<'ctx>) -> bool {
     };
     let is_end = |end: InstructionValue<'_>| end.get_opcode() == InstructionOpcode::Unreachable;
     std::iter::successors(Some(outside), next).take(MOST_JUMPS).any(|block| block.get_terminator().is_some_and(is_end))
+}
+
+/// Whether a loop may end in a panic, but for its last block.
+pub fn has_checks(found: &Loop<'_>) -> bool {
+    let panics = |block: &BasicBlock<'_>| {
+        let targets = block.get_terminator().and_then(llvm::branch_targets);
+        targets.is_some_and(|(then, other)| {
+            let outside = if found.contains(then) { other } else { then };
+            !found.contains(outside) && panics(outside)
+        })
+    };
+    found.blocks.iter().any(|block| !found.latches.contains(block) && panics(block))
 }
 
 /// An operand that is an integer.
