@@ -134,6 +134,11 @@ pub(super) struct Check<'ctx> {
     pub(super) inside_first: bool,
 }
 
+/// What an instruction does; a sum of numbers that have no bit in common is one, as `2 * k + 1` is to LLVM.
+fn opcode(from: InstructionValue<'_>) -> InstructionOpcode {
+    if llvm::is_disjoint(from) { InstructionOpcode::Add } else { from.get_opcode() }
+}
+
 /// The one block that jumps back.
 fn single<'ctx>(latches: &[BasicBlock<'ctx>]) -> Option<BasicBlock<'ctx>> {
     match latches {
@@ -152,6 +157,8 @@ pub(super) enum Limit<'ctx> {
     /// It is no more, and leaves at least so many elements, or even more: `&x[k * n..][..n]`. That it is no more, a check before
     /// has said; else what it leaves would be a very large number.
     Leaves { count: IntValue<'ctx>, more: bool },
+    /// It is another number, and grows by 1. LLVM writes `2 * k < len` so: `k` is not yet half of the length.
+    Not,
 }
 
 /// What is less than what where a comparison holds, or where it does not, and whether it cannot be as much.
@@ -264,6 +271,9 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         if !stays(inside) || self.found.contains(outside) || !panics(outside) {
             return None;
         }
+        if let Some((index, len)) = self.unequal(&branch, inside_first) {
+            return Some(Check { block, index, len, limit: Limit::Not, inside_first });
+        }
         let (low, high, more) = order(&branch, inside_first)?;
         let is_index = |value| !self.is_invariant(value) && self.is_affine(value, MOST_STEPS);
         if self.is_invariant(high) {
@@ -274,6 +284,18 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         let (len, index) = (integer(rest, 0)?, integer(rest, 1)?);
         let is_known = self.is_invariant(low) && self.is_invariant(len) && is_index(index);
         is_known.then_some(Check { block, index, len, limit: Limit::Leaves { count: low, more }, inside_first })
+    }
+
+    /// What grows by 1 and is another number than one that does not change, where a comparison holds, or where it does not.
+    fn unequal(&self, branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+        if branch.predicate != if holds { IntPredicate::NE } else { IntPredicate::EQ } {
+            return None;
+        }
+        [(branch.left, branch.right), (branch.right, branch.left)].into_iter().find(|(index, other)| {
+            self.is_invariant(*other)
+                && self.constant_step(*index, MOST_STEPS) == Some(1)
+                && self.is_affine(*index, MOST_STEPS)
+        })
     }
 
     /// A number that each round adds to: its first value, and what is added.
@@ -343,7 +365,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         }
         let Some(from) = value.as_instruction_value() else { return false };
         let parts = || Some((integer(from, 0)?, integer(from, 1)?));
-        match (from.get_opcode(), parts()) {
+        match (opcode(from), parts()) {
             (InstructionOpcode::Add | InstructionOpcode::Sub, Some((left, right))) => {
                 self.is_affine(left, steps - 1) && self.is_affine(right, steps - 1)
             }
@@ -366,7 +388,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         }
         let from = value.as_instruction_value()?;
         let (left, right) = (integer(from, 0)?, integer(from, 1)?);
-        match from.get_opcode() {
+        match opcode(from) {
             InstructionOpcode::Add if self.is_invariant(right) => self.constant_step(left, steps - 1),
             InstructionOpcode::Add if self.is_invariant(left) => self.constant_step(right, steps - 1),
             InstructionOpcode::Sub if self.is_invariant(right) => self.constant_step(left, steps - 1),
@@ -397,7 +419,7 @@ impl<'ctx> Emit<'_, 'ctx> {
         let part = |index| integer(from, index).expect("`is_affine` saw two integers");
         let (left, right) = (self.affine(part(0))?, self.affine(part(1))?);
         let builder = &self.builder;
-        Ok(match from.get_opcode() {
+        Ok(match opcode(from) {
             InstructionOpcode::Add => {
                 (builder.build_int_add(left.0, right.0, "")?, builder.build_int_add(left.1, right.1, "")?)
             }
@@ -437,6 +459,11 @@ impl<'ctx> Emit<'_, 'ctx> {
     fn stays_below(&self, check: &Check<'ctx>, rounds: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
         let (first, step) = self.affine(check.index)?;
         let [first, step, len] = [first, step, check.len].map(|value| llvm::build_freeze(&self.builder, value));
+        if let Limit::Not = check.limit {
+            // So many rounds later it would be that number, also where it wraps around before.
+            let way = self.builder.build_int_sub(len, first, "")?;
+            return self.builder.build_int_compare(IntPredicate::UGT, way, rounds, "");
+        }
         let (growth, too_much) = self.overflowing("llvm.umul.with.overflow", rounds, step)?;
         let (last, too_far) = self.overflowing("llvm.uadd.with.overflow", first, growth)?;
         let within = if matches!(check.limit, Limit::Below) { IntPredicate::ULT } else { IntPredicate::ULE };
@@ -556,6 +583,8 @@ mod tests {
             "%row = mul i64 %stride, %k
               %shifted = shl i64 %k, 3
               %index = add i64 %row, %shifted",
+            "%even = shl i64 %k, 1
+              %index = or disjoint i64 %even, 1",
         ] {
             for condition in [UNTIL, WHILE] {
                 let ir = split_loop(index, condition, "");
@@ -610,6 +639,22 @@ mod tests {
     }
 
     #[test]
+    fn a_check_that_is_an_inequality_holds_for_so_many_rounds() {
+        for (check, is_split) in [
+            ("icmp ne i64 %k, %len", true),
+            ("icmp ne i64 %len, %k", true),
+            ("icmp ne i64 %index, %len", true),
+            ("icmp eq i64 %k, %len", false),
+            ("icmp ne i64 %double, %len", false),
+        ] {
+            let index = "%double = shl i64 %k, 1\n %index = add i64 %k, %stride";
+            let ir = split_text(&text_of_loop(index, UNTIL, "").replace("icmp ult i64 %index, %len", check));
+            assert_eq!(ir.matches("load i32").count(), if is_split { 2 } else { 1 }, "{ir}");
+            assert_eq!(ir.contains("icmp ugt i64"), is_split, "{ir}");
+        }
+    }
+
+    #[test]
     fn a_search_has_a_twin_without_checks() {
         for end in [
             "%below.n = icmp ult i64 %next, %n
@@ -661,6 +706,7 @@ mod tests {
             ("%index = mul i64 %k, %k", UNTIL, ""),
             ("%index = load i64, ptr %data", UNTIL, ""),
             ("%index = udiv i64 %k, %stride", UNTIL, ""),
+            ("%index = or i64 %k, 1", UNTIL, ""),
             ("%index = add i64 %k, 1", signed, ""),
             ("%index = add i64 %k, 1", UNTIL, barrier),
         ] {
