@@ -394,8 +394,12 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             Op::Call => {
                 let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();
                 // Without a sign a negative number is larger than all others.
-                if let (Some(known), None) | (None, Some(known)) = (positive(0), positive(1)) {
-                    return name.starts_with("llvm.umin.").then_some(Interval::new(0, known.high));
+                // Of any number at all nothing is gained: it has 64 bits where it is computed.
+                if let (Some(known), None, _, other) | (None, Some(known), other, _) =
+                    (positive(0), positive(1), at(0)?, at(1)?)
+                {
+                    let is_minimum = name.starts_with("llvm.umin.") && other.low == -1;
+                    return is_minimum.then_some(Interval::new(0, known.high));
                 }
                 let (a, b) = (positive(0)?, positive(1)?);
                 match name.strip_prefix("llvm.")?.split('.').next()? {
@@ -615,8 +619,8 @@ mod tests {
             ("%x = and i64 %any, 255", (0, 255)),
             ("%x = call i64 @llvm.usub.sat.i64(i64 %n, i64 2)", (0, (1 << 15) - 3)),
             ("%x = call i64 @llvm.usub.sat.i64(i64 %any, i64 2)", ALL),
-            ("%x = call i64 @llvm.umin.i64(i64 %any, i64 %n)", (0, (1 << 15) - 1)),
-            ("%x = call i64 @llvm.umin.i64(i64 %any, i64 -1)", ALL),
+            ("%x = call i64 @llvm.umin.i64(i64 %any, i64 %n)", ALL),
+            ("%m = add i64 %len, -1\n %x = call i64 @llvm.umin.i64(i64 %m, i64 %n)", (0, (1 << 15) - 1)),
             ("%x = udiv i64 %len, %n", (0, (1 << 30) - 1)),
             ("%x = select i1 %c, i64 -1, i64 %n", (-1, (1 << 15) - 1)),
             // A number that means nothing is any number once it is frozen.
