@@ -1,27 +1,27 @@
-//! Takes the remainder of a neighbour by one comparison: of a number that is seen to be below twice the divisor.
+//! Takes the remainder of a neighbour by a minimum: of a number that is seen to be below twice the divisor.
 //!
 //! ```text
 //! before:         br i1 (icmp ult i64 %x, %n), label %inside, label %out
-//!         inside: %d = add i64 %x, (add i64 %n, -1)
-//!                 urem i64 %d, %n                                ; `(x + width - 1) % width`
-//! after:          select i1 (icmp uge i64 %d, %n), (sub i64 %d, %n), %d
+//!         inside: urem i64 (add i64 %x, (add i64 %n, -1)), %n         ; `(x + width - 1) % width`
+//! after:          call i64 @llvm.umin.i64(i64 (add i64 %x, -1), i64 (add i64 %n, -1))
 //! ```
 //!
 //! So does Rust go around a torus, because a `usize` is not below 0, and so `rem_euclid`. A division of 64 bits is a call of about
 //! 100 instructions; where both numbers are small it is still one of 32 bits and a branch, and each of a cell's neighbours has
 //! two. LLVM sees nothing of a number that a branch has compared with one that changes from launch to launch.
 //!
-//! **Why it is right.** Let `x < n`, which a branch has told on every way here, or `x` is a remainder by `n` itself. Then `x` and
-//! `x + 1` are at most `n`, and so do not wrap around. `x + n` and `x + n - 1` are below `2 n`, if they do not wrap around; and where
-//! they could, `n` is more than half of all numbers, so that whatever is left of them is below `2 n`, too. The remainder of
-//! a number `d` below `2 n` is `d` or `d - n`. With a sign the same holds where `n` is seen to have 32 bits, and the
-//! remainder of `x - 1` is itself, but for `n = 1`.
+//! **Why it is right.** Let `x < n`, which a branch has told on every way here, or `x` is a remainder by `n` itself. Then `x + 1` is
+//! at most `n`, and so does not wrap around. `x + n` and `x + n - 1` are below `2 n`, if they do not wrap around; and where they
+//! could, `n` is more than half of all numbers, so that whatever is left of them is below `2 n`, too. The remainder of a number
+//! `d` below `2 n` is `d` or `d - n`: that of `x + 1` is `x + 1` or 0; and where `n` is seen to have 32 bits, so that nothing
+//! wraps around, that of `x + n` is `x`, and that of `x + n - 1` is `x - 1` or `n - 1`. With a sign the same holds for such an
+//! `n`, and the remainder of `x - 1` is itself, but for `n = 1`.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    IntPredicate, IntValue, Module, Use,
+    self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Use,
 };
 use crate::loops::{Graph, integer};
 
@@ -33,15 +33,20 @@ const MOST_USERS: usize = 32;
 
 /// Does so in every function.
 pub fn fold<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 0) {
-        fold_in(context, function).map_err(|error| {
+    // LLVM's minimum may be declared.
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 0).collect::<Vec<_>>() {
+        fold_in(context, module, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot fold the remainders of a function: {error}"))
         })?;
     }
     Ok(())
 }
 
-fn fold_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+fn fold_in<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+) -> std::result::Result<(), BuilderError> {
     let is_remainder = |from: &InstructionValue<'ctx>| matches!(from.get_opcode(), Op::URem | Op::SRem);
     let remainders: Vec<_> = llvm::instructions(function).filter(is_remainder).collect();
     if remainders.is_empty() {
@@ -52,32 +57,31 @@ fn fold_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::
         let Some(near) = Near::of(&graph, remainder) else { continue };
         let builder = context.create_builder();
         builder.position_before(&remainder);
-        let word = near.divisor.get_type();
-        let dividend = llvm::build_freeze(&builder, near.dividend);
-        let result = if near.is_itself {
-            dividend.into()
-        } else if near.is_before {
-            let is_one = builder.build_int_compare(IntPredicate::EQ, near.divisor, word.const_int(1, false), "")?;
-            builder.build_select(is_one, word.const_zero(), dividend, "")?
-        } else {
-            let is_over = builder.build_int_compare(IntPredicate::UGE, dividend, near.divisor, "")?;
-            let over = builder.build_int_sub(dividend, near.divisor, "")?;
-            builder.build_select(is_over, over, dividend, "")?
-        };
-        llvm::replace_uses(remainder, result);
+        let result = near.write(module, &builder)?;
+        llvm::replace_uses(remainder, result.into());
         remainder.erase_from_basic_block();
     }
     Ok(())
 }
 
-/// A remainder of a number that is below twice the divisor.
+/// A remainder of a number that is below the divisor, or next to one that is.
 struct Near<'ctx> {
+    /// What is below the divisor.
+    x: IntValue<'ctx>,
     dividend: IntValue<'ctx>,
     divisor: IntValue<'ctx>,
-    /// Whether it is of a number below the divisor.
-    is_itself: bool,
-    /// Whether it is of one less than such a number, and so may be below 0.
-    is_before: bool,
+    place: Place,
+}
+
+/// Of what the remainder is.
+enum Place {
+    Itself,
+    After,
+    Before,
+    /// With a sign: `-1`, if there is none before.
+    BeforeOrBelow,
+    /// Of a sum with the divisor that may wrap around.
+    Once,
 }
 
 impl<'ctx> Near<'ctx> {
@@ -91,20 +95,63 @@ impl<'ctx> Near<'ctx> {
         let below = Below { graph, block: remainder.get_parent()?, divisor };
         let mut sum = Sum::default();
         below.add_up(dividend, MOST_STEPS, &mut sum)?;
-        let (is_itself, is_before) = match (sum.of_divisor, sum.more) {
-            (0, 0) => (true, false),
-            (0, 1) | (1, 0 | -1) => (false, false),
-            (0, -1) if is_signed => (false, true),
+        let place = match (sum.of_divisor, sum.more) {
+            (0, 0) => Place::Itself,
+            (0, 1) => Place::After,
+            (1, 0) if is_short(divisor) => Place::Itself,
+            (1, -1) if is_short(divisor) => Place::Before,
+            (1, 0 | -1) => Place::Once,
+            (0, -1) if is_signed => Place::BeforeOrBelow,
             _ => return None,
         };
-        (sum.below == 1).then_some(Self { dividend, divisor, is_itself, is_before })
+        let [x] = sum.below[..] else { return None };
+        Some(Self { x, dividend, divisor, place })
+    }
+
+    /// Writes the remainder. What is looked at twice is frozen, because each look at what is undefined could see another number;
+    /// but where one look does, there is no value that nothing is known of.
+    fn write(
+        &self,
+        module: &Module<'ctx>,
+        builder: &Builder<'ctx>,
+    ) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+        let (x, word) = (self.x, self.divisor.get_type());
+        let less = |by| builder.build_int_sub(self.divisor, word.const_int(by, false), "");
+        let least = |left: IntValue<'ctx>, right: IntValue<'ctx>| {
+            let least = Intrinsic::find("llvm.umin").and_then(|found| found.get_declaration(module, &[word.into()]));
+            let least = least.expect("LLVM has the smaller of two for every integer");
+            let call = builder.build_call(least, &[left.into(), right.into()], "")?;
+            Ok::<_, BuilderError>(call.try_as_basic_value().unwrap_basic().into_int_value())
+        };
+        let one = word.const_int(1, false);
+        match self.place {
+            Place::Itself => Ok(x),
+            // Before 0 is the largest of all numbers, and so the last one.
+            Place::Before => least(builder.build_int_sub(x, one, "")?, less(1)?),
+            // The same, counted from the end.
+            Place::After => {
+                let left = least(builder.build_int_sub(less(2)?, x, "")?, less(1)?)?;
+                builder.build_int_sub(less(1)?, left, "")
+            }
+            Place::Once => {
+                let dividend = llvm::build_freeze(builder, self.dividend);
+                let is_over = builder.build_int_compare(IntPredicate::UGE, dividend, self.divisor, "")?;
+                let over = builder.build_int_sub(dividend, self.divisor, "")?;
+                Ok(builder.build_select(is_over, over, dividend, "")?.into_int_value())
+            }
+            Place::BeforeOrBelow => {
+                let is_one = builder.build_int_compare(IntPredicate::EQ, self.divisor, one, "")?;
+                let before = builder.build_int_sub(x, one, "")?;
+                Ok(builder.build_select(is_one, word.const_zero(), before, "")?.into_int_value())
+            }
+        }
     }
 }
 
 /// What a number is the sum of: numbers below the divisor, the divisor, and a constant.
 #[derive(Default)]
-struct Sum {
-    below: u32,
+struct Sum<'ctx> {
+    below: Vec<IntValue<'ctx>>,
     of_divisor: u32,
     more: i64,
 }
@@ -141,13 +188,13 @@ struct Below<'a, 'ctx> {
 
 impl<'ctx> Below<'_, 'ctx> {
     /// Adds up what a number is the sum of, if that is all known.
-    fn add_up(&self, value: IntValue<'ctx>, steps: u32, sum: &mut Sum) -> Option<()> {
+    fn add_up(&self, value: IntValue<'ctx>, steps: u32, sum: &mut Sum<'ctx>) -> Option<()> {
         if let Some(constant) = value.get_sign_extended_constant() {
             sum.more = sum.more.checked_add(constant)?;
         } else if value == self.divisor {
             sum.of_divisor += 1;
         } else if self.is_below(value) {
-            sum.below += 1;
+            sum.below.push(value);
         } else {
             let from = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Add && steps > 0)?;
             self.add_up(integer(from, 0)?, steps - 1, sum)?;
@@ -353,7 +400,7 @@ mod tests {
             ),
         ] {
             let after = text(before, body, true);
-            assert!(!after.contains("%r = urem") && after.contains("select"), "{after}");
+            assert!(!after.contains("%r = urem") && (after.contains("umin") || after.contains("select")), "{after}");
         }
     }
 

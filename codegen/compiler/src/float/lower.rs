@@ -18,7 +18,7 @@
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
 use super::operations::{DENORMAL, Operation, operation, product};
-use super::{casts, early, negate, separate, signs, sink, zeros};
+use super::{casts, early, negate, roots, separate, signs, sink, zeros};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -38,6 +38,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         }
         if level.is_for_speed() {
             early::load(context, function);
+            roots::keep_positive(context, function).map_err(failed)?;
         }
         // Divisions before the rest, for they look at the square roots, but after the signs of their numerators are known.
         for step in [Lowering::negate, Lowering::divide, Lowering::rest, Lowering::round] {

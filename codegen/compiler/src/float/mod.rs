@@ -10,6 +10,7 @@ mod flush;
 mod lower;
 mod negate;
 mod operations;
+mod roots;
 mod separate;
 mod signs;
 mod sink;

@@ -106,7 +106,7 @@ fn may_move(instruction: InstructionValue<'_>) -> bool {
 }
 
 /// Such as `llvm.fma.f64`.
-fn is_intrinsic_of_numbers(function: FunctionValue<'_>) -> bool {
+pub(super) fn is_intrinsic_of_numbers(function: FunctionValue<'_>) -> bool {
     let attribute = |name| function.get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id(name));
     // `memory` with 0 is `memory(none)`.
     function.get_name().to_bytes().starts_with(b"llvm.")

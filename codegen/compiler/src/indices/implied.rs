@@ -49,7 +49,8 @@ type Part<'ctx> = (InstructionValue<'ctx>, u32);
 pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Result<bool> {
     let graph = Graph::of(kernel);
     let given = HashMap::new();
-    let ranges = Ranges::of_function(&graph, &given);
+    let same = HashMap::new();
+    let ranges = Ranges::of_function(&graph, &given, &same);
     let Some(narrow) = narrow_copy(kernel) else { return Ok(false) };
     let is_in_copy = |block: &BasicBlock<'ctx>| graph.is_reached_by_way_of(*block, narrow);
     let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_in_copy).collect();

@@ -22,7 +22,8 @@
 //! where a value lies between -2^31 and 2^31 - 1, extending the sign of its lower half gives the value itself; only such
 //! uses are replaced: what memory is addressed with, and what panics tell. A comparison becomes one of 32 bits if both sides
 //! are such values: extending the sign keeps their order, with a sign and without. What else is done to a value, division,
-//! minimum or shift to the right, is done in 32 bits only if its operands are below 2^31 and not negative. If an operand of
+//! minimum or shift to the right, is done in 32 bits only if its operands are below 2^32 and not negative, or, with a sign,
+//! between -2^31 and 2^31 - 1. A minimum without a sign may also be of -1, the largest number in either width. If an operand of
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
@@ -34,6 +35,7 @@
 mod halves;
 mod implied;
 mod numbers;
+mod parameters;
 mod places;
 mod plan;
 mod positions;
@@ -122,8 +124,10 @@ fn narrow_one<'ctx>(
     if !(FEWEST_GONE..=MOST_INSTRUCTIONS).contains(&count) || llvm::instructions(kernel).any(is_unfit) {
         return Ok(false);
     }
+    parameters::freeze_once(context, kernel);
     let graph = Graph::of(kernel);
     let numbers = Number::of(kernel);
+    let same = numbers.iter().flat_map(Number::told_by).collect();
     // First with the weaker demand on what the kernel is given.
     let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
     for bits_of_a_factor in [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR] {
@@ -137,7 +141,7 @@ fn narrow_one<'ctx>(
                 given.insert(value, Interval::new(0, (1 << *bits) - 1));
             });
         }
-        let ranges = Ranges::of_function(&graph, &given);
+        let ranges = Ranges::of_function(&graph, &given, &same);
         let plan = Plan::of(kernel, &graph, &ranges);
         let is_better = best.as_ref().is_none_or(|(_, known)| plan.gone() > known.gone());
         if plan.gone() >= FEWEST_GONE && is_better {
@@ -199,7 +203,7 @@ impl<'ctx> Number<'ctx> {
             if param.get_type().get_bit_width() != 64 {
                 continue;
             }
-            let users: Vec<Option<Half>> = users(param).into_iter().map(|(_, half)| half).collect();
+            let users: Vec<Option<Half>> = users(known(param)).into_iter().map(|(_, half)| half).collect();
             if users.is_empty() {
                 continue;
             }
@@ -215,12 +219,30 @@ impl<'ctx> Number<'ctx> {
     /// The values that are this number.
     fn same(&self) -> Vec<IntValue<'ctx>> {
         match self.half {
-            Some(half) => users(self.param).into_iter().filter(|(_, of)| *of == Some(half)).map(|(v, _)| v).collect(),
+            Some(half) => {
+                users(known(self.param)).into_iter().filter(|(_, of)| *of == Some(half)).map(|(v, _)| v).collect()
+            }
             None => {
                 let frozen = users(self.param).into_iter().filter(|(value, _)| is_freeze(*value)).map(|(v, _)| v);
                 std::iter::once(self.param).chain(frozen).collect()
             }
         }
+    }
+
+    /// What tells of this number what it tells of itself, with the value that stands for all of these: `x < width` compares the
+    /// half that is cut off, and `y * width` multiplies by that which is masked.
+    fn told_by(&self) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
+        let all = if self.half.is_some() { self.same() } else { Vec::new() };
+        let cut = |value: &IntValue<'ctx>| {
+            let is_cut = |user: &InstructionValue<'ctx>| user.get_opcode() == InstructionOpcode::Trunc;
+            let users = llvm::uses(value).into_iter().filter_map(|user| match user {
+                Use::Instruction(user) => Some(user),
+                Use::Global(_) => None,
+            });
+            users.filter(is_cut).map(|cut| llvm::result(cut).into_int_value()).filter(has_32_bits).collect::<Vec<_>>()
+        };
+        let all: Vec<_> = all.iter().flat_map(cut).chain(all.iter().copied()).collect();
+        all.iter().map(|value| (*value, all[0])).collect()
     }
 
     /// Whether it is the length of a slice. Any other number may be a factor, or above one.
@@ -231,6 +253,18 @@ impl<'ctx> Number<'ctx> {
 
 fn is_freeze(value: IntValue<'_>) -> bool {
     value.as_instruction_value().is_some_and(|from| from.get_opcode() == InstructionOpcode::Freeze)
+}
+
+fn has_32_bits(value: &IntValue<'_>) -> bool {
+    value.get_type().get_bit_width() == 32
+}
+
+/// A parameter, or the value that it is frozen to for all who look.
+fn known(param: IntValue<'_>) -> IntValue<'_> {
+    match users(param)[..] {
+        [(value, None)] if is_freeze(value) => value,
+        _ => param,
+    }
 }
 
 /// What uses a parameter, and of which half of it that is the value.
@@ -420,6 +454,55 @@ mod tests {
         let ir = narrowed(KERNEL, "%inside", more);
         let (test, rest) = ir.split_once("br i1").unwrap();
         assert!(!test.contains("sreg.tid.x()") && rest.matches("sreg.tid.x()").count() == 2, "{ir}");
+    }
+
+    #[test]
+    fn clamped_neighbours_of_a_view_have_32_bits() {
+        // As `(x + dx).saturating_sub(1).min(width - 1)`; width and height come in one number, which is frozen here and there.
+        let neighbours: String = (0..8)
+            .map(|at| {
+                format!(
+                    "%moved{at} = add i64 %x, {at}
+                    %left{at} = call i64 @llvm.usub.sat.i64(i64 %moved{at}, i64 1)
+                    %last{at} = add i64 %width, -1
+                    %near{at} = call i64 @llvm.umin.i64(i64 %last{at}, i64 %left{at})
+                    %i{at} = add i64 %near{at}, %row
+                    %p{at} = getelementptr float, ptr %from, i64 %i{at}
+                    %v{at} = load float, ptr %p{at}
+                    store volatile float %v{at}, ptr %to\n"
+                )
+            })
+            .collect();
+        let text = |mask: &str| {
+            format!(
+                "declare i64 @llvm.usub.sat.i64(i64, i64)
+                declare i64 @llvm.umin.i64(i64, i64)
+                define ptx_kernel void @f(ptr %from, i64 %len, ptr %out, i64 %extents, i32 %x.32, i32 %y.32, ptr %to) {{
+                entry:
+                  %frozen = freeze i64 %extents
+                  %width.32 = trunc i64 %extents to i32
+                  %height = lshr i64 %frozen, 32
+                  %height.32 = trunc i64 %height to i32
+                  %x.inside = icmp ult i32 %x.32, %width.32
+                  %y.inside = icmp ult i32 %y.32, %height.32
+                  %inside = and i1 %x.inside, %y.inside
+                  br i1 %inside, label %mine, label %end
+                mine:
+                  %x = zext i32 %x.32 to i64
+                  %y = zext i32 %y.32 to i64
+                  %width = and i64 %frozen, {mask}
+                  %row = mul i64 %y, %width
+                  {neighbours}
+                  br label %end
+                end: ret void
+                }}"
+            )
+        };
+        let ir = narrowed_text(&text("4294967295"));
+        assert!(ir.contains("llvm.umin.i32") && ir.contains("llvm.usub.sat.i32") && ir.contains("32768"), "{ir}");
+        // Of another part of the number nothing is known.
+        let ir = narrowed_text(&text("1152921504606846975"));
+        assert!(!ir.contains("llvm.umin.i32"), "{ir}");
     }
 
     #[test]

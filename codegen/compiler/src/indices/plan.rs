@@ -22,7 +22,7 @@ pub enum Form {
     /// By the same operation on the lower halves; with the flags that say that it does not overflow as a number with a sign,
     /// and as one without.
     Lower { no_wrap: bool, no_unsigned_wrap: bool },
-    /// By the same operation, since no operand is negative or has more bits.
+    /// By the same operation, since no operand has more bits, and none is negative that must not be.
     Small,
     /// Not at all: the lower half is taken of what it computes.
     Cut,
@@ -301,11 +301,16 @@ fn is_free(from: InstructionValue<'_>) -> bool {
     matches!(from.get_opcode(), Op::ZExt | Op::SExt)
 }
 
-/// The minimum, maximum or difference that an instruction calls.
-fn small_call(from: InstructionValue<'_>) -> bool {
-    const KNOWN: [&str; 5] = ["llvm.umin.i64", "llvm.umax.i64", "llvm.smin.i64", "llvm.smax.i64", "llvm.usub.sat.i64"];
-    from.get_opcode() == Op::Call
-        && llvm::called_function(from).is_some_and(|callee| KNOWN.contains(&&*callee.get_name().to_string_lossy()))
+/// Of the minimum, maximum or difference that an instruction calls, for which numbers 32 bits compute its lower half.
+fn small_call(from: InstructionValue<'_>) -> Option<fn(Interval) -> bool> {
+    let callee = llvm::called_function(from).filter(|_| from.get_opcode() == Op::Call)?;
+    Some(match &*callee.get_name().to_string_lossy() {
+        // As in `x.min(width - 1)`, where the width is not seen to be above 0: all bits are the largest number in either width.
+        "llvm.umin.i64" => |range| range.is_inside(Interval::new(-1, i128::from(u32::MAX))),
+        "llvm.umax.i64" | "llvm.usub.sat.i64" => Interval::is_unsigned,
+        "llvm.smin.i64" | "llvm.smax.i64" => Interval::is_narrow,
+        _ => return None,
+    })
 }
 
 /// Whether an instruction computes a number of 64 bits that 32 could compute.
@@ -326,7 +331,7 @@ fn is_arithmetic(from: InstructionValue<'_>) -> bool {
             | Op::URem
             | Op::ZExt
             | Op::SExt
-    ) || small_call(from);
+    ) || small_call(from).is_some();
     is_known && bits(from) == Some(64)
 }
 
@@ -348,8 +353,11 @@ fn form_of<'ctx>(
         Op::And | Op::Or | Op::Xor | Op::Select | Op::Phi | Op::ZExt | Op::SExt => Form::WRAPS,
         // Shifts by more than the width mean nothing.
         Op::Shl if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) => Form::WRAPS,
-        Op::LShr if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) && all(Interval::is_small) => Form::Small,
-        Op::UDiv | Op::URem | Op::Call if all(Interval::is_small) => Form::Small,
+        Op::LShr if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) && all(Interval::is_unsigned) => {
+            Form::Small
+        }
+        Op::UDiv | Op::URem if all(Interval::is_unsigned) => Form::Small,
+        Op::Call if small_call(from).is_some_and(all) => Form::Small,
         _ => Form::Cut,
     }
 }

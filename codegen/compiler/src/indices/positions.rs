@@ -55,7 +55,8 @@ fn bound_in<'ctx>(
 ) -> std::result::Result<(), BuilderError> {
     let graph = Graph::of(function);
     let given = HashMap::new();
-    let ranges = Ranges::of_function(&graph, &given);
+    let same = HashMap::new();
+    let ranges = Ranges::of_function(&graph, &given, &same);
     let builder = context.create_builder();
     for block in graph.by_dominance() {
         for (position, below) in told(&graph, &ranges, block) {

@@ -42,7 +42,7 @@ impl Interval {
         if bits >= 64 { Self::new(i64::MIN.into(), i64::MAX.into()) } else { Self::new(0, (1 << bits) - 1) }
     }
 
-    fn is_inside(self, other: Self) -> bool {
+    pub fn is_inside(self, other: Self) -> bool {
         other.low <= self.low && self.high <= other.high
     }
 
@@ -92,13 +92,19 @@ pub struct Ranges<'a, 'ctx> {
     pub(super) graph: &'a Graph<'ctx>,
     /// What is taken for granted of some values everywhere.
     given: &'a HashMap<IntValue<'ctx>, Interval>,
+    /// Of values that are the same number, the one that stands for all.
+    same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
     at: HashMap<BasicBlock<'ctx>, Facts<'ctx>>,
     looks: Cell<u32>,
 }
 
 impl<'a, 'ctx> Ranges<'a, 'ctx> {
-    pub fn of_function(graph: &'a Graph<'ctx>, given: &'a HashMap<IntValue<'ctx>, Interval>) -> Self {
-        let mut ranges = Self { graph, given, at: HashMap::new(), looks: Cell::new(0) };
+    pub fn of_function(
+        graph: &'a Graph<'ctx>,
+        given: &'a HashMap<IntValue<'ctx>, Interval>,
+        same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
+    ) -> Self {
+        let mut ranges = Self { graph, given, same, at: HashMap::new(), looks: Cell::new(0) };
         for block in graph.by_dominance() {
             ranges.looks.set(0);
             let mut facts = match graph.dominator(block) {
@@ -298,7 +304,9 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         if let Some(given) = self.given.get(&value) {
             range = range.meet(*given);
         }
-        facts.iter().filter(|(known, _)| *known == value).fold(range, |range, (_, fact)| range.meet(*fact))
+        let one = |value: &IntValue<'ctx>| self.same.get(value).copied().unwrap_or(*value);
+        let value = one(&value);
+        facts.iter().filter(|(known, _)| one(known) == value).fold(range, |range, (_, fact)| range.meet(*fact))
     }
 
     /// What an instruction makes of the intervals of its operands, as if numbers had no end.
@@ -311,7 +319,13 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 Some(by) => at(0)?.corners(Interval::new(by, by), |a, b| a + b),
                 None => at(0)?.corners(at(1)?, |a, b| a + b),
             },
-            Op::Sub => at(0)?.corners(at(1)?, |a, b| a - b),
+            Op::Sub => {
+                let difference = at(0)?.corners(at(1)?, |a, b| a - b);
+                match self.rest(from, facts, steps) {
+                    Some(rest) => difference.meet(rest),
+                    None => difference,
+                }
+            }
             // Two numbers of 64 bits have a product of 127.
             Op::Mul => {
                 let product = at(0)?.corners(at(1)?, |a, b| a.saturating_mul(b));
@@ -394,6 +408,14 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             Op::Call if llvm::is_position(from) => of_position(from)?,
             Op::Call => {
                 let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();
+                // Without a sign a negative number is larger than all others.
+                // Of any number at all nothing is gained: it has 64 bits where it is computed.
+                if let (Some(known), None, _, other) | (None, Some(known), other, _) =
+                    (positive(0), positive(1), at(0)?, at(1)?)
+                {
+                    let is_minimum = name.starts_with("llvm.umin.") && other.low == -1;
+                    return is_minimum.then_some(Interval::new(0, known.high));
+                }
                 let (a, b) = (positive(0)?, positive(1)?);
                 match name.strip_prefix("llvm.")?.split('.').next()? {
                     "umin" | "smin" if !self.is_apart(from, a, b) => {
@@ -410,14 +432,45 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         })
     }
 
-    /// The dividend, where a quotient is multiplied by its divisor again: the product is no larger.
+    /// The dividend, where a quotient, or less, is multiplied by its divisor again: the product is no larger.
     fn divided(&self, product: InstructionValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Option<Interval> {
         let factors = [self.inner(integer(product, 0)?, facts, steps), self.inner(integer(product, 1)?, facts, steps)];
         [(0, 1), (1, 0)].into_iter().find_map(|(quotient, divisor)| {
-            let from = factors[quotient].as_instruction_value().filter(|from| from.get_opcode() == Op::UDiv)?;
+            let quotient = self.inner(self.above(factors[quotient], facts, steps), facts, steps);
+            let from = quotient.as_instruction_value().filter(|from| from.get_opcode() == Op::UDiv)?;
             let is_same = self.inner(integer(from, 1)?, facts, steps) == factors[divisor];
             let whole = self.look(integer(from, 0)?, facts, steps);
             (is_same && whole.low >= 0).then_some(whole)
+        })
+    }
+
+    /// What a number was before less than it was taken, down to 0: `y.saturating_sub(1)`, or `y - 1` where that is not below 0.
+    fn above(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> IntValue<'ctx> {
+        let whole = || {
+            let from = value.as_instruction_value()?;
+            let whole = integer(from, 0)?;
+            let is_less = match from.get_opcode() {
+                Op::Add => integer(from, 1).and_then(constant)? < 0 && self.look(value, facts, steps).low >= 0,
+                Op::Call => llvm::called_function(from)?.get_name().to_bytes().starts_with(b"llvm.usub.sat."),
+                _ => false,
+            };
+            is_less.then_some(whole)
+        };
+        whole().unwrap_or(value)
+    }
+
+    /// What is left where a quotient's product with its divisor is taken from the dividend: less than either.
+    fn rest(&self, difference: InstructionValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Option<Interval> {
+        let product = integer(difference, 1)?.as_instruction_value().filter(|from| from.get_opcode() == Op::Mul)?;
+        let whole = self.inner(integer(difference, 0)?, facts, steps);
+        let factors = [self.inner(integer(product, 0)?, facts, steps), self.inner(integer(product, 1)?, facts, steps)];
+        [(0, 1), (1, 0)].into_iter().find_map(|(quotient, divisor)| {
+            let from = factors[quotient].as_instruction_value().filter(|from| from.get_opcode() == Op::UDiv)?;
+            let is_same = self.inner(integer(from, 1)?, facts, steps) == factors[divisor]
+                && self.inner(integer(from, 0)?, facts, steps) == whole;
+            let (whole, by) = (self.look(whole, facts, steps), self.look(factors[divisor], facts, steps));
+            let most = whole.high.min((by.high - 1).max(0));
+            (is_same && whole.low >= 0 && by.low >= 0).then_some(Interval::new(0, most))
         })
     }
 
@@ -615,7 +668,8 @@ mod tests {
         let given =
             HashMap::from([(param(0), Interval::new(0, (1 << 30) - 1)), (param(1), Interval::new(0, (1 << 15) - 1))]);
         let graph = Graph::of(function);
-        let ranges = Ranges::of_function(&graph, &given);
+        let same = HashMap::new();
+        let ranges = Ranges::of_function(&graph, &given, &same);
         let end = llvm::instructions(function).find(|end| end.get_opcode() == Op::Return).unwrap();
         let found = ranges.of(integer(end, 0).unwrap(), &ranges.facts(end.get_parent().unwrap()));
         (found.low, found.high)
@@ -641,6 +695,7 @@ mod tests {
             ("%x = call i64 @llvm.usub.sat.i64(i64 %n, i64 2)", (0, (1 << 15) - 3)),
             ("%x = call i64 @llvm.usub.sat.i64(i64 %any, i64 2)", ALL),
             ("%x = call i64 @llvm.umin.i64(i64 %any, i64 %n)", ALL),
+            ("%m = add i64 %len, -1\n %x = call i64 @llvm.umin.i64(i64 %m, i64 %n)", (0, (1 << 15) - 1)),
             ("%x = udiv i64 %len, %n", (0, (1 << 30) - 1)),
             ("%x = select i1 %c, i64 -1, i64 %n", (-1, (1 << 15) - 1)),
             // A number that means nothing is any number once it is frozen.
@@ -750,6 +805,20 @@ mod tests {
         assert_eq!(product("%n"), (0, (1 << 30) - 1));
         assert_eq!(product("%any"), ALL);
         assert_eq!(product("%len").1, ((1 << 30) - 1) * ((1 << 30) - 1));
+    }
+
+    #[test]
+    fn less_than_a_quotient_and_what_a_division_leaves_are_small() {
+        let of = |body: &str| range(&format!("%q = udiv i64 %len, %n\n %p = mul i64 %n, %q\n {body}\n ret i64 %x"));
+        let (len, n) = ((1 << 30) - 1, (1 << 15) - 1);
+        assert_eq!(of("%x = sub i64 %len, %p"), (0, n - 1));
+        assert_eq!(of("%x = sub i64 %any, %p"), ALL);
+        assert_eq!(of("%x = sub i64 %n, %p"), (-len, n));
+        // The row above.
+        let above = "%up = call i64 @llvm.usub.sat.i64(i64 %q, i64 1)\n";
+        assert_eq!(of(&format!("{above} %x = mul i64 %up, %n")), (0, len));
+        assert_eq!(of("%up = add i64 %q, -1\n %x = mul i64 %up, %n").1, (len - 1) * n);
+        assert_eq!(of("%up = add i64 %q, 1\n %x = mul i64 %up, %n").1, (len + 1) * n);
     }
 
     #[test]

@@ -337,7 +337,8 @@ mod tests {
         let n = function.get_nth_param(1).unwrap().into_int_value();
         let given = HashMap::from([(n, Interval::new(0, (1 << 15) - 1))]);
         let graph = Graph::of(function);
-        let ranges = Ranges::of_function(&graph, &given);
+        let same = HashMap::new();
+        let ranges = Ranges::of_function(&graph, &given, &same);
         let block = function.get_basic_blocks()[1];
         let phis: Vec<_> = llvm::phis(block).collect();
         [phis[0], phis[1]].map(|phi| {
@@ -406,7 +407,8 @@ mod tests {
         let n = function.get_nth_param(1).unwrap().into_int_value();
         let given = HashMap::from([(n, Interval::new(0, (1 << 15) - 1))]);
         let graph = Graph::of(function);
-        let ranges = Ranges::of_function(&graph, &given);
+        let same = HashMap::new();
+        let ranges = Ranges::of_function(&graph, &given, &same);
         let block = function.get_basic_blocks()[1];
         let phi = llvm::phis(block).nth(1).unwrap();
         let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(block));
@@ -478,7 +480,8 @@ mod tests {
         let below = Interval::new(0, (1 << 15) - 1);
         let given = HashMap::from([(param(1), below), (param(2), below)]);
         let graph = Graph::of(function);
-        let ranges = Ranges::of_function(&graph, &given);
+        let same = HashMap::new();
+        let ranges = Ranges::of_function(&graph, &given, &same);
         let phi = llvm::instructions(function).find(|from| from.get_opcode() == Op::Phi).unwrap();
         let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(phi.get_parent().unwrap()));
         (range.low, range.high)

@@ -6,6 +6,8 @@ use crate::llvm::{
 };
 use crate::marks::PANIC_WITH;
 
+use super::natural::Loop;
+
 /// A comparison that a block ends in: what it compares, and where it goes if it holds and if not.
 pub struct Branch<'ctx> {
     pub predicate: IntPredicate,
@@ -17,13 +19,41 @@ pub struct Branch<'ctx> {
 
 impl<'ctx> Branch<'ctx> {
     pub fn of(block: BasicBlock<'ctx>) -> Option<Self> {
-        let end = block.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
-        let (then, other) = llvm::branch_targets(end)?;
-        let condition = integer(end, 0)?.as_instruction_value()?;
+        let (condition, targets) = condition(block)?;
+        Self::by(condition, targets)
+    }
+
+    /// The comparisons that all have to hold where a block goes on to another: one, or the parts of `a && b`.
+    pub fn parts(block: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<Self> {
+        let Some((condition, targets)) = condition(block) else { return Vec::new() };
+        let holds = targets.0 == to;
+        let is = |index, wanted| {
+            let constant = integer(condition, index).and_then(IntValue::get_zero_extended_constant);
+            constant == Some(u64::from(wanted))
+        };
+        let parts = match condition.get_opcode() {
+            InstructionOpcode::And if holds => [0, 1],
+            InstructionOpcode::Or if !holds => [0, 1],
+            InstructionOpcode::Select if holds && is(2, false) => [0, 1],
+            InstructionOpcode::Select if !holds && is(1, true) => [0, 2],
+            _ => return Self::by(condition, targets).into_iter().collect(),
+        };
+        let part = |index| Self::by(integer(condition, index)?.as_instruction_value()?, targets);
+        parts.into_iter().filter_map(part).collect()
+    }
+
+    fn by(condition: InstructionValue<'ctx>, (then, other): (BasicBlock<'ctx>, BasicBlock<'ctx>)) -> Option<Self> {
         let predicate = condition.get_icmp_predicate()?;
         let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
         Some(Self { predicate, left, right, then, other })
     }
+}
+
+/// What a block's end asks, and where it goes if that holds and if not.
+fn condition<'ctx>(block: BasicBlock<'ctx>) -> Option<(InstructionValue<'ctx>, (BasicBlock<'ctx>, BasicBlock<'ctx>))> {
+    let end = block.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
+    let targets = llvm::branch_targets(end)?;
+    Some((integer(end, 0)?.as_instruction_value()?, targets))
 }
 
 /// Blocks between a loop and the panic that it ends in: of the exit that two loops have in common, each has a block of its own.
@@ -38,6 +68,18 @@ pub fn panics<'ctx>(outside: BasicBlock<'ctx>) -> bool {
     };
     let is_end = |end: InstructionValue<'_>| end.get_opcode() == InstructionOpcode::Unreachable;
     std::iter::successors(Some(outside), next).take(MOST_JUMPS).any(|block| block.get_terminator().is_some_and(is_end))
+}
+
+/// Whether a loop may end in a panic, but for its last block.
+pub fn has_checks(found: &Loop<'_>) -> bool {
+    let panics = |block: &BasicBlock<'_>| {
+        let targets = block.get_terminator().and_then(llvm::branch_targets);
+        targets.is_some_and(|(then, other)| {
+            let outside = if found.contains(then) { other } else { then };
+            !found.contains(outside) && panics(outside)
+        })
+    };
+    found.blocks.iter().any(|block| !found.latches.contains(block) && panics(block))
 }
 
 /// An operand that is an integer.

@@ -17,6 +17,11 @@
 //! reaches `%len`, no smaller one does, and no check of the fast loop fails. Else the loop runs as it was written: it panics
 //! in the same round, with the same numbers and after the same stores. A negative step is a large number, which overflows.
 //!
+//! So is where a part of a slice begins, as `&x[k * n..][..n]`, and what it leaves of the slice: where the last one is no more than
+//! `%len` and leaves enough, all before are less and leave more.
+//!
+//! A loop may also end by something else, as a search that has found what it looks for: then it makes fewer rounds.
+//!
 //! What goes into the test is frozen: a value may be undefined where the loop would not have looked at it, as a bound is
 //! that is compared only after a panic. Whatever number it then is, the test covers the first round, and in a later one the
 //! loop itself would have branched on what is undefined.
@@ -72,7 +77,7 @@ fn split_one<'ctx>(
     if instructions().take(MOST_INSTRUCTIONS + 1).count() > MOST_INSTRUCTIONS || instructions().any(is_convergent) {
         return Ok(());
     }
-    let Some(shape) = Shape::of(function, found) else { return Ok(()) };
+    let Some(shape) = Shape::of_part(function, found) else { return Ok(()) };
     let checks: Vec<Check<'ctx>> =
         found.blocks.iter().filter_map(|block| shape.check(*block)).take(MOST_CHECKS).collect();
     if checks.is_empty() {
@@ -120,13 +125,54 @@ pub(super) struct Shape<'a, 'ctx> {
     goes_on: bool,
 }
 
-/// A branch out of the loop, to a panic, unless an index is below a length.
+/// A branch out of the loop, to a panic, unless an index is within a length.
 pub(super) struct Check<'ctx> {
     pub(super) block: BasicBlock<'ctx>,
     pub(super) index: IntValue<'ctx>,
     pub(super) len: IntValue<'ctx>,
+    pub(super) limit: Limit<'ctx>,
     /// Whether the branch's first target is in the loop.
     pub(super) inside_first: bool,
+}
+
+/// What an instruction does; a sum of numbers that have no bit in common is one, as `2 * k + 1` is to LLVM.
+fn opcode(from: InstructionValue<'_>) -> InstructionOpcode {
+    if llvm::is_disjoint(from) { InstructionOpcode::Add } else { from.get_opcode() }
+}
+
+/// The one block that jumps back.
+fn single<'ctx>(latches: &[BasicBlock<'ctx>]) -> Option<BasicBlock<'ctx>> {
+    match latches {
+        [latch] => Some(*latch),
+        _ => None,
+    }
+}
+
+/// How an index is within a length.
+#[derive(Clone, Copy)]
+pub(super) enum Limit<'ctx> {
+    /// It is below.
+    Below,
+    /// It is no more: where a part of a slice begins or ends.
+    UpTo,
+    /// It is no more, and leaves at least so many elements, or even more: `&x[k * n..][..n]`. That it is no more, a check before
+    /// has said; else what it leaves would be a very large number.
+    Leaves { count: IntValue<'ctx>, more: bool },
+    /// It is another number, and grows by 1. LLVM writes `2 * k < len` so: `k` is not yet half of the length.
+    Not,
+}
+
+/// What is less than what where a comparison holds, or where it does not, and whether it cannot be as much.
+fn order<'ctx>(branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>, bool)> {
+    use IntPredicate::{UGE, UGT, ULE, ULT};
+    let (left, right) = (branch.left, branch.right);
+    Some(match (branch.predicate, holds) {
+        (ULT, true) | (UGE, false) => (left, right, true),
+        (UGT, true) | (ULE, false) => (right, left, true),
+        (ULE, true) | (UGT, false) => (left, right, false),
+        (UGE, true) | (ULT, false) => (right, left, false),
+        _ => return None,
+    })
 }
 
 /// Whether what is compared has the width of an index.
@@ -140,12 +186,21 @@ fn has_bits(branch: &Branch<'_>, bits: u32) -> bool {
 
 impl<'a, 'ctx> Shape<'a, 'ctx> {
     pub(super) fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
-        Self::of_bits(function, found, 64)
+        let branch = Branch::of(single(&found.latches)?)?;
+        Self::of_branch(function, found, &branch, 64)
+    }
+
+    /// The same, for a loop that may also end by something else that is asked at its end: a search counts no further than
+    /// this, but may find what it looks for.
+    fn of_part(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+        let parts = Branch::parts(single(&found.latches)?, found.head);
+        parts.iter().find_map(|branch| Self::of_branch(function, found, branch, 64))
     }
 
     /// The same, for a loop that counts in 32 bits.
     pub(super) fn of_narrow(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
-        Self::of_bits(function, found, 32)
+        let branch = Branch::of(single(&found.latches)?)?;
+        Self::of_branch(function, found, &branch, 32)
     }
 
     /// Whether the loop goes on where its condition holds.
@@ -158,10 +213,16 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         self.is_affine(value, MOST_STEPS)
     }
 
-    fn of_bits(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>, bits: u32) -> Option<Self> {
-        let [latch] = found.latches[..] else { return None };
+    fn of_branch(
+        function: FunctionValue<'ctx>,
+        found: &'a Loop<'ctx>,
+        branch: &Branch<'ctx>,
+        bits: u32,
+    ) -> Option<Self> {
         let before = Graph::of(function).block_before(found)?;
-        let branch = Branch::of(latch).filter(|branch| has_bits(branch, bits))?;
+        if !has_bits(branch, bits) {
+            return None;
+        }
         let goes_on = branch.then == found.head;
         if goes_on == (branch.other == found.head) {
             return None;
@@ -205,16 +266,37 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     /// The check that a block ends in.
     pub(super) fn check(&self, block: BasicBlock<'ctx>) -> Option<Check<'ctx>> {
         let branch = Branch::of(block).filter(is_wide)?;
-        let (index, len, inside, outside) = match branch.predicate {
-            IntPredicate::ULT => (branch.left, branch.right, branch.then, branch.other),
-            IntPredicate::UGE => (branch.left, branch.right, branch.other, branch.then),
-            IntPredicate::UGT => (branch.right, branch.left, branch.then, branch.other),
-            IntPredicate::ULE => (branch.right, branch.left, branch.other, branch.then),
-            _ => return None,
-        };
-        let known = self.is_invariant(len) && !self.is_invariant(index) && self.is_affine(index, MOST_STEPS);
-        let stays = self.found.contains(inside) && !self.found.contains(outside) && inside != self.found.head;
-        (panics(outside) && known && stays).then_some(Check { block, index, len, inside_first: inside == branch.then })
+        let stays = |block: BasicBlock<'ctx>| self.found.contains(block) && block != self.found.head;
+        let inside_first = stays(branch.then);
+        let (inside, outside) = if inside_first { (branch.then, branch.other) } else { (branch.other, branch.then) };
+        if !stays(inside) || self.found.contains(outside) || !panics(outside) {
+            return None;
+        }
+        if let Some((index, len)) = self.unequal(&branch, inside_first) {
+            return Some(Check { block, index, len, limit: Limit::Not, inside_first });
+        }
+        let (low, high, more) = order(&branch, inside_first)?;
+        let is_index = |value| !self.is_invariant(value) && self.is_affine(value, MOST_STEPS);
+        if self.is_invariant(high) {
+            let limit = if more { Limit::Below } else { Limit::UpTo };
+            return is_index(low).then_some(Check { block, index: low, len: high, limit, inside_first });
+        }
+        let rest = high.as_instruction_value().filter(|rest| rest.get_opcode() == InstructionOpcode::Sub)?;
+        let (len, index) = (integer(rest, 0)?, integer(rest, 1)?);
+        let is_known = self.is_invariant(low) && self.is_invariant(len) && is_index(index);
+        is_known.then_some(Check { block, index, len, limit: Limit::Leaves { count: low, more }, inside_first })
+    }
+
+    /// What grows by 1 and is another number than one that does not change, where a comparison holds, or where it does not.
+    fn unequal(&self, branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+        if branch.predicate != if holds { IntPredicate::NE } else { IntPredicate::EQ } {
+            return None;
+        }
+        [(branch.left, branch.right), (branch.right, branch.left)].into_iter().find(|(index, other)| {
+            self.is_invariant(*other)
+                && self.constant_step(*index, MOST_STEPS) == Some(1)
+                && self.is_affine(*index, MOST_STEPS)
+        })
     }
 
     /// A number that each round adds to: its first value, and what is added.
@@ -284,7 +366,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         }
         let Some(from) = value.as_instruction_value() else { return false };
         let parts = || Some((integer(from, 0)?, integer(from, 1)?));
-        match (from.get_opcode(), parts()) {
+        match (opcode(from), parts()) {
             (InstructionOpcode::Add | InstructionOpcode::Sub, Some((left, right))) => {
                 self.is_affine(left, steps - 1) && self.is_affine(right, steps - 1)
             }
@@ -307,7 +389,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         }
         let from = value.as_instruction_value()?;
         let (left, right) = (integer(from, 0)?, integer(from, 1)?);
-        match from.get_opcode() {
+        match opcode(from) {
             InstructionOpcode::Add if self.is_invariant(right) => self.constant_step(left, steps - 1),
             InstructionOpcode::Add if self.is_invariant(left) => self.constant_step(right, steps - 1),
             InstructionOpcode::Sub if self.is_invariant(right) => self.constant_step(left, steps - 1),
@@ -338,7 +420,7 @@ impl<'ctx> Emit<'_, 'ctx> {
         let part = |index| integer(from, index).expect("`is_affine` saw two integers");
         let (left, right) = (self.affine(part(0))?, self.affine(part(1))?);
         let builder = &self.builder;
-        Ok(match from.get_opcode() {
+        Ok(match opcode(from) {
             InstructionOpcode::Add => {
                 (builder.build_int_add(left.0, right.0, "")?, builder.build_int_add(left.1, right.1, "")?)
             }
@@ -374,13 +456,27 @@ impl<'ctx> Emit<'_, 'ctx> {
         }
     }
 
-    /// Whether a check's index is below its length in every round.
+    /// Whether a check's index is within its length in every round.
     fn stays_below(&self, check: &Check<'ctx>, rounds: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
         let (first, step) = self.affine(check.index)?;
         let [first, step, len] = [first, step, check.len].map(|value| llvm::build_freeze(&self.builder, value));
+        if let Limit::Not = check.limit {
+            // So many rounds later it would be that number, also where it wraps around before.
+            let way = self.builder.build_int_sub(len, first, "")?;
+            return self.builder.build_int_compare(IntPredicate::UGT, way, rounds, "");
+        }
         let (growth, too_much) = self.overflowing("llvm.umul.with.overflow", rounds, step)?;
         let (last, too_far) = self.overflowing("llvm.uadd.with.overflow", first, growth)?;
-        let below = self.builder.build_int_compare(IntPredicate::ULT, last, len, "")?;
+        let within = if matches!(check.limit, Limit::Below) { IntPredicate::ULT } else { IntPredicate::ULE };
+        let mut below = self.builder.build_int_compare(within, last, len, "")?;
+        if let Limit::Leaves { count, more } = check.limit {
+            // No round leaves less than the last.
+            let count = llvm::build_freeze(&self.builder, count);
+            let rest = self.builder.build_int_sub(len, last, "")?;
+            let enough = if more { IntPredicate::UGT } else { IntPredicate::UGE };
+            let leaves = self.builder.build_int_compare(enough, rest, count, "")?;
+            below = self.builder.build_and(below, leaves, "")?;
+        }
         let overflows = self.builder.build_or(too_much, too_far, "")?;
         let fits = self.builder.build_not(overflows, "")?;
         self.builder.build_and(below, fits, "")
@@ -488,6 +584,8 @@ mod tests {
             "%row = mul i64 %stride, %k
               %shifted = shl i64 %k, 3
               %index = add i64 %row, %shifted",
+            "%even = shl i64 %k, 1
+              %index = or disjoint i64 %even, 1",
         ] {
             for condition in [UNTIL, WHILE] {
                 let ir = split_loop(index, condition, "");
@@ -511,6 +609,77 @@ mod tests {
             &text.replace("ret i32 %more", "%all = phi i32 [ %more, %inside ], [ %sum, %way ]\n ret i32 %all"),
         );
         assert_eq!(checks_and_loads(&ir), (1, 1), "{ir}");
+    }
+
+    #[test]
+    fn a_loop_over_parts_of_a_slice_has_a_twin_without_checks() {
+        let part = "%index = mul i64 %k, %stride
+              %starts = icmp ule i64 %index, %len
+              br i1 %starts, label %started, label %panic
+            started:
+              %rest = sub nuw i64 %len, %index";
+        for (check, inside) in [
+            ("icmp ugt i64 %rest, 3", "label %inside, label %panic"),
+            ("icmp ult i64 %rest, %stride", "label %panic, label %inside"),
+            ("icmp uge i64 %rest, %stride", "label %inside, label %panic"),
+            ("icmp ule i64 %rest, 3", "label %panic, label %inside"),
+        ] {
+            let text = text_of_loop(part, UNTIL, "").replace("icmp ult i64 %index, %len", check);
+            let ir = split_text(
+                &text.replace("label %inside, label %panic\n            inside:", &format!("{inside}\n inside:")),
+            );
+            // The loop as it was has both checks, or one that LLVM has made of them.
+            assert_eq!(ir.matches("load i32").count(), 2, "{ir}");
+            assert!(ir.matches("label %panic").count() <= 2, "{ir}");
+            assert!(ir.contains("sub i64") && ir.contains("llvm.uadd.with.overflow"), "{ir}");
+        }
+        // One of which nothing is known keeps its check in both.
+        let text = text_of_loop(part, UNTIL, "").replace("icmp ult i64 %index, %len", "icmp ugt i64 %rest, %k");
+        let ir = split_text(&text);
+        assert_eq!((ir.matches("load i32").count(), ir.matches("icmp ugt i64").count()), (2, 2), "{ir}");
+    }
+
+    #[test]
+    fn a_check_that_is_an_inequality_holds_for_so_many_rounds() {
+        for (check, is_split) in [
+            ("icmp ne i64 %k, %len", true),
+            ("icmp ne i64 %len, %k", true),
+            ("icmp ne i64 %index, %len", true),
+            ("icmp eq i64 %k, %len", false),
+            ("icmp ne i64 %double, %len", false),
+        ] {
+            let index = "%double = shl i64 %k, 1\n %index = add i64 %k, %stride";
+            let ir = split_text(&text_of_loop(index, UNTIL, "").replace("icmp ult i64 %index, %len", check));
+            assert_eq!(ir.matches("load i32").count(), if is_split { 2 } else { 1 }, "{ir}");
+            assert_eq!(ir.contains("icmp ugt i64"), is_split, "{ir}");
+        }
+    }
+
+    #[test]
+    fn a_search_has_a_twin_without_checks() {
+        for end in [
+            "%below.n = icmp ult i64 %next, %n
+             %other = icmp ne i32 %value, 7
+             %go = select i1 %other, i1 %below.n, i1 false
+             br i1 %go, label %loop, label %end",
+            "%last = icmp eq i64 %next, %n
+             %found = icmp eq i32 %value, 7
+             %stop = or i1 %found, %last
+             br i1 %stop, label %end, label %loop",
+            "%last = icmp eq i64 %next, %n
+             %found = icmp eq i32 %value, 7
+             %stop = select i1 %last, i1 true, i1 %found
+             br i1 %stop, label %end, label %loop",
+        ] {
+            let ir = split_loop("%index = add i64 %k, %stride", end, "");
+            assert_eq!(checks_and_loads(&ir), (1, 2), "{ir}");
+        }
+        // It goes on while either holds.
+        let either = "%below.n = icmp ult i64 %next, %n
+             %other = icmp ne i32 %value, 7
+             %go = or i1 %other, %below.n
+             br i1 %go, label %loop, label %end";
+        assert_eq!(checks_and_loads(&split_loop("%index = add i64 %k, %stride", either, "")), (1, 1));
     }
 
     #[test]
@@ -538,6 +707,7 @@ mod tests {
             ("%index = mul i64 %k, %k", UNTIL, ""),
             ("%index = load i64, ptr %data", UNTIL, ""),
             ("%index = udiv i64 %k, %stride", UNTIL, ""),
+            ("%index = or i64 %k, 1", UNTIL, ""),
             ("%index = add i64 %k, 1", signed, ""),
             ("%index = add i64 %k, 1", UNTIL, barrier),
         ] {

@@ -43,7 +43,7 @@ pub use searches::keep;
 pub use strided::pass;
 pub use strides::count;
 pub use walks::walk;
-pub use widened::widen;
+pub use widened::{widen, widen_checked};
 
 /// Marks loops for unrolling, and says in which functions other loops may have constant rounds once that is done.
 pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {

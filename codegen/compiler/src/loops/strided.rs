@@ -23,7 +23,7 @@ use crate::llvm::{self, BasicValue, BasicValueEnum, Context, InstructionOpcode, 
 use crate::settled;
 
 use super::branches::integer;
-use super::checks::{Check, Shape};
+use super::checks::{Check, Limit, Shape};
 use super::counters::is_not_0;
 use super::natural::{self, Graph};
 
@@ -38,7 +38,7 @@ pub fn pass<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targe
         for found in Graph::of(function).innermost() {
             let Some(shape) = Shape::of(function, &found) else { continue };
             let checks = found.blocks.iter().filter_map(|block| shape.check(*block));
-            let known = checks.filter(|check| proof(&shape, check).is_some());
+            let known = checks.filter(|check| matches!(check.limit, Limit::Below) && proof(&shape, check).is_some());
             for check in known.collect::<Vec<_>>() {
                 let end = check.block.get_terminator().into_iter();
                 end.for_each(|end| llvm::always_branch(context, end, check.inside_first));

@@ -26,7 +26,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{Branch, integer, is_convergent, panics};
+use super::branches::{Branch, has_checks, integer, is_convergent};
 use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
@@ -99,7 +99,7 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
             let step = step_of_sum(found, small)?;
             let is_counted = step.get_zero_extended_constant().is_some_and(|step| {
                 let is_small = (2..=MOST_CONSTANT).contains(&step);
-                !is_small || !checks(found, latch)
+                !is_small || !has_checks(found)
             });
             if is_counted {
                 return None;
@@ -116,16 +116,6 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
 fn before_constant(value: IntValue<'_>) -> Option<IntValue<'_>> {
     let number = value.get_zero_extended_constant().filter(|number| *number > 0)?;
     Some(value.get_type().const_int(number - 1, false))
-}
-
-/// Whether a loop may end in a panic, but for its last block.
-fn checks<'ctx>(found: &Loop<'ctx>, latch: BasicBlock<'ctx>) -> bool {
-    let leaves = |block: &BasicBlock<'ctx>| {
-        let (then, other) = block.get_terminator().and_then(llvm::branch_targets)?;
-        let outside = if found.contains(then) { other } else { then };
-        Some(!found.contains(outside) && panics(outside))
-    };
-    found.blocks.iter().filter(|block| **block != latch).any(|block| leaves(block) == Some(true))
 }
 
 /// Which of a loop's blocks an instruction is in, and which of the block's instructions it is.

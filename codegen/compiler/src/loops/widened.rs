@@ -31,7 +31,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{integer, is_convergent};
+use super::branches::{has_checks, integer, is_convergent};
 use super::checks::{Emit, Shape};
 use super::natural::{self, Graph, Loop};
 
@@ -43,9 +43,23 @@ const MOST_INDICES: usize = 6;
 
 /// Widens the indices of every loop where that helps.
 pub fn widen<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    widen_some(context, module, machine, |_| true)
+}
+
+/// The same for loops that check an index, once those by any step are counted. LLVM unrolls the others as they are.
+pub fn widen_checked<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    widen_some(context, module, machine, has_checks)
+}
+
+fn widen_some<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    machine: &TargetMachine,
+    is_wanted: impl Fn(&Loop<'ctx>) -> bool,
+) -> Result<()> {
     natural::simplify(module, machine)?;
     for function in settled::open(module) {
-        for found in Graph::of(function).innermost() {
+        for found in Graph::of(function).innermost().into_iter().filter(&is_wanted) {
             widen_one(context, module, function, &found).map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot widen the indices of a loop: {error}"))
             })?;
@@ -82,9 +96,10 @@ fn widen_one<'ctx>(
     let Some(shape) = Shape::of_narrow(function, found) else { return Ok(()) };
     let indices: Vec<Index<'ctx>> = instructions().filter_map(|from| index(from, found, &shape)).collect();
     let Some(end) = shape.before.get_terminator() else { return Ok(()) };
-    // LLVM sees that what the loop counts by does not wrap around.
+    // LLVM sees that what the loop counts by does not wrap around; but not which checks of it hold.
     let is_counted = |index: &Index<'ctx>| shape.constant_step(index.narrow, 1).is_some();
-    if indices.iter().all(is_counted) || indices.len() > MOST_INDICES {
+    let is_known = indices.is_empty() || indices.iter().all(is_counted) && !has_checks(found);
+    if is_known || indices.len() > MOST_INDICES {
         return Ok(());
     }
     let builder = context.create_builder();
@@ -212,7 +227,11 @@ mod tests {
 
     /// A loop over `%k` of 32 bits that stores at `%wide`, after [`widen`].
     fn widened(index: &str, more: &str) -> String {
-        let text = format!(
+        widened_text(&text(index, more))
+    }
+
+    fn text(index: &str, more: &str) -> String {
+        format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
             declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
@@ -228,7 +247,10 @@ mod tests {
               br i1 %done, label %end, label %loop
             end: ret void
             }}"
-        );
+        )
+    }
+
+    fn widened_text(text: &str) -> String {
         let context = Context::create();
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
@@ -251,6 +273,26 @@ mod tests {
         }
         let ir = widened(&SUM.replace("zext", "sext"), "");
         assert!(ir.contains(", 2147483648\n") && ir.contains("sext i32"), "{ir}");
+    }
+
+    #[test]
+    fn what_the_loop_counts_by_has_a_twin_where_it_is_checked() {
+        let check = "%wide = zext i32 %k to i64
+              %below = icmp ult i64 %wide, 1000
+              br i1 %below, label %inside, label %panic
+            inside:";
+        let more = "%next = add nuw i32 %k, 1
+              %done = icmp eq i32 %next, %n
+              br i1 %done, label %end, label %loop
+            panic: unreachable
+            others:";
+        // What stands behind `more` in the text is never reached, and counts for nothing.
+        let text = text(check, more).replace("[ %next, %loop ]", "[ %next, %inside ]");
+        let (first, last) = text.split_once("others:").unwrap();
+        let end = last.split_once("end: ret void").unwrap().1;
+        let ir = widened_text(&format!("{first} end: ret void {end}"));
+        assert_eq!(ir.matches("store i32 1").count(), 2, "{ir}");
+        assert!(ir.contains("phi i64 [ 0, "), "{ir}");
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! Takes no root of a number below 0 where nobody looks at it.
+//!
+//! ```text
+//! before: %none = fcmp olt float %d, 0.0
+//!         %root = call float @llvm.sqrt.f32(float %d)
+//!         %t = fsub float %b, %root
+//!         select i1 %none, float %other, float %t
+//! after:  %root = call float @llvm.sqrt.f32(float (select i1 %none, float 1.0, float %d))
+//! ```
+//!
+//! `if d < 0.0 { return None }`, and the root afterwards: LLVM takes a root for cheap, computes it in any case and chooses. But a
+//! root of a negative number is a call for ptxas, as one of a subnormal number is, and the warp takes it as soon as one of its rays
+//! misses the sphere. nvcc keeps the branch.
+//!
+//! Sound: where the comparison holds, all that is computed of the root ends in choices that take something else; where it
+//! does not, the root is of the same number.
+
+use super::sink::is_intrinsic_of_numbers;
+use crate::llvm::{
+    self, BasicValueEnum, BuilderError, Context, FloatPredicate, FloatValue, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, Use,
+};
+
+/// How far what is computed of a root is followed.
+const MOST_STEPS: u32 = 6;
+
+/// Users of a value that are looked at.
+const MOST_USERS: usize = 8;
+
+/// Does so with all roots of one number of a function.
+pub fn keep_positive<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
+    for root in llvm::instructions(function).filter(|from| is_root(*from)).collect::<Vec<_>>() {
+        let Some(radicand) = llvm::float_operand(root, 0) else { continue };
+        let Some((comparison, holds)) = unneeded(root, radicand) else { continue };
+        let builder = context.create_builder();
+        builder.position_before(&root);
+        let condition = llvm::result(llvm::build_copy(&builder, comparison, &[])).into_int_value();
+        let one = radicand.get_type().const_float(1.0);
+        let (then, other) = if holds { (one, radicand) } else { (radicand, one) };
+        let chosen = builder.build_select(condition, then, other, "")?;
+        assert!(root.set_operand(0, chosen), "a root has an operand");
+    }
+    Ok(())
+}
+
+fn is_root(from: InstructionValue<'_>) -> bool {
+    from.get_opcode() == Op::Call
+        && llvm::called_function(from)
+            .is_some_and(|callee| matches!(callee.get_name().to_bytes(), b"llvm.sqrt.f32" | b"llvm.sqrt.f64"))
+        && !llvm::float_flags(from).approximate
+}
+
+/// A comparison of a radicand, and whether the root is not needed where it holds, or where it does not: numbers below 0 are
+/// there.
+fn unneeded<'ctx>(root: InstructionValue<'ctx>, radicand: FloatValue<'ctx>) -> Option<(InstructionValue<'ctx>, bool)> {
+    use FloatPredicate::{OGE, OGT, OLE, OLT, UGE, UGT, ULE, ULT};
+    users(radicand.into()).into_iter().find_map(|comparison| {
+        let holds = match comparison.get_fcmp_predicate()? {
+            OLT | OLE | ULT | ULE => true,
+            OGE | OGT | UGE | UGT => false,
+            _ => return None,
+        };
+        let (left, right) = (llvm::float_operand(comparison, 0)?, llvm::float_operand(comparison, 1)?);
+        let is_limit = left == radicand && right.get_constant().is_some_and(|(limit, _)| limit >= 0.0);
+        (is_limit && is_unneeded(root, comparison, holds, MOST_STEPS)).then_some((comparison, holds))
+    })
+}
+
+/// Whether nothing looks at a value where a condition holds, or does not.
+fn is_unneeded<'ctx>(
+    value: InstructionValue<'ctx>,
+    condition: InstructionValue<'ctx>,
+    holds: bool,
+    steps: u32,
+) -> bool {
+    let (all, result) = (users(llvm::result(value)), llvm::result(value));
+    let is_ignored = |user: &InstructionValue<'ctx>| {
+        let operand = |index| user.get_operand(index).and_then(|operand| operand.value());
+        let is_choice = user.get_opcode() == Op::Select && operand(0) == Some(llvm::result(condition));
+        let taken = if holds { 1 } else { 2 };
+        is_choice && operand(taken) != Some(result)
+            || steps > 0
+                && (llvm::is_pure(*user) || llvm::called_function(*user).is_some_and(is_intrinsic_of_numbers))
+                && is_unneeded(*user, condition, holds, steps - 1)
+    };
+    !all.is_empty() && all.len() <= MOST_USERS && all.iter().all(is_ignored)
+}
+
+fn users(value: BasicValueEnum<'_>) -> Vec<InstructionValue<'_>> {
+    let of = |user| match user {
+        Use::Instruction(user) => Some(user),
+        Use::Global(_) => None,
+    };
+    llvm::uses(&value).into_iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{AnyValue, parse_ir};
+
+    fn kept(body: &str) -> String {
+        let text = format!(
+            "declare float @llvm.sqrt.f32(float)
+            declare float @llvm.minimumnum.f32(float, float)
+            define float @f(float %d, float %b, float %other, i1 %c, ptr %to) {{ {body} }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        keep_positive(&context, function).unwrap();
+        module.verify().unwrap();
+        function.print_to_string().to_string()
+    }
+
+    const ROOT: &str = "%root = call float @llvm.sqrt.f32(float %d)\n %t = fsub float %b, %root\n";
+
+    #[test]
+    fn a_root_that_is_not_looked_at_is_one_of_1() {
+        for (condition, choice, argument) in [
+            ("olt float %d, 0.0", "float %other, float %t", "float 1.000000e+00, float %d"),
+            ("oge float %d, 0.0", "float %t, float %other", "float %d, float 1.000000e+00"),
+            ("ule float %d, 2.0", "float %other, float %t", "float 1.000000e+00, float %d"),
+        ] {
+            let ir = kept(&format!("{ROOT} %none = fcmp {condition}\n %x = select i1 %none, {choice}\n ret float %x"));
+            let (before, _) = ir.split_once("call float @llvm.sqrt").unwrap();
+            assert!(before.contains("fcmp") && before.contains(argument), "{ir}");
+        }
+        let ir = kept(&format!(
+            "%none = fcmp olt float %d, 0.0\n {ROOT} %far = fcmp ogt float %t, 1.0
+            %least = call float @llvm.minimumnum.f32(float %t, float %other)
+            %y = select i1 %far, float %least, float %other
+            %x = select i1 %none, float %other, float %y\n ret float %x"
+        ));
+        assert!(ir.contains("float 1.000000e+00, float %d"), "{ir}");
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        for body in [
+            // Taken where it is below 0; compared with another number; looked at besides; chosen by something else.
+            "%none = fcmp olt float %d, 0.0\n %x = select i1 %none, float %t, float %other\n ret float %x",
+            "%none = fcmp olt float %b, 0.0\n %x = select i1 %none, float %other, float %t\n ret float %x",
+            "%none = fcmp olt float %d, -1.0\n %x = select i1 %none, float %other, float %t\n ret float %x",
+            "%none = fcmp olt float %d, %b\n %x = select i1 %none, float %other, float %t\n ret float %x",
+            "%none = fcmp olt float %d, 0.0\n %x = select i1 %none, float %other, float %t\n store float %t, ptr %to
+             ret float %x",
+            "%none = fcmp olt float %d, 0.0\n %x = select i1 %c, float %other, float %t\n ret float %x",
+            "%none = fcmp olt float %d, 0.0\n %x = select i1 %none, float %t, float %t\n ret float %x",
+        ] {
+            let ir = kept(&format!("{ROOT} {body}"));
+            assert!(ir.contains("llvm.sqrt.f32(float %d)"), "{ir}");
+        }
+    }
+}
