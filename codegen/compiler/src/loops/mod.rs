@@ -13,6 +13,7 @@ mod few;
 #[cfg(test)]
 pub mod interpreter;
 mod later;
+mod limits;
 mod natural;
 #[cfg(test)]
 mod random_tests;
