@@ -23,29 +23,47 @@ impl<'ctx> Branch<'ctx> {
         Self::by(condition, targets)
     }
 
-    /// The comparisons that all have to hold where a block goes on to another: one, or the parts of `a && b`.
-    pub fn parts(block: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<Self> {
-        let Some((condition, targets)) = condition(block) else { return Vec::new() };
-        let holds = targets.0 == to;
-        let is = |index, wanted| {
-            let constant = integer(condition, index).and_then(IntValue::get_zero_extended_constant);
-            constant == Some(u64::from(wanted))
-        };
-        let parts = match condition.get_opcode() {
-            InstructionOpcode::And if holds => [0, 1],
-            InstructionOpcode::Or if !holds => [0, 1],
-            InstructionOpcode::Select if holds && is(2, false) => [0, 1],
-            InstructionOpcode::Select if !holds && is(1, true) => [0, 2],
-            _ => return Self::by(condition, targets).into_iter().collect(),
-        };
-        let part = |index| Self::by(integer(condition, index)?.as_instruction_value()?, targets);
-        parts.into_iter().filter_map(part).collect()
+    /// The comparisons that all have to hold where a block goes on to another: one, or the parts of `a && b`. What is no
+    /// comparison is none.
+    pub fn parts(block: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<Option<Self>> {
+        let mut parts = Vec::new();
+        if let Some((condition, targets)) = condition(block) {
+            collect(condition, targets.0 == to, MOST_JUMPS, &mut parts);
+            return parts.into_iter().map(|part| Self::by(part?, targets)).collect();
+        }
+        parts.into_iter().map(|_| None).collect()
     }
 
     fn by(condition: InstructionValue<'ctx>, (then, other): (BasicBlock<'ctx>, BasicBlock<'ctx>)) -> Option<Self> {
         let predicate = condition.get_icmp_predicate()?;
         let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
         Some(Self { predicate, left, right, then, other })
+    }
+}
+
+/// The parts of a condition of which all hold where it does, or none does where it does not.
+fn collect<'ctx>(
+    condition: InstructionValue<'ctx>,
+    holds: bool,
+    steps: usize,
+    parts: &mut Vec<Option<InstructionValue<'ctx>>>,
+) {
+    let is = |index, wanted| {
+        let constant = integer(condition, index).and_then(IntValue::get_zero_extended_constant);
+        constant == Some(u64::from(wanted))
+    };
+    let indices = match condition.get_opcode() {
+        InstructionOpcode::And if holds => [0, 1],
+        InstructionOpcode::Or if !holds => [0, 1],
+        InstructionOpcode::Select if holds && is(2, false) => [0, 1],
+        InstructionOpcode::Select if !holds && is(1, true) => [0, 2],
+        _ => return parts.push(Some(condition)),
+    };
+    for index in indices {
+        match integer(condition, index).and_then(|part| part.as_instruction_value()) {
+            Some(part) if steps > 0 => collect(part, holds, steps - 1, parts),
+            _ => parts.push(None),
+        }
     }
 }
 
@@ -59,27 +77,31 @@ fn condition<'ctx>(block: BasicBlock<'ctx>) -> Option<(InstructionValue<'ctx>, (
 /// Blocks between a loop and the panic that it ends in: of the exit that two loops have in common, each has a block of its own.
 const MOST_JUMPS: usize = 4;
 
-/// Whether a block outside of a loop leads to a panic and nowhere else.
-pub fn panics<'ctx>(outside: BasicBlock<'ctx>) -> bool {
-    let next = |block: &BasicBlock<'ctx>| {
-        let end = block.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
-        let [target] = llvm::block_operands(end)[..] else { return None };
-        Some(target)
-    };
-    let is_end = |end: InstructionValue<'_>| end.get_opcode() == InstructionOpcode::Unreachable;
-    std::iter::successors(Some(outside), next).take(MOST_JUMPS).any(|block| block.get_terminator().is_some_and(is_end))
+/// Whether a block outside of a loop leads to panics and nowhere else.
+pub fn panics(outside: BasicBlock<'_>) -> bool {
+    leads_to_panics(outside, MOST_JUMPS)
+}
+
+fn leads_to_panics(block: BasicBlock<'_>, steps: usize) -> bool {
+    block.get_terminator().is_some_and(|end| match end.get_opcode() {
+        InstructionOpcode::Unreachable => true,
+        InstructionOpcode::Br if steps > 0 => {
+            llvm::block_operands(end).into_iter().all(|next| leads_to_panics(next, steps - 1))
+        }
+        _ => false,
+    })
 }
 
 /// Whether a loop may end in a panic, but for its last block.
 pub fn has_checks(found: &Loop<'_>) -> bool {
-    let panics = |block: &BasicBlock<'_>| {
+    let may_panic = |block: &BasicBlock<'_>| {
         let targets = block.get_terminator().and_then(llvm::branch_targets);
         targets.is_some_and(|(then, other)| {
             let outside = if found.contains(then) { other } else { then };
             !found.contains(outside) && panics(outside)
         })
     };
-    found.blocks.iter().any(|block| !found.latches.contains(block) && panics(block))
+    found.blocks.iter().any(|block| !found.latches.contains(block) && may_panic(block))
 }
 
 /// An operand that is an integer.

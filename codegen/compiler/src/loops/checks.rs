@@ -18,7 +18,8 @@
 //! in the same round, with the same numbers and after the same stores. A negative step is a large number, which overflows.
 //!
 //! So is where a part of a slice begins, as `&x[k * n..][..n]`, and what it leaves of the slice: where the last one is no more than
-//! `%len` and leaves enough, all before are less and leave more.
+//! `%len` and leaves enough, all before are less and leave more. Of a part `&x[k * n..(k + 1) * n]` both ends grow alike. What is the same in
+//! all rounds is asked with the rest.
 //!
 //! A loop may also end by something else, as a search that has found what it looks for: then it makes fewer rounds.
 //!
@@ -38,6 +39,7 @@ use crate::llvm::{
 use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent, panics};
+use super::limits::{Limit, opposite, order};
 use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is copied.
@@ -79,8 +81,9 @@ fn split_one<'ctx>(
     }
     let Some(shape) = Shape::of_part(function, found) else { return Ok(()) };
     let checks: Vec<Check<'ctx>> =
-        found.blocks.iter().filter_map(|block| shape.check(*block)).take(MOST_CHECKS).collect();
-    if checks.is_empty() {
+        found.blocks.iter().filter_map(|block| shape.checks(*block)).take(MOST_CHECKS).flatten().collect();
+    // LLVM moves what is the same in all rounds before the loop, if nothing else is in its way.
+    if checks.iter().all(|check| matches!(check.limit, Limit::Always { .. })) {
         return Ok(());
     }
     let Some(end) = shape.before.get_terminator() else { return Ok(()) };
@@ -148,33 +151,6 @@ fn single<'ctx>(latches: &[BasicBlock<'ctx>]) -> Option<BasicBlock<'ctx>> {
     }
 }
 
-/// How an index is within a length.
-#[derive(Clone, Copy)]
-pub(super) enum Limit<'ctx> {
-    /// It is below.
-    Below,
-    /// It is no more: where a part of a slice begins or ends.
-    UpTo,
-    /// It is no more, and leaves at least so many elements, or even more: `&x[k * n..][..n]`. That it is no more, a check before
-    /// has said; else what it leaves would be a very large number.
-    Leaves { count: IntValue<'ctx>, more: bool },
-    /// It is another number, and grows by 1. LLVM writes `2 * k < len` so: `k` is not yet half of the length.
-    Not,
-}
-
-/// What is less than what where a comparison holds, or where it does not, and whether it cannot be as much.
-fn order<'ctx>(branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>, bool)> {
-    use IntPredicate::{UGE, UGT, ULE, ULT};
-    let (left, right) = (branch.left, branch.right);
-    Some(match (branch.predicate, holds) {
-        (ULT, true) | (UGE, false) => (left, right, true),
-        (UGT, true) | (ULE, false) => (right, left, true),
-        (ULE, true) | (UGT, false) => (left, right, false),
-        (UGE, true) | (ULT, false) => (right, left, false),
-        _ => return None,
-    })
-}
-
 /// Whether what is compared has the width of an index.
 fn is_wide(branch: &Branch<'_>) -> bool {
     has_bits(branch, 64)
@@ -194,7 +170,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     /// this, but may find what it looks for.
     fn of_part(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
         let parts = Branch::parts(single(&found.latches)?, found.head);
-        parts.iter().find_map(|branch| Self::of_branch(function, found, branch, 64))
+        parts.iter().flatten().find_map(|branch| Self::of_branch(function, found, branch, 64))
     }
 
     /// The same, for a loop that counts in 32 bits.
@@ -263,28 +239,47 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
             .is_none_or(|from| from.get_parent().is_none_or(|block| !self.found.contains(block)))
     }
 
-    /// The check that a block ends in.
+    /// The check that a block ends in, if it is one.
     pub(super) fn check(&self, block: BasicBlock<'ctx>) -> Option<Check<'ctx>> {
-        let branch = Branch::of(block).filter(is_wide)?;
+        let mut all = self.checks(block)?.into_iter();
+        all.next().filter(|_| all.next().is_none())
+    }
+
+    /// The checks that a block ends in, all of which have to hold.
+    fn checks(&self, block: BasicBlock<'ctx>) -> Option<Vec<Check<'ctx>>> {
+        let (then, other) = llvm::branch_targets(block.get_terminator()?)?;
         let stays = |block: BasicBlock<'ctx>| self.found.contains(block) && block != self.found.head;
-        let inside_first = stays(branch.then);
-        let (inside, outside) = if inside_first { (branch.then, branch.other) } else { (branch.other, branch.then) };
+        let (inside, outside) = if stays(then) { (then, other) } else { (other, then) };
         if !stays(inside) || self.found.contains(outside) || !panics(outside) {
             return None;
         }
-        if let Some((index, len)) = self.unequal(&branch, inside_first) {
-            return Some(Check { block, index, len, limit: Limit::Not, inside_first });
+        Branch::parts(block, inside).into_iter().map(|part| self.part(block, &part?, inside == then)).collect()
+    }
+
+    fn part(&self, block: BasicBlock<'ctx>, branch: &Branch<'ctx>, inside_first: bool) -> Option<Check<'ctx>> {
+        let made = |index, len, limit| Some(Check { block, index, len, limit, inside_first });
+        if self.is_invariant(branch.left) && self.is_invariant(branch.right) {
+            let predicate = if inside_first { branch.predicate } else { opposite(branch.predicate) };
+            return made(branch.left, branch.right, Limit::Always { predicate });
         }
-        let (low, high, more) = order(&branch, inside_first)?;
+        if !is_wide(branch) {
+            return None;
+        }
+        if let Some((index, len)) = self.unequal(branch, inside_first) {
+            return made(index, len, Limit::Not);
+        }
+        let (low, high, strict) = order(branch, inside_first)?;
         let is_index = |value| !self.is_invariant(value) && self.is_affine(value, MOST_STEPS);
         if self.is_invariant(high) {
-            let limit = if more { Limit::Below } else { Limit::UpTo };
-            return is_index(low).then_some(Check { block, index: low, len: high, limit, inside_first });
+            return is_index(low).then(|| made(low, high, if strict { Limit::Below } else { Limit::UpTo }))?;
+        }
+        if is_index(low) && is_index(high) {
+            return made(low, high, Limit::Beside { strict });
         }
         let rest = high.as_instruction_value().filter(|rest| rest.get_opcode() == InstructionOpcode::Sub)?;
         let (len, index) = (integer(rest, 0)?, integer(rest, 1)?);
         let is_known = self.is_invariant(low) && self.is_invariant(len) && is_index(index);
-        is_known.then_some(Check { block, index, len, limit: Limit::Leaves { count: low, more }, inside_first })
+        is_known.then(|| made(index, len, Limit::Leaves { count: low, more: strict }))?
     }
 
     /// What grows by 1 and is another number than one that does not change, where a comparison holds, or where it does not.
@@ -458,6 +453,13 @@ impl<'ctx> Emit<'_, 'ctx> {
 
     /// Whether a check's index is within its length in every round.
     fn stays_below(&self, check: &Check<'ctx>, rounds: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        if let Limit::Always { predicate } = check.limit {
+            let [left, right] = [check.index, check.len].map(|value| llvm::build_freeze(&self.builder, value));
+            return self.builder.build_int_compare(predicate, left, right, "");
+        }
+        if let Limit::Beside { strict } = check.limit {
+            return self.stays_beside(check, rounds, strict);
+        }
         let (first, step) = self.affine(check.index)?;
         let [first, step, len] = [first, step, check.len].map(|value| llvm::build_freeze(&self.builder, value));
         if let Limit::Not = check.limit {
@@ -480,6 +482,25 @@ impl<'ctx> Emit<'_, 'ctx> {
         let overflows = self.builder.build_or(too_much, too_far, "")?;
         let fits = self.builder.build_not(overflows, "")?;
         self.builder.build_and(below, fits, "")
+    }
+
+    /// Whether an index is no more than another in every round: at first, and so it grows; the other does not overflow.
+    fn stays_beside(
+        &self,
+        check: &Check<'ctx>,
+        rounds: IntValue<'ctx>,
+        strict: bool,
+    ) -> Result<IntValue<'ctx>, BuilderError> {
+        let freeze = |(first, step)| [first, step].map(|value| llvm::build_freeze(&self.builder, value));
+        let ([low, grows], [high, more]) = (freeze(self.affine(check.index)?), freeze(self.affine(check.len)?));
+        let (growth, too_much) = self.overflowing("llvm.umul.with.overflow", rounds, more)?;
+        let (_, too_far) = self.overflowing("llvm.uadd.with.overflow", high, growth)?;
+        let relation = if strict { IntPredicate::ULT } else { IntPredicate::ULE };
+        let begins = self.builder.build_int_compare(relation, low, high, "")?;
+        let goes_on = self.builder.build_int_compare(IntPredicate::ULE, grows, more, "")?;
+        let stays = self.builder.build_and(begins, goes_on, "")?;
+        let overflows = self.builder.build_or(too_much, too_far, "")?;
+        self.builder.build_and(stays, self.builder.build_not(overflows, "")?, "")
     }
 
     pub(super) fn overflowing(
@@ -637,6 +658,32 @@ mod tests {
         let text = text_of_loop(part, UNTIL, "").replace("icmp ult i64 %index, %len", "icmp ugt i64 %rest, %k");
         let ir = split_text(&text);
         assert_eq!((ir.matches("load i32").count(), ir.matches("icmp ugt i64").count()), (2, 2), "{ir}");
+    }
+
+    #[test]
+    fn where_a_part_begins_and_ends_is_checked_at_once() {
+        let part = "%index = mul i64 %k, %stride
+              %after = add nuw i64 %k, 1
+              %to = mul i64 %after, %stride
+              %turned = icmp ult i64 %to, %index
+              %past = icmp ugt i64 %to, %len
+              %bad = or i1 %turned, %past
+              br i1 %bad, label %which, label %part
+            which: br i1 %past, label %panic, label %panic.2
+            panic.2: unreachable
+            part:
+              %below = icmp ult i64 %n, %stride
+              br i1 %below, label %inside, label %panic
+            inside:";
+        let text = text_of_loop("INDEX", UNTIL, "");
+        let (first, rest) = text.split_once("INDEX").unwrap();
+        let body = rest.split_once("inside:").unwrap().1;
+        let text = format!("{first}{part}{body}").replace("%len, i64 %index)\n", "%len, i64 0)\n");
+        let ir = split_text(&text);
+        assert_eq!(ir.matches("load i32").count(), 2, "{ir}");
+        // Of where it ends nothing is known.
+        let ir = split_text(&text.replace("%to = mul i64 %after, %stride", "%to = mul i64 %k, %k"));
+        assert_eq!(ir.matches("load i32").count(), 1, "{ir}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod few;
 pub mod interpreter;
 mod later;
 mod left;
+mod limits;
 mod natural;
 #[cfg(test)]
 mod random_tests;

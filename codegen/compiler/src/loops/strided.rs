@@ -23,8 +23,9 @@ use crate::llvm::{self, BasicValue, BasicValueEnum, Context, InstructionOpcode, 
 use crate::settled;
 
 use super::branches::integer;
-use super::checks::{Check, Limit, Shape};
+use super::checks::{Check, Shape};
 use super::counters::is_not_0;
+use super::limits::Limit;
 use super::natural::{self, Graph};
 
 /// What makes one block of those that a check was between, so that a short loop is seen to be one.
