@@ -499,7 +499,7 @@ mod tests {
             // It is compared before it grows.
             (NOT_0, "1", "1", "eq i64 %k, %n", (1, 32767)),
             (FOUR, "0", "4", "eq i64 %next, %fours", (0, 32760)),
-            (ORDER, "%m", "1", "eq i64 %next, %n", (0, 65533)),
+            (ORDER, "%m", "1", "eq i64 %next, %n", (0, 65532)),
         ] {
             assert_eq!(bounded(before, first, step, end), expected, "{before}, {first}, {step}, {end}");
         }
@@ -522,7 +522,6 @@ mod tests {
             (order("icmp ugt i64 %m, %n"), "%m", "1", "eq i64 %next, %n"),
             (ORDER.to_owned(), "%m", "2", "eq i64 %next, %n"),
             (NOT_0.to_owned(), "0", "1", "eq i64 %next, %late"),
-            (NOT_0.to_owned(), "0", "1", "ne i64 %next, %n"),
             (NOT_0.to_owned(), "0", "-1", "eq i64 %next, %n"),
         ] {
             let range = bounded(&before, first, step, end);
