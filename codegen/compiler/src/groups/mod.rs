@@ -15,7 +15,6 @@
 mod join;
 mod split;
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -123,16 +122,15 @@ impl Job<'_> {
         // Measured stages follow each other.
         let cores =
             if self.request.options.timings { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
-        // What takes longest is begun first.
-        let mut order: Vec<usize> = (0..groups.len()).collect();
-        order.sort_by_key(|number| Reverse(groups[*number].len()));
         let next = AtomicUsize::new(0);
         let made: Vec<Mutex<Option<Made>>> = groups.iter().map(|_| Mutex::new(None)).collect();
         thread::scope(|scope| {
             for _ in 0..cores.min(groups.len()) {
                 let thread = || {
-                    while let Some(number) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let (group, place) = (&groups[*number], &made[*number]);
+                    while let Some((group, place)) = {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        groups.get(number).zip(made.get(number))
+                    } {
                         let result = self.make(group, work);
                         *place.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
                             Some((result, timings::take()));
