@@ -1,6 +1,6 @@
-//! Keeps what was made of an input, such as a PTX text by ptxas, so that work is only done where the input has changed.
+//! Keeps what ptxas made of a PTX text, so that it works only where the text has changed.
 //!
-//! An entry is a file. Its name is the hash of the input; it appears whole under that name, and holds a digest
+//! An entry is a file. Its name is the hash of what ptxas was given; it appears whole under that name, and holds a digest
 //! of its content, so that a damaged one is found out. Several processes may use the folder at once: each reads a whole
 //! file or none, and a removed entry is only made again.
 

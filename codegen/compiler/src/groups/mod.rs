@@ -1,4 +1,4 @@
-//! Compiles kernels that have nothing in common apart from each other, on all cores, and only those that have changed.
+//! Optimises kernels that have nothing in common apart from each other, on all cores, and only those that have changed.
 //!
 //! ```text
 //! before: one module:   @a, @b, @c, @helper (called by @b and @c), constants
@@ -12,10 +12,8 @@
 //! only one, and what the stages make of it depends on that bitcode alone: neither on the groups beside it nor on cores. That
 //! is why it can be kept for the next time, too.
 
-mod join;
 mod split;
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -24,11 +22,9 @@ use std::time::UNIX_EPOCH;
 use crate::cache::{Cache, Entry, Key, MOST_BYTES};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::llvm::{self, Context, GlobalValue, Library, Module, ParseError};
+use crate::llvm::{self, Context, Library, Module, ParseError};
 use crate::request::Options;
 use crate::timings::{self, Timings};
-
-use self::split::Statics;
 
 /// Bytes of a thread's stack: as the main thread has, because LLVM's passes call themselves.
 const STACK: usize = 8 << 20;
@@ -39,7 +35,7 @@ pub struct Request<'a> {
     pub options: &'a Options,
     /// Whether there may be several groups; each has debug information of its own.
     pub may_split: bool,
-    /// What is done, and all that it heeds beside the module: of functions of these names.
+    /// All that the stages heed beside the module, and what they heed of functions of these names.
     pub settings: &'a (dyn Fn(&[String]) -> String + Sync),
 }
 
@@ -50,14 +46,12 @@ pub fn each<'ctx>(
     request: &Request<'_>,
     stages: impl for<'c> Fn(&'c Context, &Module<'c>) -> Result<()> + Sync,
 ) -> Result<Module<'ctx>> {
-    let groups = if request.may_split { split::groups(module, Statics::Apart) } else { vec![split::entries(module)] };
-    let bitcode = run(module, &groups, request, |context, module| {
-        stages(context, module)?;
-        Ok(module.write_bitcode_to_memory().as_slice().to_vec())
-    })?;
-    let name = name(module);
+    let name = module.get_name().to_string_lossy().into_owned();
+    let groups = if request.may_split { split::groups(module) } else { vec![split::entries(module)] };
+    let whole = module.write_bitcode_to_memory();
+    let job = Job { whole: whole.as_slice(), name: &name, request, cache: request.cache(), program: program() };
     let joined = context.create_module(&name);
-    for bitcode in bitcode {
+    for bitcode in job.run(&groups, &stages)? {
         let group = llvm::read_bitcode(context, &bitcode, &name).map_err(unreadable)?;
         llvm::link(&joined, group, context).map_err(unreadable)?;
     }
@@ -66,34 +60,6 @@ pub fn each<'ctx>(
         llvm::run_passes_for_any(&joined, "constmerge").map_err(|error| unreadable(ParseError(error)))?;
     }
     Ok(joined)
-}
-
-/// The module's PTX, of what `emit` makes of each of its groups.
-pub fn text(
-    module: &Module<'_>,
-    request: &Request<'_>,
-    emit: impl for<'c> Fn(&'c Context, &Module<'c>) -> Result<String> + Sync,
-) -> Result<String> {
-    let groups = split::groups(module, Statics::Joined);
-    let texts = run(module, &groups, request, |context, module| Ok(emit(context, module)?.into_bytes()))?;
-    let texts: Vec<_> = texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
-    Ok(join::texts(&texts))
-}
-
-/// What `work` makes of each group, in their order.
-fn run(module: &Module<'_>, groups: &[Vec<String>], request: &Request<'_>, work: impl Work) -> Result<Vec<Vec<u8>>> {
-    let whole = module.write_bitcode_to_memory();
-    let name = name(module);
-    Job { whole: whole.as_slice(), name: &name, request, cache: request.cache(), program: program() }.run(groups, &work)
-}
-
-/// What is done with a group.
-trait Work: for<'c> Fn(&'c Context, &Module<'c>) -> Result<Vec<u8>> + Sync {}
-
-impl<F: for<'c> Fn(&'c Context, &Module<'c>) -> Result<Vec<u8>> + Sync> Work for F {}
-
-fn name(module: &Module<'_>) -> String {
-    module.get_name().to_string_lossy().into_owned()
 }
 
 impl<'a> Request<'a> {
@@ -113,12 +79,16 @@ struct Job<'a> {
     program: Option<String>,
 }
 
-/// What was made of a group, and how long each stage took.
+/// A group's bitcode after the stages, and how long they took.
 type Made = (Result<Vec<u8>>, Timings);
 
 impl Job<'_> {
-    /// Of each group, in their order. The error is that of the first group that has any.
-    fn run(&self, groups: &[Vec<String>], work: &impl Work) -> Result<Vec<Vec<u8>>> {
+    /// The groups after the stages, in their order. The error is that of the first group that has any.
+    fn run(
+        &self,
+        groups: &[Vec<String>],
+        stages: &(impl for<'c> Fn(&'c Context, &Module<'c>) -> Result<()> + Sync),
+    ) -> Result<Vec<Vec<u8>>> {
         // Measured stages follow each other.
         let cores =
             if self.request.options.timings { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
@@ -126,18 +96,18 @@ impl Job<'_> {
         let made: Vec<Mutex<Option<Made>>> = groups.iter().map(|_| Mutex::new(None)).collect();
         thread::scope(|scope| {
             for _ in 0..cores.min(groups.len()) {
-                let thread = || {
+                let work = || {
                     while let Some((group, place)) = {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         groups.get(number).zip(made.get(number))
                     } {
-                        let result = self.make(group, work);
+                        let result = self.make(group, stages);
                         *place.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
                             Some((result, timings::take()));
                     }
                 };
                 // Without threads it takes longer.
-                if thread::Builder::new().stack_size(STACK).spawn_scoped(scope, thread).is_err() {
+                if thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).is_err() {
                     break;
                 }
             }
@@ -145,14 +115,18 @@ impl Job<'_> {
         let mut results = Vec::new();
         for (place, group) in made.into_iter().zip(groups) {
             let made = place.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let (result, times) = made.unwrap_or_else(|| (self.make(group, work), Timings::default()));
+            let (result, times) = made.unwrap_or_else(|| (self.make(group, stages), Timings::default()));
             timings::adopt(&format!("group {}", group.first().map_or("", String::as_str)), times);
             results.push(result?);
         }
         Ok(results)
     }
 
-    fn make(&self, group: &[String], work: &impl Work) -> Result<Vec<u8>> {
+    fn make(
+        &self,
+        group: &[String],
+        stages: &impl for<'c> Fn(&'c Context, &Module<'c>) -> Result<()>,
+    ) -> Result<Vec<u8>> {
         let alone = self.alone(group)?;
         let settings = (self.request.settings)(group);
         let key = self.program.as_ref().map(|program| Key::of(&[&alone, program.as_bytes(), settings.as_bytes()]));
@@ -163,7 +137,8 @@ impl Job<'_> {
         // Read again: LLVM's choices depend on the order of uses, which is not the same in what was linked.
         let context = Context::create();
         let module = llvm::read_bitcode(&context, &alone, self.name).map_err(unreadable)?;
-        let entry = Entry { log: String::new(), bytes: work(&context, &module)? };
+        stages(&context, &module)?;
+        let entry = Entry { log: String::new(), bytes: module.write_bitcode_to_memory().as_slice().to_vec() };
         if let Some((cache, key)) = kept {
             cache.put(key, &entry);
         }
@@ -175,27 +150,10 @@ impl Job<'_> {
         let context = Context::create();
         let whole = llvm::parse_lazily(&context, self.whole, self.name).map_err(unreadable)?;
         let alone = context.create_module(self.name);
-        // The library makes all that is not asked for optional.
-        let linkages: HashMap<_, _> = definitions(&whole).map(|value| (name_of(value), value.get_linkage())).collect();
-        let library = Library::new(whole, |name| group.iter().any(|root| root == name));
+        let library = Library::new(whole, |name| group.binary_search_by(|root| root.as_str().cmp(name)).is_ok());
         library.link_into(&alone, &context).map_err(unreadable)?;
-        for value in definitions(&alone) {
-            if let Some(linkage) = linkages.get(&name_of(value)).filter(|linkage| **linkage != value.get_linkage()) {
-                value.set_linkage(*linkage);
-            }
-        }
         Ok(alone.write_bitcode_to_memory().as_slice().to_vec())
     }
-}
-
-/// Functions and statics with their contents.
-fn definitions<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = GlobalValue<'ctx>> + use<'ctx> {
-    let functions = llvm::functions(module).map(|function| function.as_global_value());
-    functions.chain(llvm::globals(module)).filter(|value| !value.is_declaration())
-}
-
-fn name_of(value: GlobalValue<'_>) -> String {
-    value.get_name().to_string_lossy().into_owned()
 }
 
 /// What tells this program from others, as a compiler of another version is one.
@@ -207,7 +165,7 @@ fn program() -> Option<String> {
 }
 
 fn unreadable(ParseError(error): ParseError) -> Diagnostic {
-    Diagnostic::error(Code::LlvmFailed, "cannot divide the program into kernels that are compiled on their own")
+    Diagnostic::error(Code::LlvmFailed, "cannot divide the program into kernels that are optimised on their own")
         .note(format!("LLVM says: {error}"))
         .help("that is a bug of ours: please report it, with the files that `--dump-dir` writes")
 }

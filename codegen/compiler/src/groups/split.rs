@@ -1,6 +1,6 @@
 //! Which kernels can be optimised apart.
 //!
-//! Two are together where both lead to the same function or static, unless it is one of which each can have a copy.
+//! Two are together where both lead to the same function or static, unless that is a constant of which each can have a copy.
 //! Neighbours that are apart are in one group nevertheless, because a group costs time, too. Where the next one begins,
 //! their names alone say: a change to one kernel then changes no other group.
 
@@ -12,39 +12,17 @@ use crate::llvm::{self, AnyValue, FunctionValue, GlobalValue, Linkage, Module, U
 /// Every so many kernels a group begins, on average.
 const KERNELS_OF_A_GROUP: u64 = 8;
 
-/// Of which statics each group can have a copy; of no others than those that lead to no function.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Statics {
-    /// Constants whose addresses nobody asks for: the copies stay apart.
-    Apart,
-    /// All constants, and what is visible by its name: the copies become one again, and nothing depends on what is in them.
-    /// Every group has all that is visible, because an `asm!` may name it.
-    Joined,
-}
-
-/// The names of all functions and statics that are visible, in order.
+/// The names of all functions that are visible, in order.
 pub fn entries(module: &Module<'_>) -> Vec<String> {
-    let functions = defined(module).filter(|function| !is_local(function.get_linkage())).map(name_of);
-    let mut names: Vec<_> = functions.chain(visible_statics(module).map(name_of_global)).collect();
+    let mut names: Vec<_> = defined(module).filter(|function| !is_local(function.get_linkage())).map(name_of).collect();
     names.sort();
     names
 }
 
-/// The same for each group, then the names of statics that each is to have.
-pub fn groups(module: &Module<'_>, statics: Statics) -> Vec<Vec<String>> {
-    // Groups would call theirs alike.
-    let has_nameless = llvm::globals(module).any(|global| global.get_name().is_empty());
-    let mut groups = if has_nameless { vec![entries(module)] } else { grouped(apart(module, statics)) };
-    if statics == Statics::Joined {
-        groups.iter_mut().for_each(|group| group.extend(visible_statics(module).map(name_of_global)));
-    }
-    groups
-}
-
-/// The entries that are together.
-fn apart(module: &Module<'_>, statics: Statics) -> Vec<Vec<String>> {
+/// The same for each group.
+pub fn groups(module: &Module<'_>) -> Vec<Vec<String>> {
     let mut bound = Bound::default();
-    let copied = copied(module, statics);
+    let copied = copied(module);
     for function in defined(module) {
         bound.add(&function, name_of(function), &copied);
     }
@@ -60,20 +38,12 @@ fn apart(module: &Module<'_>, statics: Statics) -> Vec<Vec<String>> {
         }
         apart[number].push(entry);
     }
-    apart
-}
-
-/// Neighbours in one group; a group at least.
-fn grouped(apart: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let mut groups: Vec<Vec<String>> = Vec::new();
     for entries in apart {
         match groups.last_mut() {
             Some(group) if hash::stable(&entries[..1]) % KERNELS_OF_A_GROUP != 0 => group.extend(entries),
             _ => groups.push(entries),
         }
-    }
-    if groups.is_empty() {
-        groups.push(Vec::new());
     }
     groups.iter_mut().for_each(|group| group.sort());
     groups
@@ -83,22 +53,13 @@ fn defined<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = FunctionValue<'c
     llvm::functions(module).filter(|function| function.count_basic_blocks() > 0)
 }
 
-fn visible_statics<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = GlobalValue<'ctx>> + use<'ctx> {
-    llvm::globals(module).filter(|global| {
-        let linkage = global.get_linkage();
-        !global.is_declaration() && !is_local(linkage) && linkage != Linkage::Appending
-    })
-}
-
-/// What each group can have a copy of.
-fn copied<'ctx>(module: &Module<'ctx>, statics: Statics) -> HashSet<GlobalValue<'ctx>> {
-    let can_be = |global: &GlobalValue<'ctx>| match global.get_linkage() {
-        Linkage::Appending => false,
-        Linkage::Internal | Linkage::Private => {
-            let is_apart = global.has_unnamed_addr() && !global.is_externally_initialized();
-            global.is_constant() && (statics == Statics::Joined || is_apart)
-        }
-        _ => statics == Statics::Joined,
+/// The constants of which each group can have a copy: nobody asks for their addresses, and they lead to nothing else.
+fn copied<'ctx>(module: &Module<'ctx>) -> HashSet<GlobalValue<'ctx>> {
+    let can_be = |global: &GlobalValue<'ctx>| {
+        global.is_constant()
+            && global.has_unnamed_addr()
+            && is_local(global.get_linkage())
+            && !global.is_externally_initialized()
     };
     let (copied, other): (Vec<_>, Vec<_>) =
         llvm::globals(module).filter(|global| !global.is_declaration()).partition(can_be);
@@ -165,7 +126,7 @@ mod tests {
 
     fn groups_of(text: &str) -> Vec<Vec<String>> {
         let context = Context::create();
-        groups(&llvm::parse_ir(&context, text.as_bytes(), "module").unwrap(), Statics::Apart)
+        groups(&llvm::parse_ir(&context, text.as_bytes(), "module").unwrap())
     }
 
     /// A name with which a group begins.
@@ -209,34 +170,6 @@ mod tests {
             assert_eq!(groups_of(&kernels(of_a, "", of_c)), together, "{of_a} and {of_c}");
             assert_eq!(groups_of(&kernels(of_a, "", "")), apart, "{of_a}");
         }
-    }
-
-    #[test]
-    fn visible_statics_are_copied_where_the_copies_become_one() {
-        let [a, b] = ["a", "b"].map(first);
-        let context = Context::create();
-        let text = format!(
-            "@named_by_asm = weak global i64 0
-             @record = weak global i64 0
-             @place = private constant i64 0
-             declare void @outside(ptr)
-             define ptx_kernel void @{a}() {{ store i64 1, ptr @record call void @outside(ptr @place) ret void }}
-             define ptx_kernel void @{b}() {{ store i64 2, ptr @record call void @outside(ptr @place) ret void }}"
-        );
-        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
-        let (a, b) = (a.as_str(), b.as_str());
-        let mut all = groups(&module, Statics::Apart);
-        all.iter_mut().for_each(|group| group.sort());
-        // Nothing refers to the first, and the host may.
-        let mut expected = names(&[a, b, "record"]);
-        expected.extend((all.len() == 1).then(|| "named_by_asm".to_string()));
-        expected.sort();
-        assert_eq!(all[0], expected);
-        assert_eq!(all.concat().iter().filter(|name| *name == "named_by_asm").count(), 1);
-        let joined = groups(&module, Statics::Joined);
-        assert!(joined.iter().all(|group| group.ends_with(&names(&["named_by_asm", "record"]))), "{joined:?}");
-        assert!(!joined.iter().any(|group| names(&[a, b]).iter().all(|name| group.contains(name))), "{joined:?}");
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
     }
     if level.is_for_speed() {
         let Program { options, table, debug, .. } = program;
-        let settings = |kernels: &[String]| format!("optimise {arch} {version} {level:?} {:?}", table.shapes(kernels));
+        let settings = |kernels: &[String]| format!("{arch} {version} {level:?} {:?}", table.shapes(kernels));
         let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
         let (arch, version) = (*arch, *version);
         *module = time!(groups::each(context, module, &request, |context, module| {
@@ -198,28 +198,12 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     time!(emit::limit_debug_info(module, machine, *debug))?;
     let artifacts = time!(emit::artifacts(options, module, *arch));
     let prepared = time!(debuginfo::prepare(module, *debug))?;
-    let text = text(target)?;
+    let text = time!(emit::emit(module, machine, *arch))?;
     let text = prepared.rewrite(text, table, *version)?;
     let text = time!(workarounds::rewrite(&text, *arch));
     let ptx = time!(products::rewrite(&text, options.opt_level));
     let source = copy.map(|module| Traceable { module, machine: Rc::clone(machine), arch: *arch });
     Ok(Emitted { ptx, source, imports, calls, without_panics, artifacts })
-}
-
-/// LLVM's text; that of groups where it has no debug information, which is about the whole program.
-fn text(target: &ForArch<'_, '_>) -> Result<String> {
-    let ForArch { program: Program { options, debug, .. }, module, arch, version, machine } = target;
-    let level = options.opt_level;
-    if *debug != DebugLevel::None || !level.is_for_speed() {
-        return time!(emit::emit(module, machine, *arch));
-    }
-    let settings = |_: &[String]| format!("emit {arch} {version} {level:?}");
-    let request = groups::Request { options, may_split: true, settings: &settings };
-    let (arch, version) = (*arch, *version);
-    time!(groups::text(module, &request, |_, module| {
-        let machine = time!(emit::machine(arch, version, level))?;
-        time!(emit::emit(module, &machine, arch))
-    }))
 }
 
 /// The program without panics, for ptxas to say what they cost where the device makes their messages. Not where nothing is
