@@ -59,7 +59,6 @@ pub const FLOORS: &[Floor] = &[
         &[
             "arch",
             "artifact",
-            "cache",
             "codes",
             "diagnostic",
             "files",
@@ -91,7 +90,6 @@ pub const FLOORS: &[Floor] = &[
             "divisions",
             "emit",
             "float",
-            "groups",
             "header",
             "hints",
             "indices",

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use super::parts::Parts;
 use super::program::Program;
-use crate::abi::Table;
 use crate::addresses;
 use crate::arch::Arch;
 use crate::arch::PtxVersion;
@@ -19,11 +18,10 @@ use crate::diagnostic::Result;
 use crate::divisions;
 use crate::emit;
 use crate::float;
-use crate::groups;
 use crate::indices;
 use crate::intrinsics;
 use crate::libdevice;
-use crate::llvm::{Context, Module, TargetMachine};
+use crate::llvm::{Module, TargetMachine};
 use crate::loops;
 use crate::memory;
 use crate::optimize;
@@ -32,7 +30,7 @@ use crate::products;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::remainders;
 use crate::report::Report;
-use crate::request::{AfterPanic, DebugLevel, Emit, Linking, OptLevel};
+use crate::request::{AfterPanic, Emit, Linking, OptLevel};
 use crate::settled;
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
@@ -87,8 +85,8 @@ const MOST_ROUNDS: usize = 3;
 
 /// Optimise: LLVM's pipeline; where speed counts, what it does not do for GPUs and the pipeline again, which makes use of
 /// that; then what the arch lacks is refused, because only now what is never reached has gone.
-pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
-    let ForArch { program, module, arch, machine, version } = target;
+pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
+    let ForArch { program, module, arch, machine, .. } = target;
     let (context, level) = (program.context, program.options.opt_level);
     if level.is_for_speed() {
         time!(loops::delay(context, module));
@@ -101,29 +99,9 @@ pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
         time!(libdevice::fold(context, module, machine))?;
     }
     if level.is_for_speed() {
-        let Program { options, table, debug, .. } = program;
-        let settings = |kernels: &[String]| format!("{arch} {version} {level:?} {:?}", table.shapes(kernels));
-        let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
-        let (arch, version) = (*arch, *version);
-        *module = time!(groups::each(context, module, &request, |context, module| {
-            let machine = time!(emit::machine(arch, version, level))?;
-            for_speed(context, module, &machine, level, arch, table)
-        }))?;
+        time!(indices::bound(context, module))?;
     }
-    time!(intrinsics::check(module, machine, &program.table, *arch))
-}
-
-/// What LLVM does not do for GPUs.
-fn for_speed<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    machine: &TargetMachine,
-    level: OptLevel,
-    arch: Arch,
-    table: &Table,
-) -> Result<()> {
-    time!(indices::bound(context, module))?;
-    for round in 1..=MOST_ROUNDS {
+    for round in 1..=if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(remainders::fold(context, module))?;
@@ -136,23 +114,26 @@ fn for_speed<'ctx>(
         time!(loops::pass(context, module, machine))?;
         time!(loops::split(context, module, machine))?;
         time!(loops::shorten(context, module))?;
-        time!(loops::batch(context, module, machine, table))?;
+        time!(loops::batch(context, module, machine, &program.table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
-        time!(optimize::run_level(module, machine, level, arch))?;
+        time!(optimize::run_level(module, machine, level, *arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
             break;
         }
     }
     settled::open_all(module);
-    // LLVM may have unrolled a loop over neighbours at last.
-    time!(remainders::fold(context, module))?;
-    time!(checks::merge(context, module, machine))?;
-    time!(indices::narrow(context, module, machine, arch))?;
-    time!(indices::halve(context, module))?;
-    time!(conditions::join(context, module, machine))?;
-    time!(divisions::share(context, module, machine))
+    if level.is_for_speed() {
+        // LLVM may have unrolled a loop over neighbours at last.
+        time!(remainders::fold(context, module))?;
+        time!(checks::merge(context, module, machine))?;
+        time!(indices::narrow(context, module, machine, *arch))?;
+        time!(indices::halve(context, module))?;
+        time!(conditions::join(context, module, machine))?;
+        time!(divisions::share(context, module, machine))?;
+    }
+    time!(intrinsics::check(module, machine, &program.table, *arch))
 }
 
 /// Legalise: all that LLVM's optimiser must not see, or would undo.
