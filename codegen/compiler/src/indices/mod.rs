@@ -39,6 +39,7 @@ mod parameters;
 mod places;
 mod plan;
 mod positions;
+mod quotients;
 #[cfg(test)]
 mod random_tests;
 mod ranges;
