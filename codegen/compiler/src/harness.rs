@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::interface::Interface;
-use crate::llvm::{self, BasicValueEnum, InstructionOpcode, Memory, Module, Use};
+use crate::llvm::{
+    self, BasicValueEnum, FunctionValue, InstructionOpcode, IntValue, Memory, Module, PointerValue, Use,
+};
 
 /// A `#[test]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,15 +49,7 @@ pub enum ShouldPanic {
 /// other. The crate's own kernels and exports go, because no test can launch them.
 pub fn read(module: &Module<'_>, interface: &mut Interface<'_>) -> Result<Option<Vec<Test>>> {
     let Some(main) = module.get_function(harness::MAIN) else { return Ok(None) };
-    let calls = llvm::uses(&main).into_iter().filter_map(|user| match user {
-        Use::Instruction(call) if call.get_opcode() == InstructionOpcode::Call => Some(call),
-        _ => None,
-    });
-    let [call] = calls.collect::<Vec<_>>()[..] else { return Err(unreadable("it is not called once").into()) };
-    let [list, len] = [0, 1].map(|at| call.get_operand(at).and_then(|operand| operand.value()));
-    let (Some(BasicValueEnum::PointerValue(list)), Some(BasicValueEnum::IntValue(len))) = (list, len) else {
-        return Err(unreadable("it is not called with a list").into());
-    };
+    let (list, len) = list(main)?;
     let len = len.get_zero_extended_constant().and_then(|len| usize::try_from(len).ok());
     let len = len.ok_or_else(|| unreadable("the list has no fixed length"))?;
     let list = llvm::global_of(list).and_then(llvm::constant_memory).unwrap_or_default();
@@ -71,6 +65,22 @@ pub fn read(module: &Module<'_>, interface: &mut Interface<'_>) -> Result<Option
     interface.bare_kernels.clear();
     interface.bare_exports.clear();
     Ok(Some(tests))
+}
+
+/// The list that the harness is called with, and its length.
+fn list<'ctx>(main: FunctionValue<'ctx>) -> Result<(PointerValue<'ctx>, IntValue<'ctx>)> {
+    let calls = llvm::uses(&main).into_iter().filter_map(|user| match user {
+        Use::Instruction(call) if call.get_opcode() == InstructionOpcode::Call => Some(call),
+        _ => None,
+    });
+    let mut lists = calls.map(|call| [0, 1].map(|at| call.get_operand(at).and_then(|operand| operand.value())));
+    // rustc may have inlined the function that calls it, and kept that.
+    let first = lists.next().filter(|first| lists.all(|other| other == *first));
+    let [list, len] = first.ok_or_else(|| unreadable("it is not called with one list"))?;
+    match (list, len) {
+        (Some(BasicValueEnum::PointerValue(list)), Some(BasicValueEnum::IntValue(len))) => Ok((list, len)),
+        _ => Err(unreadable("it is not called with a list").into()),
+    }
 }
 
 fn unreadable(reason: &str) -> Diagnostic {
@@ -108,4 +118,31 @@ fn text(memory: &Memory<'_>, offset: usize) -> Option<String> {
     }
     let bytes = llvm::constant_memory(memory.pointer(offset).and_then(llvm::global_of)?)?.bytes;
     String::from_utf8(bytes.get(..len)?.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, parse_ir};
+
+    /// Whether functions that call the harness with these lists call it with one.
+    fn has_one(lists: &[&str]) -> bool {
+        let functions: String = (0..)
+            .zip(lists)
+            .map(|(at, list)| format!("define void @f{at}() {{ call void @main(ptr @{list}, i64 0)\n ret void }}\n"))
+            .collect();
+        let text = format!(
+            "@list = constant [0 x ptr] zeroinitializer\n @other = constant [0 x ptr] zeroinitializer
+            declare void @main(ptr, i64)\n {functions}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        list(module.get_function("main").unwrap()).is_ok()
+    }
+
+    #[test]
+    fn functions_that_call_with_the_same_list_are_one() {
+        assert!(has_one(&["list"]) && has_one(&["list", "list"]));
+        assert!(!has_one(&["list", "other"]) && !has_one(&[]));
+    }
 }
