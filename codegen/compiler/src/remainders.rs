@@ -6,16 +6,17 @@
 //! after:          call i64 @llvm.umin.i64(i64 (add i64 %x, -1), i64 (add i64 %n, -1))
 //! ```
 //!
-//! So does Rust go around a torus, because a `usize` is not below 0, and so `rem_euclid`. A division of 64 bits is a call of about
-//! 100 instructions; where both numbers are small it is still one of 32 bits and a branch, and each of a cell's neighbours has
-//! two. LLVM sees nothing of a number that a branch has compared with one that changes from launch to launch.
+//! So does Rust go around a torus, because a `usize` is not below 0, and so `rem_euclid`. A division of 64 bits is a
+//! call of about 100 instructions; where both numbers are small it is still one of 32 bits and a branch, and each of a
+//! cell's neighbours has two. LLVM sees nothing of a number that a branch has compared with one that changes from launch
+//! to launch.
 //!
-//! **Why it is right.** Let `x < n`, which a branch has told on every way here, or `x` is a remainder by `n` itself. Then `x + 1` is
-//! at most `n`, and so does not wrap around. `x + n` and `x + n - 1` are below `2 n`, if they do not wrap around; and where they
-//! could, `n` is more than half of all numbers, so that whatever is left of them is below `2 n`, too. The remainder of a number
-//! `d` below `2 n` is `d` or `d - n`: that of `x + 1` is `x + 1` or 0; and where `n` is seen to have 32 bits, so that nothing
-//! wraps around, that of `x + n` is `x`, and that of `x + n - 1` is `x - 1` or `n - 1`. With a sign the same holds for such an
-//! `n`, and the remainder of `x - 1` is itself, but for `n = 1`.
+//! **Why it is right.** Let `x < n`, which a branch has told on every way here, or `x` is a remainder by `n` itself.
+//! Then `x + 1` is at most `n`, and so does not wrap around. `x + n` and `x + n - 1` are below `2 n`, if they do not
+//! wrap around; and where they could, `n` is more than half of all numbers, so that whatever is left of them is below `2
+//! n`, too. The remainder of a number `d` below `2 n` is `d` or `d - n`: that of `x + 1` is `x + 1` or 0; and where `n`
+//! is seen to have 32 bits, so that nothing wraps around, that of `x + n` is `x`, and that of `x + n - 1` is `x - 1` or
+//! `n - 1`. With a sign the same holds for such an `n`, and the remainder of `x - 1` is itself, but for `n = 1`.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};

@@ -5,8 +5,9 @@
 //! values is taken for their sums only where these can be no other multiple.
 
 use crate::llvm::{self, BasicValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue};
+use crate::loops::opposite;
 
-use super::ranges::{Facts, Ranges, constant, integer, is_bool, opposite};
+use super::ranges::{Facts, Ranges, constant, integer, is_bool};
 use super::sums::{Known, Sum};
 
 /// How deep conditions and values are looked into.

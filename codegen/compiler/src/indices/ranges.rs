@@ -11,7 +11,7 @@ use crate::intrinsics::dimensions;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
-use crate::loops::Graph;
+use crate::loops::{Graph, opposite};
 
 /// How deep a value is looked into.
 const MOST_STEPS: u32 = 12;
@@ -532,23 +532,6 @@ fn know<'ctx>(value: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>) {
             }
         }
         _ => {}
-    }
-}
-
-/// What holds where a comparison does not.
-pub fn opposite(predicate: IntPredicate) -> IntPredicate {
-    use IntPredicate as P;
-    match predicate {
-        P::EQ => P::NE,
-        P::NE => P::EQ,
-        P::ULT => P::UGE,
-        P::UGE => P::ULT,
-        P::ULE => P::UGT,
-        P::UGT => P::ULE,
-        P::SLT => P::SGE,
-        P::SGE => P::SLT,
-        P::SLE => P::SGT,
-        P::SGT => P::SLE,
     }
 }
 

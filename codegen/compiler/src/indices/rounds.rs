@@ -310,6 +310,23 @@ mod tests {
 
     const ANY: (i128, i128) = (i64::MIN as i128, i64::MAX as i128);
 
+    /// Between which numbers each phi of a function lies, of whose parameters some are below 2^15.
+    fn ranges_of_phis(text: &str, small: &[u32]) -> Vec<(i128, i128)> {
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        let param = |at: &u32| function.get_nth_param(*at).unwrap().into_int_value();
+        let given = small.iter().map(|at| (param(at), Interval::new(0, (1 << 15) - 1))).collect();
+        let (graph, same) = (Graph::of(function), HashMap::new());
+        let ranges = Ranges::of_function(&graph, &given, &same);
+        let range = |phi: InstructionValue<'_>| {
+            let block = phi.get_parent().unwrap();
+            let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(block));
+            (range.low, range.high)
+        };
+        llvm::instructions(function).filter(|from| from.get_opcode() == Op::Phi).map(range).collect()
+    }
+
     /// Between which numbers `%k` and `%more` lie; `%n` is below 2^15.
     fn ranges(first: &str, address: &str, more: &str, end: &str) -> [(i128, i128); 2] {
         let text = format!(
@@ -331,20 +348,8 @@ mod tests {
             end: ret void
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let function = module.get_function("f").unwrap();
-        let n = function.get_nth_param(1).unwrap().into_int_value();
-        let given = HashMap::from([(n, Interval::new(0, (1 << 15) - 1))]);
-        let graph = Graph::of(function);
-        let same = HashMap::new();
-        let ranges = Ranges::of_function(&graph, &given, &same);
-        let block = function.get_basic_blocks()[1];
-        let phis: Vec<_> = llvm::phis(block).collect();
-        [phis[0], phis[1]].map(|phi| {
-            let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(block));
-            (range.low, range.high)
-        })
+        let found = ranges_of_phis(&text, &[1]);
+        [found[0], found[1]]
     }
 
     const INSIDE: &str = "getelementptr inbounds float, ptr %from, i64 %k";
@@ -401,18 +406,7 @@ mod tests {
             end: ret i64 0
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let function = module.get_function("f").unwrap();
-        let n = function.get_nth_param(1).unwrap().into_int_value();
-        let given = HashMap::from([(n, Interval::new(0, (1 << 15) - 1))]);
-        let graph = Graph::of(function);
-        let same = HashMap::new();
-        let ranges = Ranges::of_function(&graph, &given, &same);
-        let block = function.get_basic_blocks()[1];
-        let phi = llvm::phis(block).nth(1).unwrap();
-        let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(block));
-        (range.low, range.high)
+        ranges_of_phis(&text, &[1])[1]
     }
 
     const ONCE: &str = "%sum = add i64 %at, %few";
@@ -473,18 +467,7 @@ mod tests {
             end: ret void
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let function = module.get_function("f").unwrap();
-        let param = |at| function.get_nth_param(at).unwrap().into_int_value();
-        let below = Interval::new(0, (1 << 15) - 1);
-        let given = HashMap::from([(param(1), below), (param(2), below)]);
-        let graph = Graph::of(function);
-        let same = HashMap::new();
-        let ranges = Ranges::of_function(&graph, &given, &same);
-        let phi = llvm::instructions(function).find(|from| from.get_opcode() == Op::Phi).unwrap();
-        let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(phi.get_parent().unwrap()));
-        (range.low, range.high)
+        ranges_of_phis(&text, &[1, 2])[0]
     }
 
     const NOT_0: &str = "%none = icmp eq i64 %n, 0\n br i1 %none, label %end, label %before\n before: br label %loop";

@@ -26,12 +26,10 @@ impl<'ctx> Branch<'ctx> {
     /// The comparisons that all have to hold where a block goes on to another: one, or the parts of `a && b`. What is no
     /// comparison is none.
     pub fn parts(block: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<Option<Self>> {
+        let Some((condition, targets)) = condition(block) else { return Vec::new() };
         let mut parts = Vec::new();
-        if let Some((condition, targets)) = condition(block) {
-            collect(condition, targets.0 == to, MOST_JUMPS, &mut parts);
-            return parts.into_iter().map(|part| Self::by(part?, targets)).collect();
-        }
-        parts.into_iter().map(|_| None).collect()
+        collect(condition, targets.0 == to, MOST_PARTS, &mut parts);
+        parts.into_iter().map(|part| Self::by(part?, targets)).collect()
     }
 
     fn by(condition: InstructionValue<'ctx>, (then, other): (BasicBlock<'ctx>, BasicBlock<'ctx>)) -> Option<Self> {
@@ -40,6 +38,9 @@ impl<'ctx> Branch<'ctx> {
         Some(Self { predicate, left, right, then, other })
     }
 }
+
+/// How deep the parts of a condition may be joined.
+const MOST_PARTS: usize = 4;
 
 /// The parts of a condition of which all hold where it does, or none does where it does not.
 fn collect<'ctx>(

@@ -10,9 +10,9 @@
 //!         wide:   store i32 (the four bytes), ptr %to       ; narrow: as before, each byte by itself
 //! ```
 //!
-//! Threads that each have a row of bytes write to 32 places with every store, and the second-level cache takes as long for a byte
-//! as for a word. On an H100 a decoder of 32 symbols a thread took 356 µs with bytes, 100 with words, and 305 in CUDA C++, which
-//! stores bytes.
+//! Threads that each have a row of bytes write to 32 places with every store, and the second-level cache takes as long
+//! for a byte as for a word. On an H100 a decoder of 32 symbols a thread took 356 µs with bytes, 100 with words, and 305
+//! in CUDA C++, which stores bytes.
 //!
 //! **Why it is right.** Between the stores the loop only computes, and loads from slices that nobody writes while the kernel
 //! runs, so that nothing sees whether a byte is stored a few rounds later. Whoever ends the loop early, by a panic above all,
@@ -29,6 +29,7 @@ use crate::llvm::{
     FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue,
     TargetMachine, Unroll,
 };
+use crate::settled;
 
 use super::batches::is_quiet;
 use super::branches::{Branch, integer};
@@ -46,7 +47,7 @@ const MOST_STEPS: u32 = 8;
 /// Joins the stores of every loop where that is possible.
 pub fn pack<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open(module) {
         let graph = Graph::of(function);
         // Loops have no block in common, and what is written for one moves none of another.
         for found in graph.innermost() {

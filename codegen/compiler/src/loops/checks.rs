@@ -17,9 +17,9 @@
 //! reaches `%len`, no smaller one does, and no check of the fast loop fails. Else the loop runs as it was written: it panics
 //! in the same round, with the same numbers and after the same stores. A negative step is a large number, which overflows.
 //!
-//! So is where a part of a slice begins, as `&x[k * n..][..n]`, and what it leaves of the slice: where the last one is no more than
-//! `%len` and leaves enough, all before are less and leave more. Of a part `&x[k * n..(k + 1) * n]` both ends grow alike. What is the same in
-//! all rounds is asked with the rest.
+//! So is where a part of a slice begins, as `&x[k * n..][..n]`, and what it leaves of the slice: where the last one is
+//! no more than `%len` and leaves enough, all before are less and leave more. Of a part `&x[k * n..(k + 1) * n]` both
+//! ends grow alike. What is the same in all rounds is asked with the rest.
 //!
 //! A loop may also end by something else, as a search that has found what it looks for: then it makes fewer rounds.
 //!

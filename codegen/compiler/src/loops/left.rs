@@ -14,9 +14,10 @@
 //! an address of the index, so that it would only be counted to be compared: two additions and two comparisons of 32 bits a
 //! round, instead of one of each.
 //!
-//! **Why it is right.** Where `%i` is below `%width`, what is left is their difference, and `%next`, a sum that does not wrap, is
-//! below `%width` exactly if the step is below that; then less is left by the step, which is more than nothing. Where the
-//! first `%i` is not below `%width`, nothing is left, which is not more than any step, and `%next` is not below `%width`.
+//! **Why it is right.** Where `%i` is below `%width`, what is left is their difference, and `%next`, a sum that does not
+//! wrap, is below `%width` exactly if the step is below that; then less is left by the step, which is more than nothing.
+//! Where the first `%i` is not below `%width`, nothing is left, which is not more than any step, and `%next` is not
+//! below `%width`.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};

@@ -11,8 +11,8 @@ pub enum Limit<'ctx> {
     Below,
     /// It is no more: where a part of a slice begins or ends.
     UpTo,
-    /// It is no more, and leaves at least so many elements, or even more: `&x[k * n..][..n]`. That it is no more, a check before
-    /// has said; else what it leaves would be a very large number.
+    /// It is no more, and leaves at least so many elements, or even more: `&x[k * n..][..n]`. That it is no more, a
+    /// check before has said; else what it leaves would be a very large number.
     Leaves { count: IntValue<'ctx>, more: bool },
     /// It is another number, and grows by 1. LLVM writes `2 * k < len` so: `k` is not yet half of the length.
     Not,

@@ -39,6 +39,7 @@ pub use counters::{most, shorten};
 pub use few::{foresee, spread};
 pub use later::{delay, resume};
 pub use left::count_down;
+pub use limits::opposite;
 pub use natural::{Graph, Loop};
 pub use searches::keep;
 pub use strided::pass;
