@@ -64,7 +64,7 @@ fn compile<'a, 'ctx>(
     let _span = timings::begin(arch.name());
     let mut target = time!(phases::specialise(program, arch))?;
     dump.module(&format!("{arch}-specialise"), &target.module)?;
-    time!(phases::optimise(&target))?;
+    time!(phases::optimise(&mut target))?;
     dump.module(&format!("{arch}-optimise"), &target.module)?;
     time!(phases::legalise(&mut target))?;
     dump.module(&format!("{arch}-legalise"), &target.module)?;

@@ -252,6 +252,8 @@ pub struct Options {
     pub panics: Panics,
     /// Where what ptxas made is kept for the next time; nowhere without it.
     pub ptxas_cache: Option<PathBuf>,
+    /// The same for groups of kernels that are optimised on their own.
+    pub groups_cache: Option<PathBuf>,
     /// Whether ptxas is to say how long each kernel takes, for which it works on one at a time.
     pub timings: bool,
 }

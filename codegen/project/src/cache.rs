@@ -13,6 +13,9 @@ pub use ptx_setup::cache::VARIABLE as CACHE_VARIABLE;
 /// The folder below [`root`] with what ptxas made; it may be removed at any time.
 pub const PTXAS: &str = "ptxas";
 
+/// The folder below [`root`] with optimised groups of kernels; it may be removed at any time.
+pub const GROUPS: &str = "groups";
+
 /// Where sysroots and downloaded tools are kept: `RUST_PTX_CACHE`, else `rust-ptx` in the user's cache folder.
 pub fn root() -> Result<PathBuf> {
     Ok(ptx_setup::cache::root().map_err(diagnostic)?)

@@ -1,7 +1,7 @@
 //! `cargo xtask bench build`: how long the device build of the benchmark's kernels takes, as ratios to nvcc on their twins.
 //!
 //! Both make a cubin for one arch, in turn. Neither finds what ptxas made before: the cache of this build is empty each
-//! time. The kernels are compiled in a folder of their own, because one of them is changed.
+//! time, but for the kernels that LLVM has optimised where one of them is changed. They are compiled in a folder of their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -126,6 +126,7 @@ impl Build {
     /// With all crates that the kernels need, which are those of the macros, too.
     fn cold(&self) -> Result<Time> {
         remove(&self.path("target"))?;
+        self.forget_groups()?;
         self.build(&self.source)
     }
 
@@ -133,6 +134,7 @@ impl Build {
     fn kernels(&self) -> Result<Time> {
         // Whitespace is a change to cargo alone.
         self.build(&format!("{}\n", self.source))?;
+        self.forget_groups()?;
         self.build(&self.source)
     }
 
@@ -149,6 +151,11 @@ impl Build {
 
     fn changed(&self, round: usize) -> String {
         self.source.replacen(CHANGED.1, &format!("*y += (a + {round}.5) * x[i.get()];"), 1)
+    }
+
+    /// Has all kernels optimised the next time.
+    fn forget_groups(&self) -> Result<()> {
+        remove(&self.path("cache").join(cache::GROUPS))
     }
 
     /// What ptxas made before is there.
@@ -173,11 +180,11 @@ impl Build {
     fn command(&self, target: &Path) -> Result<Command> {
         let cache = self.path("cache");
         fs::create_dir_all(&cache)?;
-        // The user's, but for what ptxas made.
+        // The user's, but for what is made of kernels.
         for entry in fs::read_dir(cache::root().map_err(|failure| anyhow::anyhow!("{failure}"))?)? {
             let entry = entry?;
             let link = cache.join(entry.file_name());
-            if entry.file_name() != cache::PTXAS && !link.exists() {
+            if ![cache::PTXAS, cache::GROUPS].iter().any(|own| entry.file_name() == *own) && !link.exists() {
                 std::os::unix::fs::symlink(entry.path(), link)?;
             }
         }

@@ -59,6 +59,7 @@ pub const FLOORS: &[Floor] = &[
         &[
             "arch",
             "artifact",
+            "cache",
             "codes",
             "diagnostic",
             "files",
@@ -90,6 +91,7 @@ pub const FLOORS: &[Floor] = &[
             "divisions",
             "emit",
             "float",
+            "groups",
             "header",
             "hints",
             "indices",

@@ -106,6 +106,12 @@ impl Table {
         self.imports.iter().map(|function| function.name.as_str()).collect()
     }
 
+    /// What the optimiser heeds of the kernels of these names.
+    pub fn shapes(&self, names: &[String]) -> Vec<(&str, &[ParamAbi])> {
+        let kernels = self.kernels.iter().filter(|kernel| names.contains(&kernel.name));
+        kernels.map(|kernel| (kernel.name.as_str(), kernel.params.as_slice())).collect()
+    }
+
     /// Whether a kernel has more parameter bytes than PTX before 8.1 takes.
     pub fn has_large_params(&self) -> bool {
         self.kernels.iter().any(|kernel| kernel.param_bytes() > SMALL_PARAMS)

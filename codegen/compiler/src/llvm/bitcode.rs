@@ -31,6 +31,12 @@ pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &'ctx [u8], name: &str)
     }
 }
 
+/// Reads a whole module of bitcode.
+pub fn read_bitcode<'ctx>(context: &'ctx Context, bytes: &[u8], name: &str) -> Result<Module<'ctx>, ParseError> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
+    Module::parse_bitcode_from_buffer(&buffer, context).map_err(|error| ParseError(error.to_string()))
+}
+
 /// Reads textual IR.
 pub fn parse_ir<'ctx>(context: &'ctx Context, bytes: &[u8], name: &str) -> Result<Module<'ctx>, ParseError> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);

@@ -1,6 +1,5 @@
 //! Has ptxas check and assemble PTX, and puts its messages into terms of kernels and Rust source lines.
 
-mod cache;
 mod complaints;
 mod process;
 mod resources;
@@ -13,6 +12,7 @@ use std::process::{Command, ExitStatus};
 use crate::abi::Table;
 use crate::arch::Arch;
 use crate::artifact::Artifact;
+use crate::cache::{Cache, Entry, Key, MOST_BYTES};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Level, Result};
 use crate::files::no_scratch;
@@ -23,7 +23,6 @@ use crate::stacks;
 use crate::timings;
 use crate::tool::{Name, Origin, Tool};
 
-use self::cache::{Cache, Entry, Key, MOST_BYTES};
 use self::complaints::{Complaint, Subject};
 use self::process::Process;
 pub use self::resources::{Functions, Used, kernel_of_unknown_stack, parse as resources};
@@ -207,8 +206,8 @@ impl Assembler {
 
     fn wait(&self, running: Running, job: Job<'_>) -> Result<Ran> {
         let process = match running.started {
-            Started::Kept(Entry { log, cubin }) => {
-                return Ok(Ran { log, status: ExitStatus::default(), cubin: Ok(cubin) });
+            Started::Kept(Entry { log, bytes }) => {
+                return Ok(Ran { log, status: ExitStatus::default(), cubin: Ok(bytes) });
             }
             Started::Process(process) => process,
         };
@@ -223,9 +222,9 @@ impl Assembler {
         else {
             return Ok(Ran { log: ended.log, status: ended.status, cubin });
         };
-        let entry = Entry { log: ended.log, cubin: cubin.clone() };
+        let entry = Entry { log: ended.log, bytes: cubin.clone() };
         cache.put(key, &entry);
-        Ok(Ran { log: entry.log, status: ended.status, cubin: Ok(entry.cubin) })
+        Ok(Ran { log: entry.log, status: ended.status, cubin: Ok(entry.bytes) })
     }
 
     fn cache(&self) -> Option<Cache<'_>> {

@@ -177,8 +177,9 @@ pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
         float: settings.float.modes()?,
         panics: settings.panic.panics(),
         tools: tools::find(),
-        // Without a cache folder ptxas runs each time.
+        // Without a cache folder all is made each time.
         ptxas_cache: cache::root().ok().map(|root| root.join(cache::PTXAS)),
+        groups_cache: cache::root().ok().map(|root| root.join(cache::GROUPS)),
         timings: timings::are_wanted(),
     })))
 }

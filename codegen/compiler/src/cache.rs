@@ -1,6 +1,6 @@
-//! Keeps what ptxas made of a PTX text, so that it works only where the text has changed.
+//! Keeps what was made of an input, such as a PTX text by ptxas, so that work is only done where the input has changed.
 //!
-//! An entry is a file. Its name is the hash of what ptxas was given; it appears whole under that name, and holds a digest
+//! An entry is a file. Its name is the hash of the input; it appears whole under that name, and holds a digest
 //! of its content, so that a damaged one is found out. Several processes may use the folder at once: each reads a whole
 //! file or none, and a removed entry is only made again.
 
@@ -29,7 +29,7 @@ pub struct Cache<'a> {
     pub most_bytes: u64,
 }
 
-/// What ptxas was given.
+/// What something was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     name: u64,
@@ -38,19 +38,19 @@ pub struct Key {
 }
 
 impl Key {
-    /// Of everything that ptxas's output depends on.
+    /// Of everything that the output depends on.
     pub fn of(parts: &[&[u8]]) -> Self {
         Self { name: hash::stable(parts), check: hash::stable(parts.iter().rev()) }
     }
 }
 
-/// What ptxas made, without an error.
+/// What was made, without an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it said.
+    /// What was said.
     pub log: String,
-    /// Machine code.
-    pub cubin: Vec<u8>,
+    /// Machine code, or what else it is.
+    pub bytes: Vec<u8>,
 }
 
 impl Cache<'_> {
@@ -101,7 +101,7 @@ fn bytes(entry: &Entry, key: Key) -> Vec<u8> {
     let mut content = key.check.to_le_bytes().to_vec();
     content.extend((entry.log.len() as u64).to_le_bytes());
     content.extend(entry.log.as_bytes());
-    content.extend(&entry.cubin);
+    content.extend(&entry.bytes);
     [HEAD.as_slice(), &hash::stable([&content]).to_le_bytes(), &content].concat()
 }
 
@@ -111,8 +111,8 @@ fn read(bytes: &[u8], key: Key) -> Option<Entry> {
     if number(8)? != hash::stable([content]) || number(16)? != key.check {
         return None;
     }
-    let (log, cubin) = bytes.get(BEFORE..)?.split_at_checked(number(24)?.try_into().ok()?)?;
-    Some(Entry { log: String::from_utf8(log.to_vec()).ok()?, cubin: cubin.to_vec() })
+    let (log, bytes) = bytes.get(BEFORE..)?.split_at_checked(number(24)?.try_into().ok()?)?;
+    Some(Entry { log: String::from_utf8(log.to_vec()).ok()?, bytes: bytes.to_vec() })
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn entry(text: &str) -> Entry {
-        Entry { log: format!("ptxas info : {text}\n"), cubin: text.bytes().rev().collect() }
+        Entry { log: format!("ptxas info : {text}\n"), bytes: text.bytes().rev().collect() }
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let cache = Cache { folder: temp.path(), most_bytes: 4_000 };
         let keys: Vec<Key> = (0_u8..5).map(|number| Key::of(&[&[number]])).collect();
-        let large = Entry { log: String::new(), cubin: vec![0; 900] };
+        let large = Entry { log: String::new(), bytes: vec![0; 900] };
         for (key, age) in keys[..4].iter().zip([400, 300, 200, 100]) {
             cache.put(*key, &large);
             let file = File::options().append(true).open(cache.path(*key)).unwrap();
