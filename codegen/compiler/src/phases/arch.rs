@@ -115,6 +115,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(loops::split(context, module, machine))?;
         time!(loops::shorten(context, module))?;
         time!(loops::batch(context, module, machine, &program.table))?;
+        time!(loops::gather(context, module, machine, &program.table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
         time!(optimize::run_level(module, machine, level, *arch))?;
