@@ -35,7 +35,12 @@
 //! Where a round loads little, eight rounds are run at a time while there are as many, and then four once. On an H100 the
 //! product took 360 µs with four alone, 343 with eight alone, 334 with both, and 340 in CUDA C++, which runs sixteen.
 //!
-//! Not where the loop stores, or does anything else that is seen, nor with something convergent in it.
+//! A loop that is seen to do something, by a store or an atomic operation, has what is seen in the order in which it was, and
+//! four rounds at a time. Then only loads of what LLVM, too, knows to be constant (`noalias readonly`) go before it: so no store
+//! can change what they read. A frontier of a graph, `for e in edges { dist[cols[e]].fetch_min(level, Relaxed) }`, took
+//! 41.6 µs on an H100 before, and 34.0 in CUDA C++.
+//!
+//! Not with anything convergent or volatile in the loop, or that is called.
 
 use std::collections::HashMap;
 
@@ -45,8 +50,9 @@ use crate::abi::{FunctionAbi, Table};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, PointerValue, TargetMachine, Unroll,
+    self, Attribute, AttributeLoc, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError,
+    Context, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, PointerValue,
+    TargetMachine, Unroll,
 };
 use crate::settled;
 
@@ -110,14 +116,25 @@ pub(super) fn batch_function<'ctx>(
 /// A kernel's parameter that all may read and nobody writes.
 #[derive(Clone, Copy)]
 pub(super) struct Slice<'ctx> {
+    pub(super) function: FunctionValue<'ctx>,
     pub(super) pointer: PointerValue<'ctx>,
     pub(super) len: IntValue<'ctx>,
     /// Bytes of an element.
     pub(super) size: u64,
 }
 
+impl Slice<'_> {
+    /// Whether LLVM, too, is told that nothing writes what it reads through this parameter.
+    fn is_constant(&self) -> bool {
+        let Some(index) = llvm::param_index(self.pointer) else { return false };
+        let place = AttributeLoc::Param(u32::try_from(index).expect("a function has few parameters"));
+        let is_said = |name| self.function.get_enum_attribute(place, Attribute::get_named_enum_kind_id(name)).is_some();
+        is_said("noalias") && is_said("readonly")
+    }
+}
+
 /// A kernel's shared slices. Its parameters are those of the table, whatever has been optimised.
-fn shared_slices<'ctx>(kernel: &FunctionAbi, function: FunctionValue<'ctx>) -> Vec<Slice<'ctx>> {
+pub(super) fn shared_slices<'ctx>(kernel: &FunctionAbi, function: FunctionValue<'ctx>) -> Vec<Slice<'ctx>> {
     let mut found = Vec::new();
     let mut index = 0;
     for param in &kernel.params {
@@ -126,7 +143,7 @@ fn shared_slices<'ctx>(kernel: &FunctionAbi, function: FunctionValue<'ctx>) -> V
             && let Some(BasicValueEnum::PointerValue(pointer)) = function.get_nth_param(index)
             && let Some(BasicValueEnum::IntValue(len)) = function.get_nth_param(index + 1)
         {
-            found.push(Slice { pointer, len, size: pointee.size });
+            found.push(Slice { function, pointer, len, size: pointee.size });
         }
         index += u32::try_from(param.ptx.len()).expect("a function has few parameters");
     }
@@ -144,6 +161,8 @@ struct Round<'a, 'ctx> {
     early: Vec<Walk<'ctx>>,
     /// Where the loop goes when it is done.
     end: BasicBlock<'ctx>,
+    /// Whether nobody notices that a round was run.
+    is_quiet: bool,
 }
 
 /// A load whose address grows by the same number of bytes in each round.
@@ -165,7 +184,11 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         let [latch] = found.latches[..] else { return None };
         let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
         let is_short = instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS;
-        if !is_short || !instructions().all(is_quiet) || llvm::unroll_is_disabled(context, &found.jumps_back()) {
+        if !is_short || llvm::unroll_is_disabled(context, &found.jumps_back()) {
+            return None;
+        }
+        let is_quiet = instructions().all(is_quiet);
+        if !is_quiet && !instructions().all(keeps_its_place) {
             return None;
         }
         let (mut blocks, mut checks) = (vec![found.head], Vec::new());
@@ -191,7 +214,7 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         }
         let (then, other) = llvm::branch_targets(latch.get_terminator()?)?;
         let end = if then == found.head { other } else { then };
-        let mut round = Self { found, blocks, checks, early: Vec::new(), end };
+        let mut round = Self { found, blocks, checks, early: Vec::new(), end, is_quiet };
         let conditions: Vec<BasicValueEnum<'ctx>> =
             round.checks.iter().map(|(condition, _)| (*condition).into()).collect();
         let known = conditions.into_iter().all(|condition| round.can_be_early(condition, shape, slices, MOST_STEPS));
@@ -219,7 +242,8 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
             if self.early.iter().any(|walk| walk.load == from) {
                 return true;
             }
-            let Some(walk) = Walk::of(from, self.found, shape, slices) else { return false };
+            let walk = Walk::of(from, self.found, shape, slices);
+            let Some(walk) = walk.filter(|walk| self.is_quiet || walk.slice.is_constant()) else { return false };
             self.early.push(walk);
         } else if !llvm::is_pure(from) {
             return false;
@@ -253,6 +277,20 @@ impl<'ctx> Walk<'ctx> {
         let width = llvm::type_align(BasicTypeEnum::try_from(load.get_type()).ok()?).0;
         Some(Self { load, slice, base, index, size, step, width })
     }
+}
+
+/// Whether an instruction does nothing that could not be seen, or only by what it does to memory. Not a scope of aliases, which
+/// holds for one round: in a copy of four, it would for all of them.
+fn keeps_its_place(instruction: InstructionValue<'_>) -> bool {
+    use InstructionOpcode as Op;
+    let is_scope = |instruction| {
+        llvm::called_function(instruction)
+            .is_some_and(|callee| callee.get_name().to_bytes() == b"llvm.experimental.noalias.scope.decl")
+    };
+    is_quiet(instruction) && !is_scope(instruction)
+        || llvm::is_plain_store(instruction)
+        || matches!(instruction.get_opcode(), Op::AtomicRMW | Op::AtomicCmpXchg)
+        || matches!(instruction.get_opcode(), Op::Load | Op::Store) && llvm::atomicity(instruction).is_some()
 }
 
 /// Whether nobody notices that an instruction was run, but by its result.
@@ -335,7 +373,7 @@ impl<'ctx> Stage<'_, 'ctx> {
     fn is_light(&self) -> bool {
         let all = self.round.blocks.iter().flat_map(|block| block.get_instructions());
         let loads = all.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Load).count();
-        loads as u64 * MANY_ROUNDS <= MOST_AT_ONCE
+        self.round.is_quiet && loads as u64 * MANY_ROUNDS <= MOST_AT_ONCE
     }
 
     /// Writes a number of rounds, `again` and again or not, and then the jump to fewer, if those are written `next`; returns
@@ -483,14 +521,17 @@ impl<'ctx> Stage<'_, 'ctx> {
             values.extend(next);
             for instruction in self.round.blocks.iter().flat_map(|block| block.get_instructions()) {
                 let is_value = BasicTypeEnum::try_from(instruction.get_type()).is_ok();
-                if !is_value || values.contains_key(&instruction) {
+                let is_store = instruction.get_opcode() == InstructionOpcode::Store;
+                if !is_value && !is_store || values.contains_key(&instruction) {
                     continue;
                 }
                 let operands: Vec<_> = llvm::value_operands(instruction)
                     .map(|(index, operand)| (index, value_in(&values, operand)))
                     .collect();
                 let copy = llvm::build_copy(&self.emit.builder, instruction, &operands);
-                values.insert(instruction, llvm::result(copy));
+                if is_value {
+                    values.insert(instruction, llvm::result(copy));
+                }
             }
             let then = |phi| value_in(&values, from_block(phi, latch));
             next = begin.keys().map(|phi| (*phi, then(*phi))).collect();
@@ -521,12 +562,16 @@ mod tests {
 
     /// A loop over `%k` from 0 by 1 that loads `%column` at `%index`, checks `condition` of it, and adds up; after the stage.
     fn batched(index: &str, condition: &str, more: &str) -> String {
+        batched_of("ptr %columns", index, condition, more)
+    }
+
+    fn batched_of(columns: &str, index: &str, condition: &str, more: &str) -> String {
         let text = format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
             declare void @__rust_ptx_panic_with_1(i64) noreturn
             declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
-            define float @f(ptr %columns, i64 %columns.len, ptr %x, i64 %len, ptr %to, i64 %n, i64 %start) {{
+            define float @f({columns}, i64 %columns.len, ptr %x, i64 %len, ptr %to, i64 %n, i64 %start) {{
             entry: %row = getelementptr i32, ptr %columns, i64 %start
               br label %loop
             loop:
@@ -550,7 +595,11 @@ mod tests {
             panic:
               call void @__rust_ptx_panic_with_1(i64 %wide)
               unreachable
-            }}"
+            }}
+            declare void @llvm.experimental.noalias.scope.decl(metadata)
+            !0 = !{{!1}}
+            !1 = distinct !{{!1, !2}}
+            !2 = distinct !{{!2}}"
         );
         let context = Context::create();
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
@@ -559,7 +608,7 @@ mod tests {
         natural::simplify(&module, &machine).unwrap();
         let function = module.get_function("f").unwrap();
         let param = |index| function.get_nth_param(index).unwrap();
-        let slice = Slice { pointer: param(0).into_pointer_value(), len: param(1).into_int_value(), size: 4 };
+        let slice = Slice { function, pointer: param(0).into_pointer_value(), len: param(1).into_int_value(), size: 4 };
         batch_function(&context, &module, function, &[slice]).unwrap();
         module.verify().unwrap();
         function.print_to_string().to_string()
@@ -610,6 +659,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_seen_stays_in_its_order() {
+        for more in [
+            "store float %more, ptr %there",
+            "%old = atomicrmw umin ptr %to, i32 %column syncscope(\"device\") monotonic",
+            "store atomic i32 %column, ptr %to monotonic, align 4",
+        ] {
+            let ir = batched_of("ptr noalias readonly %columns", PLAIN, BELOW, more);
+            let kind = if more.contains("atomicrmw") { "atomicrmw" } else { "store" };
+            assert_eq!((loads(&ir), ir.matches(kind).count()), ((5, 5), 5), "four and one: {more}: {ir}");
+            let body = ir.split("\n\n").find(|block| block.matches(kind).count() == 4).expect(&ir);
+            // Each round loads behind what the one before it is seen to do.
+            let parts: Vec<_> = body.split(kind).map(|part| part.matches("load float").count()).collect();
+            assert_eq!(parts, [1, 1, 1, 1, 0], "{more}: {body}");
+        }
+        // A scope is of one round.
+        let scope = "call void @llvm.experimental.noalias.scope.decl(metadata !0)\n store float %more, ptr %there";
+        let ir = batched_of("ptr noalias readonly %columns", PLAIN, BELOW, scope);
+        assert_eq!(loads(&ir), (1, 1), "{ir}");
+    }
+
+    #[test]
     fn others_stay_as_they_are() {
         let again = "%again.at = getelementptr i32, ptr %x, i64 %k
               %again = load i32, ptr %again.at
@@ -623,7 +693,7 @@ mod tests {
             ("%index = sub i64 0, %k", BELOW, ""),
             // The check needs what the last round computed.
             (PLAIN, "%below = fcmp olt float %sum, 1.0", ""),
-            // Others would see that a round was begun.
+            // It may write what is loaded for the check.
             (PLAIN, BELOW, "store float %more, ptr %to"),
             (PLAIN, BELOW, "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)"),
             (PLAIN, BELOW, "%v = load volatile i32, ptr %to"),

@@ -12,6 +12,7 @@ mod checks;
 mod counters;
 mod divided;
 mod few;
+mod gathers;
 #[cfg(test)]
 pub mod interpreter;
 mod later;
@@ -37,6 +38,7 @@ pub use bytes::pack;
 pub use checks::split;
 pub use counters::{most, shorten};
 pub use few::{foresee, spread};
+pub use gathers::gather;
 pub use later::{delay, resume};
 pub use left::count_down;
 pub use limits::opposite;

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use arbtest::arbitrary::{Result, Unstructured};
 
 use super::batches::{Slice, batch_function};
+use super::gathers::gather_function;
 use super::interpreter::{Event, Function, Value, agree};
 use super::{count_down, foresee, hasten, natural, pack, spread, walk, widen};
 use crate::arch::Arch;
@@ -392,14 +393,17 @@ fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
     let mask = *u.choose(&[1, 3, 15, 63])?;
     let index = *u.choose(&["%k", "%ahead"])?;
     let step = *u.choose(&["icmp ult i64 %k.next, %end", "icmp ne i64 %k.next, %end"])?;
-    let more = if u.arbitrary()? {
-        "%p.y = getelementptr i32, ptr %to, i64 %k
+    let more = match u.int_in_range(0..=2)? {
+        0 => {
+            "%p.y = getelementptr i32, ptr %to, i64 %k
           %y = load i32, ptr %p.y
           %p.z = getelementptr i32, ptr %from, i64 %k
           %z = load i32, ptr %p.z
           %w = xor i32 %y, %z"
-    } else {
-        "%w = add i32 %sum, 0"
+        }
+        1 => "%w = add i32 %sum, 0",
+        // What is seen of a round stays where it was, and before what the next one is seen to do.
+        _ => "store i32 %v, ptr %q\n %w = add i32 %sum, 1\n store i32 %w, ptr %to",
     };
     Ok(format!(
         "declare void @__rust_ptx_panic_with_1(i64) noreturn
@@ -444,8 +448,94 @@ fn rounds_at_once_are_those_one_by_one() {
             natural::simplify(module, machine).unwrap();
             let function = module.get_function("f").unwrap();
             let param = |index| function.get_nth_param(index).unwrap();
-            let slice = Slice { pointer: param(1).into_pointer_value(), len: param(3).into_int_value(), size: 4 };
-            batch_function(context, module, function, &[slice]).unwrap();
+            let (pointer, len) = (param(1).into_pointer_value(), param(3).into_int_value());
+            batch_function(context, module, function, &[Slice { function, pointer, len, size: 4 }]).unwrap();
+        },
+        |before, after| after.matches("load").count() > before.matches("load").count(),
+    );
+}
+
+/// A search through a slice of `%wide` words for something in another of `%more`; what it finds is seen.
+fn searches(u: &mut Unstructured<'_>) -> Result<String> {
+    let (phi, goes, there, at, next) = if u.arbitrary()? {
+        let phi = "%p = phi ptr [ %begin, %entry ], [ %p.next, %look ]";
+        let goes = *u.choose(&["icmp ne ptr %p, %last", "icmp ne ptr %last, %p"])?;
+        (phi, goes, "true", "%p", "%p.next = getelementptr i8, ptr %p, i64 4")
+    } else {
+        let phi = "%k = phi i64 [ %first, %entry ], [ %k.next, %look ]";
+        let goes = *u.choose(&["icmp ult i64 %k, %end", "icmp ugt i64 %end, %k", "icmp ne i64 %k, %end"])?;
+        let there = "%is.there";
+        (phi, goes, there, "%at", "%k.next = add i64 %k, 1")
+    };
+    let (check, there) = match there {
+        "true" => ("", "br label %check"),
+        _ => (
+            "%is.there = icmp ult i64 %k, %wide
+            %at = getelementptr i32, ptr %from, i64 %k",
+            "br i1 %is.there, label %check, label %panic",
+        ),
+    };
+    let mask = *u.choose(&[1, 3, 15, 63])?;
+    let index = *u.choose(&[
+        "%i = zext i32 %low to i64",
+        "%j = zext i32 %low to i64
+ %i = add i64 %j, 1",
+    ])?;
+    let finds = *u.choose(&["icmp eq i32 %y, 2", "icmp ult i32 %y, 3", "icmp eq i32 %y, %short"])?;
+    let found = *u.choose(&["%low", "%y", "%short", "%count"])?;
+    let none = *u.choose(&["%count", "%short", "5"])?;
+    Ok(format!(
+        "declare void @__rust_ptx_panic_with_1(i64) noreturn
+        define void @f(ptr %to, ptr noalias readonly %from, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %low.first = and i64 %first, 1023
+          %begin = getelementptr inbounds i32, ptr %from, i64 %low.first
+          %low.end = and i64 %end, 1023
+          %last = getelementptr inbounds i32, ptr %from, i64 %low.end
+          br label %loop
+        loop: {phi}
+          %count = phi i32 [ 3, %entry ], [ %count.next, %look ]
+          %count.next = add i32 %count, 2
+          %goes = {goes}
+          br i1 %goes, label %there, label %none
+        there: {check}
+          {there}
+        check: %v = load i32, ptr {at}
+          %low = and i32 %v, {mask}
+          {index}
+          %ok = icmp ult i64 %i, %more
+          br i1 %ok, label %look, label %panic
+        look: %q = getelementptr i32, ptr %to, i64 %i
+          %x = load i32, ptr %q
+          %y = and i32 %x, 7
+          {next}
+          %finds = {finds}
+          br i1 %finds, label %found, label %loop
+        found: store volatile i32 {found}, ptr %to
+          br label %spin
+        none: store volatile i32 {none}, ptr %from
+          br label %spin
+        spin: store volatile i32 7, ptr %to
+          br label %spin
+        panic: call void @__rust_ptx_panic_with_1(i64 7)
+          unreachable
+        }}"
+    ))
+}
+
+// More is loaded than before, so that the function has no end at which loads are compared.
+#[test]
+fn searches_find_the_same() {
+    do_the_same(
+        searches,
+        |context, module, machine| {
+            natural::simplify(module, machine).unwrap();
+            let function = module.get_function("f").unwrap();
+            let slice = |pointer, len| {
+                let param = |index| function.get_nth_param(index).unwrap();
+                let (pointer, len) = (param(pointer).into_pointer_value(), param(len).into_int_value());
+                Slice { function, pointer, len, size: 4 }
+            };
+            gather_function(context, function, &[slice(0, 4), slice(1, 3)]).unwrap();
         },
         |before, after| after.matches("load").count() > before.matches("load").count(),
     );

@@ -137,6 +137,7 @@ fn for_speed<'ctx>(
         time!(loops::split(context, module, machine))?;
         time!(loops::shorten(context, module))?;
         time!(loops::batch(context, module, machine, table))?;
+        time!(loops::gather(context, module, machine, table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
         time!(optimize::run_level(module, machine, level, arch))?;
