@@ -235,8 +235,9 @@ impl State {
             },
             ["icmp", predicate, ty, left, right] => {
                 let bits = bits(ty);
-                let (Value::Number(a, _), Value::Number(b, _)) = (self.get(left, bits), self.get(right, bits)) else {
-                    return Some(Value::Nothing);
+                let (a, b) = match (self.get(left, bits), self.get(right, bits)) {
+                    (Value::Number(a, _), Value::Number(b, _)) | (Value::Address(a), Value::Address(b)) => (a, b),
+                    _ => return Some(Value::Nothing),
                 };
                 let (sa, sb) = (signed(a, bits), signed(b, bits));
                 if has("samesign") && (sa < 0) != (sb < 0) {
