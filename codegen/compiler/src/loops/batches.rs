@@ -56,6 +56,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
+use super::addresses;
 use super::branches::panics;
 use super::checks::{Emit, Shape};
 use super::natural::{self, Graph, Loop};
@@ -105,7 +106,7 @@ pub(super) fn batch_function<'ctx>(
     slices: &[Slice<'ctx>],
 ) -> Result<(), BuilderError> {
     for found in Graph::of(function).innermost() {
-        let Some(shape) = Shape::of(function, &found) else { continue };
+        let Some(shape) = Shape::of_any(function, &found) else { continue };
         let Some(round) = Round::of(context, &found, &shape, slices) else { continue };
         let emit = Emit { context, module, builder: context.create_builder(), shape: &shape };
         Stage { emit, function, round: &round }.write()?;
@@ -159,6 +160,8 @@ struct Round<'a, 'ctx> {
     checks: Vec<(IntValue<'ctx>, bool)>,
     /// What the conditions need from memory.
     early: Vec<Walk<'ctx>>,
+    /// Phis of the head, and by how much they grow in each round.
+    steps: Vec<(InstructionValue<'ctx>, i64)>,
     /// Where the loop goes when it is done.
     end: BasicBlock<'ctx>,
     /// Whether nobody notices that a round was run.
@@ -169,14 +172,19 @@ struct Round<'a, 'ctx> {
 struct Walk<'ctx> {
     load: InstructionValue<'ctx>,
     slice: Slice<'ctx>,
-    /// An address in the slice, which is the same in all rounds, and which of the elements behind it is loaded.
-    base: PointerValue<'ctx>,
-    index: IntValue<'ctx>,
-    /// Bytes of such an element, and by how many elements the index grows.
-    size: u64,
+    address: Address<'ctx>,
+    /// By how many bytes it grows.
     step: u64,
     /// Bytes that are loaded.
     width: u64,
+}
+
+enum Address<'ctx> {
+    /// An address in the slice, which is the same in all rounds, and which of the elements behind it is loaded, of so many
+    /// bytes.
+    Element(PointerValue<'ctx>, IntValue<'ctx>, u64),
+    /// One that itself grows: `for &column in columns`.
+    Moved(addresses::Walk<'ctx>),
 }
 
 impl<'a, 'ctx> Round<'a, 'ctx> {
@@ -214,7 +222,9 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         }
         let (then, other) = llvm::branch_targets(latch.get_terminator()?)?;
         let end = if then == found.head { other } else { then };
-        let mut round = Self { found, blocks, checks, early: Vec::new(), end, is_quiet };
+        let step = |phi| Some((phi, step_of(llvm::result(phi), shape)?));
+        let steps = llvm::phis(found.head).filter_map(step).collect();
+        let mut round = Self { found, blocks, checks, early: Vec::new(), steps, end, is_quiet };
         let conditions: Vec<BasicValueEnum<'ctx>> =
             round.checks.iter().map(|(condition, _)| (*condition).into()).collect();
         let known = conditions.into_iter().all(|condition| round.can_be_early(condition, shape, slices, MOST_STEPS));
@@ -260,11 +270,20 @@ impl<'ctx> Walk<'ctx> {
         slices: &[Slice<'ctx>],
     ) -> Option<Self> {
         let BasicValueEnum::PointerValue(address) = load.get_operand(0)?.value()? else { return None };
-        let (base, size, index) = llvm::element_of(address.as_instruction_value()?)?;
-        if index.get_type().get_bit_width() != 64 || !found.is_invariant(base.into()) {
+        let element = llvm::element_of(address.as_instruction_value()?);
+        let element = element
+            .filter(|(base, _, index)| index.get_type().get_bit_width() == 64 && found.is_invariant((*base).into()));
+        let (base, address, step) = if let Some((base, size, index)) = element {
+            let step = u64::try_from(shape.constant_step(index, MOST_STEPS)?).ok()?;
+            (base, Address::Element(base, index, size), size.wrapping_mul(step))
+        } else {
+            let walk = addresses::Walk::of(found, address).filter(addresses::Walk::goes_up)?;
+            let (_, step) = walk.constants()?;
+            (walk.first(), Address::Moved(walk), step)
+        };
+        if step == 0 || i64::try_from(step).is_err() {
             return None;
         }
-        let step = u64::try_from(shape.constant_step(index, MOST_STEPS)?).ok().filter(|step| *step > 0)?;
         let mut root = base;
         while let Some(from) = root.as_instruction_value() {
             if from.get_opcode() != InstructionOpcode::GetElementPtr {
@@ -275,7 +294,7 @@ impl<'ctx> Walk<'ctx> {
         }
         let slice = *slices.iter().find(|slice| slice.pointer == root)?;
         let width = llvm::type_align(BasicTypeEnum::try_from(load.get_type()).ok()?).0;
-        Some(Self { load, slice, base, index, size, step, width })
+        Some(Self { load, slice, address, step, width })
     }
 }
 
@@ -307,11 +326,16 @@ pub(super) fn is_quiet(instruction: InstructionValue<'_>) -> bool {
         || llvm::called_function(instruction).is_some_and(|callee| is_said(callee.get_name()))
 }
 
-/// By how much a phi of the head grows in each round, if that is a constant.
+/// By how much a phi of the head grows in each round, if that is a constant; a pointer by so many bytes.
 fn step_of<'ctx>(phi: BasicValueEnum<'ctx>, shape: &Shape<'_, 'ctx>) -> Option<i64> {
-    let BasicValueEnum::IntValue(phi) = phi else { return None };
-    let (_, step) = shape.counted(phi)?;
-    step.get_sign_extended_constant()
+    match phi {
+        BasicValueEnum::IntValue(phi) => shape.counted(phi)?.1.get_sign_extended_constant(),
+        BasicValueEnum::PointerValue(phi) => {
+            let walk = addresses::Walk::of(shape.found, phi).filter(addresses::Walk::goes_up)?;
+            Some(walk.constants()?.1.cast_signed())
+        }
+        _ => None,
+    }
 }
 
 struct Stage<'a, 'ctx> {
@@ -447,16 +471,21 @@ impl<'ctx> Stage<'_, 'ctx> {
         let word = emit.context.i64_type();
         let number = |value| word.const_int(value, false);
         let address = |pointer| builder.build_ptr_to_int(pointer, word, "");
-        let offset = builder.build_int_sub(address(walk.base)?, address(walk.slice.pointer)?, "")?;
-        let (first, _) = emit.affine(walk.index)?;
-        let first = builder.build_int_mul(first, number(walk.size), "")?;
-        let first = llvm::build_freeze(builder, builder.build_int_add(offset, first, "")?);
+        let begin = address(walk.slice.pointer)?;
+        let first = match &walk.address {
+            Address::Element(base, index, size) => {
+                let offset = builder.build_int_sub(address(*base)?, begin, "")?;
+                let (first, _) = emit.affine(*index)?;
+                builder.build_int_add(offset, builder.build_int_mul(first, number(*size), "")?, "")?
+            }
+            Address::Moved(walk) => builder.build_int_sub(walk.affine(builder, word)?.0, begin, "")?,
+        };
+        let first = llvm::build_freeze(builder, first);
         let len = llvm::build_freeze(builder, walk.slice.len);
         // A slice has fewer than 2^63 bytes.
         let bytes = builder.build_int_mul(len, number(walk.slice.size), "")?;
         let ends = emit.call("llvm.usub.sat", bytes, number(walk.width - 1))?;
-        let (growth, too_much) =
-            emit.overflowing("llvm.umul.with.overflow", jumps_back, number(walk.size.wrapping_mul(walk.step)))?;
+        let (growth, too_much) = emit.overflowing("llvm.umul.with.overflow", jumps_back, number(walk.step))?;
         let (last, too_far) = emit.overflowing("llvm.uadd.with.overflow", first, growth)?;
         let below = builder.build_int_compare(IntPredicate::ULT, last, ends, "")?;
         let overflows = builder.build_or(too_much, too_far, "")?;
@@ -471,14 +500,20 @@ impl<'ctx> Stage<'_, 'ctx> {
         let mut rounds = Vec::new();
         for round in 0..number {
             let mut values = HashMap::new();
-            // In their order: that of a map differs from run to run.
-            for phi in llvm::phis(self.round.found.head) {
-                if let Some(step) = step_of(llvm::result(phi), self.emit.shape) {
-                    let value = begin[&phi].into_int_value();
-                    let growth = value.get_type().const_int(step.cast_unsigned().wrapping_mul(round), true);
-                    let value = builder.build_int_add(value, growth, "")?;
-                    values.insert(phi, value.into());
-                }
+            for &(phi, step) in &self.round.steps {
+                let growth = step.cast_unsigned().wrapping_mul(round);
+                let value = match begin[&phi] {
+                    BasicValueEnum::PointerValue(begin) => {
+                        let growth = self.emit.context.i64_type().const_int(growth, true);
+                        llvm::build_byte_offset(self.emit.context, builder, begin, growth)?.into()
+                    }
+                    begin => {
+                        let begin = begin.into_int_value();
+                        let growth = begin.get_type().const_int(growth, true);
+                        builder.build_int_add(begin, growth, "")?.into()
+                    }
+                };
+                values.insert(phi, value);
             }
             for (condition, wanted) in &self.round.checks {
                 let condition = self.early(builder, &mut values, (*condition).into()).into_int_value();
@@ -562,11 +597,15 @@ mod tests {
 
     /// A loop over `%k` from 0 by 1 that loads `%column` at `%index`, checks `condition` of it, and adds up; after the stage.
     fn batched(index: &str, condition: &str, more: &str) -> String {
-        batched_of("ptr %columns", index, condition, more)
+        batched_text(&text_of_loop("ptr %columns", index, condition, more))
     }
 
     fn batched_of(columns: &str, index: &str, condition: &str, more: &str) -> String {
-        let text = format!(
+        batched_text(&text_of_loop(columns, index, condition, more))
+    }
+
+    fn text_of_loop(columns: &str, index: &str, condition: &str, more: &str) -> String {
+        format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
             declare void @__rust_ptx_panic_with_1(i64) noreturn
@@ -600,7 +639,10 @@ mod tests {
             !0 = !{{!1}}
             !1 = distinct !{{!1, !2}}
             !2 = distinct !{{!2}}"
-        );
+        )
+    }
+
+    fn batched_text(text: &str) -> String {
         let context = Context::create();
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
@@ -635,6 +677,27 @@ mod tests {
                 assert!(!of_work.contains("load i32") && of_work.matches("fadd float").count() == rounds, "{ir}");
             }
             assert_eq!(ir.matches("call void @__rust_ptx_panic_with_1").count(), 1, "{ir}");
+        }
+    }
+
+    #[test]
+    fn what_is_behind_a_pointer_that_moves_is_checked_at_once() {
+        let text = text_of_loop("ptr %columns", "", BELOW, "")
+            .replace("%k = phi i64 [ 0, %entry ]", "%at = phi ptr [ %row, %entry ]")
+            .replace("%at = getelementptr i32, ptr %row, i64 %index\n", "\n")
+            .replace("%next = add nuw i64 %k, 1", "%next = getelementptr inbounds nuw i8, ptr %at, i64 4")
+            .replace(
+                "br label %loop\n",
+                "%behind = getelementptr inbounds nuw i32, ptr %row, i64 %n\n br label %loop\n",
+            )
+            .replace("icmp ult i64 %next, %n", "icmp ne ptr %next, %behind");
+        let ir = batched_text(&text);
+        assert_eq!(loads(&ir), (13, 13), "eight, four and one: {ir}");
+        assert!(ir.contains("udiv i64") && ir.contains("ptrtoint ptr %columns to i64"), "{ir}");
+        // One that may wrap around, or that goes on by what is not known.
+        for other in ["getelementptr i8, ptr %at, i64 4", "getelementptr inbounds nuw i8, ptr %at, i64 %start"] {
+            let ir = batched_text(&text.replace("getelementptr inbounds nuw i8, ptr %at, i64 4", other));
+            assert_eq!(loads(&ir), (1, 1), "{ir}");
         }
     }
 

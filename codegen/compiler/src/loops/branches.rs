@@ -10,6 +10,7 @@ use super::natural::Loop;
 
 /// A comparison that a block ends in: what it compares, and where it goes if it holds and if not.
 pub struct Branch<'ctx> {
+    pub condition: InstructionValue<'ctx>,
     pub predicate: IntPredicate,
     pub left: IntValue<'ctx>,
     pub right: IntValue<'ctx>,
@@ -26,17 +27,29 @@ impl<'ctx> Branch<'ctx> {
     /// The comparisons that all have to hold where a block goes on to another: one, or the parts of `a && b`. What is no
     /// comparison is none.
     pub fn parts(block: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<Option<Self>> {
-        let Some((condition, targets)) = condition(block) else { return Vec::new() };
-        let mut parts = Vec::new();
-        collect(condition, targets.0 == to, MOST_PARTS, &mut parts);
-        parts.into_iter().map(|part| Self::by(part?, targets)).collect()
+        let Some((_, targets)) = condition(block) else { return Vec::new() };
+        conditions(block, to).into_iter().map(|part| Self::by(part?, targets)).collect()
+    }
+
+    /// The same comparison, of another number in place of one that it compares.
+    pub fn with(&self, old: IntValue<'ctx>, new: IntValue<'ctx>) -> Self {
+        let of = |value| if value == old { new } else { value };
+        Self { left: of(self.left), right: of(self.right), ..*self }
     }
 
     fn by(condition: InstructionValue<'ctx>, (then, other): (BasicBlock<'ctx>, BasicBlock<'ctx>)) -> Option<Self> {
         let predicate = condition.get_icmp_predicate()?;
         let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
-        Some(Self { predicate, left, right, then, other })
+        Some(Self { condition, predicate, left, right, then, other })
     }
+}
+
+/// What has to hold, or must not, where a block goes on to another: one condition, or the parts of `a && b`.
+pub fn conditions<'ctx>(block: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<Option<InstructionValue<'ctx>>> {
+    let Some((condition, targets)) = condition(block) else { return Vec::new() };
+    let mut parts = Vec::new();
+    collect(condition, targets.0 == to, MOST_PARTS, &mut parts);
+    parts
 }
 
 /// How deep the parts of a condition may be joined.

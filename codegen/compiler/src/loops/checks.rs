@@ -21,7 +21,13 @@
 //! no more than `%len` and leaves enough, all before are less and leave more. Of a part `&x[k * n..(k + 1) * n]` both
 //! ends grow alike. What is the same in all rounds is asked with the rest.
 //!
-//! A loop may also end by something else, as a search that has found what it looks for: then it makes fewer rounds.
+//! What a loop asks to end otherwise is a check too: of `skip(i).step_by(n).take(rows)`, the copy ends behind so many rows, if
+//! the slice has them. Of `while k < n && left > 0` one part is counted, and the other has to hold wherever the loop jumps
+//! back, so in all rounds but the last. What ends at an address is in [`super::meetings`], what is asked of more than one
+//! number in [`super::simpler`].
+//!
+//! A loop may also end by something of which nothing is known, as a search that has found what it looks for: then it makes
+//! fewer rounds.
 //!
 //! What goes into the test is frozen: a value may be undefined where the loop would not have looked at it, as a bound is
 //! that is compared only after a panic. Whatever number it then is, the test covers the first round, and in a later one the
@@ -38,8 +44,10 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{Branch, integer, is_convergent, panics};
+use super::addresses::Walk;
+use super::branches::{Branch, conditions, integer, is_convergent};
 use super::limits::{Limit, opposite, order};
+use super::meetings::Meeting;
 use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is copied.
@@ -82,8 +90,9 @@ fn split_one<'ctx>(
     let Some(shape) = Shape::of_part(function, found) else { return Ok(()) };
     let checks: Vec<Check<'ctx>> =
         found.blocks.iter().filter_map(|block| shape.checks(*block)).take(MOST_CHECKS).flatten().collect();
+    let ends = shape.ends();
     // LLVM moves what is the same in all rounds before the loop, if nothing else is in its way.
-    if checks.iter().all(|check| matches!(check.limit, Limit::Always { .. })) {
+    if checks.iter().chain(&ends).all(|check| matches!(check.limit, Limit::Always { .. })) {
         return Ok(());
     }
     let Some(end) = shape.before.get_terminator() else { return Ok(()) };
@@ -94,6 +103,12 @@ fn split_one<'ctx>(
     let mut all = context.bool_type().const_int(1, false);
     for check in &checks {
         let holds = emit.stays_below(check, rounds)?;
+        all = emit.builder.build_and(all, holds, "")?;
+    }
+    // The last round ends by what is counted.
+    let before_last = if ends.is_empty() { rounds } else { emit.call("llvm.usub.sat", rounds, one(rounds))? };
+    for end in &ends {
+        let holds = emit.stays_below(end, before_last)?;
         all = emit.builder.build_and(all, holds, "")?;
     }
     let copies = llvm::copy_blocks(context, function, &found.blocks);
@@ -108,6 +123,12 @@ fn split_one<'ctx>(
     }
     let latches: Vec<InstructionValue<'ctx>> =
         found.latches.iter().filter_map(|latch| copies[number(*latch)?].get_terminator()).collect();
+    if !ends.is_empty()
+        && let Some(counts) = found.copy_of(&copies, shape.compared)
+    {
+        let condition = llvm::result(counts).into_int_value();
+        latches.iter().for_each(|latch| llvm::set_condition(*latch, condition));
+    }
     llvm::forget_loop(context, &latches);
     // The loop as it was runs where it panics, or for few rounds.
     llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
@@ -119,16 +140,30 @@ pub(super) struct Shape<'a, 'ctx> {
     pub(super) found: &'a Loop<'ctx>,
     /// The block that jumps to the head and nowhere else.
     pub(super) before: BasicBlock<'ctx>,
-    /// What is compared in the one block that jumps back, and with what.
+    /// What is compared in the one block that jumps back.
+    counts: Counts<'ctx>,
+    /// Whether it goes on where the condition holds.
+    goes_on: bool,
+    /// The comparison itself.
+    compared: InstructionValue<'ctx>,
+}
+
+/// What a loop compares to end.
+enum Counts<'ctx> {
+    Number(Number<'ctx>),
+    Address(Meeting<'ctx>),
+}
+
+/// A number that is counted.
+#[derive(Clone, Copy)]
+pub(super) struct Number<'ctx> {
     pub(super) counter: IntValue<'ctx>,
     pub(super) bound: IntValue<'ctx>,
     /// The loop goes on while the counter is not the bound; else, while it is below.
     pub(super) until_equal: bool,
-    /// Whether it goes on where the condition holds.
-    goes_on: bool,
 }
 
-/// A branch out of the loop, to a panic, unless an index is within a length.
+/// A branch out of the loop an index is within a length.
 pub(super) struct Check<'ctx> {
     pub(super) block: BasicBlock<'ctx>,
     pub(super) index: IntValue<'ctx>,
@@ -160,6 +195,10 @@ fn has_bits(branch: &Branch<'_>, bits: u32) -> bool {
     branch.left.get_type().get_bit_width() == bits
 }
 
+fn one(like: IntValue<'_>) -> IntValue<'_> {
+    like.get_type().const_int(1, false)
+}
+
 impl<'a, 'ctx> Shape<'a, 'ctx> {
     pub(super) fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
         let branch = Branch::of(single(&found.latches)?)?;
@@ -167,10 +206,38 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     }
 
     /// The same, for a loop that may also end by something else that is asked at its end: a search counts no further than
-    /// this, but may find what it looks for.
+    /// this, but may find what it looks for. Or it ends at an address.
     fn of_part(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
-        let parts = Branch::parts(single(&found.latches)?, found.head);
-        parts.iter().flatten().find_map(|branch| Self::of_branch(function, found, branch, 64))
+        let latch = single(&found.latches)?;
+        let parts = Branch::parts(latch, found.head);
+        let shape = parts.iter().flatten().find_map(|branch| Self::of_branch(function, found, branch, 64));
+        shape.or_else(|| {
+            let conditions = conditions(latch, found.head).into_iter().flatten();
+            conditions.into_iter().find_map(|condition| Self::of_address(function, found, condition))
+        })
+    }
+
+    /// The same, for a loop that ends by nothing else.
+    pub(super) fn of_any(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+        let end = single(&found.latches)?.get_terminator()?;
+        let condition = || integer(end, 0)?.as_instruction_value();
+        Self::of(function, found).or_else(|| Self::of_address(function, found, condition()?))
+    }
+
+    fn of_address(
+        function: FunctionValue<'ctx>,
+        found: &'a Loop<'ctx>,
+        compared: InstructionValue<'ctx>,
+    ) -> Option<Self> {
+        let (then, other) = llvm::branch_targets(single(&found.latches)?.get_terminator()?)?;
+        let goes_on = then == found.head;
+        let until = if goes_on { IntPredicate::NE } else { IntPredicate::EQ };
+        if goes_on == (other == found.head) || compared.get_icmp_predicate() != Some(until) {
+            return None;
+        }
+        let before = Graph::of(function).block_before(found)?;
+        let counts = Counts::Address(Meeting::of(found, compared)?);
+        Some(Self { found, before, counts, goes_on, compared })
     }
 
     /// The same, for a loop that counts in 32 bits.
@@ -203,37 +270,48 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         if goes_on == (branch.other == found.head) {
             return None;
         }
-        let mut shape = Self { found, before, counter: branch.left, bound: branch.right, until_equal: true, goes_on };
+        let (mut counter, mut bound, mut until_equal) = (branch.left, branch.right, true);
         match (branch.predicate, goes_on) {
             (IntPredicate::EQ, false) | (IntPredicate::NE, true) => {
-                if shape.is_invariant(shape.counter) {
-                    std::mem::swap(&mut shape.counter, &mut shape.bound);
+                if found.is_invariant(counter.into()) {
+                    std::mem::swap(&mut counter, &mut bound);
                 }
             }
-            (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => shape.until_equal = false,
+            (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => until_equal = false,
             (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => {
-                shape.until_equal = false;
-                std::mem::swap(&mut shape.counter, &mut shape.bound);
+                until_equal = false;
+                std::mem::swap(&mut counter, &mut bound);
             }
             _ => return None,
         }
-        let step = shape.constant_step(shape.counter, MOST_STEPS)?;
-        let counts = if shape.until_equal { step == 1 || step == -1 } else { step == 1 };
-        (counts && shape.is_invariant(shape.bound)).then_some(shape)
+        let counts = Counts::Number(Number { counter, bound, until_equal });
+        let shape = Self { found, before, counts, goes_on, compared: branch.condition };
+        let step = shape.constant_step(counter, MOST_STEPS)?;
+        let counts = if until_equal { step == 1 || step == -1 } else { step == 1 };
+        (counts && shape.is_invariant(bound)).then_some(shape)
+    }
+
+    /// What is counted, if that is a number.
+    pub(super) fn number(&self) -> Option<Number<'ctx>> {
+        match self.counts {
+            Counts::Number(number) => Some(number),
+            Counts::Address(_) => None,
+        }
     }
 
     /// What is compared, in the first round: a value and a constant more; and its constant growth.
     pub(super) fn counter_at_first(&self) -> Option<(IntValue<'ctx>, i64, i64)> {
-        if let Some((first, step)) = self.counted(self.counter) {
+        let Number { counter, .. } = self.number()?;
+        if let Some((first, step)) = self.counted(counter) {
             return Some((first, 0, step.get_sign_extended_constant()?));
         }
-        let sum = self.counter.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
+        let sum = counter.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
         let more = integer(sum, 1)?.get_sign_extended_constant()?;
         let (first, step) = self.counted(integer(sum, 0)?)?;
         Some((first, more, step.get_sign_extended_constant()?))
     }
 
-    fn is_invariant(&self, value: IntValue<'ctx>) -> bool {
+    pub(super) fn is_invariant(&self, value: IntValue<'ctx>) -> bool {
         value
             .as_instruction_value()
             .is_none_or(|from| from.get_parent().is_none_or(|block| !self.found.contains(block)))
@@ -250,10 +328,39 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         let (then, other) = llvm::branch_targets(block.get_terminator()?)?;
         let stays = |block: BasicBlock<'ctx>| self.found.contains(block) && block != self.found.head;
         let (inside, outside) = if stays(then) { (then, other) } else { (other, then) };
-        if !stays(inside) || self.found.contains(outside) || !panics(outside) {
+        if !stays(inside) || self.found.contains(outside) {
             return None;
         }
-        Branch::parts(block, inside).into_iter().map(|part| self.part(block, &part?, inside == then)).collect()
+        let mut all = Vec::new();
+        for part in Branch::parts(block, inside) {
+            for branch in self.simpler(part?, inside == then) {
+                all.push(self.part(block, &branch, inside == then)?);
+            }
+        }
+        Some(all)
+    }
+
+    /// What else has to hold where the loop jumps back: `while k < n && left > 0`. None, if something of that is not known.
+    fn ends(&self) -> Vec<Check<'ctx>> {
+        let Some(latch) = single(&self.found.latches) else { return Vec::new() };
+        let mut all = Vec::new();
+        let parts = conditions(latch, self.found.head).into_iter().zip(Branch::parts(latch, self.found.head));
+        for (condition, part) in parts {
+            if condition == Some(self.compared) {
+                continue;
+            }
+            let Some(part) = part else { return Vec::new() };
+            for branch in self.simpler(part, self.goes_on) {
+                let Some(check) = self.part(latch, &branch, self.goes_on) else { return Vec::new() };
+                all.push(check);
+            }
+        }
+        all
+    }
+
+    /// How an address grows that is looked at as a number.
+    fn walk(&self, value: IntValue<'ctx>) -> Option<Walk<'ctx>> {
+        Walk::of_number(self.found, value)
     }
 
     fn part(&self, block: BasicBlock<'ctx>, branch: &Branch<'ctx>, inside_first: bool) -> Option<Check<'ctx>> {
@@ -265,8 +372,8 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         if !is_wide(branch) {
             return None;
         }
-        if let Some((index, len)) = self.unequal(branch, inside_first) {
-            return made(index, len, Limit::Not);
+        if let Some((index, len, down)) = self.unequal(branch, inside_first) {
+            return made(index, len, Limit::Not { down });
         }
         let (low, high, strict) = order(branch, inside_first)?;
         let is_index = |value| !self.is_invariant(value) && self.is_affine(value, MOST_STEPS);
@@ -276,21 +383,31 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         if is_index(low) && is_index(high) {
             return made(low, high, Limit::Beside { strict });
         }
-        let rest = high.as_instruction_value().filter(|rest| rest.get_opcode() == InstructionOpcode::Sub)?;
-        let (len, index) = (integer(rest, 0)?, integer(rest, 1)?);
-        let is_known = self.is_invariant(low) && self.is_invariant(len) && is_index(index);
-        is_known.then(|| made(index, len, Limit::Leaves { count: low, more: strict }))?
+        if !self.is_invariant(low) {
+            return None;
+        }
+        if let Some(rest) = high.as_instruction_value().filter(|rest| rest.get_opcode() == InstructionOpcode::Sub)
+            && let (len, index) = (integer(rest, 0)?, integer(rest, 1)?)
+            && self.is_invariant(len)
+            && is_index(index)
+        {
+            return made(index, len, Limit::Leaves { count: low, more: strict });
+        }
+        let (left, shift) = self.shrinking(high)?;
+        made(left, low, Limit::Keeps { shift, more: strict })
     }
 
-    /// What grows by 1 and is another number than one that does not change, where a comparison holds, or where it does not.
-    fn unequal(&self, branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+    /// What grows by 1, or shrinks, and is another number than one that does not change, where a comparison holds, or where it
+    /// does not.
+    fn unequal(&self, branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>, bool)> {
         if branch.predicate != if holds { IntPredicate::NE } else { IntPredicate::EQ } {
             return None;
         }
-        [(branch.left, branch.right), (branch.right, branch.left)].into_iter().find(|(index, other)| {
-            self.is_invariant(*other)
-                && self.constant_step(*index, MOST_STEPS) == Some(1)
-                && self.is_affine(*index, MOST_STEPS)
+        let both = [(branch.left, branch.right), (branch.right, branch.left)];
+        both.into_iter().find_map(|(index, other)| {
+            let step = self.constant_step(index, MOST_STEPS).filter(|step| [1, -1].contains(step))?;
+            let is_known = self.is_invariant(other) && self.is_affine(index, MOST_STEPS);
+            is_known.then_some((index, other, step < 0))
         })
     }
 
@@ -314,7 +431,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     }
 
     /// What a phi of the head is at first, and in the next round.
-    fn of_head(&self, value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+    pub(super) fn of_head(&self, value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
         let from = value.as_instruction_value()?;
         if from.get_opcode() != InstructionOpcode::Phi || from.get_parent() != Some(self.found.head) {
             return None;
@@ -353,10 +470,11 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
 
     /// Whether a value is a first one and the same growth in every round.
     fn is_affine(&self, value: IntValue<'ctx>, steps: u32) -> bool {
-        if value.get_type() != self.counter.get_type() || steps == 0 {
+        let bits = self.number().map_or(64, |number| number.counter.get_type().get_bit_width());
+        if value.get_type().get_bit_width() != bits || steps == 0 {
             return false;
         }
-        if self.is_invariant(value) || self.counted(value).is_some() {
+        if self.is_invariant(value) || self.counted(value).is_some() || self.walk(value).is_some() {
             return true;
         }
         let Some(from) = value.as_instruction_value() else { return false };
@@ -411,6 +529,9 @@ impl<'ctx> Emit<'_, 'ctx> {
         if let Some(counted) = self.shape.counted(value) {
             return Ok(counted);
         }
+        if let Some(walk) = self.shape.walk(value) {
+            return walk.affine(&self.builder, value.get_type());
+        }
         let from = value.as_instruction_value().expect("what is not invariant is computed in the loop");
         let part = |index| integer(from, index).expect("`is_affine` saw two integers");
         let (left, right) = (self.affine(part(0))?, self.affine(part(1))?);
@@ -440,67 +561,18 @@ impl<'ctx> Emit<'_, 'ctx> {
 
     /// How often the loop jumps back at most.
     pub(super) fn jumps_back(&self) -> Result<IntValue<'ctx>, BuilderError> {
-        let (first, step) = self.affine(self.shape.counter)?;
-        let bound = self.shape.bound;
-        if !self.shape.until_equal {
+        let Number { counter, bound, until_equal } = match &self.shape.counts {
+            Counts::Number(number) => *number,
+            Counts::Address(meeting) => return meeting.round(&self.builder, self.context.i64_type()),
+        };
+        let (first, step) = self.affine(counter)?;
+        if !until_equal {
             return self.call("llvm.usub.sat", bound, first);
         }
         match step.get_sign_extended_constant() {
             Some(1) => self.builder.build_int_sub(bound, first, ""),
             _ => self.builder.build_int_sub(first, bound, ""),
         }
-    }
-
-    /// Whether a check's index is within its length in every round.
-    fn stays_below(&self, check: &Check<'ctx>, rounds: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
-        if let Limit::Always { predicate } = check.limit {
-            let [left, right] = [check.index, check.len].map(|value| llvm::build_freeze(&self.builder, value));
-            return self.builder.build_int_compare(predicate, left, right, "");
-        }
-        if let Limit::Beside { strict } = check.limit {
-            return self.stays_beside(check, rounds, strict);
-        }
-        let (first, step) = self.affine(check.index)?;
-        let [first, step, len] = [first, step, check.len].map(|value| llvm::build_freeze(&self.builder, value));
-        if let Limit::Not = check.limit {
-            // So many rounds later it would be that number, also where it wraps around before.
-            let way = self.builder.build_int_sub(len, first, "")?;
-            return self.builder.build_int_compare(IntPredicate::UGT, way, rounds, "");
-        }
-        let (growth, too_much) = self.overflowing("llvm.umul.with.overflow", rounds, step)?;
-        let (last, too_far) = self.overflowing("llvm.uadd.with.overflow", first, growth)?;
-        let within = if matches!(check.limit, Limit::Below) { IntPredicate::ULT } else { IntPredicate::ULE };
-        let mut below = self.builder.build_int_compare(within, last, len, "")?;
-        if let Limit::Leaves { count, more } = check.limit {
-            // No round leaves less than the last.
-            let count = llvm::build_freeze(&self.builder, count);
-            let rest = self.builder.build_int_sub(len, last, "")?;
-            let enough = if more { IntPredicate::UGT } else { IntPredicate::UGE };
-            let leaves = self.builder.build_int_compare(enough, rest, count, "")?;
-            below = self.builder.build_and(below, leaves, "")?;
-        }
-        let overflows = self.builder.build_or(too_much, too_far, "")?;
-        let fits = self.builder.build_not(overflows, "")?;
-        self.builder.build_and(below, fits, "")
-    }
-
-    /// Whether an index is no more than another in every round: at first, and so it grows; the other does not overflow.
-    fn stays_beside(
-        &self,
-        check: &Check<'ctx>,
-        rounds: IntValue<'ctx>,
-        strict: bool,
-    ) -> Result<IntValue<'ctx>, BuilderError> {
-        let freeze = |(first, step)| [first, step].map(|value| llvm::build_freeze(&self.builder, value));
-        let ([low, grows], [high, more]) = (freeze(self.affine(check.index)?), freeze(self.affine(check.len)?));
-        let (growth, too_much) = self.overflowing("llvm.umul.with.overflow", rounds, more)?;
-        let (_, too_far) = self.overflowing("llvm.uadd.with.overflow", high, growth)?;
-        let relation = if strict { IntPredicate::ULT } else { IntPredicate::ULE };
-        let begins = self.builder.build_int_compare(relation, low, high, "")?;
-        let goes_on = self.builder.build_int_compare(IntPredicate::ULE, grows, more, "")?;
-        let stays = self.builder.build_and(begins, goes_on, "")?;
-        let overflows = self.builder.build_or(too_much, too_far, "")?;
-        self.builder.build_and(stays, self.builder.build_not(overflows, "")?, "")
     }
 
     pub(super) fn overflowing(
@@ -534,252 +606,5 @@ impl<'ctx> Emit<'_, 'ctx> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::arch::Arch;
-    use crate::emit;
-    use crate::llvm::AnyValue;
-    use crate::request::OptLevel;
-
-    /// A loop over `%k` from 0 by 1 whose body computes `%index` and loads the element, after [`split`] and the passes behind
-    /// it; `condition` is what its last block ends in.
-    fn split_loop(index: &str, condition: &str, more: &str) -> String {
-        split_text(&text_of_loop(index, condition, more))
-    }
-
-    fn text_of_loop(index: &str, condition: &str, more: &str) -> String {
-        format!(
-            "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
-            target triple = \"nvptx64-nvidia-cuda\"
-            declare void @__rust_ptx_panic_with_2(ptr, ptr, i64, i64) noreturn
-            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
-            define i32 @f(ptr %data, i64 %len, i64 %n, i64 %stride) {{
-            entry: br label %loop
-            loop:
-              %k = phi i64 [ 0, %entry ], [ %next, %inside ]
-              %sum = phi i32 [ 0, %entry ], [ %more, %inside ]
-              {index}
-              %below = icmp ult i64 %index, %len
-              br i1 %below, label %inside, label %panic
-            inside:
-              %at = getelementptr inbounds i32, ptr %data, i64 %index
-              %value = load i32, ptr %at
-              %more = add i32 %sum, %value
-              {more}
-              %next = add nuw i64 %k, 1
-              {condition}
-            end: ret i32 %more
-            panic:
-              call void @__rust_ptx_panic_with_2(ptr null, ptr null, i64 %len, i64 %index)
-              unreachable
-            }}"
-        )
-    }
-
-    fn split_text(text: &str) -> String {
-        let context = Context::create();
-        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let arch = "sm_90".parse::<Arch>().unwrap();
-        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        split(&context, &module, &machine).unwrap();
-        module.verify().unwrap();
-        llvm::run_passes(&module, &machine, "function(simplifycfg)").unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
-    }
-
-    const UNTIL: &str = "%go = icmp eq i64 %next, %n
-              br i1 %go, label %end, label %loop";
-    const WHILE: &str = "%go = icmp ult i64 %next, %n
-              br i1 %go, label %loop, label %end";
-
-    /// How many loops have a check, and how many loads there are.
-    fn checks_and_loads(ir: &str) -> (usize, usize) {
-        (ir.matches("icmp ult i64 %index").count(), ir.matches("load i32").count())
-    }
-
-    #[test]
-    fn a_loop_whose_index_grows_has_a_twin_without_checks() {
-        for index in [
-            "%index = add i64 %k, %stride",
-            "%index = mul i64 %k, %stride",
-            "%row = mul i64 %stride, %k
-              %shifted = shl i64 %k, 3
-              %index = add i64 %row, %shifted",
-            "%even = shl i64 %k, 1
-              %index = or disjoint i64 %even, 1",
-        ] {
-            for condition in [UNTIL, WHILE] {
-                let ir = split_loop(index, condition, "");
-                assert_eq!(checks_and_loads(&ir), (1, 2), "{ir}");
-                assert!(ir.contains("llvm.umul.with.overflow.i64"), "{ir}");
-                assert!(ir.contains("llvm.uadd.with.overflow.i64"), "{ir}");
-                assert_eq!(ir.contains("llvm.usub.sat"), condition == WHILE, "{ir}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_panic_that_several_loops_lead_to_is_one() {
-        // Each loop has a block of its own before the one that both leave to, once LLVM has simplified them.
-        let text = text_of_loop("%index = add i64 %k, %stride", UNTIL, "").replace("label %panic", "label %way");
-        let ir = split_text(&text.replace("panic:\n", "way: br label %panic\n panic:\n"));
-        assert_eq!(checks_and_loads(&ir), (1, 2), "{ir}");
-        // What leaves the loop for something else is no check.
-        let text = text.replace("panic:\n", "way: store i32 %sum, ptr %data\n br label %end\n panic:\n");
-        let ir = split_text(
-            &text.replace("ret i32 %more", "%all = phi i32 [ %more, %inside ], [ %sum, %way ]\n ret i32 %all"),
-        );
-        assert_eq!(checks_and_loads(&ir), (1, 1), "{ir}");
-    }
-
-    #[test]
-    fn a_loop_over_parts_of_a_slice_has_a_twin_without_checks() {
-        let part = "%index = mul i64 %k, %stride
-              %starts = icmp ule i64 %index, %len
-              br i1 %starts, label %started, label %panic
-            started:
-              %rest = sub nuw i64 %len, %index";
-        for (check, inside) in [
-            ("icmp ugt i64 %rest, 3", "label %inside, label %panic"),
-            ("icmp ult i64 %rest, %stride", "label %panic, label %inside"),
-            ("icmp uge i64 %rest, %stride", "label %inside, label %panic"),
-            ("icmp ule i64 %rest, 3", "label %panic, label %inside"),
-        ] {
-            let text = text_of_loop(part, UNTIL, "").replace("icmp ult i64 %index, %len", check);
-            let ir = split_text(
-                &text.replace("label %inside, label %panic\n            inside:", &format!("{inside}\n inside:")),
-            );
-            // The loop as it was has both checks, or one that LLVM has made of them.
-            assert_eq!(ir.matches("load i32").count(), 2, "{ir}");
-            assert!(ir.matches("label %panic").count() <= 2, "{ir}");
-            assert!(ir.contains("sub i64") && ir.contains("llvm.uadd.with.overflow"), "{ir}");
-        }
-        // One of which nothing is known keeps its check in both.
-        let text = text_of_loop(part, UNTIL, "").replace("icmp ult i64 %index, %len", "icmp ugt i64 %rest, %k");
-        let ir = split_text(&text);
-        assert_eq!((ir.matches("load i32").count(), ir.matches("icmp ugt i64").count()), (2, 2), "{ir}");
-    }
-
-    #[test]
-    fn where_a_part_begins_and_ends_is_checked_at_once() {
-        let part = "%index = mul i64 %k, %stride
-              %after = add nuw i64 %k, 1
-              %to = mul i64 %after, %stride
-              %turned = icmp ult i64 %to, %index
-              %past = icmp ugt i64 %to, %len
-              %bad = or i1 %turned, %past
-              br i1 %bad, label %which, label %part
-            which: br i1 %past, label %panic, label %panic.2
-            panic.2: unreachable
-            part:
-              %below = icmp ult i64 %n, %stride
-              br i1 %below, label %inside, label %panic
-            inside:";
-        let text = text_of_loop("INDEX", UNTIL, "");
-        let (first, rest) = text.split_once("INDEX").unwrap();
-        let body = rest.split_once("inside:").unwrap().1;
-        let text = format!("{first}{part}{body}").replace("%len, i64 %index)\n", "%len, i64 0)\n");
-        let ir = split_text(&text);
-        assert_eq!(ir.matches("load i32").count(), 2, "{ir}");
-        // Of where it ends nothing is known.
-        let ir = split_text(&text.replace("%to = mul i64 %after, %stride", "%to = mul i64 %k, %k"));
-        assert_eq!(ir.matches("load i32").count(), 1, "{ir}");
-    }
-
-    #[test]
-    fn a_check_that_is_an_inequality_holds_for_so_many_rounds() {
-        for (check, is_split) in [
-            ("icmp ne i64 %k, %len", true),
-            ("icmp ne i64 %len, %k", true),
-            ("icmp ne i64 %index, %len", true),
-            ("icmp eq i64 %k, %len", false),
-            ("icmp ne i64 %double, %len", false),
-        ] {
-            let index = "%double = shl i64 %k, 1\n %index = add i64 %k, %stride";
-            let ir = split_text(&text_of_loop(index, UNTIL, "").replace("icmp ult i64 %index, %len", check));
-            assert_eq!(ir.matches("load i32").count(), if is_split { 2 } else { 1 }, "{ir}");
-            assert_eq!(ir.contains("icmp ugt i64"), is_split, "{ir}");
-        }
-    }
-
-    #[test]
-    fn a_search_has_a_twin_without_checks() {
-        for end in [
-            "%below.n = icmp ult i64 %next, %n
-             %other = icmp ne i32 %value, 7
-             %go = select i1 %other, i1 %below.n, i1 false
-             br i1 %go, label %loop, label %end",
-            "%last = icmp eq i64 %next, %n
-             %found = icmp eq i32 %value, 7
-             %stop = or i1 %found, %last
-             br i1 %stop, label %end, label %loop",
-            "%last = icmp eq i64 %next, %n
-             %found = icmp eq i32 %value, 7
-             %stop = select i1 %last, i1 true, i1 %found
-             br i1 %stop, label %end, label %loop",
-        ] {
-            let ir = split_loop("%index = add i64 %k, %stride", end, "");
-            assert_eq!(checks_and_loads(&ir), (1, 2), "{ir}");
-        }
-        // It goes on while either holds.
-        let either = "%below.n = icmp ult i64 %next, %n
-             %other = icmp ne i32 %value, 7
-             %go = or i1 %other, %below.n
-             br i1 %go, label %loop, label %end";
-        assert_eq!(checks_and_loads(&split_loop("%index = add i64 %k, %stride", either, "")), (1, 1));
-    }
-
-    #[test]
-    fn what_may_be_undefined_is_frozen() {
-        // `%n` is looked at after the first check alone, `%stride` from the second round on.
-        let ir = split_loop("%index = mul i64 %k, %stride", UNTIL, "");
-        let frozen: Vec<&str> =
-            ir.lines().filter_map(|line| Some(line.trim().split_once(" = freeze i64")?.0)).collect();
-        let (_, product) = ir.split_once("@llvm.umul.with.overflow.i64(i64 ").expect("the growth is multiplied");
-        let operands: Vec<&str> = product.split(')').next().unwrap_or_default().split(", i64 ").collect();
-        assert!(
-            operands.len() == 2 && operands.iter().all(|operand| frozen.contains(operand)),
-            "{operands:?} in\n{ir}"
-        );
-        assert!(ir.contains("freeze i64 %len"), "{ir}");
-    }
-
-    #[test]
-    fn others_stay_as_they_are() {
-        let barrier = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)";
-        let signed = "%go = icmp slt i64 %next, %n
-              br i1 %go, label %loop, label %end";
-        for (index, condition, more) in [
-            // A square grows by more each time; an index from memory by anything.
-            ("%index = mul i64 %k, %k", UNTIL, ""),
-            ("%index = load i64, ptr %data", UNTIL, ""),
-            ("%index = udiv i64 %k, %stride", UNTIL, ""),
-            ("%index = or i64 %k, 1", UNTIL, ""),
-            ("%index = add i64 %k, 1", signed, ""),
-            ("%index = add i64 %k, 1", UNTIL, barrier),
-        ] {
-            let ir = split_loop(index, condition, more);
-            assert_eq!(checks_and_loads(&ir), (1, 1), "{ir}");
-        }
-    }
-
-    #[test]
-    fn a_split_loop_is_not_split_again() {
-        let context = Context::create();
-        let ir = split_loop("%index = add i64 %k, %stride", UNTIL, "");
-        let text = format!(
-            "declare void @__rust_ptx_panic_with_2(ptr, ptr, i64, i64)\n\
-             declare {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64, i64)\n\
-             declare {{ i64, i1 }} @llvm.uadd.with.overflow.i64(i64, i64)\n\
-             {}\n!0 = distinct !{{!0, !1, !2}}\n!1 = !{{!\"llvm.loop.unroll.disable\"}}\n\
-             !2 = !{{!\"rust-ptx.unroll.disable\"}}\n",
-            ir.replace(" #0", "").replace(" #1", "")
-        );
-        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let arch = "sm_90".parse::<Arch>().unwrap();
-        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        split(&context, &module, &machine).unwrap();
-        let again = module.get_function("f").unwrap().print_to_string().to_string();
-        assert_eq!(checks_and_loads(&again), (1, 2), "{again}");
-    }
-}
+#[path = "checks_tests.rs"]
+mod tests;

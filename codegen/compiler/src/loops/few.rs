@@ -92,10 +92,10 @@ pub fn spread<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Tar
 
 /// How often a loop jumps back at most, as far as its bound and its first number tell; a guess.
 fn most_jumps_back(shape: &Shape<'_, '_>) -> Option<i64> {
-    let (first, more, step) = shape.counter_at_first()?;
+    let (bound, (first, more, step)) = (shape.number()?.bound, shape.counter_at_first()?);
     match step {
-        1 => most_above(shape.bound, first, MOST_STEPS)?.checked_sub(more),
-        -1 => most_above(first, shape.bound, MOST_STEPS)?.checked_add(more),
+        1 => most_above(bound, first, MOST_STEPS)?.checked_sub(more),
+        -1 => most_above(first, bound, MOST_STEPS)?.checked_add(more),
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! How an index is within a length, and what a comparison says of that.
 
-use crate::llvm::{IntPredicate, IntValue};
+use crate::llvm::{self, BasicValue, IntPredicate, IntValue};
 
-use super::branches::Branch;
+use super::branches::{Branch, integer};
 
 /// How an index is within a length.
 #[derive(Clone, Copy)]
@@ -14,8 +14,10 @@ pub enum Limit<'ctx> {
     /// It is no more, and leaves at least so many elements, or even more: `&x[k * n..][..n]`. That it is no more, a
     /// check before has said; else what it leaves would be a very large number.
     Leaves { count: IntValue<'ctx>, more: bool },
-    /// It is another number, and grows by 1. LLVM writes `2 * k < len` so: `k` is not yet half of the length.
-    Not,
+    /// It is another number, and grows by 1, or shrinks. LLVM writes `2 * k < len` so: `k` is not yet half of the length.
+    Not { down: bool },
+    /// It is what is left, shifted to the right, and at least so much, or more: `iter().skip(i).step_by(n)`.
+    Keeps { shift: u64, more: bool },
     /// It is no more, or less, than what grows as it does: where a part of a slice begins and ends.
     Beside { strict: bool },
     /// Both are the same in all rounds.
@@ -50,4 +52,11 @@ pub fn opposite(predicate: IntPredicate) -> IntPredicate {
         P::SLE => P::SGT,
         P::SGT => P::SLE,
     }
+}
+
+/// Two numbers that a number is the smaller one of.
+pub fn least(value: IntValue<'_>) -> Option<[IntValue<'_>; 2]> {
+    let call = value.as_instruction_value()?;
+    let is_minimum = llvm::called_function(call)?.get_name().to_bytes().starts_with(b"llvm.umin.i");
+    is_minimum.then_some([integer(call, 0)?, integer(call, 1)?])
 }

@@ -3,6 +3,7 @@
 //! The stages run between two rounds of LLVM's pipeline, because only the first one inlines, and only the second one makes
 //! use of what they did.
 
+mod addresses;
 mod ahead;
 mod arrays;
 mod batches;
@@ -18,10 +19,13 @@ pub mod interpreter;
 mod later;
 mod left;
 mod limits;
+mod meetings;
 mod natural;
 #[cfg(test)]
 mod random_tests;
 mod searches;
+mod simpler;
+mod stays;
 mod strided;
 mod strides;
 mod walks;

@@ -47,6 +47,17 @@ impl<'ctx> Loop<'ctx> {
         }
     }
 
+    /// The copy of an instruction in copies of the loop's blocks.
+    pub fn copy_of(
+        &self,
+        copies: &[BasicBlock<'ctx>],
+        instruction: InstructionValue<'ctx>,
+    ) -> Option<InstructionValue<'ctx>> {
+        let block = self.blocks.iter().position(|block| instruction.get_parent() == Some(*block))?;
+        let at = self.blocks[block].get_instructions().position(|other| other == instruction)?;
+        copies[block].get_instructions().nth(at)
+    }
+
     /// The jumps back to the head.
     pub fn jumps_back(&self) -> Vec<InstructionValue<'ctx>> {
         self.latches.iter().filter_map(|latch| latch.get_terminator()).collect()

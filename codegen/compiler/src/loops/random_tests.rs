@@ -9,7 +9,7 @@ use arbtest::arbitrary::{Result, Unstructured};
 use super::batches::{Slice, batch_function};
 use super::gathers::gather_function;
 use super::interpreter::{Event, Function, Value, agree};
-use super::{count_down, foresee, hasten, natural, pack, spread, walk, widen};
+use super::{count, count_down, foresee, hasten, natural, pack, split, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -538,5 +538,144 @@ fn searches_find_the_same() {
             gather_function(context, function, &[slice(0, 4), slice(1, 3)]).unwrap();
         },
         |before, after| after.matches("load").count() > before.matches("load").count(),
+    );
+}
+
+/// What a loop of [`several_ends`] asks: how that is computed in a round, and what holds while the loop goes on.
+const ASKED: [(&str, &str); 10] = [
+    ("%i = add i64 %k, %first", "icmp ult i64 %i, %wide"),
+    ("%i = mul i64 %k, %more", "icmp ule i64 %i, %wide"),
+    ("", "icmp ne i64 %down, 0"),
+    ("%i = add i64 %k, %first", "icmp ne i64 %wide, %i"),
+    (
+        "%q = getelementptr i32, ptr %far, i64 %more
+        %q.i = ptrtoint ptr %q to i64
+        %bytes = sub i64 %behind.i, %q.i
+        %left = lshr i64 %bytes, 2",
+        "icmp ult i64 %less, %left",
+    ),
+    ("", "icmp uge i64 %rest, %more"),
+    ("", "icmp ugt i64 %rest, %first"),
+    (
+        "%gone = mul i64 %k, %more
+        %other = sub i64 %wide, %gone
+        %part = call i64 @llvm.umin.i64(i64 %more, i64 %other)",
+        "icmp ugt i64 %part, %first",
+    ),
+    ("", "icmp ult i64 %best, %wide"),
+    ("", "icmp ult i64 %best, 9"),
+];
+
+/// How such a loop may end otherwise.
+const ENDS: [&str; 7] = [
+    "icmp ult i64 %k.next, %end",
+    "icmp ne i64 %k.next, %end",
+    "icmp ne i64 %down.next, 0",
+    "icmp ne ptr %p.next, %last",
+    "icmp ne ptr %p, %last",
+    "icmp ule i64 %more, %rest.next",
+    "icmp ult i64 %j.next, %wide",
+];
+
+/// A loop with several ends, each of which is counted.
+fn several_ends(u: &mut Unstructured<'_>) -> Result<String> {
+    let mut blocks = String::new();
+    let count = u.int_in_range(0..=2_usize)?;
+    for at in 0..count {
+        let (computed, asked) = u.choose(&ASKED)?;
+        let text = format!("{computed}\n%ok = {asked}\n");
+        // Each has names of its own.
+        let mut text = text;
+        for name in ["%i", "%q", "%q.i", "%bytes", "%left", "%gone", "%other", "%part", "%ok"] {
+            for behind in [" ", ",", ")", "\n"] {
+                text = text.replace(&format!("{name}{behind}"), &format!("{name}.{at}{behind}"));
+            }
+        }
+        let out = if u.arbitrary()? { "panic".into() } else { format!("out.{at}") };
+        _ = writeln!(blocks, "{text} br i1 %ok.{at}, label %in.{at}, label %{out}\n in.{at}:");
+    }
+    let first_end = u.choose(&ENDS)?;
+    let (mut latch, mut go) = (format!("%go.0 = {first_end}\n"), "%go.0");
+    let joined = count == 0 || u.arbitrary()?;
+    if joined {
+        _ = writeln!(latch, "%go.1 = {}\n%go = select i1 %go.0, i1 %go.1, i1 false", u.choose(&ENDS)?);
+        go = "%go";
+    }
+    let turned = u.arbitrary()?;
+    if turned {
+        _ = writeln!(latch, "%done = xor i1 {go}, true");
+    }
+    let jump = if turned {
+        "br i1 %done, label %out, label %loop".into()
+    } else {
+        format!("br i1 {go}, label %loop, label %out")
+    };
+    let ahead = *u.choose(&[0, 1, 3])?;
+    let outs: String = (0..count)
+        .map(|at| {
+            format!(
+                "out.{at}: store volatile i32 {at}, ptr %to
+                ret void\n"
+            )
+        })
+        .collect();
+    Ok(format!(
+        "declare void @__rust_ptx_panic_with_1(i64) noreturn
+        declare i64 @llvm.umin.i64(i64, i64)
+        define void @f(ptr %to, ptr noalias readonly %from, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %start = getelementptr i32, ptr %from, i64 {ahead}
+          %last = getelementptr i32, ptr %from, i64 %end
+          %behind = getelementptr i32, ptr %from, i64 %wide
+          %behind.i = ptrtoint ptr %behind to i64
+          %less = add i64 %more, -1
+          br label %loop
+        loop: %k = phi i64 [ 0, %entry ], [ %k.next, %latch ]
+          %j = phi i64 [ %first, %entry ], [ %j.next, %latch ]
+          %down = phi i64 [ %end, %entry ], [ %down.next, %latch ]
+          %rest = phi i64 [ %wide, %entry ], [ %rest.next, %latch ]
+          %best = phi i64 [ %first, %entry ], [ %best.next, %latch ]
+          %p = phi ptr [ %start, %entry ], [ %p.next, %latch ]
+          %far = phi ptr [ %start, %entry ], [ %far.next, %latch ]
+          {blocks}
+          br label %latch
+        latch: %k.short = trunc i64 %k to i32
+          store i32 %k.short, ptr %to
+          %there = getelementptr i32, ptr %to, i64 2
+          store i32 %k.short, ptr %there
+          %x = load i32, ptr %p
+          %is_more = icmp ugt i32 %x, 1000000000
+          %best.next = select i1 %is_more, i64 %k, i64 %best
+          %k.next = add i64 %k, 1
+          %j.next = add i64 %j, %more
+          %down.next = add i64 %down, -1
+          %rest.next = sub i64 %rest, %more
+          %p.next = getelementptr i32, ptr %p, i64 1
+          %far.next = getelementptr i32, ptr %far, i64 %more
+          {latch}
+          {jump}
+        out: store volatile i32 %k.short, ptr %to
+          ret void
+        {outs}
+        panic: call void @__rust_ptx_panic_with_1(i64 %k)
+          unreachable
+        }}"
+    ))
+}
+
+#[test]
+fn several_ends_are_met_in_the_same_round() {
+    do_the_same(
+        several_ends,
+        |context, module, machine| split(context, module, machine).unwrap(),
+        |before, after| after.matches("store").count() > before.matches("store").count(),
+    );
+}
+
+#[test]
+fn rounds_that_are_counted_are_as_many() {
+    do_the_same(
+        several_ends,
+        |context, module, machine| count(context, module, machine).unwrap(),
+        |before, after| after.matches("phi").count() > before.matches("phi").count(),
     );
 }

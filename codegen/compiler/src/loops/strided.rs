@@ -23,7 +23,7 @@ use crate::llvm::{self, BasicValue, BasicValueEnum, Context, InstructionOpcode, 
 use crate::settled;
 
 use super::branches::integer;
-use super::checks::{Check, Shape};
+use super::checks::{Check, Number, Shape};
 use super::counters::is_not_0;
 use super::limits::Limit;
 use super::natural::{self, Graph};
@@ -76,15 +76,16 @@ fn proof<'ctx>(shape: &Shape<'_, 'ctx>, check: &Check<'ctx>) -> Option<()> {
 
 /// How often a loop runs that counts down to 0.
 fn rounds<'ctx>(shape: &Shape<'_, 'ctx>) -> Option<IntValue<'ctx>> {
-    if !shape.until_equal || shape.bound.get_zero_extended_constant() != Some(0) {
+    let Number { counter, bound, until_equal } = shape.number()?;
+    if !until_equal || bound.get_zero_extended_constant() != Some(0) {
         return None;
     }
-    let less = shape.counter.as_instruction_value().filter(|less| less.get_opcode() == InstructionOpcode::Add)?;
+    let less = counter.as_instruction_value().filter(|less| less.get_opcode() == InstructionOpcode::Add)?;
     let more =
         integer(less, 0).filter(|_| integer(less, 1).and_then(|one| one.get_sign_extended_constant()) == Some(-1))?;
     let (first, step) = shape.counted(more)?;
     let (_, next) = shape.found.incoming(more)?;
-    (step.get_sign_extended_constant() == Some(-1) && next == BasicValueEnum::from(shape.counter)).then_some(first)
+    (step.get_sign_extended_constant() == Some(-1) && next == BasicValueEnum::from(counter)).then_some(first)
 }
 
 #[cfg(test)]

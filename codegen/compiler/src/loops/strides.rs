@@ -8,25 +8,28 @@
 //!               br i1 (icmp ult i64 %round, %rounds), label %loop, label %end      ; a division before the loop
 //! ```
 //!
-//! A grid-stride loop, and `iter().skip(first).step_by(step)`: LLVM unrolls neither, because it would have to divide to know
-//! how often they go on, and may not see that they end. nvcc divides. Two forms are known:
+//! A grid-stride loop, `iter().skip(first).step_by(step)` and `chunks_exact(n)`: LLVM unrolls none of them, because it would
+//! have to divide to know how often they go on, and may not see that they end. nvcc divides. Two forms are known:
 //!
 //! - The next index is compared with a bound. Where `%n + %step` would overflow, or the step is 0, the index may jump over
 //!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted. A constant step LLVM
 //!   counts by itself, but not where the loop checks an index: then the twin is what [`super::checks`] and
 //!   [`super::batches`] look for (`while j < end { …; j += 32 }`).
 //! - What is left of a slice, in elements or in bytes, is compared with the step less one, or with the step itself. It shrinks
-//!   by the step while it is not smaller, so it never wraps, and is divided by the step.
+//!   by the step while it is not smaller, so it never wraps, and is divided by the step. Where it is compared with the step
+//!   itself (`chunks_exact`), a step of 0 would never end it, and the loop as it was runs.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
-    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, PointerValue, TargetMachine, Unroll,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
 };
 use crate::settled;
 
+use super::addresses::moves;
 use super::branches::{Branch, has_checks, integer, is_convergent};
+use super::limits::order;
 use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
@@ -75,8 +78,10 @@ struct Stride<'a, 'ctx> {
 enum Form<'ctx> {
     /// It goes on while this, which grows by the step, is below the bound.
     Below { next: IntValue<'ctx>, bound: IntValue<'ctx> },
-    /// It goes on while this, which shrinks by the step, is not below the step.
+    /// It goes on while this, which shrinks by the step, is not below the step; not at all where the step is 0.
     Left(IntValue<'ctx>),
+    /// The same, but it never ends where the step is 0.
+    Rest(IntValue<'ctx>),
 }
 
 impl<'a, 'ctx> Stride<'a, 'ctx> {
@@ -87,6 +92,12 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
         let goes_on = branch.then == found.head;
         if goes_on == (branch.other == found.head) {
             return None;
+        }
+        if let Some((step, left, false)) = order(&branch, goes_on)
+            && !step.is_const()
+            && is_step_of_difference(found, left, step)
+        {
+            return Some(Self { found, before, latch, goes_on, step, form: Form::Rest(left) });
         }
         let (small, large) = match (branch.predicate, goes_on) {
             (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => (branch.left, branch.right),
@@ -118,12 +129,6 @@ fn before_constant(value: IntValue<'_>) -> Option<IntValue<'_>> {
     Some(value.get_type().const_int(number - 1, false))
 }
 
-/// Which of a loop's blocks an instruction is in, and which of the block's instructions it is.
-fn place<'ctx>(found: &Loop<'ctx>, instruction: InstructionValue<'ctx>) -> Option<(usize, usize)> {
-    let block = found.blocks.iter().position(|block| instruction.get_parent() == Some(*block))?;
-    Some((block, found.blocks[block].get_instructions().position(|other| other == instruction)?))
-}
-
 /// What is added to a phi of the head to make its next value, if that does not change.
 fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
     let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
@@ -133,6 +138,15 @@ fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValu
         .position(|part| found.incoming(*part).is_some_and(|(_, value)| value == BasicValueEnum::from(next)))?;
     let step = parts[1 - phi];
     found.is_invariant(step.into()).then_some(step)
+}
+
+/// Whether a number is a phi of the head less a step, and the phi's next value.
+fn is_step_of_difference<'ctx>(found: &Loop<'ctx>, left: IntValue<'ctx>, step: IntValue<'ctx>) -> bool {
+    left.as_instruction_value().is_some_and(|from| {
+        let phi = integer(from, 0).filter(|_| from.get_opcode() == InstructionOpcode::Sub);
+        let next = phi.and_then(|phi| Some(found.incoming(phi)?.1));
+        next == Some(left.into()) && integer(from, 1) == Some(step) && found.is_invariant(step.into())
+    })
 }
 
 /// By how much what is left of a slice shrinks, if that is one more than `less`, with which it is compared.
@@ -154,27 +168,6 @@ fn step_of_rest<'ctx>(found: &Loop<'ctx>, less: IntValue<'ctx>, left: IntValue<'
     let (from, moved) = moves(found, next)?;
     let [(by, step)] = moved[..] else { return None };
     (from == phi && by == size && is_one_less(less, step)).then_some(step)
-}
-
-/// The phi of the head from which a pointer is computed, and what is added to it: elements of so many bytes.
-fn moves<'ctx>(
-    found: &Loop<'ctx>,
-    pointer: PointerValue<'ctx>,
-) -> Option<(PointerValue<'ctx>, Vec<(u64, IntValue<'ctx>)>)> {
-    let mut at = pointer;
-    let mut moved = Vec::new();
-    for _ in 0..MOST_STEPS {
-        if found.incoming(at).is_some() {
-            return Some((at, moved));
-        }
-        let (base, size, index) = llvm::element_of(at.as_instruction_value()?)?;
-        if !found.is_invariant(index.into()) {
-            return None;
-        }
-        moved.push((size, index));
-        at = base;
-    }
-    None
 }
 
 /// Whether a value is one less than another.
@@ -210,27 +203,43 @@ impl<'ctx> Stage<'_, 'ctx> {
                 let rounds = self.divided(left, step)?;
                 self.until(found.head, *latch, rounds)
             }
+            Form::Rest(left) => {
+                let Some(left) = self.at_first(left.into(), MOST_STEPS) else { return Ok(()) };
+                let left = llvm::build_freeze(&self.builder, left.into_int_value());
+                let fits = self.builder.build_int_compare(IntPredicate::NE, step, step.get_type().const_zero(), "")?;
+                let rounds = self.divided(left, step)?;
+                self.twin(fits, rounds, None)
+            }
             Form::Below { next, bound } => {
                 let next_sum = next.as_instruction_value();
                 let Some(next) = self.at_first(next.into(), MOST_STEPS) else { return Ok(()) };
                 let next = llvm::build_freeze(&self.builder, next.into_int_value());
                 let bound = llvm::build_freeze(&self.builder, bound);
                 let (fits, rounds) = self.rounds(next, bound, step)?;
-                let copies = llvm::copy_blocks(self.context, self.function, &found.blocks);
-                self.builder.position_before(&end);
-                self.builder.build_conditional_branch(fits, copies[0], found.head)?;
-                end.erase_from_basic_block();
-                llvm::set_unroll(self.context, &found.jumps_back(), Unroll::None);
-                let Some(at) = found.blocks.iter().position(|block| block == latch) else { return Ok(()) };
-                let sum = next_sum
-                    .and_then(|sum| place(found, sum))
-                    .and_then(|(block, at)| copies[block].get_instructions().nth(at));
-                // The last index is less than a step above the bound.
-                sum.into_iter().for_each(llvm::set_no_unsigned_wrap);
-                llvm::forget_loop(self.context, &copies[at].get_terminator().into_iter().collect::<Vec<_>>());
-                self.until(copies[0], copies[at], rounds)
+                self.twin(fits, rounds, next_sum)
             }
         }
+    }
+
+    /// Writes the loop that is counted, for where that is known to be the same; there, a sum does not overflow.
+    fn twin(
+        &self,
+        fits: IntValue<'ctx>,
+        rounds: IntValue<'ctx>,
+        sum: Option<InstructionValue<'ctx>>,
+    ) -> Result<(), BuilderError> {
+        let Stride { found, before, latch, .. } = self.stride;
+        let at = found.blocks.iter().position(|block| block == latch);
+        let (Some(end), Some(at)) = (before.get_terminator(), at) else { return Ok(()) };
+        let copies = llvm::copy_blocks(self.context, self.function, &found.blocks);
+        self.builder.position_before(&end);
+        self.builder.build_conditional_branch(fits, copies[0], found.head)?;
+        end.erase_from_basic_block();
+        llvm::set_unroll(self.context, &found.jumps_back(), Unroll::None);
+        // The last index is less than a step above the bound.
+        sum.and_then(|sum| found.copy_of(&copies, sum)).into_iter().for_each(llvm::set_no_unsigned_wrap);
+        llvm::forget_loop(self.context, &copies[at].get_terminator().into_iter().collect::<Vec<_>>());
+        self.until(copies[0], copies[at], rounds)
     }
 
     /// How often a loop goes on whose next index is below a bound, and whether that is so: no index overflows.
@@ -377,6 +386,32 @@ mod tests {
         );
         assert_eq!((ir.matches("udiv i64").count(), ir.matches("load i32").count()), (1, 1), "{ir}");
         assert!(ir.contains("icmp ne i64") && ir.contains("llvm.umax.i64"), "{ir}");
+    }
+
+    #[test]
+    fn whole_parts_of_a_slice_are_counted() {
+        let body = |predicate: &str, left: &str| {
+            format!(
+                "entry: br label %loop
+                loop: %p = phi ptr [ %data, %entry ], [ %next, %loop ]
+                  %rest = phi i64 [ %n, %entry ], [ {left}, %loop ]
+                  %sum = phi i32 [ 0, %entry ], [ %more, %loop ]
+                  %x = load i32, ptr %p
+                  %more = add i32 %sum, %x
+                  %next = getelementptr i32, ptr %p, i64 %step
+                  %less = sub i64 %rest, %step
+                  %go = icmp {predicate} i64 %step, {left}
+                  br i1 %go, label %loop, label %end
+                end: ret i32 %more"
+            )
+        };
+        let ir = counted(&body("ule", "%less"));
+        // A step of 0 would never end it.
+        assert_eq!((ir.matches("udiv i64").count(), ir.matches("load i32").count()), (1, 2), "{ir}");
+        assert!(ir.contains("icmp ne i64 %"), "{ir}");
+        for (predicate, left) in [("ult", "%less"), ("uge", "%less"), ("ule", "%rest"), ("sle", "%less")] {
+            assert!(!counted(&body(predicate, left)).contains("udiv"), "{predicate} {left}");
+        }
     }
 
     #[test]

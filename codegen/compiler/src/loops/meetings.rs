@@ -1,0 +1,106 @@
+//! Where a loop ends that compares addresses.
+//!
+//! ```text
+//! loop:   %p = phi ptr [ %row, %before ], [ %next, %inside ]                 ; `for (k, a) in row.iter().enumerate()`
+//!         br i1 (icmp ult i64 %k, %len), label %inside, label %panic                  ; `b[k]`
+//! inside: %next = getelementptr inbounds nuw i8, ptr %p, i64 4
+//!         br i1 (icmp eq ptr %next, %behind), label %end, label %loop                 ; %row and so many elements
+//! ```
+//!
+//! An iterator of a slice keeps a pointer to its next element and one behind its last. Of a loop that ends by nothing else,
+//! LLVM counts the rounds by itself; where an index is checked, [`super::checks`] and [`super::batches`] ask for it. Here the
+//! loop ends in round `(%behind - %row - 4) / 4`.
+//!
+//! **Why it is right.** Where the step is a power of two, and where the loop begins and ends are whole steps behind one
+//! address, the addresses are the same in that round, and in no round before, whatever wraps around. Where it is not, each
+//! step says that nothing wraps around; were it otherwise, what the loop compares would mean nothing.
+
+use crate::llvm::{
+    self, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionOpcode, InstructionValue, IntType, IntValue,
+    PointerValue,
+};
+
+use super::addresses::Walk;
+use super::branches::integer;
+use super::natural::Loop;
+
+/// How many steps there may be from one address to where a loop begins or ends.
+const MOST_STEPS: usize = 4;
+
+/// An address that grows in every round until it is another one.
+pub struct Meeting<'ctx> {
+    walk: Walk<'ctx>,
+    behind: PointerValue<'ctx>,
+    /// Bytes of a step.
+    step: u64,
+}
+
+impl<'ctx> Meeting<'ctx> {
+    /// Of a comparison of addresses.
+    pub fn of(found: &Loop<'ctx>, compared: InstructionValue<'ctx>) -> Option<Self> {
+        let pointers = [pointer(compared, 0)?, pointer(compared, 1)?];
+        let (at, behind) = match pointers.map(|pointer| found.is_invariant(pointer.into())) {
+            [false, true] => (pointers[0], pointers[1]),
+            [true, false] => (pointers[1], pointers[0]),
+            _ => return None,
+        };
+        let walk = Walk::of(found, at)?;
+        let (ahead, step) = walk.constants()?;
+        let is_up = (1..=i64::MAX.cast_unsigned()).contains(&step) && ahead.is_multiple_of(step);
+        let is_met = is_up && (step.is_power_of_two() || walk.goes_up()) && {
+            let (from, to) = (bases(walk.first(), step), bases(behind, step));
+            from.iter().any(|base| to.contains(base))
+        };
+        is_met.then_some(Self { walk, behind, step })
+    }
+
+    /// In which round they meet, the first of which is 0.
+    pub fn round(&self, builder: &Builder<'ctx>, word: IntType<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let behind = builder.build_ptr_to_int(self.behind, word, "")?;
+        let (at, _) = self.walk.affine(builder, word)?;
+        let way = builder.build_int_sub(behind, at, "")?;
+        builder.build_int_unsigned_div(way, word.const_int(self.step, false), "")
+    }
+}
+
+fn pointer(from: InstructionValue<'_>, index: u32) -> Option<PointerValue<'_>> {
+    match from.get_operand(index)?.value()? {
+        BasicValueEnum::PointerValue(pointer) => Some(pointer),
+        _ => None,
+    }
+}
+
+/// An address, and those that it is a whole number of steps behind.
+fn bases<'ctx>(pointer: PointerValue<'ctx>, step: u64) -> Vec<PointerValue<'ctx>> {
+    let mut all = vec![pointer];
+    let below = |at: PointerValue<'ctx>| {
+        let from = at.as_instruction_value()?;
+        let (base, size, index) = llvm::element_of(from)?;
+        let may_wrap = step.is_power_of_two();
+        let is_whole = size.is_multiple_of(step) || is_multiple(index, step / gcd(size, step), may_wrap);
+        let is_known = index.get_type().get_bit_width() == 64 && (may_wrap || llvm::is_in_bounds_above(from));
+        (is_whole && is_known).then_some(base)
+    };
+    while let Some(base) = all.last().and_then(|at| below(*at)).filter(|_| all.len() <= MOST_STEPS) {
+        all.push(base);
+    }
+    all
+}
+
+/// Whether a number is a multiple of another.
+fn is_multiple(number: IntValue<'_>, of: u64, may_wrap: bool) -> bool {
+    if let Some(number) = number.get_zero_extended_constant() {
+        return number.is_multiple_of(of);
+    }
+    let Some(from) = number.as_instruction_value() else { return false };
+    let Some(constant) = integer(from, 1).and_then(IntValue::get_zero_extended_constant) else { return false };
+    match from.get_opcode() {
+        InstructionOpcode::Shl => of.is_power_of_two() && constant < 64 && (1_u64 << constant).is_multiple_of(of),
+        InstructionOpcode::Mul => (may_wrap || llvm::has_no_unsigned_wrap(from)) && constant.is_multiple_of(of),
+        _ => false,
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
