@@ -47,24 +47,28 @@ type Part<'ctx> = (InstructionValue<'ctx>, u32);
 
 /// Removes what others imply in a kernel that has two copies, and says whether there was something.
 pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Result<bool> {
+    let (Some(first), Some(narrow)) = (kernel.get_first_basic_block(), narrow_copy(kernel)) else { return Ok(false) };
     let graph = Graph::of(kernel);
-    let given = HashMap::new();
-    let same = HashMap::new();
-    let ranges = Ranges::of_function(&graph, &given, &same);
-    let Some(narrow) = narrow_copy(kernel) else { return Ok(false) };
-    let is_in_copy = |block: &BasicBlock<'ctx>| graph.is_reached_by_way_of(*block, narrow);
-    let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_in_copy).collect();
-    let find = |areas: &[Area<'ctx>]| -> Vec<Part<'ctx>> {
-        let mut numbers = Numbers::new(kernel, &ranges);
+    let (given, same) = (HashMap::new(), HashMap::new());
+    // Nothing is known of one copy by the other.
+    let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
+    let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
+    let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
+    let mut numbers = Numbers::new(kernel, &ranges);
+    let mut find = |blocks: &[BasicBlock<'ctx>], areas: &[Area<'ctx>]| -> Vec<Part<'ctx>> {
         blocks.iter().flat_map(|block| implied(*block, &graph, &ranges, &mut numbers, areas)).collect()
     };
-    let mut gone = find(&[]);
-    let covered: Vec<Area<'ctx>> = areas(kernel)
-        .into_iter()
-        .filter(|area| joined_checks(&find(&[*area]), area[0]) >= joined_checks(&gone, area[0]) + FEWEST_COVERED)
-        .collect();
+    let mut gone = find(&blocks[1..], &[]);
+    let mut covered = areas(kernel);
+    covered.retain(|area| {
+        let count = |parts: &[Part<'ctx>]| parts.iter().filter(|part| is_joined_check(part, area[0])).count();
+        let wanted = count(&gone) + FEWEST_COVERED;
+        let of_block = |block: &BasicBlock<'ctx>| count(&parts(*block));
+        let asking: Vec<_> = blocks.iter().copied().filter(|block| of_block(block) > 0).collect();
+        asking.iter().map(of_block).sum::<usize>() >= wanted && count(&find(&asking, &[*area])) >= wanted
+    });
     if !covered.is_empty() {
-        gone = find(&covered);
+        gone = find(&blocks[1..], &covered);
         test_areas(context, kernel, &covered)
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot test an area: {error}")))?;
     }
@@ -74,11 +78,10 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     Ok(!gone.is_empty())
 }
 
-/// How many of some parts check indices of this length, and are asked with others: what stands alone asks again where one of
-/// those has failed.
-fn joined_checks<'ctx>(parts: &[Part<'ctx>], len: IntValue<'ctx>) -> usize {
-    let is_one = |part: &&Part<'ctx>| part.0.get_opcode() != Op::Br && check(**part).is_some_and(|(_, of)| of == len);
-    parts.iter().filter(is_one).count()
+/// Whether a part checks an index of this length, and is asked with others: what stands alone asks again where one of those
+/// has failed.
+fn is_joined_check<'ctx>(part: &Part<'ctx>, len: IntValue<'ctx>) -> bool {
+    part.0.get_opcode() != Op::Br && check(*part).is_some_and(|(_, of)| of == len)
 }
 
 /// Where the copy with indices of 32 bits begins, if only the test leads there.
@@ -132,6 +135,15 @@ fn test_areas<'ctx>(
     Ok(())
 }
 
+/// The parts of a block's condition.
+fn parts(block: BasicBlock<'_>) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    if let Some(end) = block.get_terminator().filter(|end| llvm::branch_targets(*end).is_some()) {
+        collect((end, 0), &mut parts, MOST_STEPS);
+    }
+    parts
+}
+
 /// The parts of a block's condition that others imply.
 fn implied<'ctx>(
     block: BasicBlock<'ctx>,
@@ -140,11 +152,7 @@ fn implied<'ctx>(
     numbers: &mut Numbers<'_, '_, 'ctx>,
     areas: &[Area<'ctx>],
 ) -> Vec<Part<'ctx>> {
-    let Some(end) = block.get_terminator().filter(|end| llvm::branch_targets(*end).is_some()) else {
-        return Vec::new();
-    };
-    let mut parts = Vec::new();
-    collect((end, 0), &mut parts, MOST_STEPS);
+    let parts = parts(block);
     let checks: Vec<Part<'ctx>> = parts.iter().copied().filter(|part| check(*part).is_some()).collect();
     let is_number = |(user, at): &Part<'ctx>| integer(*user, *at).is_some_and(|part| numbers.contain(part));
     if checks.is_empty() || parts.len() > MOST_PARTS || !parts.iter().all(is_number) {

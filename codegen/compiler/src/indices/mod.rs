@@ -81,7 +81,7 @@ const BITS_OF_A_LENGTH: u32 = 30;
 const BITS_OF_A_FACTOR: u32 = 15;
 
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again.
-const CLEAN: &str = "function(instsimplify,early-cse,simplifycfg,adce)";
+const CLEAN: &str = "instsimplify,early-cse,simplifycfg,adce";
 
 /// Copies the kernels that gain from it.
 pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine, arch: Arch) -> Result<()> {
@@ -94,22 +94,18 @@ pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Tar
         })?;
         copied.extend(has_copy.then_some(kernel));
     }
-    if !copied.is_empty() {
-        clean(module, machine)?;
+    for kernel in copied {
+        clean(kernel, machine)?;
+        if implied::remove(context, kernel)? {
+            clean(kernel, machine)?;
+        }
+        registers::limit(context, kernel, arch);
     }
-    let mut has_fewer_checks = false;
-    for kernel in &copied {
-        has_fewer_checks |= implied::remove(context, *kernel)?;
-    }
-    if has_fewer_checks {
-        clean(module, machine)?;
-    }
-    copied.into_iter().for_each(|kernel| registers::limit(context, kernel, arch));
     Ok(())
 }
 
-fn clean(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
-    llvm::run_passes(module, machine, CLEAN)
+fn clean(kernel: FunctionValue<'_>, machine: &TargetMachine) -> Result<()> {
+    llvm::run_passes_on_function(kernel, machine, CLEAN)
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")).into())
 }
 
@@ -131,7 +127,8 @@ fn narrow_one<'ctx>(
     let same = numbers.iter().flat_map(Number::told_by).collect();
     // First with the weaker demand on what the kernel is given.
     let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
-    for bits_of_a_factor in [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR] {
+    let has_factors = numbers.iter().any(|number| !number.is_length());
+    for bits_of_a_factor in [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR].into_iter().take(if has_factors { 2 } else { 1 }) {
         let limits: Limits<'ctx> = numbers
             .iter()
             .map(|number| (*number, if number.is_length() { BITS_OF_A_LENGTH } else { bits_of_a_factor }))

@@ -21,20 +21,22 @@ pub struct Numbers<'a, 'b, 'ctx> {
     ranges: &'a Ranges<'b, 'ctx>,
     /// Of a phi that is being looked at it is taken for granted: what means nothing begins somewhere.
     seen: HashMap<InstructionValue<'ctx>, bool>,
+    /// What has been seen for the question that is being asked.
+    new: Vec<InstructionValue<'ctx>>,
 }
 
 impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
     pub fn new(function: FunctionValue<'ctx>, ranges: &'a Ranges<'b, 'ctx>) -> Self {
-        Self { function, ranges, seen: HashMap::new() }
+        Self { function, ranges, seen: HashMap::new(), new: Vec::new() }
     }
 
     /// Whether a value is one.
     pub fn contain(&mut self, value: IntValue<'ctx>) -> bool {
-        let known = self.seen.clone();
+        self.new.clear();
         let is_number = self.look(value.into());
         // What was taken for granted on the way to something else is not known.
         if !is_number {
-            self.seen = known;
+            self.new.iter().for_each(|from| _ = self.seen.remove(from));
         }
         is_number
     }
@@ -51,6 +53,7 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
             return false;
         }
         self.seen.insert(from, true);
+        self.new.push(from);
         let is_number = match from.get_opcode() {
             Op::Freeze => true,
             Op::Load => llvm::is_load_of_number(from),

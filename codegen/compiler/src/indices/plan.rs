@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::llvm::{
-    self, AnyTypeEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    IntPredicate, IntValue, Use,
+    self, AnyTypeEnum, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntPredicate, IntValue, Use,
 };
 use crate::loops::{Graph, Loop};
 
-use super::ranges::{Facts, Interval, Ranges, integer, is_bool};
+use super::ranges::{Facts, Interval, Ranges, decide, integer, is_bool};
 
 /// How many conditions are looked through above a comparison.
 const MOST_CONDITIONS: u32 = 4;
@@ -68,9 +68,8 @@ impl<'ctx> Plan<'ctx> {
         let reached = graph.by_dominance();
         let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0 };
         for block in kernel.get_basic_blocks().into_iter().filter(|block| reached.contains(block)) {
-            let facts = ranges.facts(block);
             for instruction in block.get_instructions() {
-                plan.extend(instruction, &facts, ranges);
+                plan.extend(instruction, block, ranges);
                 plan.compare(instruction, ranges);
             }
         }
@@ -84,7 +83,7 @@ impl<'ctx> Plan<'ctx> {
     }
 
     /// Replaces operands by what has 32 bits.
-    fn extend(&mut self, user: InstructionValue<'ctx>, facts: &Facts<'ctx>, ranges: &Ranges<'_, 'ctx>) {
+    fn extend(&mut self, user: InstructionValue<'ctx>, block: BasicBlock<'ctx>, ranges: &Ranges<'_, 'ctx>) {
         if is_arithmetic(user) || matches!(user.get_opcode(), Op::ICmp | Op::Freeze) || is_assumption(user) {
             return;
         }
@@ -99,10 +98,10 @@ impl<'ctx> Plan<'ctx> {
                     self.form(value, ranges);
                     self.changes.push(Change { user, index, new: New::Extended(value) });
                 }
-            } else if is_converted(user, ranges.of(value, facts)) {
+            } else if is_converted(user, ranges.in_block(value, block)) {
                 self.form(value, ranges);
                 self.changes.push(Change { user, index, new: New::Converted(value) });
-            } else if ranges.of(value, facts).is_narrow() || is_narrow_in_use(user, value, ranges) {
+            } else if ranges.in_block(value, block).is_narrow() || is_narrow_in_use(user, value, ranges) {
                 self.form(value, ranges);
                 self.changes.push(Change { user, index, new: New::Extended(value) });
             }
@@ -120,9 +119,10 @@ impl<'ctx> Plan<'ctx> {
             };
             let (Some(left), Some(right)) = (integer(comparison, 0), integer(comparison, 1)) else { continue };
             let Some(facts) = facts_of_use(user, index, ranges) else { continue };
-            if let Some(holds) = ranges.decide(comparison, &facts) {
+            let (a, b) = (ranges.of(left, &facts), ranges.of(right, &facts));
+            if let Some(holds) = decide(comparison, a, b) {
                 self.changes.push(Change { user, index, new: New::Decided(holds) });
-            } else if is_told_by_lower(comparison, ranges.of(left, &facts), ranges.of(right, &facts)) {
+            } else if is_told_by_lower(comparison, a, b) {
                 self.form(left, ranges);
                 self.form(right, ranges);
                 self.changes.push(Change { user, index, new: New::Compared(comparison) });
@@ -138,8 +138,8 @@ impl<'ctx> Plan<'ctx> {
             if value.get_type().get_bit_width() != 64 || self.forms.contains_key(&from) {
                 continue;
             }
-            let facts = from.get_parent().map(|block| ranges.facts(block)).unwrap_or_default();
-            let form = form_of(from, value, &facts, ranges);
+            let Some(block) = from.get_parent() else { continue };
+            let form = form_of(from, value, block, ranges);
             self.forms.insert(from, form);
             if form != Form::Cut {
                 pending.extend(llvm::value_operands(from).filter_map(|(_, operand)| match operand {
@@ -237,7 +237,7 @@ fn is_narrow_in_use<'ctx>(user: InstructionValue<'ctx>, index: IntValue<'ctx>, r
             match (user.get_opcode(), user.get_parent()) {
                 _ if looks > MOST_LOOKS => return false,
                 (Op::GetElementPtr, _) => pending.push(user),
-                (Op::Load | Op::Store, Some(block)) if ranges.of(index, &ranges.facts(block)).is_narrow() => {}
+                (Op::Load | Op::Store, Some(block)) if ranges.in_block(index, block).is_narrow() => {}
                 _ => return false,
             }
         }
@@ -338,16 +338,16 @@ fn is_arithmetic(from: InstructionValue<'_>) -> bool {
 fn form_of<'ctx>(
     from: InstructionValue<'ctx>,
     value: IntValue<'ctx>,
-    facts: &Facts<'ctx>,
+    block: BasicBlock<'ctx>,
     ranges: &Ranges<'_, 'ctx>,
 ) -> Form {
-    let operand = |index| integer(from, index).map(|value| ranges.of(value, facts));
+    let operand = |index| integer(from, index).map(|value| ranges.in_block(value, block));
     let all = |is: fn(Interval) -> bool| [operand(0), operand(1)].into_iter().all(|range| range.is_some_and(is));
     match from.get_opcode() {
         _ if !is_arithmetic(from) => Form::Cut,
         Op::Add | Op::Sub | Op::Mul => {
-            let no_wrap = all(Interval::is_narrow) && ranges.of(value, facts).is_narrow();
-            let is_small = all(Interval::is_small) && ranges.of(value, facts).is_small();
+            let no_wrap = all(Interval::is_narrow) && ranges.in_block(value, block).is_narrow();
+            let is_small = all(Interval::is_small) && ranges.in_block(value, block).is_small();
             Form::Lower { no_wrap, no_unsigned_wrap: is_small && from.get_opcode() == Op::Mul }
         }
         Op::And | Op::Or | Op::Xor | Op::Select | Op::Phi | Op::ZExt | Op::SExt => Form::WRAPS,

@@ -4,7 +4,7 @@
 //! and without one for fewer. What an operation makes of intervals is computed exactly; if it does not fit into the type,
 //! nothing is known. Beside that count the branches that lead to a block, and the conditions that a `select` asks first.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use crate::intrinsics::dimensions;
@@ -93,6 +93,7 @@ pub struct Ranges<'a, 'ctx> {
     same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
     at: HashMap<BasicBlock<'ctx>, Facts<'ctx>>,
     looks: Cell<u32>,
+    found: RefCell<HashMap<(BasicBlock<'ctx>, IntValue<'ctx>), Interval>>,
 }
 
 impl<'a, 'ctx> Ranges<'a, 'ctx> {
@@ -101,8 +102,19 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         given: &'a HashMap<IntValue<'ctx>, Interval>,
         same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
     ) -> Self {
-        let mut ranges = Self { graph, given, same, at: HashMap::new(), looks: Cell::new(0) };
-        for block in graph.by_dominance() {
+        Self::of_blocks(graph, &graph.by_dominance(), given, same)
+    }
+
+    /// Those of some of its blocks, each behind the one that is on every way to it. Of others nothing is known.
+    pub fn of_blocks(
+        graph: &'a Graph<'ctx>,
+        blocks: &[BasicBlock<'ctx>],
+        given: &'a HashMap<IntValue<'ctx>, Interval>,
+        same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
+    ) -> Self {
+        let (at, looks, found) = (HashMap::new(), Cell::new(0), RefCell::default());
+        let mut ranges = Self { graph, given, same, at, looks, found };
+        for block in blocks.iter().copied() {
             ranges.looks.set(0);
             let mut facts = match graph.dominator(block) {
                 Some(above) => ranges.at.get(&above).cloned().unwrap_or_default(),
@@ -243,47 +255,27 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         }
     }
 
-    /// Whether a comparison holds, if that is the same for all numbers that its operands may be.
-    pub fn decide(&self, comparison: InstructionValue<'ctx>, facts: &Facts<'ctx>) -> Option<bool> {
-        self.looks.set(0);
-        self.decide_in(comparison, facts, MOST_STEPS)
-    }
-
-    pub(super) fn decide_in(
-        &self,
-        comparison: InstructionValue<'ctx>,
-        facts: &Facts<'ctx>,
-        steps: u32,
-    ) -> Option<bool> {
-        use IntPredicate as P;
-        if comparison.get_opcode() != Op::ICmp {
-            return None;
-        }
-        let (left, right) = (integer(comparison, 0)?, integer(comparison, 1)?);
-        let (a, b) = (self.look(left, facts, steps), self.look(right, facts, steps));
-        // Then the order is the same with and without a sign.
-        if a.low < 0 || b.low < 0 || is_signed_apart(left, a) || is_signed_apart(right, b) {
-            return None;
-        }
-        let less = |a: Interval, b: Interval, strict: i128| {
-            let always = a.high + strict <= b.low;
-            let never = a.low + strict > b.high;
-            (always || never).then_some(always)
-        };
-        match comparison.get_icmp_predicate()? {
-            P::ULT | P::SLT => less(a, b, 1),
-            P::ULE | P::SLE => less(a, b, 0),
-            P::UGT | P::SGT => less(b, a, 1),
-            P::UGE | P::SGE => less(b, a, 0),
-            P::EQ => (a.high < b.low || b.high < a.low).then_some(false),
-            P::NE => (a.high < b.low || b.high < a.low).then_some(true),
-        }
+    /// Whether a comparison holds, if that is the same for all numbers that its operands may be where these facts hold.
+    pub(super) fn decide(&self, comparison: InstructionValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Option<bool> {
+        let at = |index| integer(comparison, index).map(|value| self.look(value, facts, steps));
+        if comparison.get_opcode() == Op::ICmp { decide(comparison, at(0)?, at(1)?) } else { None }
     }
 
     /// Between which numbers a value lies, where these facts hold.
     pub fn of(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>) -> Interval {
         self.looks.set(0);
         self.look(value, facts, MOST_STEPS)
+    }
+
+    /// Between which numbers a value lies in a block.
+    pub fn in_block(&self, value: IntValue<'ctx>, block: BasicBlock<'ctx>) -> Interval {
+        if let Some(known) = self.found.borrow().get(&(block, value)) {
+            return *known;
+        }
+        let none = Facts::new();
+        let found = self.of(value, self.at.get(&block).unwrap_or(&none));
+        self.found.borrow_mut().insert((block, value), found);
+        found
     }
 
     pub(super) fn look(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Interval {
@@ -306,9 +298,11 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         if let Some(given) = self.given.get(&value) {
             range = range.meet(*given);
         }
-        let one = |value: &IntValue<'ctx>| self.same.get(value).copied().unwrap_or(*value);
-        let value = one(&value);
-        facts.iter().filter(|(known, _)| one(known) == value).fold(range, |range, (_, fact)| range.meet(*fact))
+        let meet = |range: Interval, (_, fact): &(IntValue<'ctx>, Interval)| range.meet(*fact);
+        match self.same.get(&value) {
+            None => facts.iter().filter(|(known, _)| *known == value).fold(range, meet),
+            one => facts.iter().filter(|(known, _)| self.same.get(known) == one).fold(range, meet),
+        }
     }
 
     /// What an instruction makes of the intervals of its operands, as if numbers had no end.
@@ -440,6 +434,29 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             Some(value) => is_signed_apart(value, range),
             None => true,
         })
+    }
+}
+
+/// Whether a comparison holds, if that is the same for all numbers of two intervals.
+pub fn decide(comparison: InstructionValue<'_>, a: Interval, b: Interval) -> Option<bool> {
+    use IntPredicate as P;
+    let (left, right) = (integer(comparison, 0)?, integer(comparison, 1)?);
+    // Then the order is the same with and without a sign.
+    if a.low < 0 || b.low < 0 || is_signed_apart(left, a) || is_signed_apart(right, b) {
+        return None;
+    }
+    let less = |a: Interval, b: Interval, strict: i128| {
+        let always = a.high + strict <= b.low;
+        let never = a.low + strict > b.high;
+        (always || never).then_some(always)
+    };
+    match comparison.get_icmp_predicate()? {
+        P::ULT | P::SLT => less(a, b, 1),
+        P::ULE | P::SLE => less(a, b, 0),
+        P::UGT | P::SGT => less(b, a, 1),
+        P::UGE | P::SGE => less(b, a, 0),
+        P::EQ => (a.high < b.low || b.high < a.low).then_some(false),
+        P::NE => (a.high < b.low || b.high < a.low).then_some(true),
     }
 }
 
