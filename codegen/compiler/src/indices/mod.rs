@@ -34,6 +34,7 @@
 
 mod halves;
 mod implied;
+mod intervals;
 mod numbers;
 mod parameters;
 mod places;
@@ -189,6 +190,8 @@ struct Number<'ctx> {
 enum Half {
     Low,
     High,
+    /// Some bits of the lower one.
+    OfLow,
 }
 
 impl<'ctx> Number<'ctx> {
@@ -280,6 +283,7 @@ fn users<'ctx>(param: IntValue<'ctx>) -> Vec<(IntValue<'ctx>, Option<Half>)> {
         let half = match (user.get_opcode(), constant) {
             (Op::LShr, Some(32)) => Some(Half::High),
             (Op::And, Some(0xffff_ffff)) => Some(Half::Low),
+            (Op::And, Some(mask)) if (0..1 << 32).contains(&mask) => Some(Half::OfLow),
             (Op::Trunc, None) if ty.get_bit_width() == 32 => Some(Half::Low),
             _ => None,
         };
@@ -309,7 +313,7 @@ fn are_small<'ctx>(
         for (number, _) in limits.iter().filter(|(number, limit)| (*limit, number.half.is_some()) == (bits, halves)) {
             let param = frozen[&number.param];
             let value = match number.half {
-                Some(Half::Low) => builder.build_int_truncate(param, context.i32_type(), "")?,
+                Some(Half::Low | Half::OfLow) => builder.build_int_truncate(param, context.i32_type(), "")?,
                 Some(Half::High) => {
                     let high = builder.build_right_shift(param, word.const_int(32, false), false, "")?;
                     builder.build_int_truncate(high, context.i32_type(), "")?
@@ -498,6 +502,10 @@ mod tests {
         };
         let ir = narrowed_text(&text("4294967295"));
         assert!(ir.contains("llvm.umin.i32") && ir.contains("llvm.usub.sat.i32") && ir.contains("32768"), "{ir}");
+        // Some bits of a half are none of the other.
+        let part = "%bits = and i64 %frozen, 4294967292\nstore volatile i64 %bits, ptr %to\n%row = mul";
+        let ir = narrowed_text(&text("4294967295").replace("%row = mul", part));
+        assert!(ir.contains("llvm.umin.i32") && ir.contains("32768"), "{ir}");
         // Of another part of the number nothing is known.
         let ir = narrowed_text(&text("1152921504606846975"));
         assert!(!ir.contains("llvm.umin.i32"), "{ir}");

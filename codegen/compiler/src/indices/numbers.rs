@@ -99,6 +99,9 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         if is_shift && (!is_shifted || promises == llvm::Promises::default()) {
             return is_shifted;
         }
+        if promises.unsigned && !promises.signed && !promises.other && from.get_opcode() == Op::Add {
+            return self.sum_fits_unsigned(from, &facts);
+        }
         let Some(one) = self.signed(first, &facts) else { return false };
         let (low, high) = match (from.get_opcode(), other) {
             (Op::Add, Some(Some(other))) => (one.low + other.low, one.high + other.high),
@@ -120,6 +123,14 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         let fits_signed = !promises.signed || -end <= low && high < end;
         let fits_unsigned = !promises.unsigned || is_unsigned && high < 2 * end;
         !promises.other && fits_signed && fits_unsigned
+    }
+
+    /// Whether a sum has no more bits than its parts, without a sign.
+    fn sum_fits_unsigned(&self, sum: InstructionValue<'ctx>, facts: &Facts<'ctx>) -> bool {
+        let part =
+            |index| integer(sum, index).map(|part| (self.ranges.of(part, facts), part.get_type().get_bit_width()));
+        let (Some((one, bits)), Some((other, _))) = (part(0), part(1)) else { return false };
+        one.low >= 0 && other.low >= 0 && one.high + other.high < 1 << bits.min(64)
     }
 
     /// Between which numbers a value lies as one with a sign; none where that is not known.

@@ -61,18 +61,20 @@ pub struct Plan<'ctx> {
     pub changes: Vec<Change<'ctx>>,
     pub forms: HashMap<InstructionValue<'ctx>, Form>,
     gone: usize,
+    told: HashMap<(BasicBlock<'ctx>, IntValue<'ctx>), Facts<'ctx>>,
 }
 
 impl<'ctx> Plan<'ctx> {
     pub fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Self {
         let reached = graph.by_dominance();
-        let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0 };
+        let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0, told: HashMap::new() };
         for block in kernel.get_basic_blocks().into_iter().filter(|block| reached.contains(block)) {
             for instruction in block.get_instructions() {
                 plan.extend(instruction, block, ranges);
                 plan.compare(instruction, ranges);
             }
         }
+        plan.told.clear();
         plan.count(kernel, &graph.innermost());
         plan
     }
@@ -118,7 +120,7 @@ impl<'ctx> Plan<'ctx> {
                 continue;
             };
             let (Some(left), Some(right)) = (integer(comparison, 0), integer(comparison, 1)) else { continue };
-            let Some(facts) = facts_of_use(user, index, ranges) else { continue };
+            let Some(facts) = self.facts_of_use(user, index, ranges) else { continue };
             let (a, b) = (ranges.of(left, &facts), ranges.of(right, &facts));
             if let Some(holds) = decide(comparison, a, b) {
                 self.changes.push(Change { user, index, new: New::Decided(holds) });
@@ -148,6 +150,65 @@ impl<'ctx> Plan<'ctx> {
                 }));
             }
         }
+    }
+
+    /// What is known where a condition is used: in the user's block, and where others were asked before.
+    fn facts_of_use(
+        &mut self,
+        user: InstructionValue<'ctx>,
+        index: u32,
+        ranges: &Ranges<'_, 'ctx>,
+    ) -> Option<Facts<'ctx>> {
+        let block = user.get_parent()?;
+        let mut facts: Option<Facts<'ctx>> = None;
+        let (mut user, mut index) = (user, index);
+        for _ in 0..MOST_CONDITIONS {
+            if user.get_opcode() == Op::Select {
+                let asked = integer(user, 0)?;
+                let arms = (integer(user, 1), integer(user, 2));
+                if index == 1 && arms.1.is_some_and(|other| is_bool(other, false)) {
+                    match &mut facts {
+                        Some(facts) => ranges.learn(asked, true, facts),
+                        None => facts = Some(self.told(block, asked, ranges)),
+                    }
+                } else if index == 2 && arms.0.is_some_and(|other| is_bool(other, true)) {
+                    ranges.learn(asked, false, facts.get_or_insert_with(|| ranges.facts(block)));
+                }
+            }
+            // What only one place looks at is used there.
+            if !is_condition(user) {
+                break;
+            }
+            let value = llvm::result(user);
+            let users = llvm::uses(&value);
+            let [Use::Instruction(above)] = users[..] else { break };
+            if above.get_opcode() == Op::Phi || above.get_parent() != user.get_parent() {
+                break;
+            }
+            let Some((at, _)) = llvm::value_operands(above).find(|(_, operand)| *operand == value) else { break };
+            (user, index) = (above, at);
+        }
+        Some(facts.unwrap_or_else(|| ranges.facts(block)))
+    }
+
+    /// What is known in a block where a condition holds. Of conditions that are asked in turn each is looked at once.
+    fn told(&mut self, block: BasicBlock<'ctx>, asked: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Facts<'ctx> {
+        if let Some(known) = self.told.get(&(block, asked)) {
+            return known.clone();
+        }
+        let joined = asked.as_instruction_value().filter(|from| match from.get_opcode() {
+            Op::And => true,
+            Op::Select => integer(*from, 2).is_some_and(|other| is_bool(other, false)),
+            _ => false,
+        });
+        let parts = joined.and_then(|from| integer(from, 0).zip(integer(from, 1)));
+        let (mut facts, last) = match parts {
+            Some((first, second)) => (self.told(block, first, ranges), second),
+            None => (ranges.facts(block), asked),
+        };
+        ranges.learn(last, true, &mut facts);
+        self.told.insert((block, asked), facts.clone());
+        facts
     }
 
     /// Counts what nobody needs any more.
@@ -191,36 +252,6 @@ impl<'ctx> Plan<'ctx> {
         let goes = new.iter().chain(&decided).filter(|from| !needed.contains(from)).map(weight).sum::<usize>();
         self.gone = goes.saturating_sub(new.iter().filter(|from| needed.contains(from)).map(weight).sum());
     }
-}
-
-/// What is known where a condition is used: in the user's block, and where others were asked before.
-fn facts_of_use<'ctx>(user: InstructionValue<'ctx>, index: u32, ranges: &Ranges<'_, 'ctx>) -> Option<Facts<'ctx>> {
-    let mut facts = ranges.facts(user.get_parent()?);
-    let (mut user, mut index) = (user, index);
-    for _ in 0..MOST_CONDITIONS {
-        if user.get_opcode() == Op::Select {
-            let asked = integer(user, 0)?;
-            let arms = (integer(user, 1), integer(user, 2));
-            if index == 1 && arms.1.is_some_and(|other| is_bool(other, false)) {
-                ranges.learn(asked, true, &mut facts);
-            } else if index == 2 && arms.0.is_some_and(|other| is_bool(other, true)) {
-                ranges.learn(asked, false, &mut facts);
-            }
-        }
-        // What only one place looks at is used there.
-        if !is_condition(user) {
-            break;
-        }
-        let value = llvm::result(user);
-        let users = llvm::uses(&value);
-        let [Use::Instruction(above)] = users[..] else { break };
-        if above.get_opcode() == Op::Phi || above.get_parent() != user.get_parent() {
-            break;
-        }
-        let Some((at, _)) = llvm::value_operands(above).find(|(_, operand)| *operand == value) else { break };
-        (user, index) = (above, at);
-    }
-    Some(facts)
 }
 
 /// Whether an address is used only where its index is narrow; elsewhere it may be any.

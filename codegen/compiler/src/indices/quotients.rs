@@ -62,7 +62,7 @@ impl<'ctx> Ranges<'_, 'ctx> {
                     Some(inner).filter(|inner| self.look(*inner, facts, steps).is_inside(fits))
                 }
                 (Op::Select, Some(condition)) => {
-                    let holds = condition.as_instruction_value().and_then(|of| self.decide(of, facts, steps));
+                    let holds = condition.as_instruction_value().and_then(|of| self.decide_in(of, facts, steps));
                     holds.and_then(|holds| integer(from, if holds { 1 } else { 2 }))
                 }
                 _ => None,

@@ -14,6 +14,9 @@ const MOST_FACTORS: usize = 5;
 /// How often an atom is written as others.
 const MOST_STEPS: usize = 24;
 
+/// How often an atom is written as others on all ways to what is wanted.
+const MOST_WAYS: u32 = 40;
+
 /// A number that is not negative, by its place in a list.
 pub type Atom = usize;
 
@@ -44,6 +47,10 @@ impl Product {
     fn factors(self) -> impl Iterator<Item = Atom> {
         let factor = move |at| (self.0 >> (at * BITS_OF_FACTOR)) as usize & ((1 << BITS_OF_FACTOR) - 1);
         (0..MOST_FACTORS).map(factor).take_while(|factor| *factor > 0).map(|factor| factor - 1)
+    }
+
+    fn contains(self, atom: Atom) -> bool {
+        self.factors().any(|factor| factor == atom)
     }
 
     fn times(self, other: Self) -> Option<Self> {
@@ -117,8 +124,7 @@ impl Sum {
 
     /// Has something else in the place of an atom.
     fn replace(&self, atom: Atom, with: &Self) -> Option<Self> {
-        let is_factor = |product: Product| product.factors().any(|factor| factor == atom);
-        let (written, kept): (Vec<_>, Vec<_>) = self.terms.iter().partition(|(product, _)| is_factor(*product));
+        let (written, kept): (Vec<_>, Vec<_>) = self.terms.iter().partition(|(product, _)| product.contains(atom));
         let mut sum = Self { terms: kept };
         for (product, times) in written {
             let others = product.factors().filter(|factor| *factor != atom);
@@ -181,6 +187,36 @@ impl Known {
             self.positive.push(with);
         }
         wanted.iter().all(|wanted| self.is_seen(wanted))
+    }
+
+    /// Whether all of these are seen not to be negative, if an atom is written as what it is above, and something is
+    /// subtracted of that. Of much that is known little is of use here, and an atom may be above several.
+    pub fn lead_to(mut self, wanted: &[Sum]) -> bool {
+        self.compare();
+        let says_more = |(_, rest): &(Atom, Sum)| rest.terms.iter().any(|(_, times)| *times > 0);
+        let above: Vec<(Atom, Sum)> = self.positive.iter().filter_map(Sum::above).filter(says_more).collect();
+        wanted.iter().all(|wanted| self.leads_to(wanted, &above, self.atoms, &mut { MOST_WAYS }))
+    }
+
+    fn leads_to(&self, wanted: &Sum, above: &[(Atom, Sum)], new: Atom, ways: &mut u32) -> bool {
+        if self.is_seen(wanted) {
+            return true;
+        }
+        let is_subtracted = |atom| wanted.terms.iter().any(|(product, times)| *times < 0 && product.contains(atom));
+        let is_added = |atom| wanted.terms.iter().any(|(product, times)| *times > 0 && product.contains(atom));
+        for (atom, rest) in above {
+            let is_of_use = rest.terms.iter().any(|(product, _)| product.factors().any(is_subtracted));
+            if !is_of_use || !is_added(*atom) || *ways == 0 {
+                continue;
+            }
+            *ways -= 1;
+            let with = Sum::atom(new).plus(rest, 1);
+            let written = with.and_then(|with| wanted.replace(*atom, &with));
+            if written.is_some_and(|written| self.leads_to(&written, above, new + 1, ways)) {
+                return true;
+            }
+        }
+        false
     }
 
     /// An atom that is above others, and where this is known.
