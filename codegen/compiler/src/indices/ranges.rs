@@ -150,6 +150,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     ) {
         use IntPredicate as P;
         let (a, b) = (self.look(left, facts, steps), self.look(right, facts, steps));
+        let known = facts.len();
         match predicate {
             P::EQ => {
                 know(left, a.meet(b), facts);
@@ -175,6 +176,23 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             P::SLE => less(true, 0, (left, a), (right, b), facts),
             P::SGT => less(true, 1, (right, b), (left, a), facts),
             P::SGE => less(true, 0, (right, b), (left, a), facts),
+        }
+        for (value, range) in facts.split_off(known) {
+            if range.low > 0 {
+                self.product(value, facts, steps);
+            }
+            facts.push((value, range));
+        }
+    }
+
+    /// Adds that no factor of a product is 0 that is not: `i < width * height`.
+    fn product(&self, product: IntValue<'ctx>, facts: &mut Facts<'ctx>, steps: u32) {
+        let Some(from) = product.as_instruction_value().filter(|from| from.get_opcode() == Op::Mul) else { return };
+        for factor in [integer(from, 0), integer(from, 1)].into_iter().flatten() {
+            let range = self.look(factor, facts, steps);
+            if range.low == 0 {
+                know(factor, range.meet(Interval::new(1, range.high)), facts);
+            }
         }
     }
 
@@ -575,6 +593,11 @@ mod tests {
         };
         assert_eq!(less(-8), (0, (1 << 32) - 9));
         assert_eq!(less(-9), (0, (1 << 32) - 1));
+        // No factor of what is above another number is 0.
+        let above = "%area = mul i64 %n, %len\n %ok = icmp ult i64 %any, %area";
+        let factor = |to: &str| range(&format!("{above}\n br i1 %ok, {to}\n yes: %x = add i64 %n, -1\n ret i64 %x"));
+        assert_eq!(factor(yes), (0, (1 << 15) - 2));
+        assert_eq!(factor("label %no, label %yes"), (-1, (1 << 15) - 2));
         // As a number with a sign, as in `(width as i32 - 1).clamp(0, …)`: it is not below 0, so the sum has not come round.
         let last = "icmp sgt i32 %y, -1\n %many = and i1 %c, %ok";
         let of_width = format!("%w = trunc i64 %n to i32\n %y = add i32 %w, -1\n %ok = {last}");
