@@ -9,7 +9,9 @@
 //! `checks` has joined the checks of a thread's neighbours. An index is a sum of products, and numbers are small in this copy;
 //! so of indices with one limit often only the largest need be compared, because the others are not negative. A point and six
 //! neighbours in a box had six comparisons for one. Where that takes it, the test before the copy also asks whether each slice
-//! is as long as the view has elements: on a torus no neighbour is always the largest.
+//! is as long as the view has elements: on a torus, or where neighbours are clamped into the view, no neighbour is always the
+//! largest. What else a branch asks goes where the numbers are seen to be so, as the assertion of `clamp` that its bounds are
+//! in order.
 //!
 //! **Why it is right.** All parts of a condition are numbers: none comes from what LLVM may leave undefined (`numbers.rs`). So
 //! the condition holds exactly if each part does, in any order, and a part may go that is shown to hold wherever the parts that
@@ -47,24 +49,28 @@ type Part<'ctx> = (InstructionValue<'ctx>, u32);
 
 /// Removes what others imply in a kernel that has two copies, and says whether there was something.
 pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Result<bool> {
+    let (Some(first), Some(narrow)) = (kernel.get_first_basic_block(), narrow_copy(kernel)) else { return Ok(false) };
     let graph = Graph::of(kernel);
-    let given = HashMap::new();
-    let same = HashMap::new();
-    let ranges = Ranges::of_function(&graph, &given, &same);
-    let Some(narrow) = narrow_copy(kernel) else { return Ok(false) };
-    let is_in_copy = |block: &BasicBlock<'ctx>| graph.is_reached_by_way_of(*block, narrow);
-    let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_in_copy).collect();
-    let find = |areas: &[Area<'ctx>]| -> Vec<Part<'ctx>> {
-        let mut numbers = Numbers::new(kernel, &ranges);
+    let (given, same) = (HashMap::new(), HashMap::new());
+    // Nothing is known of one copy by the other.
+    let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
+    let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
+    let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
+    let mut numbers = Numbers::new(kernel, &ranges);
+    let mut find = |blocks: &[BasicBlock<'ctx>], areas: &[Area<'ctx>]| -> Vec<Part<'ctx>> {
         blocks.iter().flat_map(|block| implied(*block, &graph, &ranges, &mut numbers, areas)).collect()
     };
-    let mut gone = find(&[]);
-    let covered: Vec<Area<'ctx>> = areas(kernel)
-        .into_iter()
-        .filter(|area| joined_checks(&find(&[*area]), area[0]) >= joined_checks(&gone, area[0]) + FEWEST_COVERED)
-        .collect();
+    let mut gone = find(&blocks[1..], &[]);
+    let mut covered = areas(kernel);
+    covered.retain(|area| {
+        let count = |parts: &[Part<'ctx>]| parts.iter().filter(|part| is_joined_check(part, area[0])).count();
+        let wanted = count(&gone) + FEWEST_COVERED;
+        let of_block = |block: &BasicBlock<'ctx>| count(&parts(*block));
+        let asking: Vec<_> = blocks.iter().copied().filter(|block| of_block(block) > 0).collect();
+        asking.iter().map(of_block).sum::<usize>() >= wanted && count(&find(&asking, &[*area])) >= wanted
+    });
     if !covered.is_empty() {
-        gone = find(&covered);
+        gone = find(&blocks[1..], &covered);
         test_areas(context, kernel, &covered)
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot test an area: {error}")))?;
     }
@@ -74,11 +80,10 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     Ok(!gone.is_empty())
 }
 
-/// How many of some parts check indices of this length, and are asked with others: what stands alone asks again where one of
-/// those has failed.
-fn joined_checks<'ctx>(parts: &[Part<'ctx>], len: IntValue<'ctx>) -> usize {
-    let is_one = |part: &&Part<'ctx>| part.0.get_opcode() != Op::Br && check(**part).is_some_and(|(_, of)| of == len);
-    parts.iter().filter(is_one).count()
+/// Whether a part checks an index of this length, and is asked with others: what stands alone asks again where one of those
+/// has failed.
+fn is_joined_check<'ctx>(part: &Part<'ctx>, len: IntValue<'ctx>) -> bool {
+    part.0.get_opcode() != Op::Br && check(*part).is_some_and(|(_, of)| of == len)
 }
 
 /// Where the copy with indices of 32 bits begins, if only the test leads there.
@@ -132,6 +137,15 @@ fn test_areas<'ctx>(
     Ok(())
 }
 
+/// The parts of a block's condition.
+fn parts(block: BasicBlock<'_>) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    if let Some(end) = block.get_terminator().filter(|end| llvm::branch_targets(*end).is_some()) {
+        collect((end, 0), &mut parts, MOST_STEPS);
+    }
+    parts
+}
+
 /// The parts of a block's condition that others imply.
 fn implied<'ctx>(
     block: BasicBlock<'ctx>,
@@ -140,11 +154,7 @@ fn implied<'ctx>(
     numbers: &mut Numbers<'_, '_, 'ctx>,
     areas: &[Area<'ctx>],
 ) -> Vec<Part<'ctx>> {
-    let Some(end) = block.get_terminator().filter(|end| llvm::branch_targets(*end).is_some()) else {
-        return Vec::new();
-    };
-    let mut parts = Vec::new();
-    collect((end, 0), &mut parts, MOST_STEPS);
+    let parts = parts(block);
     let checks: Vec<Part<'ctx>> = parts.iter().copied().filter(|part| check(*part).is_some()).collect();
     let is_number = |(user, at): &Part<'ctx>| integer(*user, *at).is_some_and(|part| numbers.contain(part));
     if checks.is_empty() || parts.len() > MOST_PARTS || !parts.iter().all(is_number) {
@@ -152,7 +162,12 @@ fn implied<'ctx>(
     }
     let above = told_above(block, graph);
     let mut gone: Vec<Part<'ctx>> = Vec::new();
-    for part in checks {
+    // The others are cheap to ask, and tell more.
+    let others = parts.iter().copied().filter(|part| check(*part).is_none());
+    for part in checks.into_iter().chain(others) {
+        let Some(condition) = integer(part.0, part.1).and_then(|condition| condition.as_instruction_value()) else {
+            continue;
+        };
         let stay = parts.iter().filter(|other| **other != part && !gone.contains(other));
         let stay: Vec<IntValue<'ctx>> = stay.filter_map(|(user, at)| integer(*user, *at)).collect();
         let mut facts = ranges.facts(block);
@@ -164,9 +179,11 @@ fn implied<'ctx>(
             }
             follow(condition, true, &mut told, MOST_STEPS);
         }
-        let Some((index, len)) = check(part) else { continue };
-        let place = Place { ranges, facts, told, areas };
-        if place.implies(index, len, &mut Vec::new()) {
+        let is_implied = match check(part) {
+            Some((index, len)) => Place { ranges, facts, told, areas }.implies(index, len, &mut Vec::new()),
+            None => ranges.decide(condition, &facts) == Some(true),
+        };
+        if is_implied {
             gone.push(part);
         }
     }
@@ -237,7 +254,12 @@ mod tests {
     /// A kernel that has two copies, the first of which goes on to the block `inside`, with a position and a view's extents.
     fn kernel(inside: &str) -> String {
         format!(
-            "define ptx_kernel void @f(ptr %from, i64 %from.len, i64 %view, i32 noundef %x, i32 noundef %y, i32 %any) {{
+            "declare i32 @llvm.umin.i32(i32, i32)
+            declare i32 @llvm.usub.sat.i32(i32, i32)
+            declare i32 @llvm.smin.i32(i32, i32)
+            declare i32 @llvm.smax.i32(i32, i32)
+            declare i32 @llvm.umax.i32(i32, i32)
+            define ptx_kernel void @f(ptr %from, i64 %from.len, i64 %view, i32 noundef %x, i32 noundef %y, i32 %any) {{
               %any.len = freeze i64 %from.len
               %len = trunc i64 %any.len to i32
               %both = freeze i64 %view
@@ -343,6 +365,36 @@ mod tests {
     }
 
     #[test]
+    fn what_is_clamped_into_a_view_is_in_the_slice_that_covers_it() {
+        let clamped = "%y.last = add i32 %height, -1
+            %y.first = icmp ult i32 %y, 2
+            %y.less = add i32 %y, -2
+            %y.least = call i32 @llvm.umin.i32(i32 %y.less, i32 %y.last)
+            %y.above = select i1 %y.first, i32 0, i32 %y.least
+            %y.more = add i32 %y, 2
+            %y.below = call i32 @llvm.umin.i32(i32 %y.more, i32 %y.last)
+            %x.last = add i32 %width, -1
+            %x.less = call i32 @llvm.usub.sat.i32(i32 %x, i32 1)
+            %x.left = call i32 @llvm.umin.i32(i32 %x.less, i32 %x.last)
+            %x.next = add i32 %x, 1
+            %x.most = call i32 @llvm.smin.i32(i32 %x.next, i32 %x.last)
+            %x.right = call i32 @llvm.smax.i32(i32 %x.most, i32 0)
+            %row.above = mul i32 %y.above, %width
+            %row.below = mul i32 %y.below, %width
+            %a = add i32 %row.above, %x.left
+            %b = add i32 %row.above, %x.right
+            %c = add i32 %row.below, %x.left
+            %d = add i32 %row.below, %x.right
+            %y.last.one = call i32 @llvm.umin.i32(i32 %y, i32 %y.last)
+            %row.last = mul i32 %y.last.one, %width
+            %e = add i32 %row.last, %x.left
+            %f = add i32 %row.last, %x.right";
+        assert_eq!(gone(clamped, &["%a", "%b", "%i", "%c", "%d", "%e", "%f"]), [true; 7]);
+        let next = format!("{clamped}\n%g = add i32 %d, 1");
+        assert_eq!(gone(&next, &["%i", "%c", "%d", "%e", "%f", "%g"]), [true, true, true, true, true, false]);
+    }
+
+    #[test]
     fn what_may_mean_nothing_is_asked_where_it_was() {
         let next = |flags: &str| {
             let before = format!("%z.any = freeze i32 %any\n%z = lshr i32 %z.any, 1\n%j = add {flags} i32 %i, %z");
@@ -350,6 +402,14 @@ mod tests {
         };
         assert_eq!(next(""), [true, false]);
         assert_eq!(next("nuw"), [true, false]);
+        // Without a sign it may be any but the last.
+        let any = "%z.any = freeze i32 %any\n%z.is = icmp ne i32 %z.any, -1\nbr i1 %z.is, label %one, label %no\none:";
+        let below = |flags: &str| {
+            let next = format!("%z.next = add {flags} i32 %z.any, 1\n%z = call i32 @llvm.umin.i32(i32 %z.next, i32 1)");
+            gone(&format!("{any} {next}\n%j = add i32 %i, %z"), &["%i", "%j"])
+        };
+        assert_eq!(below("nuw"), [true, false]);
+        assert_eq!(below("nsw"), [false, false]);
         // The sum may have the bit of the sign.
         assert_eq!(next("nsw"), [false, false]);
         // Anything for each who looks.
@@ -404,6 +464,22 @@ mod tests {
             let at_end = name(&mut text, &mut next, &format!("icmp eq i32 {more}, {extent}"));
             let after = name(&mut text, &mut next, &format!("select i1 {at_end}, i32 0, i32 {more}"));
             values[axis].extend([more, less, before, after]);
+            let end = name(&mut text, &mut next, &format!("add {} i32 {extent}, -1", flags(u)?));
+            for _ in 0..u.int_in_range(0..=3)? {
+                let one = u.choose(&values[axis])?.clone();
+                let other = *u.choose(&[&end, &end, extent, "0", "1", "2"])?;
+                let chosen = match u.choose(&["umin", "smin", "umax", "smax", "usub.sat", "urem", "clamp"])? {
+                    &"urem" => format!("urem i32 {one}, {extent}"),
+                    &"clamp" => {
+                        let least =
+                            name(&mut text, &mut next, &format!("call i32 @llvm.smin.i32(i32 {one}, i32 {end})"));
+                        format!("call i32 @llvm.smax.i32(i32 {least}, i32 {})", u.choose(&["0", "1", "-1"])?)
+                    }
+                    call => format!("call i32 @llvm.{call}.i32(i32 {one}, i32 {other})"),
+                };
+                let chosen = name(&mut text, &mut next, &chosen);
+                values[axis].push(chosen);
+            }
         }
         let some = u.int_in_range(0..=tests.len())?;
         for test in tests.drain(..some) {

@@ -27,6 +27,8 @@
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
+//! A view's extents come in one number, which is taken apart: two of 32 bits, or three of 21. The test looks at each.
+//!
 //! Then checks go that others imply (`implied.rs`), which small numbers show.
 //!
 //! Not where something convergent is in the kernel, as a barrier, nor where it has local variables. And only where enough
@@ -34,6 +36,7 @@
 
 mod halves;
 mod implied;
+mod intervals;
 mod numbers;
 mod parameters;
 mod places;
@@ -80,8 +83,11 @@ const BITS_OF_A_LENGTH: u32 = 30;
 /// Of another number, which may be a factor; a product of two and a length have a sum of 31.
 const BITS_OF_A_FACTOR: u32 = 15;
 
+/// Of each of the three extents of a view.
+const BITS_OF_A_THIRD: u32 = 21;
+
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again.
-const CLEAN: &str = "function(instsimplify,early-cse,simplifycfg,adce)";
+const CLEAN: &str = "instsimplify,early-cse,simplifycfg,adce";
 
 /// Copies the kernels that gain from it.
 pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine, arch: Arch) -> Result<()> {
@@ -94,22 +100,18 @@ pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Tar
         })?;
         copied.extend(has_copy.then_some(kernel));
     }
-    if !copied.is_empty() {
-        clean(module, machine)?;
+    for kernel in copied {
+        clean(kernel, machine)?;
+        if implied::remove(context, kernel)? {
+            clean(kernel, machine)?;
+        }
+        registers::limit(context, kernel, arch);
     }
-    let mut has_fewer_checks = false;
-    for kernel in &copied {
-        has_fewer_checks |= implied::remove(context, *kernel)?;
-    }
-    if has_fewer_checks {
-        clean(module, machine)?;
-    }
-    copied.into_iter().for_each(|kernel| registers::limit(context, kernel, arch));
     Ok(())
 }
 
-fn clean(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
-    llvm::run_passes(module, machine, CLEAN)
+fn clean(kernel: FunctionValue<'_>, machine: &TargetMachine) -> Result<()> {
+    llvm::run_passes_on_function(kernel, machine, CLEAN)
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")).into())
 }
 
@@ -131,11 +133,9 @@ fn narrow_one<'ctx>(
     let same = numbers.iter().flat_map(Number::told_by).collect();
     // First with the weaker demand on what the kernel is given.
     let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
-    for bits_of_a_factor in [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR] {
-        let limits: Limits<'ctx> = numbers
-            .iter()
-            .map(|number| (*number, if number.is_length() { BITS_OF_A_LENGTH } else { bits_of_a_factor }))
-            .collect();
+    let has_factors = numbers.iter().any(|number| !number.is_length());
+    for bits_of_a_factor in [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR].into_iter().take(if has_factors { 2 } else { 1 }) {
+        let limits: Limits<'ctx> = numbers.iter().map(|number| (*number, number.limit(bits_of_a_factor))).collect();
         let mut given = HashMap::new();
         for (number, bits) in &limits {
             number.same().into_iter().for_each(|value| {
@@ -192,6 +192,10 @@ struct Number<'ctx> {
 enum Half {
     Low,
     High,
+    /// Some bits of the lower one.
+    OfLow,
+    /// One of three numbers of 21 bits, which begins at some bit.
+    Third(u32),
 }
 
 impl<'ctx> Number<'ctx> {
@@ -208,6 +212,13 @@ impl<'ctx> Number<'ctx> {
             if users.is_empty() {
                 continue;
             }
+            let thirds = thirds(known(param)).filter(|_| behind_pointer).unwrap_or_default();
+            if !thirds.is_empty() {
+                let is_used = |at: &u32| thirds.iter().any(|(_, of)| of == at);
+                let third = |at| Self { param, half: Some(Half::Third(at)), behind_pointer };
+                all.extend([0, BITS_OF_A_THIRD, 2 * BITS_OF_A_THIRD].into_iter().filter(is_used).map(third));
+                continue;
+            }
             if users.contains(&Some(Half::High)) && users.iter().all(Option::is_some) {
                 all.extend([Half::Low, Half::High].map(|half| Self { param, half: Some(half), behind_pointer }));
             } else {
@@ -220,6 +231,10 @@ impl<'ctx> Number<'ctx> {
     /// The values that are this number.
     fn same(&self) -> Vec<IntValue<'ctx>> {
         match self.half {
+            Some(Half::Third(at)) => {
+                let thirds = thirds(known(self.param)).unwrap_or_default();
+                thirds.into_iter().filter(|(_, of)| *of == at).map(|(value, _)| value).collect()
+            }
             Some(half) => {
                 users(known(self.param)).into_iter().filter(|(_, of)| *of == Some(half)).map(|(v, _)| v).collect()
             }
@@ -244,6 +259,15 @@ impl<'ctx> Number<'ctx> {
         };
         let all: Vec<_> = all.iter().flat_map(cut).chain(all.iter().copied()).collect();
         all.iter().map(|value| (*value, all[0])).collect()
+    }
+
+    /// How many bits the test allows it, if it allows a factor so many: of three, a product has a sum of 30.
+    fn limit(&self, bits_of_a_factor: u32) -> u32 {
+        match self.half {
+            Some(Half::Third(_)) if bits_of_a_factor < BITS_OF_A_LENGTH => BITS_OF_A_LENGTH / 3,
+            _ if self.is_length() => BITS_OF_A_LENGTH,
+            _ => bits_of_a_factor,
+        }
     }
 
     /// Whether it is the length of a slice. Any other number may be a factor, or above one.
@@ -283,6 +307,7 @@ fn users<'ctx>(param: IntValue<'ctx>) -> Vec<(IntValue<'ctx>, Option<Half>)> {
         let half = match (user.get_opcode(), constant) {
             (Op::LShr, Some(32)) => Some(Half::High),
             (Op::And, Some(0xffff_ffff)) => Some(Half::Low),
+            (Op::And, Some(mask)) if (0..1 << 32).contains(&mask) => Some(Half::OfLow),
             (Op::Trunc, None) if ty.get_bit_width() == 32 => Some(Half::Low),
             _ => None,
         };
@@ -290,6 +315,53 @@ fn users<'ctx>(param: IntValue<'ctx>) -> Vec<(IntValue<'ctx>, Option<Half>)> {
         found.push((value, half));
     }
     found
+}
+
+/// The values of 21 bits that a parameter is taken apart into, with the bit at which each begins; none, if it is used as
+/// something else.
+fn thirds<'ctx>(param: IntValue<'ctx>) -> Option<Vec<(IntValue<'ctx>, u32)>> {
+    use InstructionOpcode as Op;
+    let mut found: Vec<(IntValue<'ctx>, u32)> = Vec::new();
+    let mut pending = vec![(param, 0, 64_u32)];
+    while let Some((value, at, bits)) = pending.pop() {
+        for user in llvm::uses(&value) {
+            let Use::Instruction(user) = user else { return None };
+            let constant = ranges::integer(user, 1).and_then(ranges::constant).and_then(|of| u32::try_from(of).ok());
+            let result = |user| llvm::result(user).into_int_value();
+            match (user.get_opcode(), constant) {
+                (Op::LShr, Some(by)) if by < bits => pending.push((result(user), at + by, bits - by)),
+                (Op::And, Some(mask)) if mask.trailing_ones() + mask.leading_zeros() == 32 => {
+                    pending.push((result(user), at, bits.min(mask.trailing_ones())));
+                }
+                (Op::Trunc, _) => {
+                    let value = result(user);
+                    pending.push((value, at, bits.min(value.get_type().get_bit_width())));
+                }
+                _ if bits == BITS_OF_A_THIRD && at % BITS_OF_A_THIRD == 0 => {
+                    if !found.contains(&(value, at)) {
+                        found.push((value, at));
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Of parameters that are taken apart into three, the bits of which none may be set.
+fn too_high<'ctx>(limits: &[(Number<'ctx>, u32)]) -> Vec<(IntValue<'ctx>, u64)> {
+    let mut all: Vec<(IntValue<'ctx>, u64)> = Vec::new();
+    for (number, limit) in limits {
+        let Some(Half::Third(at)) = number.half else { continue };
+        let bits = ((1_u64 << BITS_OF_A_THIRD) - (1_u64 << (*limit).min(BITS_OF_A_THIRD))) << at;
+        match all.iter_mut().find(|(param, _)| *param == number.param) {
+            Some((_, known)) => *known |= bits,
+            None => all.push((number.param, bits)),
+        }
+    }
+    all.retain(|(_, bits)| *bits != 0);
+    all
 }
 
 /// Writes whether all numbers are below their limits; from then on, parameters are some number for all who look.
@@ -305,6 +377,15 @@ fn are_small<'ctx>(
         frozen.entry(number.param).or_insert_with(|| llvm::freeze_parameter(builder, kernel, number.param));
     }
     let mut all: Option<IntValue<'ctx>> = None;
+    for (param, bits) in too_high(limits) {
+        let high = builder.build_and(frozen[&param], word.const_int(bits, false), "")?;
+        let none = builder.build_int_compare(IntPredicate::EQ, high, word.const_zero(), "")?;
+        all = Some(match all {
+            Some(known) => builder.build_and(known, none, "")?,
+            None => none,
+        });
+    }
+    let limits: Vec<_> = limits.iter().filter(|(number, _)| !matches!(number.half, Some(Half::Third(_)))).collect();
     for (bits, halves) in
         [(BITS_OF_A_LENGTH, false), (BITS_OF_A_FACTOR, false), (BITS_OF_A_LENGTH, true), (BITS_OF_A_FACTOR, true)]
     {
@@ -312,7 +393,9 @@ fn are_small<'ctx>(
         for (number, _) in limits.iter().filter(|(number, limit)| (*limit, number.half.is_some()) == (bits, halves)) {
             let param = frozen[&number.param];
             let value = match number.half {
-                Some(Half::Low) => builder.build_int_truncate(param, context.i32_type(), "")?,
+                Some(Half::Low | Half::OfLow | Half::Third(_)) => {
+                    builder.build_int_truncate(param, context.i32_type(), "")?
+                }
                 Some(Half::High) => {
                     let high = builder.build_right_shift(param, word.const_int(32, false), false, "")?;
                     builder.build_int_truncate(high, context.i32_type(), "")?
@@ -501,9 +584,78 @@ mod tests {
         };
         let ir = narrowed_text(&text("4294967295"));
         assert!(ir.contains("llvm.umin.i32") && ir.contains("llvm.usub.sat.i32") && ir.contains("32768"), "{ir}");
+        // Some bits of a half are none of the other.
+        let part = "%bits = and i64 %frozen, 4294967292\nstore volatile i64 %bits, ptr %to\n%row = mul";
+        let ir = narrowed_text(&text("4294967295").replace("%row = mul", part));
+        assert!(ir.contains("llvm.umin.i32") && ir.contains("32768"), "{ir}");
         // Of another part of the number nothing is known.
         let ir = narrowed_text(&text("1152921504606846975"));
         assert!(!ir.contains("llvm.umin.i32"), "{ir}");
+    }
+
+    #[test]
+    fn three_extents_in_one_number_have_32_bits() {
+        let neighbours: String = ["1", "-1", "%width", "%layer", "2", "-2", "3", "-3"]
+            .iter()
+            .enumerate()
+            .map(|(at, offset)| {
+                format!(
+                    "%i{at} = add i64 %index, {offset}
+                    %in{at} = icmp ult i64 %i{at}, %len
+                    br i1 %in{at}, label %fine{at}, label %end
+                    fine{at}: %p{at} = getelementptr float, ptr %from, i64 %i{at}
+                    store volatile float 1.0, ptr %p{at}\n"
+                )
+            })
+            .collect();
+        let text = |more: &str| {
+            format!(
+                "define ptx_kernel void @f(ptr %from, i64 %len, ptr %to, i64 %all, i32 %x, i32 %y, i32 %z) {{
+                entry:
+                  %upper = lshr i64 %all, 21
+                  %top = lshr i64 %all, 42
+                  %width = and i64 %all, 2097151
+                  %height = and i64 %upper, 2097151
+                  %all.32 = trunc i64 %all to i32
+                  %width.32 = and i32 %all.32, 2097151
+                  %upper.32 = trunc i64 %upper to i32
+                  %height.32 = and i32 %upper.32, 2097151
+                  %top.32 = trunc i64 %top to i32
+                  %depth.32 = and i32 %top.32, 2097151
+                  %x.in = icmp ult i32 %x, %width.32
+                  %y.in = icmp ult i32 %y, %height.32
+                  %z.in = icmp ult i32 %z, %depth.32
+                  %plane.in = and i1 %x.in, %y.in
+                  %in = and i1 %plane.in, %z.in
+                  {more}
+                  br i1 %in, label %mine, label %end
+                mine:
+                  %x.64 = zext i32 %x to i64
+                  %y.64 = zext i32 %y to i64
+                  %z.64 = zext i32 %z to i64
+                  %rows = mul i64 %z.64, %height
+                  %row = add i64 %rows, %y.64
+                  %first = mul i64 %row, %width
+                  %index = add i64 %first, %x.64
+                  %layer = mul i64 %width, %height
+                  {neighbours}
+                  br label %end
+                end: ret void
+                }}"
+            )
+        };
+        let ir = narrowed_text(&text(""));
+        // No bit of the three numbers from the eleventh on.
+        let mask: u64 = (0x1f_fc00 << 42) | (0x1f_fc00 << 21) | 0x1f_fc00;
+        assert!(ir.contains(&format!(", {mask}")) && ir.contains("mul nuw nsw i32"), "{ir}");
+        assert_eq!(ir.matches("store volatile").count(), 16, "eight in each copy: {ir}");
+        // It is something else as well.
+        for more in
+            ["store volatile i64 %all, ptr %to", "%part = and i64 %all, 1023\nstore volatile i64 %part, ptr %to"]
+        {
+            let ir = narrowed_text(&text(more));
+            assert!(!ir.contains(&format!(", {mask}")), "{ir}");
+        }
     }
 
     #[test]

@@ -21,20 +21,22 @@ pub struct Numbers<'a, 'b, 'ctx> {
     ranges: &'a Ranges<'b, 'ctx>,
     /// Of a phi that is being looked at it is taken for granted: what means nothing begins somewhere.
     seen: HashMap<InstructionValue<'ctx>, bool>,
+    /// What has been seen for the question that is being asked.
+    new: Vec<InstructionValue<'ctx>>,
 }
 
 impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
     pub fn new(function: FunctionValue<'ctx>, ranges: &'a Ranges<'b, 'ctx>) -> Self {
-        Self { function, ranges, seen: HashMap::new() }
+        Self { function, ranges, seen: HashMap::new(), new: Vec::new() }
     }
 
     /// Whether a value is one.
     pub fn contain(&mut self, value: IntValue<'ctx>) -> bool {
-        let known = self.seen.clone();
+        self.new.clear();
         let is_number = self.look(value.into());
         // What was taken for granted on the way to something else is not known.
         if !is_number {
-            self.seen = known;
+            self.new.iter().for_each(|from| _ = self.seen.remove(from));
         }
         is_number
     }
@@ -51,6 +53,7 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
             return false;
         }
         self.seen.insert(from, true);
+        self.new.push(from);
         let is_number = match from.get_opcode() {
             Op::Freeze => true,
             Op::Load => llvm::is_load_of_number(from),
@@ -96,6 +99,9 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         if is_shift && (!is_shifted || promises == llvm::Promises::default()) {
             return is_shifted;
         }
+        if promises.unsigned && !promises.signed && !promises.other && from.get_opcode() == Op::Add {
+            return self.sum_fits_unsigned(from, &facts);
+        }
         let Some(one) = self.signed(first, &facts) else { return false };
         let (low, high) = match (from.get_opcode(), other) {
             (Op::Add, Some(Some(other))) => (one.low + other.low, one.high + other.high),
@@ -117,6 +123,14 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         let fits_signed = !promises.signed || -end <= low && high < end;
         let fits_unsigned = !promises.unsigned || is_unsigned && high < 2 * end;
         !promises.other && fits_signed && fits_unsigned
+    }
+
+    /// Whether a sum has no more bits than its parts, without a sign.
+    fn sum_fits_unsigned(&self, sum: InstructionValue<'ctx>, facts: &Facts<'ctx>) -> bool {
+        let part =
+            |index| integer(sum, index).map(|part| (self.ranges.of(part, facts), part.get_type().get_bit_width()));
+        let (Some((one, bits)), Some((other, _))) = (part(0), part(1)) else { return false };
+        one.low >= 0 && other.low >= 0 && one.high + other.high < 1 << bits.min(64)
     }
 
     /// Between which numbers a value lies as one with a sign; none where that is not known.

@@ -2,7 +2,8 @@
 //!
 //! A value is its sum but for a multiple of 2^32, whatever overflows on the way: addition, subtraction and multiplication do not
 //! care. If the sum is shown to lie between 0 and a length, which is below 2^32, it is the value. What a comparison tells of
-//! values is taken for their sums only where these can be no other multiple.
+//! values is taken for their sums only where these can be no other multiple. The same holds of a minimum, a maximum, a rest and
+//! a difference that ends at 0, each of which is compared with what it is made of: `x.min(width - 1)` is below the width.
 
 use crate::llvm::{self, BasicValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue};
 use crate::loops::opposite;
@@ -47,7 +48,9 @@ impl<'ctx> Place<'_, '_, 'ctx> {
         let mut sums = Sums { place: self, chosen, atoms: Vec::new(), open: None };
         let Some(wanted) = sums.inside(index, len) else { return false };
         let Some(choice) = sums.open.filter(|_| sums.chosen.len() < MOST_CHOICES) else {
-            return sums.known().imply(wanted);
+            let known = sums.known();
+            return known.clone().imply(wanted.clone())
+                || sums.bounded(known).is_some_and(|known| known.lead_to(&wanted));
         };
         let Some(condition) = integer(choice, 0) else { return false };
         [true, false].into_iter().all(|holds| {
@@ -129,7 +132,7 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     }
 
     /// What the comparisons say of the sums.
-    fn known(mut self) -> Known {
+    fn known(&mut self) -> Known {
         let mut known = Known::default();
         for (predicate, left, right) in &self.place.told {
             if left.get_type().get_bit_width() == BITS {
@@ -141,11 +144,88 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
         for [len, width, height] in self.place.areas {
             self.cover(*len, [*width, *height], &mut known);
         }
-        for (atom, (_, (low, _))) in self.atoms.iter().enumerate() {
+        self.at_least(&mut known);
+        known
+    }
+
+    /// The least that atoms may be which are new.
+    fn at_least(&self, known: &mut Known) {
+        for (atom, (_, (low, _))) in self.atoms.iter().enumerate().skip(known.atoms) {
             known.positive.extend(Sum::atom(atom).plus(&Sum::number(*low), -1).filter(|_| *low > 0));
         }
         known.atoms = self.atoms.len();
-        known
+    }
+
+    /// With what is known of atoms because of how they are computed; none, where that is nothing.
+    fn bounded(mut self, mut known: Known) -> Option<Known> {
+        let count = known.positive.len();
+        // What these are computed from has atoms, too.
+        let mut next = 0;
+        while let Some((value, _)) = self.atoms.get(next) {
+            self.open = None;
+            self.bound(&Sum::atom(next), *value, &mut known);
+            next += 1;
+        }
+        let is_more = known.positive.len() > count;
+        self.at_least(&mut known);
+        is_more.then_some(known)
+    }
+
+    /// Adds how an atom compares with what it is chosen or left from: a minimum is above neither number.
+    fn bound(&mut self, atom: &Sum, value: IntValue<'ctx>, known: &mut Known) -> Option<()> {
+        let from = value.as_instruction_value().filter(|_| value.get_type().get_bit_width() == BITS)?;
+        let (first, second) = (integer(from, 0)?, integer(from, 1)?);
+        let mut exact = || [first, second].map(|part| self.part(part).filter(|sum| self.is_exact(sum)));
+        let (below, above) = match choice_of(from) {
+            _ if from.get_opcode() == Op::URem => {
+                let [a, b] = exact();
+                ([a, b.and_then(|b| b.plus(&Sum::number(1), -1))], [None, None])
+            }
+            Some("umin") => (exact(), [None, None]),
+            Some("umax") => ([None, None], exact()),
+            Some("usub") => {
+                let [a, b] = exact();
+                let difference = a.clone().zip(b).and_then(|(a, b)| a.plus(&b, -1));
+                ([a, None], [difference, None])
+            }
+            // Where the atom has no sign.
+            Some("smin") if self.is_signed(atom) => (self.signed([first, second], -END / 2), [None, None]),
+            Some("smax") if self.is_signed(atom) => {
+                (self.clamped(first, second), self.signed([first, second], -END / 2))
+            }
+            _ => return None,
+        };
+        known.positive.extend(below.into_iter().flatten().filter_map(|sum| sum.plus(atom, -1)));
+        known.positive.extend(above.into_iter().flatten().filter_map(|sum| atom.clone().plus(&sum, -1)));
+        Some(())
+    }
+
+    /// The sum that a value is, where that depends on no choice.
+    fn part(&mut self, value: IntValue<'ctx>) -> Option<Sum> {
+        let sum = self.of(value, MOST_STEPS)?;
+        self.open.take().is_none().then_some(sum)
+    }
+
+    /// Sums that are the values as numbers with a sign, and not less than some number.
+    fn signed(&mut self, parts: [IntValue<'ctx>; 2], least: i128) -> [Option<Sum>; 2] {
+        let is_at_least = |sum: &Sum, of: &Self| of.range(sum).is_some_and(|(low, _)| low >= least);
+        parts.map(|part| self.part(part).filter(|sum| self.is_signed(sum) && is_at_least(sum, self)))
+    }
+
+    /// What the larger of a number and a constant is not above, where that is not below the constant: the number itself, or
+    /// what it is a minimum of.
+    fn clamped(&mut self, number: IntValue<'ctx>, least: IntValue<'ctx>) -> [Option<Sum>; 2] {
+        let from = number.as_instruction_value().filter(|from| choice_of(*from) == Some("smin"));
+        let (a, b) = from.and_then(|from| integer(from, 0).zip(integer(from, 1))).unwrap_or((number, number));
+        match constant(least) {
+            Some(least) if least < END / 2 => self.signed([a, b], least),
+            _ => [None, None],
+        }
+    }
+
+    /// Whether a sum is a value of 32 bits with a sign.
+    fn is_signed(&self, sum: &Sum) -> bool {
+        self.range(sum).is_some_and(|(low, high)| low >= -END / 2 && high < END / 2)
     }
 
     fn cover(&mut self, len: IntValue<'ctx>, extents: [IntValue<'ctx>; 2], known: &mut Known) -> Option<()> {
@@ -230,6 +310,15 @@ fn is_position(sum: InstructionValue<'_>) -> bool {
     let read = |index| integer(sum, index).and_then(|value| value.as_instruction_value());
     let is_read = |from: InstructionValue<'_>| llvm::is_position(from);
     sum.get_opcode() == Op::Add && [read(0), read(1)].into_iter().flatten().any(is_read)
+}
+
+/// Which of two numbers of 32 bits an instruction calls for, or what is left of one.
+fn choice_of(call: InstructionValue<'_>) -> Option<&'static str> {
+    let name = llvm::called_function(call)?.get_name().to_string_lossy().into_owned();
+    let name = name.strip_prefix("llvm.")?.strip_suffix(".i32")?;
+    [("umin", "umin"), ("umax", "umax"), ("smin", "smin"), ("smax", "smax"), ("usub.sat", "usub")]
+        .into_iter()
+        .find_map(|(known, short)| (known == name).then_some(short))
 }
 
 /// What an instruction compares.

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::llvm::{
-    self, AnyTypeEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    IntPredicate, IntValue, Use,
+    self, AnyTypeEnum, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntPredicate, IntValue, Use,
 };
 use crate::loops::{Graph, Loop};
 
-use super::ranges::{Facts, Interval, Ranges, integer, is_bool};
+use super::ranges::{Facts, Interval, Ranges, decide, integer, is_bool};
 
 /// How many conditions are looked through above a comparison.
 const MOST_CONDITIONS: u32 = 4;
@@ -61,19 +61,20 @@ pub struct Plan<'ctx> {
     pub changes: Vec<Change<'ctx>>,
     pub forms: HashMap<InstructionValue<'ctx>, Form>,
     gone: usize,
+    told: HashMap<(BasicBlock<'ctx>, IntValue<'ctx>), Facts<'ctx>>,
 }
 
 impl<'ctx> Plan<'ctx> {
     pub fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Self {
         let reached = graph.by_dominance();
-        let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0 };
+        let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0, told: HashMap::new() };
         for block in kernel.get_basic_blocks().into_iter().filter(|block| reached.contains(block)) {
-            let facts = ranges.facts(block);
             for instruction in block.get_instructions() {
-                plan.extend(instruction, &facts, ranges);
+                plan.extend(instruction, block, ranges);
                 plan.compare(instruction, ranges);
             }
         }
+        plan.told.clear();
         plan.count(kernel, &graph.innermost());
         plan
     }
@@ -84,7 +85,7 @@ impl<'ctx> Plan<'ctx> {
     }
 
     /// Replaces operands by what has 32 bits.
-    fn extend(&mut self, user: InstructionValue<'ctx>, facts: &Facts<'ctx>, ranges: &Ranges<'_, 'ctx>) {
+    fn extend(&mut self, user: InstructionValue<'ctx>, block: BasicBlock<'ctx>, ranges: &Ranges<'_, 'ctx>) {
         if is_arithmetic(user) || matches!(user.get_opcode(), Op::ICmp | Op::Freeze) || is_assumption(user) {
             return;
         }
@@ -99,10 +100,10 @@ impl<'ctx> Plan<'ctx> {
                     self.form(value, ranges);
                     self.changes.push(Change { user, index, new: New::Extended(value) });
                 }
-            } else if is_converted(user, ranges.of(value, facts)) {
+            } else if is_converted(user, ranges.in_block(value, block)) {
                 self.form(value, ranges);
                 self.changes.push(Change { user, index, new: New::Converted(value) });
-            } else if ranges.of(value, facts).is_narrow() || is_narrow_in_use(user, value, ranges) {
+            } else if ranges.in_block(value, block).is_narrow() || is_narrow_in_use(user, value, ranges) {
                 self.form(value, ranges);
                 self.changes.push(Change { user, index, new: New::Extended(value) });
             }
@@ -119,10 +120,11 @@ impl<'ctx> Plan<'ctx> {
                 continue;
             };
             let (Some(left), Some(right)) = (integer(comparison, 0), integer(comparison, 1)) else { continue };
-            let Some(facts) = facts_of_use(user, index, ranges) else { continue };
-            if let Some(holds) = ranges.decide(comparison, &facts) {
+            let Some(facts) = self.facts_of_use(user, index, ranges) else { continue };
+            let (a, b) = (ranges.of(left, &facts), ranges.of(right, &facts));
+            if let Some(holds) = decide(comparison, a, b) {
                 self.changes.push(Change { user, index, new: New::Decided(holds) });
-            } else if is_told_by_lower(comparison, ranges.of(left, &facts), ranges.of(right, &facts)) {
+            } else if is_told_by_lower(comparison, a, b) {
                 self.form(left, ranges);
                 self.form(right, ranges);
                 self.changes.push(Change { user, index, new: New::Compared(comparison) });
@@ -138,8 +140,8 @@ impl<'ctx> Plan<'ctx> {
             if value.get_type().get_bit_width() != 64 || self.forms.contains_key(&from) {
                 continue;
             }
-            let facts = from.get_parent().map(|block| ranges.facts(block)).unwrap_or_default();
-            let form = form_of(from, value, &facts, ranges);
+            let Some(block) = from.get_parent() else { continue };
+            let form = form_of(from, value, block, ranges);
             self.forms.insert(from, form);
             if form != Form::Cut {
                 pending.extend(llvm::value_operands(from).filter_map(|(_, operand)| match operand {
@@ -148,6 +150,65 @@ impl<'ctx> Plan<'ctx> {
                 }));
             }
         }
+    }
+
+    /// What is known where a condition is used: in the user's block, and where others were asked before.
+    fn facts_of_use(
+        &mut self,
+        user: InstructionValue<'ctx>,
+        index: u32,
+        ranges: &Ranges<'_, 'ctx>,
+    ) -> Option<Facts<'ctx>> {
+        let block = user.get_parent()?;
+        let mut facts: Option<Facts<'ctx>> = None;
+        let (mut user, mut index) = (user, index);
+        for _ in 0..MOST_CONDITIONS {
+            if user.get_opcode() == Op::Select {
+                let asked = integer(user, 0)?;
+                let arms = (integer(user, 1), integer(user, 2));
+                if index == 1 && arms.1.is_some_and(|other| is_bool(other, false)) {
+                    match &mut facts {
+                        Some(facts) => ranges.learn(asked, true, facts),
+                        None => facts = Some(self.told(block, asked, ranges)),
+                    }
+                } else if index == 2 && arms.0.is_some_and(|other| is_bool(other, true)) {
+                    ranges.learn(asked, false, facts.get_or_insert_with(|| ranges.facts(block)));
+                }
+            }
+            // What only one place looks at is used there.
+            if !is_condition(user) {
+                break;
+            }
+            let value = llvm::result(user);
+            let users = llvm::uses(&value);
+            let [Use::Instruction(above)] = users[..] else { break };
+            if above.get_opcode() == Op::Phi || above.get_parent() != user.get_parent() {
+                break;
+            }
+            let Some((at, _)) = llvm::value_operands(above).find(|(_, operand)| *operand == value) else { break };
+            (user, index) = (above, at);
+        }
+        Some(facts.unwrap_or_else(|| ranges.facts(block)))
+    }
+
+    /// What is known in a block where a condition holds. Of conditions that are asked in turn each is looked at once.
+    fn told(&mut self, block: BasicBlock<'ctx>, asked: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Facts<'ctx> {
+        if let Some(known) = self.told.get(&(block, asked)) {
+            return known.clone();
+        }
+        let joined = asked.as_instruction_value().filter(|from| match from.get_opcode() {
+            Op::And => true,
+            Op::Select => integer(*from, 2).is_some_and(|other| is_bool(other, false)),
+            _ => false,
+        });
+        let parts = joined.and_then(|from| integer(from, 0).zip(integer(from, 1)));
+        let (mut facts, last) = match parts {
+            Some((first, second)) => (self.told(block, first, ranges), second),
+            None => (ranges.facts(block), asked),
+        };
+        ranges.learn(last, true, &mut facts);
+        self.told.insert((block, asked), facts.clone());
+        facts
     }
 
     /// Counts what nobody needs any more.
@@ -193,36 +254,6 @@ impl<'ctx> Plan<'ctx> {
     }
 }
 
-/// What is known where a condition is used: in the user's block, and where others were asked before.
-fn facts_of_use<'ctx>(user: InstructionValue<'ctx>, index: u32, ranges: &Ranges<'_, 'ctx>) -> Option<Facts<'ctx>> {
-    let mut facts = ranges.facts(user.get_parent()?);
-    let (mut user, mut index) = (user, index);
-    for _ in 0..MOST_CONDITIONS {
-        if user.get_opcode() == Op::Select {
-            let asked = integer(user, 0)?;
-            let arms = (integer(user, 1), integer(user, 2));
-            if index == 1 && arms.1.is_some_and(|other| is_bool(other, false)) {
-                ranges.learn(asked, true, &mut facts);
-            } else if index == 2 && arms.0.is_some_and(|other| is_bool(other, true)) {
-                ranges.learn(asked, false, &mut facts);
-            }
-        }
-        // What only one place looks at is used there.
-        if !is_condition(user) {
-            break;
-        }
-        let value = llvm::result(user);
-        let users = llvm::uses(&value);
-        let [Use::Instruction(above)] = users[..] else { break };
-        if above.get_opcode() == Op::Phi || above.get_parent() != user.get_parent() {
-            break;
-        }
-        let Some((at, _)) = llvm::value_operands(above).find(|(_, operand)| *operand == value) else { break };
-        (user, index) = (above, at);
-    }
-    Some(facts)
-}
-
 /// Whether an address is used only where its index is narrow; elsewhere it may be any.
 fn is_narrow_in_use<'ctx>(user: InstructionValue<'ctx>, index: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>) -> bool {
     let mut pending = vec![user];
@@ -237,7 +268,7 @@ fn is_narrow_in_use<'ctx>(user: InstructionValue<'ctx>, index: IntValue<'ctx>, r
             match (user.get_opcode(), user.get_parent()) {
                 _ if looks > MOST_LOOKS => return false,
                 (Op::GetElementPtr, _) => pending.push(user),
-                (Op::Load | Op::Store, Some(block)) if ranges.of(index, &ranges.facts(block)).is_narrow() => {}
+                (Op::Load | Op::Store, Some(block)) if ranges.in_block(index, block).is_narrow() => {}
                 _ => return false,
             }
         }
@@ -338,16 +369,16 @@ fn is_arithmetic(from: InstructionValue<'_>) -> bool {
 fn form_of<'ctx>(
     from: InstructionValue<'ctx>,
     value: IntValue<'ctx>,
-    facts: &Facts<'ctx>,
+    block: BasicBlock<'ctx>,
     ranges: &Ranges<'_, 'ctx>,
 ) -> Form {
-    let operand = |index| integer(from, index).map(|value| ranges.of(value, facts));
+    let operand = |index| integer(from, index).map(|value| ranges.in_block(value, block));
     let all = |is: fn(Interval) -> bool| [operand(0), operand(1)].into_iter().all(|range| range.is_some_and(is));
     match from.get_opcode() {
         _ if !is_arithmetic(from) => Form::Cut,
         Op::Add | Op::Sub | Op::Mul => {
-            let no_wrap = all(Interval::is_narrow) && ranges.of(value, facts).is_narrow();
-            let is_small = all(Interval::is_small) && ranges.of(value, facts).is_small();
+            let no_wrap = all(Interval::is_narrow) && ranges.in_block(value, block).is_narrow();
+            let is_small = all(Interval::is_small) && ranges.in_block(value, block).is_small();
             Form::Lower { no_wrap, no_unsigned_wrap: is_small && from.get_opcode() == Op::Mul }
         }
         Op::And | Op::Or | Op::Xor | Op::Select | Op::Phi | Op::ZExt | Op::SExt => Form::WRAPS,

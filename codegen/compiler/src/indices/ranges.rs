@@ -4,9 +4,10 @@
 //! and without one for fewer. What an operation makes of intervals is computed exactly; if it does not fit into the type,
 //! nothing is known. Beside that count the branches that lead to a block, and the conditions that a `select` asks first.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
+pub use super::intervals::Interval;
 use crate::intrinsics::dimensions;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
@@ -16,70 +17,14 @@ use crate::loops::{Graph, opposite};
 /// How deep a value is looked into.
 const MOST_STEPS: u32 = 12;
 
+/// How many conditions that are joined are looked through, one in the other.
+const MOST_CONDITIONS: u32 = 48;
+
 /// How many facts are kept of a block, the nearest ones.
 const MOST_FACTS: usize = 64;
 
 /// How many values are looked at for one question; of further ones nothing is known but their type.
 const MOST_LOOKS: u32 = 4000;
-
-/// All numbers from one to another, both included.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    pub low: i128,
-    pub high: i128,
-}
-
-impl Interval {
-    pub const fn new(low: i128, high: i128) -> Self {
-        Self { low, high }
-    }
-
-    /// Those of a type.
-    pub(super) fn of_bits(bits: u32) -> Self {
-        if bits >= 64 { Self::new(i64::MIN.into(), i64::MAX.into()) } else { Self::new(0, (1 << bits) - 1) }
-    }
-
-    pub fn is_inside(self, other: Self) -> bool {
-        other.low <= self.low && self.high <= other.high
-    }
-
-    /// Whether all fit into 32 bits with a sign.
-    pub fn is_narrow(self) -> bool {
-        self.is_inside(Self::new(i32::MIN.into(), i32::MAX.into()))
-    }
-
-    /// Whether none is below 0, and all fit into 32 bits with a sign.
-    pub fn is_small(self) -> bool {
-        self.is_inside(Self::new(0, i32::MAX.into()))
-    }
-
-    /// Whether all fit into 32 bits without a sign.
-    pub fn is_unsigned(self) -> bool {
-        self.is_inside(Self::of_bits(32))
-    }
-
-    /// Whether numbers of both are equal exactly if their lower 32 bits are.
-    pub fn is_told_by_lower(self, other: Self) -> bool {
-        let most = 1_i128 << 32;
-        self.high - other.low < most && other.high - self.low < most
-    }
-
-    fn join(self, other: Self) -> Self {
-        Self::new(self.low.min(other.low), self.high.max(other.high))
-    }
-
-    /// What is in both; the first, where nothing is: such code never runs.
-    fn meet(self, other: Self) -> Self {
-        let both = Self::new(self.low.max(other.low), self.high.min(other.high));
-        if both.low <= both.high { both } else { self }
-    }
-
-    fn corners(self, other: Self, of: impl Fn(i128, i128) -> i128) -> Self {
-        let all =
-            [of(self.low, other.low), of(self.low, other.high), of(self.high, other.low), of(self.high, other.high)];
-        all.iter().fold(Self::new(all[0], all[0]), |known, value| known.join(Self::new(*value, *value)))
-    }
-}
 
 /// What is known of values in one place.
 pub type Facts<'ctx> = Vec<(IntValue<'ctx>, Interval)>;
@@ -93,6 +38,7 @@ pub struct Ranges<'a, 'ctx> {
     same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
     at: HashMap<BasicBlock<'ctx>, Facts<'ctx>>,
     looks: Cell<u32>,
+    found: RefCell<HashMap<(BasicBlock<'ctx>, IntValue<'ctx>), Interval>>,
 }
 
 impl<'a, 'ctx> Ranges<'a, 'ctx> {
@@ -101,8 +47,19 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         given: &'a HashMap<IntValue<'ctx>, Interval>,
         same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
     ) -> Self {
-        let mut ranges = Self { graph, given, same, at: HashMap::new(), looks: Cell::new(0) };
-        for block in graph.by_dominance() {
+        Self::of_blocks(graph, &graph.by_dominance(), given, same)
+    }
+
+    /// Those of some of its blocks, each behind the one that is on every way to it. Of others nothing is known.
+    pub fn of_blocks(
+        graph: &'a Graph<'ctx>,
+        blocks: &[BasicBlock<'ctx>],
+        given: &'a HashMap<IntValue<'ctx>, Interval>,
+        same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
+    ) -> Self {
+        let (at, looks, found) = (HashMap::new(), Cell::new(0), RefCell::default());
+        let mut ranges = Self { graph, given, same, at, looks, found };
+        for block in blocks.iter().copied() {
             ranges.looks.set(0);
             let mut facts = match graph.dominator(block) {
                 Some(above) => ranges.at.get(&above).cloned().unwrap_or_default(),
@@ -113,7 +70,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 ranges.learn_from_edge(from, block, &mut facts, MOST_STEPS);
             }
             for condition in assumed(block) {
-                ranges.follow(condition, true, &mut facts, (MOST_STEPS, MOST_STEPS));
+                ranges.follow(condition, true, &mut facts, (MOST_CONDITIONS, MOST_STEPS));
             }
             let first = facts.len().saturating_sub(MOST_FACTS);
             ranges.at.insert(block, facts.split_off(first));
@@ -137,14 +94,14 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         let Some(end) = from.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { return };
         let Some((then, _)) = llvm::branch_targets(end) else { return };
         if let Some(condition) = integer(end, 0) {
-            self.follow(condition, then == to, facts, (MOST_STEPS, steps));
+            self.follow(condition, then == to, facts, (MOST_CONDITIONS, steps));
         }
     }
 
     /// Adds what follows from a condition that holds, or does not.
     pub fn learn(&self, condition: IntValue<'ctx>, holds: bool, facts: &mut Facts<'ctx>) {
         self.looks.set(0);
-        self.follow(condition, holds, facts, (MOST_STEPS, MOST_STEPS));
+        self.follow(condition, holds, facts, (MOST_CONDITIONS, MOST_STEPS));
     }
 
     /// The same, with how deep the condition is looked into, and what it compares.
@@ -193,6 +150,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     ) {
         use IntPredicate as P;
         let (a, b) = (self.look(left, facts, steps), self.look(right, facts, steps));
+        let known = facts.len();
         match predicate {
             P::EQ => {
                 know(left, a.meet(b), facts);
@@ -219,6 +177,23 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             P::SGT => less(true, 1, (right, b), (left, a), facts),
             P::SGE => less(true, 0, (right, b), (left, a), facts),
         }
+        for (value, range) in facts.split_off(known) {
+            if range.low > 0 {
+                self.product(value, facts, steps);
+            }
+            facts.push((value, range));
+        }
+    }
+
+    /// Adds that no factor of a product is 0 that is not: `i < width * height`.
+    fn product(&self, product: IntValue<'ctx>, facts: &mut Facts<'ctx>, steps: u32) {
+        let Some(from) = product.as_instruction_value().filter(|from| from.get_opcode() == Op::Mul) else { return };
+        for factor in [integer(from, 0), integer(from, 1)].into_iter().flatten() {
+            let range = self.look(factor, facts, steps);
+            if range.low == 0 {
+                know(factor, range.meet(Interval::new(1, range.high)), facts);
+            }
+        }
     }
 
     /// Adds what follows for its operands from a value being a number that is not negative.
@@ -243,7 +218,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         }
     }
 
-    /// Whether a comparison holds, if that is the same for all numbers that its operands may be.
+    /// Whether a comparison holds, if that is the same for all numbers that its operands may be where these facts hold.
     pub fn decide(&self, comparison: InstructionValue<'ctx>, facts: &Facts<'ctx>) -> Option<bool> {
         self.looks.set(0);
         self.decide_in(comparison, facts, MOST_STEPS)
@@ -255,35 +230,25 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         facts: &Facts<'ctx>,
         steps: u32,
     ) -> Option<bool> {
-        use IntPredicate as P;
-        if comparison.get_opcode() != Op::ICmp {
-            return None;
-        }
-        let (left, right) = (integer(comparison, 0)?, integer(comparison, 1)?);
-        let (a, b) = (self.look(left, facts, steps), self.look(right, facts, steps));
-        // Then the order is the same with and without a sign.
-        if a.low < 0 || b.low < 0 || is_signed_apart(left, a) || is_signed_apart(right, b) {
-            return None;
-        }
-        let less = |a: Interval, b: Interval, strict: i128| {
-            let always = a.high + strict <= b.low;
-            let never = a.low + strict > b.high;
-            (always || never).then_some(always)
-        };
-        match comparison.get_icmp_predicate()? {
-            P::ULT | P::SLT => less(a, b, 1),
-            P::ULE | P::SLE => less(a, b, 0),
-            P::UGT | P::SGT => less(b, a, 1),
-            P::UGE | P::SGE => less(b, a, 0),
-            P::EQ => (a.high < b.low || b.high < a.low).then_some(false),
-            P::NE => (a.high < b.low || b.high < a.low).then_some(true),
-        }
+        let at = |index| integer(comparison, index).map(|value| self.look(value, facts, steps));
+        if comparison.get_opcode() == Op::ICmp { decide(comparison, at(0)?, at(1)?) } else { None }
     }
 
     /// Between which numbers a value lies, where these facts hold.
     pub fn of(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>) -> Interval {
         self.looks.set(0);
         self.look(value, facts, MOST_STEPS)
+    }
+
+    /// Between which numbers a value lies in a block.
+    pub fn in_block(&self, value: IntValue<'ctx>, block: BasicBlock<'ctx>) -> Interval {
+        if let Some(known) = self.found.borrow().get(&(block, value)) {
+            return *known;
+        }
+        let none = Facts::new();
+        let found = self.of(value, self.at.get(&block).unwrap_or(&none));
+        self.found.borrow_mut().insert((block, value), found);
+        found
     }
 
     pub(super) fn look(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Interval {
@@ -297,18 +262,22 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         }
         self.looks.set(self.looks.get() + 1);
         let computed = match value.as_instruction_value() {
-            Some(from) if steps > 0 && self.looks.get() < MOST_LOOKS => {
-                self.compute(from, facts, steps - 1).filter(|range| range.is_inside(all))
-            }
+            Some(from) if steps > 0 && self.looks.get() < MOST_LOOKS => self.compute(from, facts, steps - 1),
             _ => None,
         };
-        let mut range = computed.unwrap_or(all);
+        let mut range = computed.filter(|range| range.is_inside(all)).unwrap_or(all);
         if let Some(given) = self.given.get(&value) {
             range = range.meet(*given);
         }
-        let one = |value: &IntValue<'ctx>| self.same.get(value).copied().unwrap_or(*value);
-        let value = one(&value);
-        facts.iter().filter(|(known, _)| one(known) == value).fold(range, |range, (_, fact)| range.meet(*fact))
+        let meet = |range: Interval, (_, fact): &(IntValue<'ctx>, Interval)| range.meet(*fact);
+        let range = match self.same.get(&value) {
+            None => facts.iter().filter(|(known, _)| *known == value).fold(range, meet),
+            one => facts.iter().filter(|(known, _)| self.same.get(known) == one).fold(range, meet),
+        };
+        // Below 0 on its way, as `width - 1` may be, and known not to be.
+        let has_no_sign = range.is_inside(Interval::new(0, i64::MAX as i128 >> (64 - bits)));
+        let as_signed = computed.filter(|range| has_no_sign && range.is_inside(Interval::with_sign(bits)));
+        as_signed.map_or(range, |computed| range.meet(computed))
     }
 
     /// What an instruction makes of the intervals of its operands, as if numbers had no end.
@@ -377,7 +346,11 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 let arm = |index, holds| {
                     let mut facts = facts.clone();
                     self.follow(condition, holds, &mut facts, (2, steps));
-                    integer(from, index).map(|value| self.look(value, &facts, steps))
+                    let value = integer(from, index)?;
+                    // Where one of many checks has failed, as many choices find the index that it was of.
+                    let is_choice = |of: InstructionValue<'ctx>| of.get_opcode() == Op::Select;
+                    let more = u32::from(value.as_instruction_value().is_some_and(is_choice));
+                    Some(self.look(value, &facts, steps + more))
                 };
                 arm(1, true)?.join(arm(2, false)?)
             }
@@ -410,37 +383,17 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             Op::Call if llvm::is_position(from) => of_position(from)?,
             Op::Call => {
                 let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();
-                // Without a sign a negative number is larger than all others.
-                // Of any number at all nothing is gained: it has 64 bits where it is computed.
-                if let (Some(known), None, _, other) | (None, Some(known), other, _) =
-                    (positive(0), positive(1), at(0)?, at(1)?)
-                {
-                    let is_minimum = name.starts_with("llvm.umin.") && other.low == -1;
-                    return is_minimum.then_some(Interval::new(0, known.high));
-                }
-                let (a, b) = (positive(0)?, positive(1)?);
-                match name.strip_prefix("llvm.")?.split('.').next()? {
-                    "umin" | "smin" if !self.is_apart(from, a, b) => {
-                        Interval::new(a.low.min(b.low), a.high.min(b.high))
-                    }
-                    "umax" | "smax" if !self.is_apart(from, a, b) => {
-                        Interval::new(a.low.max(b.low), a.high.max(b.high))
-                    }
-                    "usub" if name.starts_with("llvm.usub.sat.") => Interval::new(0, (a.high - b.low).max(0)),
-                    _ => return None,
-                }
+                at(0)?.chosen(at(1)?, name.strip_prefix("llvm.")?, bits(0)?)?
             }
             _ => return None,
         })
     }
+}
 
-    /// Whether a minimum may depend on a sign.
-    fn is_apart(&self, call: InstructionValue<'ctx>, a: Interval, b: Interval) -> bool {
-        [(0, a), (1, b)].into_iter().any(|(index, range)| match integer(call, index) {
-            Some(value) => is_signed_apart(value, range),
-            None => true,
-        })
-    }
+/// Whether a comparison holds, if that is the same for all numbers of two intervals.
+pub fn decide(comparison: InstructionValue<'_>, a: Interval, b: Interval) -> Option<bool> {
+    let bits = integer(comparison, 0)?.get_type().get_bit_width();
+    comparison.get_icmp_predicate().filter(|_| bits <= 64).and_then(|predicate| a.decide(predicate, b, bits))
 }
 
 /// A constant that is negative, as a number with a sign: to add it is to subtract.
@@ -489,12 +442,6 @@ fn is_call_of(from: InstructionValue<'_>, name: &str) -> bool {
         && llvm::called_function(from).is_some_and(|callee| callee.get_name().to_bytes().starts_with(name.as_bytes()))
 }
 
-/// Whether a number that is not negative as its interval has it may be as a number with a sign.
-fn is_signed_apart(value: IntValue<'_>, range: Interval) -> bool {
-    let bits = value.get_type().get_bit_width();
-    bits < 64 && range.high >= 1 << (bits - 1)
-}
-
 /// Adds what follows from one number being less than another by `strict` at least.
 fn less<'ctx>(
     signed: bool,
@@ -503,18 +450,13 @@ fn less<'ctx>(
     (large, b): (IntValue<'ctx>, Interval),
     facts: &mut Facts<'ctx>,
 ) {
-    if signed && (is_signed_apart(small, a) || is_signed_apart(large, b)) {
-        return;
-    }
-    // Without a sign a negative number is larger than all others.
-    if !signed && b.low < 0 {
-        return;
-    }
-    let least = if signed { a.low } else { 0 };
-    know(small, a.meet(Interval::new(least, b.high - strict)), facts);
-    if signed || a.low >= 0 {
-        know(large, b.meet(Interval::new(a.low + strict, b.high)), facts);
-    }
+    let bits = small.get_type().get_bit_width();
+    let Some([below, above]) = a.less(b, strict, signed, bits).filter(|_| bits <= 64) else { return };
+    [(small, below), (large, above)].into_iter().for_each(|(value, range)| {
+        if let Some(range) = range {
+            know(value, range, facts);
+        }
+    });
 }
 
 /// Adds where a value lies, what was extended to it, and what it has the bits of.
@@ -651,6 +593,20 @@ mod tests {
         };
         assert_eq!(less(-8), (0, (1 << 32) - 9));
         assert_eq!(less(-9), (0, (1 << 32) - 1));
+        // No factor of what is above another number is 0.
+        let above = "%area = mul i64 %n, %len\n %ok = icmp ult i64 %any, %area";
+        let factor = |to: &str| range(&format!("{above}\n br i1 %ok, {to}\n yes: %x = add i64 %n, -1\n ret i64 %x"));
+        assert_eq!(factor(yes), (0, (1 << 15) - 2));
+        assert_eq!(factor("label %no, label %yes"), (-1, (1 << 15) - 2));
+        // As a number with a sign, as in `(width as i32 - 1).clamp(0, …)`: it is not below 0, so the sum has not come round.
+        let last = "icmp sgt i32 %y, -1\n %many = and i1 %c, %ok";
+        let of_width = format!("%w = trunc i64 %n to i32\n %y = add i32 %w, -1\n %ok = {last}");
+        let signed = |to: &str| {
+            let text = format!("{of_width}\n br i1 %ok, {to}\n yes: %x = zext i32 %y to i64\n ret i64 %x");
+            range(&text)
+        };
+        assert_eq!(signed(yes), (0, (1 << 15) - 2));
+        assert_eq!(signed("label %no, label %yes"), ((1 << 31), (1 << 32) - 1));
         // What branches in turn both tell, and what one of two tells counts only if it fails.
         let both = "icmp ult i64 %any, %n\n %two = and i1 %ok, %c";
         let body = |to: &str, with: &str| {

@@ -81,11 +81,30 @@ fn copies(kernel: FunctionValue<'_>) -> Option<(u64, u64)> {
     Some((narrow, wide))
 }
 
-type Live<'ctx> = HashSet<InstructionValue<'ctx>>;
+/// Values that are still used, and how many registers they take.
+#[derive(Default)]
+struct Live<'ctx> {
+    values: HashSet<InstructionValue<'ctx>>,
+    words: u64,
+}
+
+impl<'ctx> Live<'ctx> {
+    fn insert(&mut self, value: InstructionValue<'ctx>) {
+        if self.values.insert(value) {
+            self.words += words(value);
+        }
+    }
+
+    fn remove(&mut self, value: InstructionValue<'ctx>) {
+        if self.values.remove(&value) {
+            self.words -= words(value);
+        }
+    }
+}
 
 /// The most registers that values take at once, for each block.
 fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>) -> HashMap<BasicBlock<'ctx>, u64> {
-    let mut at_start: HashMap<BasicBlock<'ctx>, Live<'ctx>> = HashMap::new();
+    let mut at_start = HashMap::new();
     let mut most = HashMap::new();
     let mut blocks = graph.by_dominance();
     blocks.reverse();
@@ -94,18 +113,18 @@ fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>) -> HashMap<
         changed = false;
         for block in &blocks {
             let mut live = at_end(*block, &at_start);
-            let mut needs = words(&live);
+            let mut needs = live.words;
             let instructions: Vec<_> = block.get_instructions().collect();
             for instruction in instructions.into_iter().rev() {
-                live.remove(&instruction);
+                live.remove(instruction);
                 if instruction.get_opcode() != Op::Phi {
-                    live.extend(computed_operands(instruction));
-                    needs = needs.max(words(&live));
+                    computed_operands(instruction).for_each(|value| live.insert(value));
+                    needs = needs.max(live.words);
                 }
             }
             most.insert(*block, needs);
-            if at_start.get(block) != Some(&live) {
-                at_start.insert(*block, live);
+            if at_start.get(block) != Some(&live.values) {
+                at_start.insert(*block, live.values);
                 changed = true;
             }
         }
@@ -115,13 +134,16 @@ fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>) -> HashMap<
 }
 
 /// What is still used behind a block.
-fn at_end<'ctx>(block: BasicBlock<'ctx>, at_start: &HashMap<BasicBlock<'ctx>, Live<'ctx>>) -> Live<'ctx> {
-    let mut live = Live::new();
+fn at_end<'ctx>(
+    block: BasicBlock<'ctx>,
+    at_start: &HashMap<BasicBlock<'ctx>, HashSet<InstructionValue<'ctx>>>,
+) -> Live<'ctx> {
+    let mut live = Live::default();
     for next in block.get_terminator().map(llvm::block_operands).unwrap_or_default() {
-        live.extend(at_start.get(&next).into_iter().flatten());
+        at_start.get(&next).into_iter().flatten().for_each(|value| live.insert(*value));
         for phi in llvm::phis(next) {
             let from_here = llvm::incoming(phi).into_iter().filter(|(_, from)| *from == block);
-            live.extend(from_here.filter_map(|(value, _)| llvm::instruction_of(value)));
+            from_here.filter_map(|(value, _)| llvm::instruction_of(value)).for_each(|value| live.insert(value));
         }
     }
     live
@@ -132,9 +154,9 @@ fn computed_operands<'ctx>(instruction: InstructionValue<'ctx>) -> impl Iterator
     llvm::value_operands(instruction).filter_map(|(_, value)| llvm::instruction_of(value))
 }
 
-/// The registers of 32 bits that values take; conditions have registers of their own.
-fn words(live: &Live<'_>) -> u64 {
-    live.iter().map(|value| BasicTypeEnum::try_from(value.get_type()).map_or(0, words_of)).sum()
+/// The registers of 32 bits that a value takes; conditions have registers of their own.
+fn words(value: InstructionValue<'_>) -> u64 {
+    BasicTypeEnum::try_from(value.get_type()).map_or(0, words_of)
 }
 
 fn words_of(ty: BasicTypeEnum<'_>) -> u64 {

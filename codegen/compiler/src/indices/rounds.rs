@@ -319,12 +319,10 @@ mod tests {
         let given = small.iter().map(|at| (param(at), Interval::new(0, (1 << 15) - 1))).collect();
         let (graph, same) = (Graph::of(function), HashMap::new());
         let ranges = Ranges::of_function(&graph, &given, &same);
-        let range = |phi: InstructionValue<'_>| {
-            let block = phi.get_parent().unwrap();
-            let range = ranges.of(llvm::result(phi).into_int_value(), &ranges.facts(block));
-            (range.low, range.high)
-        };
-        llvm::instructions(function).filter(|from| from.get_opcode() == Op::Phi).map(range).collect()
+        let phis = llvm::instructions(function).filter(|from| from.get_opcode() == Op::Phi);
+        phis.map(|phi| ranges.in_block(llvm::result(phi).into_int_value(), phi.get_parent().unwrap()))
+            .map(|range| (range.low, range.high))
+            .collect()
     }
 
     /// Between which numbers `%k` and `%more` lie; `%n` is below 2^15.

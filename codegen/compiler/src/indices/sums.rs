@@ -5,8 +5,6 @@
 //! `x < width`, the width is `x + 1` and some number that is not negative, and a number that is at least 1 is one more than
 //! such a number.
 
-use std::collections::BTreeMap;
-
 /// Products of one sum.
 const MOST_TERMS: usize = 40;
 
@@ -16,53 +14,104 @@ const MOST_FACTORS: usize = 5;
 /// How often an atom is written as others.
 const MOST_STEPS: usize = 24;
 
+/// How often an atom is written as others on all ways to what is wanted.
+const MOST_WAYS: u32 = 40;
+
 /// A number that is not negative, by its place in a list.
 pub type Atom = usize;
 
-/// A sum of products, each with how often it is taken, without an end; the product of no factors is 1.
+/// A product of atoms, in one number: so many bits for each factor, one more than the atom, the first one lowest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Product(u128);
+
+const BITS_OF_FACTOR: usize = 25;
+
+impl Product {
+    /// That of no factors.
+    const ONE: Self = Self(0);
+
+    /// The product of some atoms; none where they are too many.
+    fn of(factors: impl IntoIterator<Item = Atom>) -> Option<Self> {
+        let mut sorted = [0; MOST_FACTORS];
+        let mut count = 0;
+        for factor in factors {
+            *sorted.get_mut(count)? = factor + 1;
+            count += 1;
+        }
+        let sorted = &mut sorted[..count];
+        sorted.sort_unstable();
+        assert!(sorted.iter().all(|factor| *factor < 1 << BITS_OF_FACTOR), "a function has not so many values");
+        Some(Self(sorted.iter().rev().fold(0, |all, factor| all << BITS_OF_FACTOR | *factor as u128)))
+    }
+
+    fn factors(self) -> impl Iterator<Item = Atom> {
+        let factor = move |at| (self.0 >> (at * BITS_OF_FACTOR)) as usize & ((1 << BITS_OF_FACTOR) - 1);
+        (0..MOST_FACTORS).map(factor).take_while(|factor| *factor > 0).map(|factor| factor - 1)
+    }
+
+    fn contains(self, atom: Atom) -> bool {
+        self.factors().any(|factor| factor == atom)
+    }
+
+    fn times(self, other: Self) -> Option<Self> {
+        Self::of(self.factors().chain(other.factors()))
+    }
+}
+
+/// A sum of products, each with how often it is taken, without an end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sum {
-    terms: BTreeMap<Vec<Atom>, i128>,
+    /// Sorted, each product once, and none that is not taken.
+    terms: Vec<(Product, i128)>,
 }
 
 impl Sum {
     pub fn number(value: i128) -> Self {
-        Self { terms: [(Vec::new(), value)].into_iter().filter(|(_, times)| *times != 0).collect() }
+        Self { terms: [(Product::ONE, value)].into_iter().filter(|(_, times)| *times != 0).collect() }
     }
 
     pub fn atom(atom: Atom) -> Self {
-        Self { terms: BTreeMap::from([(vec![atom], 1)]) }
+        Self { terms: Product::of([atom]).into_iter().map(|product| (product, 1)).collect() }
+    }
+
+    /// A sum of products in any order; none where it is too long.
+    fn of(mut terms: Vec<(Product, i128)>) -> Option<Self> {
+        terms.sort_unstable_by_key(|(product, _)| *product);
+        let mut sum: Vec<(Product, i128)> = Vec::with_capacity(terms.len());
+        for (product, times) in terms {
+            match sum.last_mut() {
+                Some((last, known)) if *last == product => *known = known.checked_add(times)?,
+                _ => sum.push((product, times)),
+            }
+        }
+        sum.retain(|(_, times)| *times != 0);
+        (sum.len() <= MOST_TERMS).then_some(Self { terms: sum })
     }
 
     /// This and the other one, so many times; none where it is too long.
     pub fn plus(mut self, other: &Self, times: i128) -> Option<Self> {
-        for (factors, own) in &other.terms {
-            let sum = self.terms.entry(factors.clone()).or_default();
-            *sum = sum.checked_add(own.checked_mul(times)?)?;
+        for (product, own) in &other.terms {
+            self.terms.push((*product, own.checked_mul(times)?));
         }
-        self.terms.retain(|_, times| *times != 0);
-        (self.terms.len() <= MOST_TERMS).then_some(self)
+        Self::of(self.terms)
     }
 
     pub fn times(&self, other: &Self) -> Option<Self> {
-        let mut product = Self::default();
+        let mut terms = Vec::with_capacity(self.terms.len() * other.terms.len());
         for (ours, own) in &self.terms {
             for (theirs, times) in &other.terms {
-                let mut factors: Vec<Atom> = ours.iter().chain(theirs).copied().collect();
-                factors.sort_unstable();
-                let term = Self { terms: BTreeMap::from([(factors, own.checked_mul(*times)?)]) };
-                product = product.plus(&term, 1)?;
+                terms.push((ours.times(*theirs)?, own.checked_mul(*times)?));
             }
         }
-        product.terms.keys().all(|factors| factors.len() <= MOST_FACTORS).then_some(product)
+        Self::of(terms)
     }
 
     /// Between which numbers this lies, if each atom lies between two.
     pub fn range(&self, of: impl Fn(Atom) -> (i128, i128)) -> Option<(i128, i128)> {
         let (mut low, mut high) = (0_i128, 0_i128);
-        for (factors, times) in &self.terms {
+        for (product, times) in &self.terms {
             let (mut least, mut most) = (1_i128, 1_i128);
-            for (from, to) in factors.iter().map(|atom| of(*atom)) {
+            for (from, to) in product.factors().map(&of) {
                 least = least.checked_mul(from)?;
                 most = most.checked_mul(to)?;
             }
@@ -73,35 +122,34 @@ impl Sum {
         Some((low, high))
     }
 
-    pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
-        self.terms.keys().flatten().copied()
-    }
-
     /// Has something else in the place of an atom.
     fn replace(&self, atom: Atom, with: &Self) -> Option<Self> {
-        let mut sum = Self::default();
-        for (factors, times) in &self.terms {
-            let mut product = Self::number(*times);
-            for factor in factors {
-                product = if *factor == atom { product.times(with)? } else { product.times(&Self::atom(*factor))? };
+        let (written, kept): (Vec<_>, Vec<_>) = self.terms.iter().partition(|(product, _)| product.contains(atom));
+        let mut sum = Self { terms: kept };
+        for (product, times) in written {
+            let others = product.factors().filter(|factor| *factor != atom);
+            let mut part = Self { terms: vec![(Product::of(others)?, times)] };
+            for _ in product.factors().filter(|factor| *factor == atom) {
+                part = part.times(with)?;
             }
-            sum = sum.plus(&product, 1)?;
+            sum = sum.plus(&part, 1)?;
         }
         Some(sum)
     }
 
     /// The atom that stands alone, and what is subtracted from it: nothing else is added but a number.
     fn above(&self) -> Option<(Atom, Self)> {
-        let mut added = self.terms.iter().filter(|(factors, times)| !factors.is_empty() && **times > 0);
-        let (factors, 1) = added.next().filter(|_| added.next().is_none())? else { return None };
-        let [atom] = factors[..] else { return None };
+        let mut added = self.terms.iter().filter(|(product, times)| *product != Product::ONE && *times > 0);
+        let (product, 1) = *added.next().filter(|_| added.next().is_none())? else { return None };
+        let mut factors = product.factors();
+        let atom = factors.next().filter(|_| factors.next().is_none())?;
         let rest = Self::atom(atom).plus(self, -1)?;
-        let is_alone = rest.atoms().all(|other| other != atom);
+        let is_alone = rest.terms.iter().all(|(product, _)| product.factors().all(|other| other != atom));
         is_alone.then_some((atom, rest))
     }
 
     fn subtracts_nothing(&self) -> bool {
-        self.terms.values().all(|times| *times >= 0)
+        self.terms.iter().all(|(_, times)| *times >= 0)
     }
 }
 
@@ -141,12 +189,42 @@ impl Known {
         wanted.iter().all(|wanted| self.is_seen(wanted))
     }
 
+    /// Whether all of these are seen not to be negative, if an atom is written as what it is above, and something is
+    /// subtracted of that. Of much that is known little is of use here, and an atom may be above several.
+    pub fn lead_to(mut self, wanted: &[Sum]) -> bool {
+        self.compare();
+        let says_more = |(_, rest): &(Atom, Sum)| rest.terms.iter().any(|(_, times)| *times > 0);
+        let above: Vec<(Atom, Sum)> = self.positive.iter().filter_map(Sum::above).filter(says_more).collect();
+        wanted.iter().all(|wanted| self.leads_to(wanted, &above, self.atoms, &mut { MOST_WAYS }))
+    }
+
+    fn leads_to(&self, wanted: &Sum, above: &[(Atom, Sum)], new: Atom, ways: &mut u32) -> bool {
+        if self.is_seen(wanted) {
+            return true;
+        }
+        let is_subtracted = |atom| wanted.terms.iter().any(|(product, times)| *times < 0 && product.contains(atom));
+        let is_added = |atom| wanted.terms.iter().any(|(product, times)| *times > 0 && product.contains(atom));
+        for (atom, rest) in above {
+            let is_of_use = rest.terms.iter().any(|(product, _)| product.factors().any(is_subtracted));
+            if !is_of_use || !is_added(*atom) || *ways == 0 {
+                continue;
+            }
+            *ways -= 1;
+            let with = Sum::atom(new).plus(rest, 1);
+            let written = with.and_then(|with| wanted.replace(*atom, &with));
+            if written.is_some_and(|written| self.leads_to(&written, above, new + 1, ways)) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// An atom that is above others, and where this is known.
     fn next(&self) -> Option<(usize, Atom, Sum)> {
         let found = |(at, sum): (usize, &Sum)| {
             let (atom, rest) = sum.above()?;
             // Of an atom that is above less than nothing, or above nothing, nothing new is known.
-            let says_more = rest.terms.values().any(|times| *times > 0);
+            let says_more = rest.terms.iter().any(|(_, times)| *times > 0);
             says_more.then_some((at, atom, rest))
         };
         self.positive.iter().enumerate().find_map(found)
@@ -157,8 +235,8 @@ impl Known {
         let mut rest = Vec::new();
         for sum in std::mem::take(&mut self.nonzero) {
             // No factor of a product is 0 that is not.
-            if let Some((factors, _)) = sum.terms.first_key_value().filter(|_| sum.terms.len() == 1) {
-                self.positive.extend(factors.iter().filter_map(|atom| Sum::atom(*atom).plus(&Sum::number(1), -1)));
+            if let [(product, _)] = sum.terms[..] {
+                self.positive.extend(product.factors().filter_map(|atom| Sum::atom(atom).plus(&Sum::number(1), -1)));
                 continue;
             }
             let negated = Sum::default().plus(&sum, -1);
@@ -192,8 +270,8 @@ mod tests {
     }
 
     fn sum(terms: &[(&[Atom], i128)]) -> Sum {
-        let terms = terms.iter().map(|(factors, times)| (factors.to_vec(), *times));
-        Sum { terms: terms.collect() }
+        let of = |factors: &[Atom]| Product::of(factors.iter().copied()).unwrap();
+        Sum::of(terms.iter().map(|(factors, times)| (of(factors), *times)).collect()).unwrap()
     }
 
     fn known(positive: &[Sum], nonzero: &[Sum]) -> Known {

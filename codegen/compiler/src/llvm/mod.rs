@@ -57,7 +57,9 @@ pub use pure::{
     is_plain_store, is_position, is_pure, promises, value_operands,
 };
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
-pub use target::{emit_assembly, run_passes, run_passes_for_any, set_target, target_machine, type_align};
+pub use target::{
+    emit_assembly, run_passes, run_passes_for_any, run_passes_on_function, set_target, target_machine, type_align,
+};
 pub use use_order::sort_phi_uses;
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, build_same_offset, clear_subprogram,

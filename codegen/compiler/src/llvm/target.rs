@@ -12,7 +12,7 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetData, TargetTriple};
 
 use super::errors::Errors;
-use super::{BasicTypeEnum, Module, OptimizationLevel, TargetMachine};
+use super::{BasicTypeEnum, FunctionValue, Module, OptimizationLevel, TargetMachine};
 use crate::arch::{Arch, PtxVersion};
 use crate::request::{OptLevel, TARGET};
 
@@ -73,6 +73,17 @@ pub fn run_passes(module: &Module<'_>, machine: &TargetMachine, pipeline: &str) 
     let options = PassBuilderOptions::create();
     let errors = Errors::collect(module.get_context());
     errors.or(module.run_passes(pipeline, machine, options).map_err(|e| e.to_string()))
+}
+
+/// The same for one function, with passes of functions.
+pub fn run_passes_on_function(
+    function: FunctionValue<'_>,
+    machine: &TargetMachine,
+    passes: &str,
+) -> Result<(), String> {
+    let options = PassBuilderOptions::create();
+    let errors = Errors::collect(function.get_type().get_context());
+    errors.or(function.run_passes(passes, machine, options).map_err(|e| e.to_string()))
 }
 
 /// The same, for no machine in particular: passes then do without what LLVM knows of the target.
