@@ -5,21 +5,26 @@
 //!         %root = call float @llvm.sqrt.f32(float %d)
 //!         %t = fsub float %b, %root
 //!         select i1 %none, float %other, float %t
-//! after:  %root = call float @llvm.sqrt.f32(float (select i1 %none, float 1.0, float %d))
+//! after:          br i1 %none, label %rest, label %taken
+//!         taken:  %root = call float @llvm.sqrt.f32(float %d)
+//!         rest:   %known = phi float [ 1.0, %before ], [ %root, %taken ]
+//! in a loop:      %root = call float @llvm.sqrt.f32(float (select i1 %none, float 1.0, float %d))
 //! ```
 //!
 //! `if d < 0.0 { return None }`, and the root afterwards: LLVM takes a root for cheap, computes it in any case and
 //! chooses. But a root of a negative number is a call for ptxas, as one of a subnormal number is, and the warp takes it
-//! as soon as one of its rays misses the sphere. nvcc keeps the branch.
+//! as soon as one of its rays misses the sphere. nvcc keeps the branch, which also saves the root where all rays do. In a
+//! loop what comes later looks for one block.
 //!
 //! Sound: where the comparison holds, all that is computed of the root ends in choices that take something else; where it
 //! does not, the root is of the same number.
 
 use super::sink::is_intrinsic_of_numbers;
 use crate::llvm::{
-    self, BasicValueEnum, BuilderError, Context, FloatPredicate, FloatValue, FunctionValue, InstructionOpcode as Op,
-    InstructionValue, Use,
+    self, BasicBlock, BasicValueEnum, BuilderError, Context, FloatPredicate, FloatValue, FunctionValue,
+    InstructionOpcode as Op, InstructionValue, IntValue, Use,
 };
+use crate::loops::Graph;
 
 /// How far what is computed of a root is followed.
 const MOST_STEPS: u32 = 6;
@@ -29,17 +34,54 @@ const MOST_USERS: usize = 8;
 
 /// Does so with all roots of one number of a function.
 pub fn keep_positive<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    for root in llvm::instructions(function).filter(|from| is_root(*from)).collect::<Vec<_>>() {
-        let Some(radicand) = llvm::float_operand(root, 0) else { continue };
+    let roots: Vec<_> = llvm::instructions(function).filter(|from| is_root(*from)).collect();
+    let loops = if roots.is_empty() { Vec::new() } else { Graph::of(function).innermost() };
+    for root in roots {
+        let Some((radicand, block)) = llvm::float_operand(root, 0).zip(root.get_parent()) else { continue };
         let Some((comparison, holds)) = unneeded(root, radicand) else { continue };
         let builder = context.create_builder();
         builder.position_before(&root);
         let condition = llvm::result(llvm::build_copy(&builder, comparison, &[])).into_int_value();
         let one = radicand.get_type().const_float(1.0);
+        if !loops.iter().any(|found| found.contains(block)) {
+            take_where_needed(context, root, block, (condition, holds), one)?;
+            continue;
+        }
         let (then, other) = if holds { (one, radicand) } else { (radicand, one) };
         let chosen = builder.build_select(condition, then, other, "")?;
         assert!(root.set_operand(0, chosen), "a root has an operand");
     }
+    Ok(())
+}
+
+/// Writes a root behind a branch: where a condition holds, or where it does not, nobody looks at it.
+fn take_where_needed<'ctx>(
+    context: &'ctx Context,
+    root: InstructionValue<'ctx>,
+    block: BasicBlock<'ctx>,
+    (condition, holds): (IntValue<'ctx>, bool),
+    // Some number: where one means nothing, ptxas takes the root in any case.
+    one: FloatValue<'ctx>,
+) -> Result<(), BuilderError> {
+    let behind: Vec<_> = block.get_instructions().skip_while(|from| *from != root).skip(1).collect();
+    let Some((&first, &end)) = behind.first().zip(behind.last()) else { return Ok(()) };
+    let taken = context.insert_basic_block_after(block, "");
+    let rest = context.insert_basic_block_after(taken, "");
+    for next in llvm::block_operands(end) {
+        llvm::replace_predecessor(next, block, rest, |value| value);
+    }
+    llvm::move_to_end(context, &behind, rest);
+    let builder = context.create_builder();
+    builder.position_before(&first);
+    let known = builder.build_phi(llvm::result(root).get_type(), "")?;
+    llvm::replace_uses(root, known.as_basic_value());
+    known.add_incoming(&[(&one, block), (&llvm::result(root), taken)]);
+    llvm::move_to_end(context, &[root], taken);
+    builder.position_at_end(taken);
+    builder.build_unconditional_branch(rest)?;
+    builder.position_at_end(block);
+    let (then, other) = if holds { (rest, taken) } else { (taken, rest) };
+    builder.build_conditional_branch(condition, then, other)?;
     Ok(())
 }
 
@@ -116,23 +158,46 @@ mod tests {
     const ROOT: &str = "%root = call float @llvm.sqrt.f32(float %d)\n %t = fsub float %b, %root\n";
 
     #[test]
-    fn a_root_that_is_not_looked_at_is_one_of_1() {
-        for (condition, choice, argument) in [
-            ("olt float %d, 0.0", "float %other, float %t", "float 1.000000e+00, float %d"),
-            ("oge float %d, 0.0", "float %t, float %other", "float %d, float 1.000000e+00"),
-            ("ule float %d, 2.0", "float %other, float %t", "float 1.000000e+00, float %d"),
+    fn a_root_that_is_not_looked_at_is_not_taken() {
+        for (condition, choice, is_first) in [
+            ("olt float %d, 0.0", "float %other, float %t", false),
+            ("oge float %d, 0.0", "float %t, float %other", true),
+            ("ule float %d, 2.0", "float %other, float %t", false),
         ] {
             let ir = kept(&format!("{ROOT} %none = fcmp {condition}\n %x = select i1 %none, {choice}\n ret float %x"));
-            let (before, _) = ir.split_once("call float @llvm.sqrt").unwrap();
-            assert!(before.contains("fcmp") && before.contains(argument), "{ir}");
+            let blocks: Vec<_> = ir.split("\n\n").collect();
+            let [before, taken, rest] = blocks[..] else { panic!("{ir}") };
+            let name = taken.split(':').next().unwrap();
+            let (then, other) = before.split_once("label").unwrap().1.split_once("label").unwrap();
+            assert!(
+                before.contains("fcmp") && if is_first { then } else { other }.contains(&format!("%{name}")),
+                "{ir}"
+            );
+            assert!(taken.contains("call float @llvm.sqrt") && rest.contains("phi float [ 1.000000e+00, "), "{ir}");
         }
         let ir = kept(&format!(
             "%none = fcmp olt float %d, 0.0\n {ROOT} %far = fcmp ogt float %t, 1.0
             %least = call float @llvm.minimumnum.f32(float %t, float %other)
             %y = select i1 %far, float %least, float %other
-            %x = select i1 %none, float %other, float %y\n ret float %x"
+            %x = select i1 %none, float %other, float %y
+            br i1 %c, label %one, label %two
+            one: ret float %x
+            two: %z = phi float [ %x, %0 ]\n ret float %z"
         ));
-        assert!(ir.contains("float 1.000000e+00, float %d"), "{ir}");
+        assert!(ir.contains("phi float [ 1.000000e+00, ") && ir.matches("br i1").count() == 2, "{ir}");
+    }
+
+    #[test]
+    fn a_root_in_a_loop_is_one_of_1() {
+        let ir = kept(&format!(
+            "br label %loop
+            loop: %s = phi float [ 0.0, %0 ], [ %x, %loop ]
+              {ROOT} %none = fcmp olt float %d, 0.0\n %x = select i1 %none, float %s, float %t
+              br i1 %c, label %loop, label %out
+            out: ret float %x"
+        ));
+        let (before, _) = ir.split_once("call float @llvm.sqrt").unwrap();
+        assert!(before.contains("select i1") && before.contains("float 1.000000e+00, float %d"), "{ir}");
     }
 
     #[test]
@@ -149,7 +214,7 @@ mod tests {
             "%none = fcmp olt float %d, 0.0\n %x = select i1 %none, float %t, float %t\n ret float %x",
         ] {
             let ir = kept(&format!("{ROOT} {body}"));
-            assert!(ir.contains("llvm.sqrt.f32(float %d)"), "{ir}");
+            assert!(ir.contains("llvm.sqrt.f32(float %d)") && !ir.contains("br i1"), "{ir}");
         }
     }
 }

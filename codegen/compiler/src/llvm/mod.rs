@@ -51,7 +51,7 @@ pub use loops::{
     Unroll, allocated_bytes, few_rounds, forget_loop, has_loop_mark, set_unroll, static_bytes, unroll_is_disabled,
     unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
 };
-pub use moves::move_before;
+pub use moves::{move_before, move_to_end};
 pub use pure::{
     Promises, inline_assembly, inline_constraints, is_division, is_load_of_number, is_not_negative, is_plain_load,
     is_plain_store, is_position, is_pure, promises, value_operands,

@@ -50,7 +50,7 @@ pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<Ta
 ///   ptxas unrolls the long ones once more.
 /// - A `match` of fewer than 32 cases is compared and branches, however its cases lie, as nvcc has it of any number of them.
 ///   LLVM makes a table of jumps of four. A GPU loads the place from the table before it can jump there (`BRX`): an
-///   interpreter of six instructions took 46 µs on an H100, and 32 in CUDA C++.
+///   interpreter of six instructions took 46 µs on an H100, 32.2 with this, and 32.0 in CUDA C++.
 fn set_options() {
     const OF_22: &[&CStr] = &[c"-opt-disable=slsr"];
     const OF_ALL: &[&CStr] = &[c"-unroll-max-count=4", c"-min-jump-table-entries=32"];

@@ -38,7 +38,7 @@
 //! A loop that is seen to do something, by a store or an atomic operation, has what is seen in the order in which it was, and
 //! four rounds at a time. Then only loads of what LLVM, too, knows to be constant (`noalias readonly`) go before it: so no store
 //! can change what they read. A frontier of a graph, `for e in edges { dist[cols[e]].fetch_min(level, Relaxed) }`, took
-//! 41.6 µs on an H100 before, and 34.0 in CUDA C++.
+//! 41.6 µs on an H100 before, 33.8 with this, and 34.0 in CUDA C++.
 //!
 //! Not with anything convergent or volatile in the loop, or that is called.
 
