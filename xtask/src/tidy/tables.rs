@@ -97,6 +97,7 @@ pub const FLOORS: &[Floor] = &[
             "libdevice",
             "loops",
             "memory",
+            "multiples",
             "optimize",
             "panics",
             "products",

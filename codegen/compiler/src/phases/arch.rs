@@ -24,6 +24,7 @@ use crate::libdevice;
 use crate::llvm::{Module, TargetMachine};
 use crate::loops;
 use crate::memory;
+use crate::multiples;
 use crate::optimize;
 use crate::panics;
 use crate::products;
@@ -105,6 +106,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(remainders::fold(context, module))?;
+        time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(loops::keep(context, module))?;
         let unfinished = time!(loops::unroll(context, module));
