@@ -40,6 +40,7 @@ mod llvm;
 mod loops;
 mod marks;
 mod memory;
+mod multiples;
 mod optimize;
 mod output;
 mod panics;

@@ -99,6 +99,7 @@ pub const FLOORS: &[Floor] = &[
             "libdevice",
             "loops",
             "memory",
+            "multiples",
             "optimize",
             "panics",
             "products",

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMDeleteFunction, LLVMDeleteGlobal, LLVMGEPGetNoWrapFlags, LLVMGEPSetNoWrapFlags,
     LLVMGetAsString, LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocDirectory, LLVMGetDebugLocFilename,
-    LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetInstructionOpcode,
-    LLVMGetIntTypeWidth, LLVMGetIsDisjoint, LLVMGetMDString, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMGetParamParent, LLVMGetPointerAddressSpace, LLVMGetPoison, LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser,
-    LLVMIsAArgument, LLVMIsAConstantAggregateZero, LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAFunction,
-    LLVMIsAGetElementPtrInst, LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant, LLVMIsConstantString,
-    LLVMIsInBounds, LLVMIsUndef, LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
+    LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetIndices,
+    LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetIsDisjoint, LLVMGetMDString, LLVMGetNextUse,
+    LLVMGetNumIndices, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParamParent, LLVMGetPointerAddressSpace,
+    LLVMGetPoison, LLVMGetTypeKind, LLVMGetUndef, LLVMGetUser, LLVMIsAArgument, LLVMIsAConstantAggregateZero,
+    LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAExtractValueInst, LLVMIsAFunction, LLVMIsAGetElementPtrInst,
+    LLVMIsAGlobalVariable, LLVMIsAInstruction, LLVMIsConstant, LLVMIsConstantString, LLVMIsInBounds, LLVMIsUndef,
+    LLVMReplaceAllUsesWith, LLVMSetExternallyInitialized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStripModuleDebugInfo};
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
@@ -318,6 +319,19 @@ pub fn element_of<'ctx>(gep: InstructionValue<'ctx>) -> Option<(PointerValue<'ct
         let element = BasicTypeEnum::new(LLVMGetGEPSourceElementType(value));
         let (base, index) = (LLVMGetOperand(value, 0), LLVMGetOperand(value, 1));
         Some((PointerValue::new(base), super::type_align(element).0, IntValue::new(index)))
+    }
+}
+
+/// The instruction that makes a structure, and which of its parts an `extractvalue` takes.
+pub fn part_of(extract: InstructionValue<'_>) -> Option<(InstructionValue<'_>, u32)> {
+    let value = extract.as_value_ref();
+    // SAFETY: the instruction is live, and asked for its indices once it is known to have some; its operand is live.
+    unsafe {
+        if LLVMIsAExtractValueInst(value).is_null() || LLVMGetNumIndices(value) != 1 {
+            return None;
+        }
+        let (whole, index) = (LLVMGetOperand(value, 0), *LLVMGetIndices(value));
+        (!LLVMIsAInstruction(whole).is_null()).then(|| (InstructionValue::new(whole), index))
     }
 }
 

@@ -92,7 +92,9 @@ fn is_multiple(number: IntValue<'_>, of: u64, may_wrap: bool) -> bool {
     if let Some(number) = number.get_zero_extended_constant() {
         return number.is_multiple_of(of);
     }
-    let Some(from) = number.as_instruction_value() else { return false };
+    let is_known =
+        |from: &InstructionValue<'_>| matches!(from.get_opcode(), InstructionOpcode::Shl | InstructionOpcode::Mul);
+    let Some(from) = number.as_instruction_value().filter(is_known) else { return false };
     let Some(constant) = integer(from, 1).and_then(IntValue::get_zero_extended_constant) else { return false };
     match from.get_opcode() {
         InstructionOpcode::Shl => of.is_power_of_two() && constant < 64 && (1_u64 << constant).is_multiple_of(of),

@@ -142,9 +142,9 @@ fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValu
 
 /// Whether a number is a phi of the head less a step, and the phi's next value.
 fn is_step_of_difference<'ctx>(found: &Loop<'ctx>, left: IntValue<'ctx>, step: IntValue<'ctx>) -> bool {
-    left.as_instruction_value().is_some_and(|from| {
-        let phi = integer(from, 0).filter(|_| from.get_opcode() == InstructionOpcode::Sub);
-        let next = phi.and_then(|phi| Some(found.incoming(phi)?.1));
+    let is_difference = |from: &InstructionValue<'ctx>| from.get_opcode() == InstructionOpcode::Sub;
+    left.as_instruction_value().filter(is_difference).is_some_and(|from| {
+        let next = integer(from, 0).and_then(|phi| Some(found.incoming(phi)?.1));
         next == Some(left.into()) && integer(from, 1) == Some(step) && found.is_invariant(step.into())
     })
 }

@@ -26,6 +26,7 @@ use crate::libdevice;
 use crate::llvm::{Context, Module, TargetMachine};
 use crate::loops;
 use crate::memory;
+use crate::multiples;
 use crate::optimize;
 use crate::panics;
 use crate::products;
@@ -127,6 +128,7 @@ fn for_speed<'ctx>(
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(remainders::fold(context, module))?;
+        time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(loops::keep(context, module))?;
         let unfinished = time!(loops::unroll(context, module));

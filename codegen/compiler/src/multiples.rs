@@ -1,0 +1,341 @@
+//! Asks whether a whole part of a slice is there without a division: `chunks_exact(n).nth(i)`.
+//!
+//! ```text
+//! before: %whole = sub i64 %len, (urem i64 %len, %n)
+//!         %first = mul nuw i64 %i, %n
+//!         icmp uge i64 %first, %whole                          ; there is none
+//!         icmp ult i64 (sub nuw i64 %whole, %first), %n         ; nor is one that is shorter
+//!         icmp ugt i64 %n, %whole
+//!         udiv i64 (sub nuw i64 %whole, %n), %n
+//! after:  or i1 (icmp ult i64 %len, %n), (icmp ugt i64 %first, (sub i64 %len, %n))
+//!         the same
+//!         icmp ugt i64 %n, %len
+//!         sub i64 (udiv i64 %len, %n), 1
+//! ```
+//!
+//! The standard library first cuts off the elements that are no whole part, so that each thread divided to find its row. A
+//! division of 64 bits is a call of about 100 instructions; by a constant it still is ten, one waiting for the other.
+//!
+//! **Why it is right.** `%n` is not 0, since something is divided by it. Let `q` be the quotient: `%whole` is `q × n`, and less
+//! than `%n` exactly if `q` is 0, which is if `%len` is less than `%n`. Where it is not, a multiple of `%n` is at least `%whole`
+//! exactly if it is more than `%len - n`, because `%whole` is, and `%whole - n` is not. What is left of `%whole` behind a
+//! multiple is one too, and less than `%n` exactly if nothing is left. `nuw` says that no product and no difference wraps
+//! around. A product that may is a multiple only where it does not, so the answer must be looked at only there: where it is
+//! joined with whether it does.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate,
+    IntValue, Module, Use,
+};
+use crate::loops::integer;
+
+/// How many conditions may be joined.
+const MOST_STEPS: u32 = 4;
+
+/// Does so in every function.
+pub fn fold<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 0) {
+        fold_in(context, function).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot fold the multiples of a function: {error}"))
+        })?;
+    }
+    Ok(())
+}
+
+fn fold_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+    let wholes: Vec<_> = llvm::instructions(function).filter_map(Whole::of).collect();
+    for whole in wholes {
+        for user in users(whole.value) {
+            whole.fold(context, user)?;
+            if user.get_opcode() == Op::Sub && integer(user, 0) == Some(whole.value) {
+                for user in users(llvm::result(user).into_int_value()) {
+                    whole.fold(context, user)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn users<'ctx>(value: IntValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    let from = value.as_instruction_value();
+    let users = from.map(|from| llvm::uses(&from)).unwrap_or_default();
+    let user = |user| match user {
+        Use::Instruction(user) => Some(user),
+        _ => None,
+    };
+    users.into_iter().filter_map(user).collect()
+}
+
+/// The largest multiple of a divisor that is not above a number.
+struct Whole<'ctx> {
+    value: IntValue<'ctx>,
+    len: IntValue<'ctx>,
+    divisor: IntValue<'ctx>,
+}
+
+impl<'ctx> Whole<'ctx> {
+    fn of(from: InstructionValue<'ctx>) -> Option<Self> {
+        if from.get_opcode() != Op::Sub {
+            return None;
+        }
+        let len = integer(from, 0)?;
+        let rest = integer(from, 1)?.as_instruction_value().filter(|rest| rest.get_opcode() == Op::URem)?;
+        let divisor = integer(rest, 1).filter(|_| integer(rest, 0) == Some(len))?;
+        Some(Self { value: llvm::result(from).into_int_value(), len, divisor })
+    }
+
+    /// Folds a user of the number, or of what is left of it.
+    fn fold(&self, context: &'ctx Context, user: InstructionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+        let builder = context.create_builder();
+        builder.position_before(&user);
+        let folded = match user.get_opcode() {
+            Op::UDiv if integer(user, 1) == Some(self.divisor) && self.is_less(integer(user, 0), self.divisor) => {
+                let quotient = builder.build_int_unsigned_div(self.len, self.divisor, "")?;
+                builder.build_int_sub(quotient, quotient.get_type().const_int(1, false), "")?
+            }
+            Op::ICmp => match self.asked(user) {
+                Some(Asked::IsNone { holds }) => {
+                    let predicate = if holds { IntPredicate::ULT } else { IntPredicate::UGE };
+                    builder.build_int_compare(predicate, self.len, self.divisor, "")?
+                }
+                Some(Asked::IsBehind { first, holds }) => {
+                    let is_short = builder.build_int_compare(IntPredicate::ULT, self.len, self.divisor, "")?;
+                    let last = builder.build_int_sub(self.len, self.divisor, "")?;
+                    let is_past = builder.build_int_compare(IntPredicate::UGT, first, last, "")?;
+                    let is_behind = builder.build_or(is_short, is_past, "")?;
+                    if holds { is_behind } else { builder.build_not(is_behind, "")? }
+                }
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        llvm::replace_uses(user, folded.into());
+        Ok(())
+    }
+
+    /// Whether a number is the whole less another, which is no more.
+    fn is_less(&self, number: Option<IntValue<'ctx>>, by: IntValue<'ctx>) -> bool {
+        self.left(number).is_some_and(|taken| taken == by)
+    }
+
+    /// What is taken from the whole, which has as much.
+    fn left(&self, number: Option<IntValue<'ctx>>) -> Option<IntValue<'ctx>> {
+        let from = number?.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub)?;
+        let is_left = integer(from, 0) == Some(self.value) && llvm::has_no_unsigned_wrap(from);
+        integer(from, 1).filter(|_| is_left)
+    }
+
+    fn asked(&self, compared: InstructionValue<'ctx>) -> Option<Asked<'ctx>> {
+        use IntPredicate::{UGE, UGT, ULE, ULT};
+        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
+        // What is less than what, or else is not.
+        let (low, high, holds) = match compared.get_icmp_predicate()? {
+            ULT => (left, right, true),
+            UGT => (right, left, true),
+            UGE => (left, right, false),
+            ULE => (right, left, false),
+            _ => return None,
+        };
+        if low == self.value && high == self.divisor {
+            return Some(Asked::IsNone { holds });
+        }
+        if high == self.value && self.is_multiple(low, compared) {
+            return Some(Asked::IsBehind { first: low, holds: !holds });
+        }
+        let first = self.left(Some(low)).filter(|_| high == self.divisor)?;
+        self.is_multiple(first, compared).then_some(Asked::IsBehind { first, holds })
+    }
+
+    /// Whether a number is a multiple of the divisor wherever a condition is looked at.
+    fn is_multiple(&self, number: IntValue<'ctx>, condition: InstructionValue<'ctx>) -> bool {
+        let Some(from) = number.as_instruction_value() else { return false };
+        let is_product = |from| [integer(from, 0), integer(from, 1)].contains(&Some(self.divisor));
+        match from.get_opcode() {
+            Op::Mul => is_product(from) && llvm::has_no_unsigned_wrap(from),
+            Op::ExtractValue => product_part(from, 0).is_some_and(|product| {
+                is_product(product)
+                    && users(llvm::result(condition).into_int_value())
+                        .into_iter()
+                        .all(|user| is_joined(user, condition, product))
+            }),
+            _ => false,
+        }
+    }
+}
+
+/// What a comparison asks.
+enum Asked<'ctx> {
+    /// Whether there is no whole part.
+    IsNone { holds: bool },
+    /// Whether no whole part begins there.
+    IsBehind { first: IntValue<'ctx>, holds: bool },
+}
+
+/// Whether a condition is joined with one that holds where a product overflows, so that the outcome is the same then.
+fn is_joined<'ctx>(
+    user: InstructionValue<'ctx>,
+    condition: InstructionValue<'ctx>,
+    product: InstructionValue<'ctx>,
+) -> bool {
+    let other = match user.get_opcode() {
+        Op::Select if is_true(integer(user, 1)) => integer(user, 0).filter(|_| is(integer(user, 2), condition)),
+        Op::Or => [0, 1].into_iter().filter_map(|at| integer(user, at)).find(|value| !is(Some(*value), condition)),
+        _ => None,
+    };
+    other.is_some_and(|other| holds_where_overflows(other, product, MOST_STEPS))
+}
+
+fn holds_where_overflows<'ctx>(value: IntValue<'ctx>, product: InstructionValue<'ctx>, steps: u32) -> bool {
+    let Some(from) = value.as_instruction_value() else { return false };
+    let any = |operands: [u32; 2]| {
+        steps > 0
+            && operands
+                .into_iter()
+                .filter_map(|at| integer(from, at))
+                .any(|part| holds_where_overflows(part, product, steps - 1))
+    };
+    match from.get_opcode() {
+        Op::ExtractValue => product_part(from, 1) == Some(product),
+        Op::Or => any([0, 1]),
+        Op::Select if is_true(integer(from, 1)) => any([0, 2]),
+        _ => false,
+    }
+}
+
+/// The multiplication of which a part is taken: the product, or whether it overflows.
+fn product_part(from: InstructionValue<'_>, wanted: u32) -> Option<InstructionValue<'_>> {
+    let (product, part) = llvm::part_of(from)?;
+    let callee = llvm::called_function(product)?;
+    (part == wanted && callee.get_name().to_bytes() == b"llvm.umul.with.overflow.i64").then_some(product)
+}
+
+fn is<'ctx>(value: Option<IntValue<'ctx>>, from: InstructionValue<'ctx>) -> bool {
+    value.and_then(|value| value.as_instruction_value()) == Some(from)
+}
+
+fn is_true(value: Option<IntValue<'_>>) -> bool {
+    value.and_then(|value| value.get_zero_extended_constant()) == Some(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::AnyValue;
+    use crate::loops::interpreter::{Function, Value, agree};
+    use crate::request::OptLevel;
+
+    /// A function that stores which of these conditions hold, before and after, and behind LLVM's passes.
+    fn folded(body: &str, conditions: &[&str]) -> [String; 3] {
+        let stores: String = conditions
+            .iter()
+            .map(|condition| format!("%s{0} = zext i1 %{0} to i32\n store volatile i32 %s{0}, ptr %to\n", condition))
+            .collect();
+        let text = format!(
+            "declare {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64, i64)
+            define void @f(ptr %to, i64 noundef %len, i64 noundef %n, i64 noundef %i) {{
+              %rest = urem i64 %len, %n
+              %whole = sub i64 %len, %rest
+              {body}
+              {stores}
+              ret void
+            }}"
+        );
+        let context = Context::create();
+        let module =
+            llvm::parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+        let printed = || module.get_function("f").unwrap().print_to_string().to_string();
+        let before = printed();
+        fold(&context, &module).unwrap();
+        module.verify().unwrap();
+        let after = printed();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        llvm::run_passes(&module, &machine, "function(instcombine<no-verify-fixpoint>,early-cse)").unwrap();
+        [before, after, printed()]
+    }
+
+    fn do_the_same(before: &str, after: &str) {
+        let (old, new) = (Function::parse(before), Function::parse(after));
+        let wide = [u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) + 3, 1 << 62];
+        let numbers = || (0..8).chain(wide);
+        for (len, n) in numbers().flat_map(|len| numbers().skip(1).map(move |n| (len, n))) {
+            for i in numbers() {
+                let number = |value| Value::Number(value, 64);
+                let given = [("%len", number(len)), ("%n", number(n)), ("%i", number(i)), ("%to", Value::Address(64))];
+                let given = HashMap::from(given);
+                let (was, is) = (old.run(&given), new.run(&given));
+                // What means nothing may become anything.
+                let is_known = !was.iter().any(|event| matches!(event, crate::loops::interpreter::Event::Undefined(_)));
+                assert!(!is_known || agree(&is, &was), "{given:?}: {is:?}, not {was:?}:\n{before}\n{after}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_is_found_without_a_division() {
+        let product = "%first = mul nuw i64 %i, %n
+            %behind = icmp uge i64 %first, %whole
+            %before = icmp ult i64 %first, %whole
+            %left = sub nuw i64 %whole, %first
+            %short = icmp ult i64 %left, %n
+            %none = select i1 %behind, i1 true, i1 %short";
+        let [before, after, clean] = folded(product, &["none", "before"]);
+        do_the_same(&before, &after);
+        do_the_same(&before, &clean);
+        assert!(!clean.contains("urem"), "{clean}");
+        let checked = "%both = call { i64, i1 } @llvm.umul.with.overflow.i64(i64 %i, i64 %n)
+            %first = extractvalue { i64, i1 } %both, 0
+            %wraps = extractvalue { i64, i1 } %both, 1
+            %past = icmp uge i64 %first, %whole
+            %behind = select i1 %wraps, i1 true, i1 %past
+            %left = sub nuw i64 %whole, %first
+            %short = icmp ugt i64 %n, %left
+            %none = select i1 %behind, i1 true, i1 %short";
+        let [before, after, clean] = folded(checked, &["none"]);
+        do_the_same(&before, &after);
+        do_the_same(&before, &clean);
+        assert!(!clean.contains("urem"), "{clean}");
+    }
+
+    #[test]
+    fn parts_are_counted_by_one_division() {
+        let [before, after, clean] = folded(
+            "%none = icmp ugt i64 %n, %whole
+            %some = icmp uge i64 %whole, %n
+            %more = sub nuw i64 %whole, %n
+            %count = udiv i64 %more, %n
+            %many = icmp ult i64 %i, %count
+            %known = select i1 %some, i1 %many, i1 false",
+            &["none", "some", "known"],
+        );
+        do_the_same(&before, &after);
+        do_the_same(&before, &clean);
+        assert_eq!((clean.matches("urem").count(), clean.matches("udiv").count()), (0, 1), "{clean}");
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        for body in [
+            // A product that may wrap around, a number that is none, another product.
+            "%first = mul i64 %i, %n\n %none = icmp uge i64 %first, %whole",
+            "%none = icmp uge i64 %i, %whole",
+            "%first = mul nuw i64 %i, %len\n %none = icmp uge i64 %first, %whole",
+            // What is looked at also where the product wraps around.
+            "%both = call { i64, i1 } @llvm.umul.with.overflow.i64(i64 %i, i64 %n)
+            %first = extractvalue { i64, i1 } %both, 0
+            %none = icmp uge i64 %first, %whole",
+            "%more = sub i64 %whole, %n\n %count = udiv i64 %more, %n\n %none = icmp ult i64 %i, %count",
+            "%none = icmp sgt i64 %n, %whole",
+        ] {
+            let [_, _, clean] = folded(body, &["none"]);
+            assert!(clean.contains("urem"), "{clean}");
+        }
+    }
+}
