@@ -42,6 +42,8 @@ pub struct FunctionAbi {
     pub params: Vec<ParamAbi>,
     /// Of a device function that has one.
     pub result: Option<ParamAbi>,
+    /// Of a kernel, whether its author says how many registers a thread may have.
+    pub limits_registers: bool,
 }
 
 /// One source-level parameter, or the result.
@@ -178,6 +180,7 @@ impl FunctionAbi {
             abi_hash: descriptor.abi_hash(),
             params,
             result,
+            limits_registers: descriptor.bounds.max_registers > 0,
         };
         let bytes = abi.param_bytes();
         if is_kernel && bytes > MOST_PARAMS {

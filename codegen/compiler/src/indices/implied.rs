@@ -47,9 +47,20 @@ const FEWEST_COVERED: usize = 4;
 /// A part of a joined condition: what joins it, and the number of the operand.
 type Part<'ctx> = (InstructionValue<'ctx>, u32);
 
-/// Removes what others imply in a kernel that has two copies, and says whether there was something.
-pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Result<bool> {
-    let (Some(first), Some(narrow)) = (kernel.get_first_basic_block(), narrow_copy(kernel)) else { return Ok(false) };
+/// What has gone of a kernel's conditions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gone {
+    Nothing,
+    Some,
+    /// Most checks of a slice that is as long as a view has elements.
+    Covered,
+}
+
+/// Removes what others imply in a kernel that has two copies.
+pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Result<Gone> {
+    let (Some(first), Some(narrow)) = (kernel.get_first_basic_block(), narrow_copy(kernel)) else {
+        return Ok(Gone::Nothing);
+    };
     let graph = Graph::of(kernel);
     let (given, same) = (HashMap::new(), HashMap::new());
     // Nothing is known of one copy by the other.
@@ -77,7 +88,11 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     for (user, at) in &gone {
         assert!(user.set_operand(*at, context.bool_type().const_int(1, false)), "the user has that operand");
     }
-    Ok(!gone.is_empty())
+    Ok(match gone.is_empty() {
+        true => Gone::Nothing,
+        false if covered.is_empty() => Gone::Some,
+        false => Gone::Covered,
+    })
 }
 
 /// Whether a part checks an index of this length, and is asked with others: what stands alone asks again where one of those
@@ -390,7 +405,7 @@ mod tests {
             %e = add i32 %row.last, %x.left
             %f = add i32 %row.last, %x.right";
         assert_eq!(gone(clamped, &["%a", "%b", "%i", "%c", "%d", "%e", "%f"]), [true; 7]);
-        let next = format!("{clamped}\n%g = add i32 %d, 1");
+        let next = format!("{clamped}\n%z = freeze i32 %any\n%g = add i32 %row.last, %z");
         assert_eq!(gone(&next, &["%i", "%c", "%d", "%e", "%f", "%g"]), [true, true, true, true, true, false]);
     }
 

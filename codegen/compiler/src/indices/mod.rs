@@ -58,6 +58,7 @@ pub use halves::halve;
 pub use positions::bound;
 pub use words::compare;
 
+use implied::Gone;
 use plan::Plan;
 use ranges::{Interval, Ranges};
 use rewrite::Rewrite;
@@ -89,6 +90,10 @@ const BITS_OF_A_THIRD: u32 = 21;
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again.
 const CLEAN: &str = "instsimplify,early-cse,simplifycfg,adce";
 
+/// What moves the indices behind the one branch that is left, where a slice that covers a view has no checks: before it all of
+/// them held registers at once.
+const SINK: &str = "sink";
+
 /// Copies the kernels that gain from it.
 pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine, arch: Arch) -> Result<()> {
     let mut copied = Vec::new();
@@ -101,18 +106,23 @@ pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Tar
         copied.extend(has_copy.then_some(kernel));
     }
     for kernel in copied {
-        clean(kernel, machine)?;
-        if implied::remove(context, kernel)? {
-            clean(kernel, machine)?;
+        clean(kernel, machine, CLEAN)?;
+        let gone = implied::remove(context, kernel)?;
+        if gone != Gone::Nothing {
+            clean(kernel, machine, CLEAN)?;
+        }
+        if gone == Gone::Covered {
+            clean(kernel, machine, SINK)?;
         }
         registers::limit(context, kernel, arch);
     }
     Ok(())
 }
 
-fn clean(kernel: FunctionValue<'_>, machine: &TargetMachine) -> Result<()> {
-    llvm::run_passes_on_function(kernel, machine, CLEAN)
-        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")).into())
+fn clean(kernel: FunctionValue<'_>, machine: &TargetMachine, passes: &str) -> Result<()> {
+    llvm::run_passes_on_function(kernel, machine, passes).map_err(|error| {
+        Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{passes}` failed: {error}")).into()
+    })
 }
 
 fn narrow_one<'ctx>(

@@ -15,7 +15,7 @@ const MOST_FACTORS: usize = 5;
 const MOST_STEPS: usize = 24;
 
 /// How often an atom is written as others on all ways to what is wanted.
-const MOST_WAYS: u32 = 40;
+const MOST_WAYS: u32 = 100;
 
 /// A number that is not negative, by its place in a list.
 pub type Atom = usize;
@@ -148,6 +148,17 @@ impl Sum {
         is_alone.then_some((atom, rest))
     }
 
+    /// The atom and the number that this is the sum of.
+    fn and_number(&self) -> Option<(Atom, i128)> {
+        let (number, atom) = match self.terms[..] {
+            [(product, 1)] => (0, product),
+            [(Product::ONE, number), (product, 1)] => (number, product),
+            _ => return None,
+        };
+        let mut factors = atom.factors();
+        Some((factors.next().filter(|_| factors.next().is_none())?, number))
+    }
+
     fn subtracts_nothing(&self) -> bool {
         self.terms.iter().all(|(_, times)| *times >= 0)
     }
@@ -194,7 +205,9 @@ impl Known {
     pub fn lead_to(mut self, wanted: &[Sum]) -> bool {
         self.compare();
         let says_more = |(_, rest): &(Atom, Sum)| rest.terms.iter().any(|(_, times)| *times > 0);
-        let above: Vec<(Atom, Sum)> = self.positive.iter().filter_map(Sum::above).filter(says_more).collect();
+        let mut above: Vec<(Atom, Sum)> = self.positive.iter().filter_map(Sum::above).filter(says_more).collect();
+        // A length is above an area, and also above each index that has been compared with it.
+        above.sort_by_key(|(_, rest)| rest.terms.len());
         wanted.iter().all(|wanted| self.leads_to(wanted, &above, self.atoms, &mut { MOST_WAYS }))
     }
 
@@ -204,15 +217,23 @@ impl Known {
         }
         let is_subtracted = |atom| wanted.terms.iter().any(|(product, times)| *times < 0 && product.contains(atom));
         let is_added = |atom| wanted.terms.iter().any(|(product, times)| *times > 0 && product.contains(atom));
-        for (atom, rest) in above {
-            let is_of_use = rest.terms.iter().any(|(product, _)| product.factors().any(is_subtracted));
-            if !is_of_use || !is_added(*atom) || *ways == 0 {
-                continue;
+        let is_of_use = |rest: &Sum| rest.terms.iter().any(|(product, _)| product.factors().any(is_subtracted));
+        let useful = above.iter().filter(|(_, rest)| is_of_use(rest));
+        let more = useful.clone().filter(|(atom, _)| is_added(*atom)).filter_map(|(atom, rest)| {
+            let with = Sum::atom(new).plus(rest, 1)?;
+            wanted.replace(*atom, &with)
+        });
+        // More is subtracted then, and nothing less is added.
+        let less = useful.filter_map(|(atom, rest)| {
+            let (below, number) = rest.and_number().filter(|(below, _)| is_subtracted(*below) && !is_added(*below))?;
+            wanted.replace(below, &Sum::atom(*atom).plus(&Sum::number(number), -1)?)
+        });
+        for written in more.chain(less) {
+            if *ways == 0 {
+                return false;
             }
             *ways -= 1;
-            let with = Sum::atom(new).plus(rest, 1);
-            let written = with.and_then(|with| wanted.replace(*atom, &with));
-            if written.is_some_and(|written| self.leads_to(&written, above, new + 1, ways)) {
+            if self.leads_to(&written, above, new + 1, ways) {
                 return true;
             }
         }
@@ -313,6 +334,29 @@ mod tests {
         assert!(known(&[covers.clone(), below.clone()], &[]).imply(vec![row.clone()]));
         assert!(!known(&[covers], &[]).imply(vec![row.clone()]));
         assert!(!known(&[below], &[]).imply(vec![row]));
+    }
+
+    #[test]
+    fn of_much_that_is_known_what_is_of_use_is_found() {
+        const LEAST: Atom = 5;
+        // x and a smaller number are below the width, y is below the height; and the length is above some index.
+        let facts = [
+            sum(&[(&[WIDTH], 1), (&[X], -1), (&[], -1)]),
+            sum(&[(&[X], 1), (&[LEAST], -1)]),
+            sum(&[(&[HEIGHT], 1), (&[Y], -1), (&[], -1)]),
+            sum(&[(&[LEN], 1), (&[WIDTH, Y], -1), (&[HEIGHT], -1), (&[], -1)]),
+            sum(&[(&[LEN], 1), (&[WIDTH, HEIGHT], -1)]),
+        ];
+        let all = Known { atoms: 6, positive: facts.to_vec(), nonzero: Vec::new() };
+        let index = |x: Atom, more: i128| sum(&[(&[LEN], 1), (&[WIDTH, Y], -1), (&[x], -1), (&[], -1 - more)]);
+        assert!(all.clone().lead_to(&[index(X, 0), index(LEAST, 0)]));
+        // It may be one more than x is.
+        assert!(!all.clone().lead_to(&[index(LEAST, 1)]));
+        for missing in [0, 1, 2, 4] {
+            let mut less = all.clone();
+            less.positive.remove(missing);
+            assert!(!less.lead_to(&[index(LEAST, 0)]), "{missing}");
+        }
     }
 
     #[test]

@@ -358,7 +358,7 @@ pub fn finish(
         assembled => assembled?,
     };
     report.diagnostics.extend(assembled.warnings);
-    report.diagnostics.extend(spills(job.table, &assembled.resources, job.arch));
+    report.diagnostics.extend(spills(job, &assembled.resources));
     let (errors, warnings): (Vec<_>, Vec<_>) =
         stacks_of(job, &assembled.resources).into_iter().partition(|found| found.level == Level::Error);
     if !errors.is_empty() {
@@ -383,6 +383,12 @@ fn with_calls(kernel: &str, Used { resources, frames }: Used, calls: &stacks::Ca
     }
 }
 
+/// Whether PTX says how many registers a kernel's threads may have.
+fn has_limit(ptx: &str, kernel: &str) -> bool {
+    let header = ptx.split_once(&format!(".entry {kernel}(")).and_then(|(_, rest)| rest.split_once('{'));
+    header.is_some_and(|(header, _)| header.contains(".maxnreg"))
+}
+
 /// What is to be said of the kernels' stacks.
 fn stacks_of(job: Job<'_>, resources: &BTreeMap<String, Resources>) -> Vec<Diagnostic> {
     let judged = job.table.kernels.iter().filter_map(|kernel| {
@@ -392,15 +398,16 @@ fn stacks_of(job: Job<'_>, resources: &BTreeMap<String, Resources>) -> Vec<Diagn
     judged.collect()
 }
 
-/// The warnings for kernels that spill.
-pub fn spills<'a>(
-    table: &'a Table,
-    resources: &'a BTreeMap<String, Resources>,
-    arch: Arch,
-) -> impl Iterator<Item = Diagnostic> + 'a {
+/// The warnings for kernels that spill. Where a kernel has a second copy, for small numbers, the compiler may have limited the
+/// registers to what that one needs: then it is the other one that spills, which hardly ever runs, and no author can help it.
+fn spills<'a>(job: Job<'a>, resources: &'a BTreeMap<String, Resources>) -> impl Iterator<Item = Diagnostic> + 'a {
+    let arch = job.arch;
     let spilling = |name: &String| resources.get(name).filter(|r| r.spill_stores + r.spill_loads > 0);
-    table.kernels.iter().filter_map(move |kernel| {
+    job.table.kernels.iter().filter_map(move |kernel| {
         let used = spilling(&kernel.name)?;
+        if !kernel.limits_registers && has_limit(job.ptx, &kernel.name) {
+            return None;
+        }
         let message = format!(
             "kernel `{}` spills registers on {arch}: {} bytes of stores, {} bytes of loads a thread",
             kernel.name, used.spill_stores, used.spill_loads
@@ -418,4 +425,15 @@ pub fn spills<'a>(
             _ => warning.help("loosen `launch_bounds` or `max_registers`, or keep fewer values alive at once"),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_in_the_header_of_its_kernel() {
+        let ptx = ".visible .entry a(\n.param .u64 p\n)\n.maxnreg 32\n{\nret;\n}\n.visible .entry ab(\n)\n{\nret;\n}\n";
+        assert!(has_limit(ptx, "a") && !has_limit(ptx, "ab") && !has_limit(ptx, "b"));
+    }
 }
