@@ -66,7 +66,7 @@ pub fn of_unknown(found: &Loop<'_>) -> Option<u32> {
 }
 
 /// Whether a loop of one block counts its rounds, up or down, to a number that it does not change.
-fn is_counted(found: &Loop<'_>) -> bool {
+pub fn is_counted(found: &Loop<'_>) -> bool {
     let Some(branch) = Branch::of(found.head) else { return false };
     let counts = |next: IntValue<'_>, last: IntValue<'_>| {
         let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add);
