@@ -26,7 +26,6 @@ use crate::llvm::{
 use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent};
-use super::divided::is_counted;
 use super::natural::{Graph, Loop};
 
 /// How deep the number of rounds may be computed.
@@ -86,6 +85,21 @@ fn is_worth_unrolling<'ctx>(
         && !instructions().any(|instruction| instruction.get_opcode() == Op::FDiv || is_convergent(instruction))
         && !llvm::unroll_is_disabled(context, &jumps)
         && !llvm::unroll_was_asked(context, &jumps)
+}
+
+/// Whether a loop of one block counts its rounds by ones, up or down, to a number that it does not change and that is not
+/// known.
+fn is_counted(found: &Loop<'_>) -> bool {
+    let Some(branch) = Branch::of(found.head) else { return false };
+    let by_one = || {
+        let sum = branch.left.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
+        let step = integer(sum, 1)?.get_sign_extended_constant()?;
+        let (first, next) = found.incoming(integer(sum, 0)?)?;
+        let is_known = branch.right.is_const() && first.into_int_value().is_const();
+        Some(matches!(step, 1 | -1) && next == BasicValueEnum::from(branch.left) && !is_known)
+    };
+    let is_end = matches!(branch.predicate, IntPredicate::EQ | IntPredicate::NE);
+    is_end && found.is_invariant(branch.right.into()) && by_one() == Some(true)
 }
 
 /// A counter that only decides when a loop ends.
@@ -298,7 +312,8 @@ mod tests {
     #[test]
     fn counted_arithmetic_is_unrolled_by_four() {
         assert!(unrolls_arithmetic(16, "%n", ""));
-        // Too long, ended by what it computes, or seen by others.
+        // A constant number of rounds is LLVM's, too long, ended by what it computes, or seen by others.
+        assert!(!unrolls_arithmetic(16, "64", ""));
         assert!(!unrolls_arithmetic(20, "%n", ""));
         assert!(!unrolls_arithmetic(16, "%s1", ""));
         assert!(!unrolls_arithmetic(16, "%n", "store volatile i32 %x, ptr %to"));

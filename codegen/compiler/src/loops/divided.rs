@@ -1,4 +1,4 @@
-//! Has loops unrolled further that divide floats and whose rounds are counted.
+//! Has loops unrolled further that divide floats and have a constant number of rounds.
 //!
 //! ```text
 //! before: loop: %k = phi i64 [ 0, %before ], [ (add i64 %k, 1), %loop ]      ; LLVM has unrolled it twice, or not at all
@@ -12,13 +12,11 @@
 //! so it moves nothing from one round to another: with eight, what eight rounds load can be asked for at once
 //! (`float/early.rs`), which is a sector of 32 bytes where a thread walks along its own row.
 //!
-//! Where the rounds are a constant, only if they are a multiple of what is unrolled, so that no remainder is left. Where a
-//! number says before the loop how many there are, four stand in the body: LLVM would take two of those that make an
-//! exponential. Never what a user has said something about.
+//! Only where the rounds are a multiple of what is unrolled, so that no remainder is left, and only what a user has said
+//! nothing about.
 
 use crate::llvm::{
-    self, BasicValue, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
-    Module, Unroll,
+    self, BasicValue, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, IntPredicate, Module, Unroll,
 };
 use crate::settled;
 
@@ -39,51 +37,22 @@ pub fn unroll(context: &Context, module: &Module<'_>) {
             if llvm::unroll_was_disabled(context, &jumps) || llvm::unroll_was_asked(context, &jumps) {
                 continue;
             }
-            let is_new = !llvm::has_loop_mark(context, &jumps);
-            let of_unknown = || if is_new && is_counted(&found) { of_unknown(&found) } else { None };
-            if let Some(times) = times(&found).or_else(of_unknown) {
+            if let Some(times) = times(&found) {
                 llvm::set_unroll(context, &jumps, Unroll::By(times));
             }
         }
     }
 }
 
-/// How many rounds there is room for in the body of a loop that gains by it: one that divides what it loads.
-fn room(found: &Loop<'_>) -> Option<u64> {
+/// How often a loop's body is to stand in it.
+fn times(found: &Loop<'_>) -> Option<u32> {
     let [block] = found.blocks[..] else { return None };
     let instructions = || block.get_instructions();
     let divisions = instructions().filter(|from| is_float_division(*from)).count() as u64;
     if divisions == 0 || !instructions().any(llvm::is_plain_load) || instructions().any(is_convergent) {
         return None;
     }
-    Some((MOST_DIVISIONS / divisions).min(MOST_INSTRUCTIONS / instructions().count() as u64))
-}
-
-/// How often a loop's body is to stand in it, where it is not known how many rounds there are.
-pub fn of_unknown(found: &Loop<'_>) -> Option<u32> {
-    let room = room(found)?;
-    [4_u32, 2].into_iter().find(|times| u64::from(*times) <= room)
-}
-
-/// Whether a loop of one block counts its rounds, up or down, to a number that it does not change.
-pub fn is_counted(found: &Loop<'_>) -> bool {
-    let Some(branch) = Branch::of(found.head) else { return false };
-    let counts = |next: IntValue<'_>, last: IntValue<'_>| {
-        let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add);
-        let by_one = sum.is_some_and(|sum| {
-            let step = integer(sum, 1).and_then(IntValue::get_sign_extended_constant);
-            let goes_on = integer(sum, 0).and_then(|phi| found.incoming(phi));
-            matches!(step, Some(1 | -1)) && goes_on.is_some_and(|(_, value)| value == BasicValueEnum::from(next))
-        });
-        by_one && found.is_invariant(last.into())
-    };
-    let is_end = matches!(branch.predicate, IntPredicate::EQ | IntPredicate::NE);
-    is_end && rounds(found).is_none() && counts(branch.left, branch.right)
-}
-
-/// How often a loop's body is to stand in it, where the number of its rounds is a constant.
-fn times(found: &Loop<'_>) -> Option<u32> {
-    let room = room(found)?;
+    let room = (MOST_DIVISIONS / divisions).min(MOST_INSTRUCTIONS / instructions().count() as u64);
     let rounds = rounds(found)?;
     [8_u32, 4, 2].into_iter().find(|times| {
         let times = u64::from(*times);
@@ -164,50 +133,10 @@ mod tests {
         assert_eq!(asked("24", 1, LOAD, ""), Some(4));
     }
 
-    /// By how much a loop is to be unrolled that counts from `first` to `end`.
-    fn asked_of_counted(step: &str, end: &str, divisions: usize, mark: &str) -> Option<u32> {
-        let divided = "%q = fdiv float %x, %by\n store float %q, ptr %to\n";
-        let divided: String = (0..divisions).map(|at| divided.replace("%q", &format!("%q{at}"))).collect();
-        let text = format!(
-            "define void @f(ptr %from, i64 %n, float %by, ptr %to) {{
-            entry: br label %loop
-            loop: %k = phi i64 [ %n, %entry ], [ %next, %loop ]
-              %x = load float, ptr %from
-              {divided}
-              %next = add i64 %k, {step}
-              %ends = icmp eq i64 %next, {end}
-              br i1 %ends, label %end, label %loop {mark}
-            end: ret void
-            }}
-            !0 = distinct !{{!0, !1}}
-            !1 = !{{!\"llvm.loop.unroll.disable\"}}"
-        );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        unroll(&context, &module);
-        module.verify().unwrap();
-        let ir = module.print_to_string().to_string();
-        let (_, rest) = ir.split_once("!\"llvm.loop.unroll.count\", i32 ")?;
-        rest.split('}').next()?.parse().ok()
-    }
-
-    #[test]
-    fn four_divisions_stand_in_a_body_whose_rounds_are_counted_before_it() {
-        assert_eq!(asked_of_counted("-1", "0", 1, ""), Some(4));
-        assert_eq!(asked_of_counted("1", "%n", 2, ""), Some(4));
-        assert_eq!(asked_of_counted("1", "%n", 4, ""), Some(2));
-        // By two, too many, changed in the loop, what LLVM has left of a loop.
-        assert_eq!(asked_of_counted("2", "%n", 1, ""), None);
-        assert_eq!(asked_of_counted("1", "%n", 5, ""), None);
-        assert_eq!(asked_of_counted("1", "%k", 1, ""), None);
-        assert_eq!(asked_of_counted("1", "%n", 1, ", !llvm.loop !0"), None);
-    }
-
     #[test]
     fn others_stay_as_they_are() {
         let barrier = format!("{LOAD}\n call void @llvm.nvvm.barrier.cta.sync.all(i32 0)");
         for (end, divisions, more, mark) in [
-            // By two, to a number.
             ("%n", 1, LOAD, ""),
             // No multiple of two rounds, an odd end, all rounds at once, no division, as many as there may be.
             ("30", 1, LOAD, ""),

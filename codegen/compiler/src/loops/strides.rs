@@ -13,8 +13,8 @@
 //!
 //! - The next index is compared with a bound. Where `%n + %step` would overflow, or the step is 0, the index may jump over
 //!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted. A constant step LLVM
-//!   counts by itself, but takes the sum for too long to unroll by it, and not where the loop checks an index: then the twin
-//!   is what [`super::checks`] and [`super::batches`] look for (`while j < end { …; j += 32 }`).
+//!   counts by itself, but not where the loop checks an index: then the twin is what [`super::checks`] and
+//!   [`super::batches`] look for (`while j < end { …; j += 32 }`).
 //! - What is left of a slice, in elements or in bytes, is compared with the step less one, or with the step itself. It shrinks
 //!   by the step while it is not smaller, so it never wraps, and is divided by the step.
 
@@ -26,14 +26,13 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{Branch, integer, is_convergent};
-use super::divided;
+use super::branches::{Branch, has_checks, integer, is_convergent};
 use super::natural::{self, Graph, Loop};
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
 const MOST_INSTRUCTIONS: usize = 60;
 
-/// Constant steps: a block's threads, a warp's lanes, elements of a vector.
+/// Constant steps of loops with checks: a block's threads, a warp's lanes, elements of a vector.
 const MOST_CONSTANT: u64 = 1 << 16;
 
 /// Up to which constant bound a loop by an unknown step is left alone: it is that of a block's threads, which fill a tile in
@@ -50,17 +49,15 @@ pub fn count<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
         for found in Graph::of(function).innermost() {
             let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
             let is_short = instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS;
-            // Each division of floats is a branch for ptxas, so that the rounds of an unrolled loop would wait for each
-            // other, but for what is loaded (`float/early.rs`).
+            // Each division of floats is a branch for ptxas, so that the rounds of an unrolled loop would wait for each other.
             let divides = instructions().any(|instruction| instruction.get_opcode() == InstructionOpcode::FDiv);
-            let times = divided::of_unknown(&found);
-            let is_fit = is_short && (!divides || times.is_some()) && !instructions().any(is_convergent);
+            let is_fit = is_short && !divides && !instructions().any(is_convergent);
             if !is_fit || llvm::unroll_is_disabled(context, &found.jumps_back()) {
                 continue;
             }
             let Some(stride) = Stride::of(function, &found) else { continue };
             let builder = context.create_builder();
-            Stage { context, module, builder, function, stride: &stride, times }.count().map_err(|error| {
+            Stage { context, module, builder, function, stride: &stride }.count().map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot count the rounds of a loop: {error}"))
             })?;
         }
@@ -104,12 +101,13 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
         };
         let (step, form) = if found.is_invariant(large.into()) {
             let step = step_of_sum(found, small)?;
-            let is_wanted = match (step.get_zero_extended_constant(), large.get_zero_extended_constant()) {
-                (Some(step), _) => (2..=MOST_CONSTANT).contains(&step),
-                (None, Some(bound)) => bound > MOST_OF_BLOCK,
-                (None, None) => true,
-            };
-            if !is_wanted {
+            let is_counted = step.get_zero_extended_constant().is_some_and(|step| {
+                let is_small = (2..=MOST_CONSTANT).contains(&step);
+                !is_small || !has_checks(found)
+            });
+            let fills_tile = step.get_zero_extended_constant().is_none()
+                && large.get_zero_extended_constant().is_some_and(|bound| bound <= MOST_OF_BLOCK);
+            if is_counted || fills_tile {
                 return None;
             }
             (step, Form::Below { next: small, bound: large })
@@ -203,8 +201,6 @@ struct Stage<'a, 'ctx> {
     builder: Builder<'ctx>,
     function: FunctionValue<'ctx>,
     stride: &'a Stride<'a, 'ctx>,
-    /// How often the counted loop is unrolled, if LLVM is not to decide.
-    times: Option<u32>,
 }
 
 impl<'ctx> Stage<'_, 'ctx> {
@@ -310,9 +306,6 @@ impl<'ctx> Stage<'_, 'ctx> {
         let relation = if self.stride.goes_on { IntPredicate::NE } else { IntPredicate::EQ };
         let condition = self.builder.build_int_compare(relation, number, rounds, "")?;
         llvm::set_condition(end, condition);
-        if let Some(times) = self.times {
-            llvm::set_unroll(self.context, &[end], Unroll::By(times));
-        }
         Ok(())
     }
 }
@@ -442,28 +435,14 @@ mod tests {
     }
 
     #[test]
-    fn the_twin_of_a_loop_that_divides_is_unrolled_by_four() {
-        let body = |divided: &str| {
-            let whole = below("%go = icmp ult i64 %next, %n\n br i1 %go, label %loop, label %end", "256");
-            whole.replace("%more = ", &format!("%y = bitcast i32 %x to float\n {divided}\n %more = "))
-        };
-        let ir = counted(&body("%q = fdiv float 1.0, %y"));
-        assert_eq!((ir.matches("load i32").count(), ir.matches("!llvm.loop").count()), (2, 2), "{ir}");
-        // Five of them would wait for each other.
-        let five: String = (0..5).map(|at| format!("%q{at} = fdiv float {at}.0, %y\n")).collect();
-        let ir = counted(&body(&five));
-        assert_eq!(ir.matches("load i32").count(), 1, "{ir}");
-    }
-
-    #[test]
     fn others_stay_as_they_are() {
         let go = "br i1 %go, label %loop, label %end";
         for (condition, step) in [
-            // LLVM unrolls by steps of one; a product is no sum; what is equal may never be met.
-            (format!("%go = icmp ult i64 %next, %n\n {go}"), "1"),
+            // LLVM counts constant steps by itself where nothing is checked; a product is no sum; what is equal may never be met.
+            (format!("%go = icmp ult i64 %next, %n\n {go}"), "4"),
+            (format!("%go = icmp ult i64 %next, %n\n {go}"), "%i"),
             // The threads of a block fill a tile.
             (format!("%go = icmp ult i64 %next, 262\n {go}"), "%step"),
-            (format!("%go = icmp ult i64 %next, %n\n {go}"), "%i"),
             (format!("%go = icmp ne i64 %next, %n\n {go}"), "%step"),
             (format!("%go = icmp slt i64 %next, %n\n {go}"), "%step"),
         ] {
