@@ -13,8 +13,8 @@
 //!
 //! `if d < 0.0 { return None }`, and the root afterwards: LLVM takes a root for cheap, computes it in any case and
 //! chooses. But a root of a negative number is a call for ptxas, as one of a subnormal number is, and the warp takes it
-//! as soon as one of its rays misses the sphere. nvcc keeps the branch, which also saves the root where all rays do. In a
-//! loop what comes later looks for one block.
+//! as soon as one of its rays misses the sphere. nvcc keeps the branch, which also saves the root where all rays do. In
+//! a loop what comes later looks for one block.
 //!
 //! Sound: where the comparison holds, all that is computed of the root ends in choices that take something else; where it
 //! does not, the root is of the same number.

@@ -249,8 +249,41 @@ impl<'ctx> Plan<'ctx> {
             from.get_parent().is_some_and(|block| loops.iter().any(|found| found.contains(block)))
         };
         let weight = |from: &InstructionValue<'ctx>| if is_run_again(from) { IN_A_LOOP } else { 1 };
-        let goes = new.iter().chain(&decided).filter(|from| !needed.contains(from)).map(weight).sum::<usize>();
+        let halved = halved(&new);
+        let goes = |from: &&InstructionValue<'ctx>| !needed.contains(from) && !halved.contains(from);
+        let goes = new.iter().chain(&decided).filter(goes).map(weight).sum::<usize>();
         self.gone = goes.saturating_sub(new.iter().filter(|from| needed.contains(from)).map(weight).sum());
+    }
+}
+
+/// Those of some instructions of whose results only the lower halves are looked at: ptxas computes no more of them. So the
+/// number of elements that a loop has counted as a `usize`, where it becomes a `u32`.
+fn halved<'ctx>(some: &HashSet<InstructionValue<'ctx>>) -> HashSet<InstructionValue<'ctx>> {
+    let passes_halves = |user: InstructionValue<'_>| matches!(user.get_opcode(), Op::Add | Op::Sub | Op::Mul | Op::Phi);
+    let mut halved: HashSet<InstructionValue<'ctx>> =
+        some.iter().copied().filter(|from| passes_halves(*from) || from.get_opcode() == Op::ZExt).collect();
+    loop {
+        let is_assumed = |user: InstructionValue<'ctx>| {
+            let is = |user| matches!(user, Use::Instruction(user) if is_assumption(user));
+            user.get_opcode() == Op::ICmp && llvm::uses(&user).into_iter().all(is)
+        };
+        let is_whole = |from: &InstructionValue<'ctx>| {
+            llvm::uses(from).into_iter().any(|user| match user {
+                Use::Instruction(user) => {
+                    let is_cut = user.get_opcode() == Op::Trunc && bits(user).is_some_and(|bits| bits <= 32);
+                    let passes = halved.contains(&user) && passes_halves(user);
+                    !is_cut && !passes && !is_assumed(user)
+                }
+                Use::Global(_) => true,
+            })
+        };
+        let whole: Vec<_> = halved.iter().copied().filter(is_whole).collect();
+        if whole.is_empty() {
+            return halved;
+        }
+        for from in whole {
+            halved.remove(&from);
+        }
     }
 }
 
@@ -390,5 +423,56 @@ fn form_of<'ctx>(
         Op::UDiv | Op::URem if all(Interval::is_unsigned) => Form::Small,
         Op::Call if small_call(from).is_some_and(all) => Form::Small,
         _ => Form::Cut,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, parse_ir};
+
+    /// The names of what is not looked at as a whole in a loop that counts, and ends in `end`.
+    fn halved_in(end: &str) -> Vec<String> {
+        let text = format!(
+            "declare void @llvm.assume(i1)
+            define void @f(i32 %n, i64 %len, ptr %to, i1 %is) {{
+            entry: br label %loop
+            loop: %k = phi i32 [ 0, %entry ], [ %next, %loop ]
+              %count = phi i64 [ 0, %entry ], [ %more, %loop ]
+              %one = zext i1 %is to i64
+              %more = add i64 %count, %one
+              %next = add i32 %k, 1
+              %go = icmp ult i32 %next, %n
+              br i1 %go, label %loop, label %end
+            end: %few = icmp ult i64 %more, %len
+              call void @llvm.assume(i1 %few)
+              %number = trunc i64 %more to i32
+              store i32 %number, ptr %to
+              {end}
+              ret void
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        let wide = llvm::instructions(function).filter(|from| bits(*from) == Some(64)).collect();
+        let name = |from: InstructionValue<'_>| from.get_name().unwrap().to_string_lossy().into_owned();
+        let mut names: Vec<_> = halved(&wide).into_iter().map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_becomes_a_number_of_32_bits_is_never_whole() {
+        assert_eq!(halved_in(""), ["count", "more", "one"]);
+        assert_eq!(halved_in("%less = add i64 %more, -1\n %low = trunc i64 %less to i32").len(), 4);
+        for end in [
+            "%p = getelementptr i8, ptr %to, i64 %more\n store i8 1, ptr %p",
+            "%high = lshr i64 %more, 3\n %low = trunc i64 %high to i32",
+            "store i64 %more, ptr %to",
+            "%odd = trunc i64 %more to i40\n store i40 %odd, ptr %to",
+        ] {
+            assert_eq!(halved_in(end), [""; 0], "{end}");
+        }
     }
 }

@@ -11,6 +11,9 @@
 //! A counter of 64 bits takes four instructions a round where one of 32 takes two, and as many again in each of the tests that
 //! LLVM and ptxas write around a loop that they unroll.
 //!
+//! LLVM unrolls what is longer by two, or not at all, and nvcc by four: so with random numbers, where a round is thirty
+//! instructions of arithmetic and its counter two.
+//!
 //! Sound: where the loop is reached, the number of its rounds is not 0 and has 32 bits. It counts down to 0, or up from 0, as
 //! before, and nobody else looks at what it counts.
 
@@ -31,6 +34,9 @@ const MOST_STEPS: u32 = 8;
 /// Instructions of a round that LLVM would unroll by two, for CPUs' sake.
 const MOST_INSTRUCTIONS: usize = 30;
 
+/// The same of a round that only computes: random numbers, a hash.
+const MOST_OF_ARITHMETIC: usize = 40;
+
 /// Rounds at a time, as LLVM unrolls short loops.
 const ROUNDS: u32 = 4;
 
@@ -38,11 +44,20 @@ const ROUNDS: u32 = 4;
 pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     for function in settled::open(module) {
         for found in Graph::of(function).innermost() {
-            let Some(counter) = Counter::of(function, &found) else { continue };
-            counter.shorten(context).map_err(|error| {
-                Diagnostic::error(Code::LlvmFailed, format!("cannot shorten the counter of a loop: {error}"))
-            })?;
-            if is_worth_unrolling(context, &found) {
+            let is_worth = match Counter::of(function, &found) {
+                Some(counter) => {
+                    counter.shorten(context).map_err(|error| {
+                        Diagnostic::error(Code::LlvmFailed, format!("cannot shorten the counter of a loop: {error}"))
+                    })?;
+                    is_worth_unrolling(context, &found, MOST_INSTRUCTIONS, llvm::is_plain_load)
+                }
+                None => {
+                    is_counted(&found)
+                        && found.head.get_instructions().all(computes)
+                        && is_worth_unrolling(context, &found, MOST_OF_ARITHMETIC, computes)
+                }
+            };
+            if is_worth {
                 llvm::set_unroll(context, &found.jumps_back(), Unroll::By(ROUNDS));
             }
         }
@@ -50,16 +65,41 @@ pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()
     Ok(())
 }
 
-/// Whether a loop loads and computes in one block, and is not too long.
-fn is_worth_unrolling(context: &Context, found: &Loop<'_>) -> bool {
+/// Whether an instruction does nothing but compute.
+fn computes(instruction: InstructionValue<'_>) -> bool {
+    matches!(instruction.get_opcode(), Op::Phi | Op::Br) || llvm::is_pure(instruction)
+}
+
+/// Whether a loop has one block with something that makes it worth it, and is not too long.
+fn is_worth_unrolling<'ctx>(
+    context: &Context,
+    found: &Loop<'ctx>,
+    most: usize,
+    makes_worth: impl Fn(InstructionValue<'ctx>) -> bool,
+) -> bool {
     let [block] = found.blocks[..] else { return false };
     let instructions = || block.get_instructions();
     let jumps = found.jumps_back();
-    instructions().count() <= MOST_INSTRUCTIONS
-        && instructions().any(llvm::is_plain_load)
+    instructions().count() <= most
+        && instructions().any(makes_worth)
         && !instructions().any(|instruction| instruction.get_opcode() == Op::FDiv || is_convergent(instruction))
         && !llvm::unroll_is_disabled(context, &jumps)
         && !llvm::unroll_was_asked(context, &jumps)
+}
+
+/// Whether a loop of one block counts its rounds by ones, up or down, to a number that it does not change and that is not
+/// known.
+fn is_counted(found: &Loop<'_>) -> bool {
+    let Some(branch) = Branch::of(found.head) else { return false };
+    let by_one = || {
+        let sum = branch.left.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
+        let step = integer(sum, 1)?.get_sign_extended_constant()?;
+        let (first, next) = found.incoming(integer(sum, 0)?)?;
+        let is_known = branch.right.is_const() && first.into_int_value().is_const();
+        Some(matches!(step, 1 | -1) && next == BasicValueEnum::from(branch.left) && !is_known)
+    };
+    let is_end = matches!(branch.predicate, IntPredicate::EQ | IntPredicate::NE);
+    is_end && found.is_invariant(branch.right.into()) && by_one() == Some(true)
 }
 
 /// A counter that only decides when a loop ends.
@@ -243,6 +283,40 @@ mod tests {
             let ir = shortened(ROUNDS_OF_WIDTH, GUARD, "%n", "-1", "0", more);
             assert!(ir.contains("phi i32") && !ir.contains("unroll"), "{ir}");
         }
+    }
+
+    /// Whether a loop of so many products that counts to `end` is to be unrolled.
+    fn unrolls_arithmetic(products: usize, end: &str, more: &str) -> bool {
+        let product = |at: usize| format!("%p{at} = mul i32 %x, {at}\n %s{at} = xor i32 %p{at}, %x\n");
+        let text = format!(
+            "define i32 @f(i32 %seed, i32 %n, ptr %to) {{
+            entry: br label %loop
+            loop: %k = phi i32 [ 0, %entry ], [ %next, %loop ]
+              %x = phi i32 [ %seed, %entry ], [ %s1, %loop ]
+              {}
+              {more}
+              %next = add i32 %k, 1
+              %ends = icmp eq i32 %next, {end}
+              br i1 %ends, label %out, label %loop
+            out: ret i32 %s1
+            }}",
+            (1..=products).map(product).collect::<String>()
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        shorten(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.print_to_string().to_string().contains("!\"llvm.loop.unroll.count\", i32 4")
+    }
+
+    #[test]
+    fn counted_arithmetic_is_unrolled_by_four() {
+        assert!(unrolls_arithmetic(16, "%n", ""));
+        // A constant number of rounds is LLVM's, too long, ended by what it computes, or seen by others.
+        assert!(!unrolls_arithmetic(16, "64", ""));
+        assert!(!unrolls_arithmetic(20, "%n", ""));
+        assert!(!unrolls_arithmetic(16, "%s1", ""));
+        assert!(!unrolls_arithmetic(16, "%n", "store volatile i32 %x, ptr %to"));
     }
 
     #[test]

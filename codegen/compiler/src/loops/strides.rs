@@ -38,6 +38,10 @@ const MOST_INSTRUCTIONS: usize = 60;
 /// Constant steps of loops with checks: a block's threads, a warp's lanes, elements of a vector.
 const MOST_CONSTANT: u64 = 1 << 16;
 
+/// Up to which constant bound a loop by an unknown step is left alone: it is that of a block's threads, which fill a tile in
+/// shared memory in a round or two, and a division takes as long as a few of them.
+const MOST_OF_BLOCK: u64 = 4096;
+
 /// How deep what is compared may be computed.
 const MOST_STEPS: u32 = 8;
 
@@ -112,7 +116,9 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
                 let is_small = (2..=MOST_CONSTANT).contains(&step);
                 !is_small || !has_checks(found)
             });
-            if is_counted {
+            let fills_tile = step.get_zero_extended_constant().is_none()
+                && large.get_zero_extended_constant().is_some_and(|bound| bound <= MOST_OF_BLOCK);
+            if is_counted || fills_tile {
                 return None;
             }
             (step, Form::Below { next: small, bound: large })
@@ -470,6 +476,8 @@ mod tests {
             // LLVM counts constant steps by itself where nothing is checked; a product is no sum; what is equal may never be met.
             (format!("%go = icmp ult i64 %next, %n\n {go}"), "4"),
             (format!("%go = icmp ult i64 %next, %n\n {go}"), "%i"),
+            // The threads of a block fill a tile.
+            (format!("%go = icmp ult i64 %next, 262\n {go}"), "%step"),
             (format!("%go = icmp ne i64 %next, %n\n {go}"), "%step"),
             (format!("%go = icmp slt i64 %next, %n\n {go}"), "%step"),
         ] {

@@ -9,6 +9,9 @@ use crate::disjoint::OwnElements;
 use crate::index::{GridStride, rank_in_block, threads_of_block};
 use crate::intrinsics::{ntid_x, ntid_y, tid_x, tid_y, tid_z};
 
+/// Up to how many elements are counted in 32 bits.
+const MOST_FILLED: usize = 1 << 30;
+
 /// The elements of an array that are this thread's: element `e` is that of the thread of rank `e` modulo the number of the
 /// block's threads, where threads are counted with x first, then y, then z.
 #[derive(Debug)]
@@ -28,6 +31,11 @@ impl<T> Own<'_, T> {
     pub(super) unsafe fn new(ptr: *mut T, len: usize) -> Self {
         // SAFETY: no memory is longer. It spares loops the question whether their index overflows.
         unsafe { core::hint::assert_unchecked(len <= isize::MAX as usize) };
+        #[cfg(target_arch = "nvptx64")]
+        // SAFETY: shared memory has some hundred KB.
+        unsafe {
+            core::hint::assert_unchecked(size_of::<T>() == 0 || len <= MOST_FILLED);
+        }
         Self { ptr, len, elements: PhantomData }
     }
 
@@ -66,13 +74,32 @@ impl<T> Own<'_, T> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn fill(&mut self, mut value: impl FnMut(usize) -> T) {
-        let rank = rank_in_block() as usize;
-        // All threads go through the same rounds, so that nothing parts them for long.
-        for first in (0..self.len).step_by(threads_of_block() as usize) {
-            let index = first + rank;
-            if index < self.len {
+        // Shared memory is shorter, so that only elements without a size can be as many. Numbers of 32 bits take half the
+        // instructions.
+        if size_of::<T>() == 0 || self.len > MOST_FILLED {
+            let threads = threads_of_block() as usize;
+            (rank_in_block() as usize..self.len).step_by(threads).for_each(|index| {
                 // SAFETY: in bounds; the index modulo the number of threads is this thread's rank.
                 unsafe { self.ptr.add(index).write(value(index)) };
+            });
+            return;
+        }
+        let (rank, threads, len) = (rank_in_block(), threads_of_block(), self.len as u32);
+        let mut first = 0_u32;
+        // `step_by` would count the rounds, which is a division where nobody knows the number of threads. Where that is
+        // known, so is the second end of the loop, which can be unrolled then.
+        loop {
+            // SAFETY: both are below 2³⁰, as a block has at most 1024 threads.
+            let index = unsafe { first.unchecked_add(rank) };
+            if index >= len {
+                break;
+            }
+            // SAFETY: in bounds; the index modulo the number of threads is this thread's rank.
+            unsafe { self.ptr.add(index as usize).write(value(index as usize)) };
+            // SAFETY: both are below 2³⁰.
+            first = unsafe { first.unchecked_add(threads) };
+            if first >= len {
+                break;
             }
         }
     }
