@@ -117,7 +117,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(loops::batch(context, module, machine, &program.table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
-        time!(optimize::run_level(module, machine, level, *arch))?;
+        time!(optimize::run_again(module, machine, level, *arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
             break;
