@@ -31,7 +31,7 @@ use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::remainders;
 use crate::report::Report;
 use crate::request::{AfterPanic, Emit, Linking, OptLevel};
-use crate::settled;
+use crate::settled::{self, Shapes};
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
 use crate::verify::{self, Imports};
@@ -102,6 +102,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(indices::bound(context, module))?;
     }
     for round in 1..=if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
+        let shapes = Shapes::of(context, module);
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(remainders::fold(context, module))?;
@@ -117,6 +118,13 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(loops::batch(context, module, machine, &program.table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
+        // In the first round, LLVM has been through all but once, and may find more in what stays.
+        if round > 1 {
+            let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();
+            if settled::settle(context, module, changed) {
+                break;
+            }
+        }
         time!(optimize::run_again(module, machine, level, *arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
