@@ -28,9 +28,9 @@
 //! there. It is done in the text, because no LLVM module keeps an extension and its use in one block. A line stays one line.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
+use crate::hash::QuickMap;
 use crate::ptx_text::{self, Kind, Line};
 use crate::request::OptLevel;
 
@@ -51,11 +51,11 @@ enum Register<'a> {
 /// The registers of a function.
 #[derive(Default)]
 struct Registers<'a> {
-    known: HashMap<&'a str, Register<'a>>,
+    known: QuickMap<&'a str, Register<'a>>,
     /// The blocks that name a register, in their order.
-    blocks: HashMap<&'a str, Vec<usize>>,
+    blocks: QuickMap<&'a str, Vec<usize>>,
     /// Where a label stands.
-    labels: HashMap<&'a str, usize>,
+    labels: QuickMap<&'a str, usize>,
     /// The first and the last block of what jumps back.
     loops: Vec<RangeInclusive<usize>>,
 }
@@ -140,7 +140,7 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
 
 /// In a block, the registers of 32 bits that are the lower halves of others.
 #[derive(Default)]
-struct Halves<'a>(HashMap<&'a str, &'a str>);
+struct Halves<'a>(QuickMap<&'a str, &'a str>);
 
 impl<'a> Halves<'a> {
     /// Knows a mask of the lower half for the extension of it that it is, and what the statement's registers are no longer.

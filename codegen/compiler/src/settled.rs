@@ -5,11 +5,12 @@
 //! after:  define ptx_kernel void @finished(…) noinline optnone "ptx-settled"    ; until `open_all`
 //! ```
 //!
-//! So it takes less time, and how often a kernel is optimised does not depend on the kernels beside it. What a function would
+//! So it takes less time, and how often a kernel is optimised does not depend on the kernels beside it. A kernel has had its
+//! rounds when one of them has left it as it was. What a function would
 //! get from another round may depend on what it calls, so only kernels settle, which nothing calls, and only those that call
 //! nothing that is unfinished. With `optnone` a function means what it meant, so this is sound whichever kernels settle.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::llvm::{self, Attribute, AttributeLoc, Context, FunctionValue, Module, Use};
 
@@ -21,6 +22,21 @@ const LEFT_ALONE: [&str; 2] = ["optnone", "noinline"];
 
 /// What does not go with the first, or would have to stay when that is taken away.
 const IN_THE_WAY: [&str; 5] = ["optnone", "noinline", "alwaysinline", "optsize", "minsize"];
+
+/// What the open functions are like.
+pub struct Shapes<'ctx>(HashMap<FunctionValue<'ctx>, u64>);
+
+impl<'ctx> Shapes<'ctx> {
+    /// As they are now.
+    pub fn of(context: &Context, module: &Module<'ctx>) -> Self {
+        Self(open(module).map(|function| (function, llvm::shape(context, function))).collect())
+    }
+
+    /// The functions that are no longer as they were.
+    pub fn changed(&self, context: &Context, module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {
+        open(module).filter(|function| self.0.get(function) != Some(&llvm::shape(context, *function))).collect()
+    }
+}
 
 /// Settles all kernels but the unfinished ones and those that call what is unfinished; says whether none of those is left.
 pub fn settle<'ctx>(context: &Context, module: &Module<'ctx>, unfinished: HashSet<FunctionValue<'ctx>>) -> bool {
@@ -129,6 +145,22 @@ mod tests {
         let text = format!("{TEXT}\n@table = constant ptr @inner");
         assert_eq!(settled(&text, "inner"), [""; 0]);
         assert_eq!(settled(&text, "alone"), ["calls"]);
+    }
+
+    #[test]
+    fn functions_change_that_are_new_or_have_another_shape() {
+        let context = Context::create();
+        let module = llvm::parse_ir(&context, TEXT.as_bytes(), "module").unwrap();
+        let shapes = Shapes::of(&context, &module);
+        assert!(shapes.changed(&context, &module).is_empty());
+        let [inner, alone] = ["inner", "alone"].map(|name| module.get_function(name).unwrap());
+        let builder = context.create_builder();
+        let added = module.add_function("added", inner.get_type(), None);
+        for function in [alone, added] {
+            builder.position_at_end(context.append_basic_block(function, ""));
+            builder.build_return(None).unwrap();
+        }
+        assert_eq!(shapes.changed(&context, &module), HashSet::from([alone, added]));
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod loops;
 mod moves;
 mod pure;
 mod scopes;
+mod shape;
 mod target;
 mod use_order;
 mod values;
@@ -57,6 +58,7 @@ pub use pure::{
     is_plain_store, is_position, is_pure, promises, value_operands,
 };
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
+pub use shape::shape;
 pub use target::{
     emit_assembly, run_passes, run_passes_for_any, run_passes_on_function, set_target, target_machine, type_align,
 };

@@ -34,7 +34,7 @@ use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::remainders;
 use crate::report::Report;
 use crate::request::{AfterPanic, DebugLevel, Emit, Linking, OptLevel};
-use crate::settled;
+use crate::settled::{self, Shapes};
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
 use crate::verify::{self, Imports};
@@ -125,6 +125,7 @@ fn for_speed<'ctx>(
 ) -> Result<()> {
     time!(indices::bound(context, module))?;
     for round in 1..=MOST_ROUNDS {
+        let shapes = Shapes::of(context, module);
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(remainders::fold(context, module))?;
@@ -142,7 +143,14 @@ fn for_speed<'ctx>(
         time!(loops::gather(context, module, machine, table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
-        time!(optimize::run_level(module, machine, level, arch))?;
+        // In the first round, LLVM has been through all but once, and may find more in what stays.
+        if round > 1 {
+            let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();
+            if settled::settle(context, module, changed) {
+                break;
+            }
+        }
+        time!(optimize::run_again(module, machine, level, arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
             break;
