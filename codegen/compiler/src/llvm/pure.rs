@@ -4,7 +4,7 @@ use inkwell::llvm_sys::core::{
     LLVMGetCalledValue, LLVMGetExact, LLVMGetICmpSameSign, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString,
     LLVMGetIsDisjoint, LLVMGetMDKindIDInContext, LLVMGetMetadata, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW,
     LLVMGetNumOperands, LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeContext, LLVMGetTypeKind, LLVMGetVolatile,
-    LLVMIsACallInst, LLVMIsAInlineAsm, LLVMIsALoadInst, LLVMIsAStoreInst, LLVMIsAZExtInst, LLVMTypeOf,
+    LLVMIsACallInst, LLVMIsAInlineAsm, LLVMIsALoadInst, LLVMIsAStoreInst, LLVMIsAZExtInst, LLVMSetMetadata, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
@@ -143,6 +143,21 @@ pub fn is_load_of_number(instruction: InstructionValue<'_>) -> bool {
         let context = LLVMGetTypeContext(LLVMTypeOf(value));
         let kind = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), 7);
         !LLVMIsALoadInst(value).is_null() && !LLVMGetMetadata(value, kind).is_null()
+    }
+}
+
+/// Takes from a load what it says of the number, so that it may be made where that need not hold.
+pub fn forget_number(load: InstructionValue<'_>) {
+    const KINDS: [&str; 6] = ["noundef", "range", "nonnull", "align", "dereferenceable", "dereferenceable_or_null"];
+    assert_eq!(load.get_opcode(), InstructionOpcode::Load, "only a load says so");
+    let value = load.as_value_ref();
+    // SAFETY: the instruction is live and of a context; null takes metadata away.
+    unsafe {
+        let context = LLVMGetTypeContext(LLVMTypeOf(value));
+        for kind in KINDS {
+            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+            LLVMSetMetadata(value, kind, std::ptr::null_mut());
+        }
     }
 }
 

@@ -31,8 +31,8 @@
 //! first round that finds it. It may be that a round is run which the loop would not have reached, because one before it
 //! finds something. What it loads is there all the same: it lies between the first and the last address, both of which are in
 //! bounds of what a slice of the kernel's (`&[T]`) points into, or has an index that was compared with such a slice's length;
-//! all of that may be read while the kernel runs. What it computes may mean nothing, and is frozen before it is branched
-//! on, or used as an index.
+//! all of that may be read while the kernel runs. What is read then may mean nothing, and is frozen before it is branched on,
+//! or used as an index.
 //!
 //! The addresses need no freezing: whether the first is the end is the first thing that the loop asks.
 //!
@@ -614,9 +614,12 @@ impl<'ctx> Stage<'_, 'ctx> {
                 operands.push((index, self.early(values, operand)?));
             }
         }
-        let copy = llvm::result(llvm::build_copy(&self.builder, from, &operands));
-        values.insert(from, copy);
-        Ok(copy)
+        let copy = llvm::build_copy(&self.builder, from, &operands);
+        if copy.get_opcode() == Op::Load {
+            llvm::forget_number(copy);
+        }
+        values.insert(from, llvm::result(copy));
+        Ok(llvm::result(copy))
     }
 
     /// The address of what is loaded by an index, in a round.
@@ -667,7 +670,7 @@ mod tests {
               %is.end = icmp eq ptr %p, %last
               br i1 %is.end, label %none, label %check
             check:
-              %n = load i32, ptr %p
+              %n = load i32, ptr %p, !noundef !0
               %i = zext i32 %n to i64
               {check}
             look:
@@ -683,7 +686,8 @@ mod tests {
             panic:
               call void @__rust_ptx_panic_with_1(i64 %i)
               unreachable
-            }}"
+            }}
+            !0 = !{{}}"
         );
         let context = Context::create();
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
@@ -710,6 +714,7 @@ mod tests {
         let blocks: Vec<_> = ir.split("\n\n").filter(|block| block.matches("load i32").count() == 2).collect();
         let [checks, looks] = blocks[..] else { panic!("{ir}") };
         assert_eq!(checks.matches("freeze i32").count(), 2, "{ir}");
+        assert!(!checks.contains("!noundef") && ir.contains("!noundef"), "the round may not be reached: {ir}");
         assert_eq!(checks.matches("icmp ult i32").count(), 1 + 2, "of the last round, and of the slice: {ir}");
         assert_eq!(looks.matches("freeze i1").count(), 2, "{ir}");
         // Rounds of 32 bits, in a slice that has so many elements.
