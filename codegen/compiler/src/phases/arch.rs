@@ -102,7 +102,8 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(indices::bound(context, module))?;
     }
     for round in 1..=if level.is_for_speed() { MOST_ROUNDS } else { 0 } {
-        let shapes = Shapes::of(context, module);
+        // In the first round, LLVM has been through all but once, and may find more in what stays.
+        let shapes = (round > 1).then(|| Shapes::of(context, module));
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(remainders::fold(context, module))?;
@@ -118,8 +119,7 @@ pub fn optimise(target: &ForArch<'_, '_>) -> Result<()> {
         time!(loops::batch(context, module, machine, &program.table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
-        // In the first round, LLVM has been through all but once, and may find more in what stays.
-        if round > 1 {
+        if let Some(shapes) = shapes {
             let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();
             if settled::settle(context, module, changed) {
                 break;
