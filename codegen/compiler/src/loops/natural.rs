@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::graph::dominators;
+use crate::hash::QuickMap;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Module,
     TargetMachine,
@@ -74,7 +75,7 @@ pub fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
 /// A function's jumps.
 pub struct Graph<'ctx> {
     blocks: Vec<BasicBlock<'ctx>>,
-    numbers: HashMap<BasicBlock<'ctx>, usize>,
+    numbers: QuickMap<BasicBlock<'ctx>, usize>,
     successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
     /// Of each block, the one that ends the ways to it last, but for itself; none of those that are never reached.
@@ -85,17 +86,15 @@ impl<'ctx> Graph<'ctx> {
     /// Of a function with a body.
     pub fn of(function: FunctionValue<'ctx>) -> Self {
         let blocks = function.get_basic_blocks();
-        let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(number, block)| (*block, number)).collect();
+        let numbers: QuickMap<_, _> = blocks.iter().enumerate().map(|(number, block)| (*block, number)).collect();
         let mut successors = vec![Vec::new(); blocks.len()];
         let mut predecessors = vec![Vec::new(); blocks.len()];
         for (from, block) in blocks.iter().enumerate() {
             let targets = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
-            let targets: HashSet<usize> = targets.iter().filter_map(|to| numbers.get(to).copied()).collect();
-            for to in targets {
-                successors[from].push(to);
-                predecessors[to].push(from);
-            }
+            successors[from].extend(targets.iter().filter_map(|to| numbers.get(to).copied()));
             successors[from].sort_unstable();
+            successors[from].dedup();
+            successors[from].iter().for_each(|to| predecessors[*to].push(from));
         }
         let dominators = dominators(&successors, &predecessors);
         Self { blocks, numbers, successors, predecessors, dominators }

@@ -125,7 +125,8 @@ fn for_speed<'ctx>(
 ) -> Result<()> {
     time!(indices::bound(context, module))?;
     for round in 1..=MOST_ROUNDS {
-        let shapes = Shapes::of(context, module);
+        // In the first round, LLVM has been through all but once, and may find more in what stays.
+        let shapes = (round > 1).then(|| Shapes::of(context, module));
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
         time!(remainders::fold(context, module))?;
@@ -143,8 +144,7 @@ fn for_speed<'ctx>(
         time!(loops::gather(context, module, machine, table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
-        // In the first round, LLVM has been through all but once, and may find more in what stays.
-        if round > 1 {
+        if let Some(shapes) = shapes {
             let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();
             if settled::settle(context, module, changed) {
                 break;
