@@ -21,10 +21,10 @@
 //! no more than `%len` and leaves enough, all before are less and leave more. Of a part `&x[k * n..(k + 1) * n]` both
 //! ends grow alike. What is the same in all rounds is asked with the rest.
 //!
-//! What a loop asks to end otherwise is a check too: of `skip(i).step_by(n).take(rows)`, the copy ends behind so many rows, if
-//! the slice has them. Of `while k < n && left > 0` one part is counted, and the other has to hold wherever the loop jumps
-//! back, so in all rounds but the last. What ends at an address is in [`super::meetings`], what is asked of more than one
-//! number in [`super::simpler`].
+//! What a loop asks to end otherwise is a check too: of `skip(i).step_by(n).take(rows)`, the copy ends behind so many rows,
+//! if the slice has them. Of `while k < n && left > 0` one part is counted, and the other has to hold wherever the loop jumps
+//! back, so in all rounds but the last. What ends at an address, which the copy counts, is in [`super::meetings`], what is
+//! asked of more than one number in [`super::simpler`].
 //!
 //! A loop may also end by something of which nothing is known, as a search that has found what it looks for: then it makes
 //! fewer rounds.
@@ -123,11 +123,14 @@ fn split_one<'ctx>(
     }
     let latches: Vec<InstructionValue<'ctx>> =
         found.latches.iter().filter_map(|latch| copies[number(*latch)?].get_terminator()).collect();
-    if !ends.is_empty()
-        && let Some(counts) = found.copy_of(&copies, shape.compared)
-    {
-        let condition = llvm::result(counts).into_int_value();
-        latches.iter().for_each(|latch| llvm::set_condition(*latch, condition));
+    if let (Some(compared), [latch]) = (found.copy_of(&copies, shape.compared), &latches[..]) {
+        let mut counts = llvm::result(compared).into_int_value();
+        if let Counts::Address(_) = shape.counts {
+            counts = emit.count(copies[0], *latch, compared, rounds)?;
+        }
+        if !ends.is_empty() {
+            llvm::set_condition(*latch, counts);
+        }
     }
     llvm::forget_loop(context, &latches);
     // The loop as it was runs where it panics, or for few rounds.
@@ -557,6 +560,30 @@ impl<'ctx> Emit<'_, 'ctx> {
                 (first, growth)
             }
         })
+    }
+
+    /// Has a copy of the loop count how often it jumps back in place of comparing addresses, since LLVM may not see when they
+    /// meet; returns what it compares.
+    fn count(
+        &self,
+        head: BasicBlock<'ctx>,
+        jump: InstructionValue<'ctx>,
+        compared: InstructionValue<'ctx>,
+        rounds: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, BuilderError> {
+        let first = head.get_first_instruction().expect("a block ends");
+        let latch = jump.get_parent().expect("it ends a block");
+        self.builder.position_before(&first);
+        let phi = self.builder.build_phi(rounds.get_type(), "")?;
+        let round = phi.as_basic_value().into_int_value();
+        self.builder.position_before(&jump);
+        let next = self.builder.build_int_nuw_add(round, one(round), "")?;
+        phi.add_incoming(&[(&rounds.get_type().const_zero(), self.shape.before), (&next, latch)]);
+        let until = if self.shape.goes_on { IntPredicate::NE } else { IntPredicate::EQ };
+        self.builder.position_before(&compared);
+        let condition = self.builder.build_int_compare(until, round, rounds, "")?;
+        llvm::replace_uses(compared, condition.into());
+        Ok(condition)
     }
 
     /// How often the loop jumps back at most.

@@ -114,7 +114,13 @@ fn a_loop_that_ends_at_an_address_has_a_twin() {
     assert!(is_split(&words, &next(one)));
     let bytes = begin("getelementptr i8, ptr %data, i64 %n", "getelementptr i8, ptr %data, i64 %len");
     assert!(is_split(&bytes, &next(one)));
+    let chosen = "%any = icmp ne i64 %n, 0\n %skip = select i1 %any, i64 4, i64 SKIP\n";
+    let chosen = |skip: &str| {
+        chosen.replace("SKIP", skip) + &words.replace("i32, ptr %data, i64 %n", "i8, ptr %data, i64 %skip")
+    };
+    assert!(is_split(&chosen("0"), &next(four)));
     // It may never be met.
+    assert!(!is_split(&chosen("2"), &next(four)));
     assert!(!is_split(&bytes, &next(four)));
     assert!(!is_split(&words, &next("getelementptr i8, ptr %p, i64 12")));
     assert!(!is_split(&words, &next("getelementptr i8, ptr %p, i64 -4")));

@@ -87,8 +87,18 @@ fn bases<'ctx>(pointer: PointerValue<'ctx>, step: u64) -> Vec<PointerValue<'ctx>
     all
 }
 
-/// Whether a number is a multiple of another.
+/// Whether a number is a multiple of another, or a choice of two that are: LLVM skips what is not there by `select`.
 fn is_multiple(number: IntValue<'_>, of: u64, may_wrap: bool) -> bool {
+    let chosen = number.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::Select);
+    match chosen {
+        Some(from) => {
+            [1, 2].into_iter().all(|at| integer(from, at).is_some_and(|part| is_one_multiple(part, of, may_wrap)))
+        }
+        None => is_one_multiple(number, of, may_wrap),
+    }
+}
+
+fn is_one_multiple(number: IntValue<'_>, of: u64, may_wrap: bool) -> bool {
     if let Some(number) = number.get_zero_extended_constant() {
         return number.is_multiple_of(of);
     }
