@@ -190,7 +190,7 @@ pub fn set_no_unsigned_wrap(instruction: InstructionValue<'_>) {
     unsafe { LLVMSetNUW(instruction.as_value_ref(), 1) };
 }
 
-/// Whether that is said of a sum or a product, or of a difference.
+/// Whether that is said of a sum, a product or a difference.
 pub fn has_no_unsigned_wrap(instruction: InstructionValue<'_>) -> bool {
     let has_flag = is_sum_or_product(instruction) || instruction.get_opcode() == InstructionOpcode::Sub;
     // SAFETY: the instruction is live; only one that has the flag is asked for it.

@@ -18,6 +18,7 @@
 //! - What is left of a slice, in elements or in bytes, is compared with the step less one, or with the step itself. It shrinks
 //!   by the step while it is not smaller, so it never wraps, and is divided by the step. Where it is compared with the step
 //!   itself (`chunks_exact`), a step of 0 would never end it, and the loop as it was runs.
+//!   In bytes LLVM may compare with the step less an element; then the difference must be one that does not wrap (`nuw`).
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -41,6 +42,9 @@ const MOST_CONSTANT: u64 = 1 << 16;
 /// Up to which constant bound a loop by an unknown step is left alone: it is that of a block's threads, which fill a tile in
 /// shared memory in a round or two, and a division takes as long as a few of them.
 const MOST_OF_BLOCK: u64 = 4096;
+
+/// Bytes of the largest element of a slice by whose end a step is looked for.
+const LARGEST_ELEMENT: u64 = 16;
 
 /// How deep what is compared may be computed.
 const MOST_STEPS: u32 = 8;
@@ -173,7 +177,24 @@ fn step_of_rest<'ctx>(found: &Loop<'ctx>, less: IntValue<'ctx>, left: IntValue<'
     let BasicValueEnum::PointerValue(next) = next else { return None };
     let (from, moved) = moves(found, next)?;
     let [(by, step)] = moved[..] else { return None };
-    (from == phi && by == size && is_one_less(less, step)).then_some(step)
+    let is_left = is_one_less(less, step) || size == 1 && is_little_less(found, value, less, step);
+    (from == phi && by == size && is_left).then_some(step)
+}
+
+/// Whether what is left, in bytes, is compared with one element less than the step: LLVM writes `left > 124` where 32
+/// elements of four bytes are a step. As the difference does not wrap, in the next round neither, and each round asks for it,
+/// the loop goes on only where a whole step is left.
+fn is_little_less<'ctx>(
+    found: &Loop<'ctx>,
+    left: InstructionValue<'ctx>,
+    less: IntValue<'ctx>,
+    step: IntValue<'ctx>,
+) -> bool {
+    let (Some(less), Some(step)) = (less.get_zero_extended_constant(), step.get_zero_extended_constant()) else {
+        return false;
+    };
+    let by_element = less < step && step - less <= LARGEST_ELEMENT;
+    by_element && found.blocks.len() == 1 && llvm::has_no_unsigned_wrap(left)
 }
 
 /// Whether a value is one less than another.
@@ -449,24 +470,44 @@ mod tests {
 
     #[test]
     fn what_is_left_in_bytes_is_compared_with_a_constant() {
-        let ir = counted(
-            "entry: %e = ptrtoint ptr %behind to i64
-              br label %loop
-            loop: %p = phi ptr [ %data, %entry ], [ %next, %loop ]
-              %sum = phi i32 [ 0, %entry ], [ %more, %loop ]
-              %at = getelementptr i8, ptr %p, i64 124
-              %next = getelementptr i8, ptr %p, i64 128
-              %x = load i32, ptr %at
-              %more = add i32 %sum, %x
-              %a = ptrtoint ptr %next to i64
-              %left = sub nuw i64 %e, %a
-              %done = icmp ult i64 %left, 128
-              br i1 %done, label %end, label %loop
-            end: ret i32 %more",
-        );
-        // In the first round, and divided by the step.
-        assert!(ir.contains(", 128") && ir.contains("phi i64 [ 0, ") && ir.contains("icmp eq i64"), "{ir}");
-        assert!(!ir.contains("br i1 %done"), "{ir}");
+        let text = |difference: &str, done: &str| {
+            format!(
+                "entry: %e = ptrtoint ptr %behind to i64
+                  br label %loop
+                loop: %p = phi ptr [ %data, %entry ], [ %next, %loop ]
+                  %sum = phi i32 [ 0, %entry ], [ %more, %loop ]
+                  %at = getelementptr i8, ptr %p, i64 124
+                  %next = getelementptr i8, ptr %p, i64 128
+                  %x = load i32, ptr %at
+                  %more = add i32 %sum, %x
+                  %a = ptrtoint ptr %next to i64
+                  %left = {difference} i64 %e, %a
+                  %done = icmp {done}
+                  br i1 %done, label %end, label %loop
+                end: ret i32 %more"
+            )
+        };
+        for (difference, done) in [
+            ("sub nuw", "ult i64 %left, 128"),
+            ("sub", "ult i64 %left, 128"),
+            // One element of four bytes less.
+            ("sub nuw", "ult i64 %left, 125"),
+            ("sub nuw", "ule i64 %left, 124"),
+        ] {
+            let ir = counted(&text(difference, done));
+            // In the first round, and divided by the step.
+            assert!(
+                ir.contains("umax.i64(i64 128, ") && ir.contains("phi i64 [ 0, ") && ir.contains("icmp eq i64"),
+                "{ir}"
+            );
+            assert!(!ir.contains("br i1 %done"), "{ir}");
+        }
+        // It may wrap, there may be less than a step, or more than one is left at the end.
+        for (difference, done) in
+            [("sub", "ult i64 %left, 125"), ("sub nuw", "ult i64 %left, 64"), ("sub nuw", "ult i64 %left, 129")]
+        {
+            assert!(counted(&text(difference, done)).contains("br i1 %done"), "{done}");
+        }
     }
 
     #[test]
