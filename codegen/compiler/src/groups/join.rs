@@ -85,8 +85,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The texts as one. Its order is the same however many groups there were.
-pub fn texts(texts: &[impl AsRef<str>]) -> String {
+/// The texts as one, its functions in the order of their names in `order`.
+pub fn texts(texts: &[impl AsRef<str>], order: &[String]) -> String {
     let parts: Vec<_> = texts.iter().map(|text| Parts::of(text.as_ref())).collect();
     let Some(first) = parts.first() else { return String::new() };
     let mut seen = HashSet::new();
@@ -95,7 +95,10 @@ pub fn texts(texts: &[impl AsRef<str>]) -> String {
     let mut statics: Vec<&str> = parts.iter().flat_map(|parts| parts.statics.iter().copied()).collect();
     statics.retain(|text| seen.insert(*text));
     let (functions, ends): (Vec<_>, Vec<_>) = parts.iter().map(Parts::functions).unzip();
-    let (functions, undeclared) = order::functions(functions.into_iter().flatten().collect(), &declarations);
+    let functions: Vec<_> = functions.into_iter().flatten().collect();
+    let defined: HashSet<&str> = functions.iter().map(|function| function.definition.function.name).collect();
+    declarations.retain(|declaration| !ptx_text::words(declaration).any(|word| defined.contains(word)));
+    let (functions, undeclared) = order::functions(functions, order, &statics);
     let mut text = format!("{}\n", first.head);
     text.extend(parts.iter().map(|parts| parts.remarks.as_str()));
     text.extend(declarations);
@@ -111,8 +114,13 @@ pub fn texts(texts: &[impl AsRef<str>]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::texts as texts_of;
     use super::*;
     use crate::llvm::{self, Context};
+
+    fn texts(groups: &[impl AsRef<str>]) -> String {
+        texts_of(groups, &["a", "helper", "b", "c"].map(String::from))
+    }
 
     const STATICS: &str = "
         @text = private unnamed_addr addrspace(1) constant [2 x i8] c\"a\\00\"

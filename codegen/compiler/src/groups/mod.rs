@@ -68,8 +68,10 @@ pub fn each<'ctx>(
     Ok(joined)
 }
 
-/// The module's PTX, of what `emit` makes of each of its groups.
+/// The module's PTX, of what `emit` makes of each of its groups; in the order of the functions of `program`, which was not
+/// divided yet.
 pub fn text(
+    program: &Module<'_>,
     module: &Module<'_>,
     request: &Request<'_>,
     emit: impl for<'c> Fn(&'c Context, &Module<'c>) -> Result<String> + Sync,
@@ -77,7 +79,8 @@ pub fn text(
     let groups = request.groups(module, Statics::Joined);
     let texts = run(module, &groups, request, |context, module| Ok(emit(context, module)?.into_bytes()))?;
     let texts: Vec<_> = texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
-    Ok(join::texts(&texts))
+    let order: Vec<String> = llvm::functions(program).map(|function| name_of(function.as_global_value())).collect();
+    Ok(join::texts(&texts, &order))
 }
 
 /// What `work` makes of each group, in their order.

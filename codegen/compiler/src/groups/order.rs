@@ -1,13 +1,13 @@
 //! The order of functions and statics in a text: the same, however the program was divided and whatever else it has.
 //!
 //! ```text
-//! before: .global text2; .global text1;   .entry b() { … text2 … }   .func f() { … }   .entry a() { … f … text1 … }
-//! after:  .global text1; .global text2;   .func f() { … }   .entry a() { … f … text1 … }   .entry b() { … text2 … }
+//! before: .global text2; .global text1;   .entry b() { … text2 … }   .entry a() { … text1 … }
+//! after:  .global text1; .global text2;   .entry a() { … text1 … }   .entry b() { … text2 … }
 //! ```
 //!
 //! ptxas numbers a static's address, in a kernel's bank of constants, by the order in which it meets them. So that machine code
-//! is the same with lines and without, kernels are in the order of their names, each behind the functions that it leads to
-//! first, and statics in the order in which the functions name them.
+//! is the same with lines and without, functions are in the order that the program had before it was divided, and statics in
+//! the order in which the functions name them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,30 +22,27 @@ pub struct Function<'a> {
     pub definition: Definition<'a>,
 }
 
-/// The functions in that order, and declarations of those that others name before, unless they are declared.
-pub fn functions<'a>(functions: Vec<Function<'a>>, declarations: &[&str]) -> (Vec<Function<'a>>, Vec<String>) {
-    let mut names: Vec<&str> = functions.iter().map(|function| function.definition.function.name).collect();
-    let mut by_name: HashMap<&str, Function<'a>> = names.iter().copied().zip(functions).collect();
-    names.sort_unstable();
-    let uses: HashMap<&str, Vec<&str>> = by_name
-        .iter()
-        .map(|(name, function)| {
-            let words = ptx_text::words(function.definition.body);
-            (*name, words.filter(|word| by_name.contains_key(word)).collect())
-        })
-        .collect();
-    let order = behind_uses(names, &uses);
-    let declared: HashSet<&str> = declarations.iter().flat_map(|text| ptx_text::words(text)).collect();
-    let mut seen = HashSet::new();
-    let mut early: Vec<&str> = Vec::new();
-    for name in &order {
-        seen.insert(*name);
-        early.extend(uses[name].iter().filter(|used| !seen.contains(*used) && !declared.contains(*used)));
+/// The functions in the order of their names in `order`, then the others; and declarations of those that others name before, or
+/// statics do.
+pub fn functions<'a>(
+    mut functions: Vec<Function<'a>>,
+    order: &[String],
+    statics: &[&str],
+) -> (Vec<Function<'a>>, Vec<String>) {
+    let places: HashMap<&str, usize> = order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    functions.sort_by_key(|function| places.get(function.definition.function.name).copied().unwrap_or(usize::MAX));
+    let by_name: HashMap<&str, usize> =
+        functions.iter().enumerate().map(|(place, function)| (function.definition.function.name, place)).collect();
+    let in_statics = statics.iter().flat_map(|text| ptx_text::words(text));
+    let mut early: Vec<usize> = in_statics.filter_map(|word| by_name.get(word)).copied().collect();
+    for (place, function) in functions.iter().enumerate() {
+        let used = ptx_text::words(function.definition.body).filter_map(|word| by_name.get(word));
+        early.extend(used.filter(|used| **used > place));
     }
     early.sort_unstable();
     early.dedup();
-    let undeclared = early.into_iter().map(|name| declaration(&by_name[name].definition)).collect();
-    (order.into_iter().filter_map(|name| by_name.remove(name)).collect(), undeclared)
+    let undeclared = early.into_iter().map(|place| declaration(&functions[place].definition)).collect();
+    (functions, undeclared)
 }
 
 /// The statics in that order; those that no function names are last.
@@ -106,23 +103,29 @@ mod tests {
     }
 
     #[test]
-    fn functions_follow_what_they_use() {
+    fn functions_are_in_the_order_of_the_program() {
         let a = ".visible .entry a(\n\t.param .u64 p\n)\n{\n\tcall.uni f, ();\n}\n";
         let b = ".visible .entry b()\n{\n\tmov.b64 %rd1, g;\n\tcall.uni f, ();\n}\n";
         let f = ".func f()\n{\n\tret;\n}\n";
         let g = ".func g()\n.noreturn\n{\n\tcall.uni h, ();\n}\n";
         let h = ".func  (.param .b32 r) h(\n\t.param .b64 x\n)\n{\n\tcall.uni g, (); // a comment on f\n}\n";
-        let names = |texts: &[&'static str], declarations: &[&str]| {
-            let (functions, undeclared) = functions(texts.iter().map(|text| function(text)).collect(), declarations);
+        let order = ["a", "f", "b", "h"].map(String::from);
+        let names = |texts: &[&'static str]| {
+            let texts = texts.iter().map(|text| function(text)).collect();
+            let (functions, undeclared) = functions(texts, &order, &[]);
             (functions.iter().map(|f| f.definition.function.name).collect::<Vec<_>>().join(" "), undeclared)
         };
-        // Two call each other: one of them is declared.
-        let declared = vec![".func g()\n.noreturn\n;\n".to_string()];
+        let of_f = ".func f()\n;\n".to_string();
+        let of_h = ".func  (.param .b32 r) h(\n\t.param .b64 x\n)\n;\n".to_string();
+        let of_g = ".func g()\n.noreturn\n;\n".to_string();
         for texts in [[a, b, f, g, h], [h, g, f, b, a], [g, b, h, a, f]] {
-            assert_eq!(names(&texts, &[]), ("f a h g b".into(), declared.clone()));
-            assert_eq!(names(&texts, &[&declared[0]]), ("f a h g b".into(), vec![]));
+            assert_eq!(names(&texts), ("a f b h g".into(), vec![of_f.clone(), of_g.clone()]));
         }
-        assert_eq!(names(&[h], &[]).1, Vec::<String>::new());
+        assert_eq!(names(&[g, f]), ("f g".into(), vec![]));
+        let table = ".global .align 8 .u64 table[1] = {f};\n";
+        assert_eq!(functions(vec![function(f)], &order, &[table]).1, [of_f]);
+        assert_eq!(names(&[h]).1, Vec::<String>::new());
+        assert!(!names(&[g, h]).1.contains(&of_h), "it is in front");
     }
 
     #[test]

@@ -219,7 +219,8 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
 
 /// LLVM's text; that of groups where it has no debug information, which is about the whole program.
 fn text(target: &ForArch<'_, '_>) -> Result<String> {
-    let ForArch { program: Program { options, debug, .. }, module, arch, version, machine } = target;
+    let ForArch { program, module, arch, version, machine } = target;
+    let Program { options, debug, .. } = program;
     let level = options.opt_level;
     if !level.is_for_speed() {
         return time!(emit::emit(module, machine, *arch));
@@ -227,7 +228,7 @@ fn text(target: &ForArch<'_, '_>) -> Result<String> {
     let settings = |_: &[String]| format!("emit {arch} {version} {level:?}");
     let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
     let (arch, version) = (*arch, *version);
-    time!(groups::text(module, &request, |_, module| {
+    time!(groups::text(&program.module, module, &request, |_, module| {
         let machine = time!(emit::machine(arch, version, level))?;
         time!(emit::emit(module, &machine, arch))
     }))

@@ -3,6 +3,7 @@
 use ptx::prelude::*;
 
 // CHECK-NOT: helper
+// CHECK: .visible .func {{.*}}twice(
 #[unsafe(no_mangle)]
 pub extern "C" fn twice(x: u32) -> u32 {
     helper(x)
@@ -12,8 +13,7 @@ fn helper(x: u32) -> u32 {
     x * 2
 }
 
-// CHECK: .visible .entry double(
-// CHECK: .visible .func {{.*}}twice(
+// CHECK-LABEL: .visible .entry double(
 #[kernel]
 pub fn double(mut out: DisjointSlice<u32>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {

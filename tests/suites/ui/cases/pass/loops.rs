@@ -64,7 +64,7 @@ pub fn c_table(words: &[u32; 8], mut out: DisjointSlice<u32>) {
 // Four indices are loaded and checked before anything is loaded with them, and what follows has no branch.
 // CHECK-LABEL: .visible .entry d_gathered(
 // CHECK-COUNT-4: ld.global.nc.b32
-// CHECK: bra
+// CHECK: bra.uni
 // CHECK-NOT: bra
 // CHECK-COUNT-4: add.f32
 // CHECK: bra

@@ -5,11 +5,6 @@
 #![no_std]
 use ptx::prelude::*;
 
-// Both checks call one function, which is in front.
-// CHECK(location): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
-// CHECK(location): mov.u32 %v, %ctaid.x;
-// CHECK(location): mov.u32 %v, %tid.z;
-// CHECK(location): trap;
 // CHECK-LABEL: .visible .entry gather(
 // CHECK(full): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
 // CHECK(full): atom.global.exch.b64 %c, [{{.*}}+4096],
@@ -17,6 +12,10 @@ use ptx::prelude::*;
 // CHECK(full): TEMPLATE:
 // CHECK(full): trap;
 // CHECK-NOT(full): call
+// CHECK(location): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
+// CHECK(location): mov.u32 %v, %ctaid.x;
+// CHECK(location): mov.u32 %v, %tid.z;
+// CHECK(location): trap;
 // CHECK(trap): trap;
 // CHECK-NOT(trap): __ptx_panic
 #[kernel]
