@@ -115,7 +115,6 @@ pub fn texts(texts: &[impl AsRef<str>], order: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::texts as texts_of;
-    use super::*;
     use crate::llvm::{self, Context};
 
     fn texts(groups: &[impl AsRef<str>]) -> String {
