@@ -86,15 +86,27 @@ pub fn batch<'ctx>(
     machine: &TargetMachine,
     table: &Table,
 ) -> Result<()> {
+    each_kernel(module, machine, table, "several rounds of a loop", |function, slices| {
+        batch_function(context, module, function, slices)
+    })
+}
+
+/// Works on every kernel that has loops and is not settled, with what it may read; `what` cannot be run at once if that fails.
+pub(super) fn each_kernel<'ctx>(
+    module: &Module<'ctx>,
+    machine: &TargetMachine,
+    table: &Table,
+    what: &str,
+    work: impl Fn(FunctionValue<'ctx>, &[Slice<'ctx>]) -> Result<(), BuilderError>,
+) -> Result<()> {
     natural::simplify(module, machine)?;
     for kernel in &table.kernels {
         let function = module
             .get_function(&kernel.name)
             .filter(|function| function.count_basic_blocks() > 1 && !settled::is_settled(*function));
         let Some(function) = function else { continue };
-        batch_function(context, module, function, &shared_slices(kernel, function)).map_err(|error| {
-            Diagnostic::error(Code::LlvmFailed, format!("cannot run several rounds of a loop at once: {error}"))
-        })?;
+        work(function, &shared_slices(kernel, function))
+            .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot run {what} at once: {error}")))?;
     }
     Ok(())
 }
@@ -135,7 +147,7 @@ impl Slice<'_> {
 }
 
 /// A kernel's shared slices. Its parameters are those of the table, whatever has been optimised.
-pub(super) fn shared_slices<'ctx>(kernel: &FunctionAbi, function: FunctionValue<'ctx>) -> Vec<Slice<'ctx>> {
+fn shared_slices<'ctx>(kernel: &FunctionAbi, function: FunctionValue<'ctx>) -> Vec<Slice<'ctx>> {
     let mut found = Vec::new();
     let mut index = 0;
     for param in &kernel.params {

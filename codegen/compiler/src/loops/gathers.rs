@@ -41,17 +41,15 @@
 use std::collections::HashMap;
 
 use crate::abi::Table;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::Result;
 use crate::llvm::{
     self, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
     InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, TargetMachine, Unroll,
 };
-use crate::settled;
 
-use super::batches::{Slice, is_quiet, shared_slices};
+use super::batches::{self, Slice, is_quiet};
 use super::branches::{self, integer};
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop};
 
 /// Rounds that are run at once.
 const ROUNDS: u64 = 2;
@@ -72,17 +70,9 @@ pub fn gather<'ctx>(
     machine: &TargetMachine,
     table: &Table,
 ) -> Result<()> {
-    natural::simplify(module, machine)?;
-    for kernel in &table.kernels {
-        let function = module
-            .get_function(&kernel.name)
-            .filter(|function| function.count_basic_blocks() > 1 && !settled::is_settled(*function));
-        let Some(function) = function else { continue };
-        gather_function(context, function, &shared_slices(kernel, function)).map_err(|error| {
-            Diagnostic::error(Code::LlvmFailed, format!("cannot run several rounds of a search at once: {error}"))
-        })?;
-    }
-    Ok(())
+    batches::each_kernel(module, machine, table, "several rounds of a search", |function, slices| {
+        gather_function(context, function, slices)
+    })
 }
 
 pub(super) fn gather_function<'ctx>(
