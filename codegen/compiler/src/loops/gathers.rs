@@ -642,6 +642,7 @@ mod tests {
     use crate::arch::Arch;
     use crate::emit;
     use crate::llvm::AnyValue;
+    use crate::loops::natural;
     use crate::request::OptLevel;
 
     /// A search through `%edges` from `%start` to `%end`, after the stage; `check` goes on at `%look`.
