@@ -232,6 +232,20 @@ pub fn predecessors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
     found
 }
 
+/// Has a jump go to `new` wherever it goes to `old`; what phis say of that is the caller's to write.
+pub fn redirect<'ctx>(jump: InstructionValue<'ctx>, old: BasicBlock<'ctx>, new: BasicBlock<'ctx>) {
+    let (value, of) = (jump.as_value_ref(), |block: BasicBlock<'ctx>| block.get_parent());
+    assert!(jump.is_terminator() && of(old) == of(new), "the blocks are of one function");
+    // SAFETY: the instruction is live, and a terminator; its successors and the new one are blocks of its function.
+    unsafe {
+        for index in 0..LLVMGetNumSuccessors(value) {
+            if LLVMGetSuccessor(value, index) == old.as_mut_ptr() {
+                LLVMSetSuccessor(value, index, new.as_mut_ptr());
+            }
+        }
+    }
+}
+
 /// Has what came to a block from `old` come from `new`, with the values that `of` returns for the old ones, of the same types;
 /// the jump is the caller's to move.
 pub fn replace_predecessor<'ctx>(

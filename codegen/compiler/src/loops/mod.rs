@@ -14,6 +14,8 @@ mod counters;
 mod divided;
 mod few;
 mod gathers;
+mod heads;
+mod inclusive;
 #[cfg(test)]
 pub mod interpreter;
 mod later;
@@ -43,6 +45,7 @@ pub use checks::split;
 pub use counters::{most, shorten};
 pub use few::{foresee, spread};
 pub use gathers::gather;
+pub use inclusive::end_inclusive;
 pub use later::{delay, resume};
 pub use left::count_down;
 pub use limits::opposite;

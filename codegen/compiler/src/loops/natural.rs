@@ -148,6 +148,29 @@ impl<'ctx> Graph<'ctx> {
         before.get_terminator().is_some_and(|end| llvm::block_operands(end).len() == 1).then_some(before)
     }
 
+    /// The loop that begins with a block; none if nothing jumps back to it.
+    pub fn loop_of(&self, head: BasicBlock<'ctx>) -> Option<Loop<'ctx>> {
+        let head = *self.numbers.get(&head).filter(|head| self.dominators[**head].is_some())?;
+        let reached = self.predecessors[head].iter().copied().filter(|from| self.dominators[*from].is_some());
+        let latches: Vec<usize> = reached.filter(|from| self.is_dominated(*from, head)).collect();
+        let mut body = HashSet::from([head]);
+        let mut pending = latches.clone();
+        while let Some(block) = pending.pop() {
+            if body.insert(block) {
+                pending.extend(&self.predecessors[block]);
+            }
+        }
+        let mut rest: Vec<usize> = body.into_iter().filter(|block| *block != head).collect();
+        rest.sort_unstable();
+        let blocks = |numbers: &[usize]| numbers.iter().map(|number| self.blocks[*number]).collect::<Vec<_>>();
+        let found = || Loop {
+            head: self.blocks[head],
+            latches: blocks(&latches),
+            blocks: blocks(&[&[head], &rest[..]].concat()),
+        };
+        (!latches.is_empty()).then(found)
+    }
+
     /// Loops within which there is no other.
     pub fn innermost(&self) -> Vec<Loop<'ctx>> {
         let mut bodies: HashMap<usize, (Vec<usize>, HashSet<usize>)> = HashMap::new();

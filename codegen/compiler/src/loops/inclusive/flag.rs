@@ -1,0 +1,110 @@
+//! A flag that says that the last round was the last of all.
+
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionOpcode, InstructionValue,
+    IntPredicate, IntValue,
+};
+use crate::loops::branches::integer;
+use crate::loops::heads;
+use crate::loops::natural::Loop;
+
+use super::compared::{Less, counts, is_of, number, of_head};
+
+/// The flag of a loop, and the range that it counts through.
+pub struct Flag<'ctx> {
+    flag: InstructionValue<'ctx>,
+    counter: InstructionValue<'ctx>,
+    next: InstructionValue<'ctx>,
+    first: Vec<(IntValue<'ctx>, BasicBlock<'ctx>)>,
+    end: IntValue<'ctx>,
+    is_signed: bool,
+    /// The branch that leaves the loop.
+    leaves: InstructionValue<'ctx>,
+}
+
+/// Whether a block ends in a branch that heeds a flag of its own.
+pub fn is_heeded(head: BasicBlock<'_>) -> bool {
+    let condition = head.get_terminator().filter(|end| llvm::branch_targets(*end).is_some());
+    let flag = condition.and_then(|end| flag_and_rest(integer(end, 0)?));
+    flag.is_some_and(|(flag, _)| flag.get_parent() == Some(head))
+}
+
+/// Both parts of a condition that holds where a flag is set, or else another condition does.
+fn flag_and_rest<'ctx>(condition: IntValue<'ctx>) -> Option<(InstructionValue<'ctx>, InstructionValue<'ctx>)> {
+    let from = condition.as_instruction_value()?;
+    let rest = match from.get_opcode() {
+        InstructionOpcode::Or => 1,
+        InstructionOpcode::Select if integer(from, 1).and_then(number) == Some(1) => 2,
+        _ => return None,
+    };
+    let parts = [integer(from, 0)?.as_instruction_value()?, integer(from, rest)?.as_instruction_value()?];
+    let is_flag = |part: &InstructionValue<'ctx>| part.get_opcode() == InstructionOpcode::Phi;
+    match parts {
+        [flag, rest] if is_flag(&flag) => Some((flag, rest)),
+        [rest, flag]
+            if rest.get_opcode() != InstructionOpcode::Phi
+                && is_flag(&flag)
+                && from.get_opcode() == InstructionOpcode::Or =>
+        {
+            Some((flag, rest))
+        }
+        _ => None,
+    }
+}
+
+impl<'ctx> Flag<'ctx> {
+    /// Of a loop over a range whose end belongs to it.
+    pub fn of(found: &Loop<'ctx>) -> Option<Self> {
+        let leaves = found.head.get_terminator()?;
+        let (outside, inside) = llvm::branch_targets(leaves)?;
+        let (flag, rest) = flag_and_rest(integer(leaves, 0)?)?;
+        if found.contains(outside) || !found.contains(inside) || !heads::jumps_once(found.head) {
+            return None;
+        }
+        let (of_first, last) = of_head(found, flag)?;
+        let last = last.as_instruction_value()?;
+        // Where it goes on, the number is at most the end.
+        let within = Less::of(rest, false).filter(|within| within.or_equal)?;
+        let (low, end) = (within.low, within.high);
+        let counter = low.as_instruction_value()?;
+        let (first, next) = of_head(found, counter)?;
+        let next = next.as_instruction_value()?;
+        let goes_on = Less::of(last, false).filter(|less| less.is_signed == within.is_signed);
+        let is_known = of_first.iter().all(|(value, _)| number(*value) == Some(0))
+            && found.is_invariant(end.into())
+            && goes_on.is_some_and(|less| less.is_below(low, end))
+            && counts(next, low, last)
+            && is_of(found, counter)
+            && is_of(found, next);
+        is_known.then_some(Self { flag, counter, next, first, end, is_signed: within.is_signed, leaves })
+    }
+
+    /// Has the loop end by the number alone.
+    pub fn remove(&self, builder: &Builder<'ctx>, found: &Loop<'ctx>) -> Result<(), BuilderError> {
+        let BasicValueEnum::IntValue(low) = llvm::result(self.counter) else { return Ok(()) };
+        let more = if self.is_signed { IntPredicate::SGT } else { IntPredicate::UGT };
+        builder.position_before(&self.next);
+        let next = builder.build_int_add(low, low.get_type().const_int(1, false), "")?;
+        let last = builder.build_int_compare(IntPredicate::EQ, low, self.end, "")?;
+        builder.position_before(&self.counter);
+        let (flag, counter) = (builder.build_phi(last.get_type(), "")?, builder.build_phi(low.get_type(), "")?);
+        for (first, from) in &self.first {
+            builder.position_before(&from.get_terminator().expect("it jumps to the loop"));
+            let none = builder.build_int_compare(more, *first, self.end, "")?;
+            flag.add_incoming(&[(&none, *from)]);
+            counter.add_incoming(&[(first, *from)]);
+        }
+        for latch in &found.latches {
+            flag.add_incoming(&[(&last, *latch)]);
+            counter.add_incoming(&[(&next, *latch)]);
+        }
+        if let BasicValueEnum::IntValue(over) = flag.as_basic_value() {
+            llvm::set_condition(self.leaves, over);
+        }
+        for (old, new) in [(self.counter, counter), (self.flag, flag)] {
+            llvm::replace_uses(old, new.as_basic_value());
+            old.erase_from_basic_block();
+        }
+        Ok(())
+    }
+}
