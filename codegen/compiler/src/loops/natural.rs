@@ -72,6 +72,8 @@ pub fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")).into())
 }
 
+type Bodies = HashMap<usize, (Vec<usize>, HashSet<usize>)>;
+
 /// A function's jumps.
 pub struct Graph<'ctx> {
     blocks: Vec<BasicBlock<'ctx>>,
@@ -150,7 +152,20 @@ impl<'ctx> Graph<'ctx> {
 
     /// Loops within which there is no other.
     pub fn innermost(&self) -> Vec<Loop<'ctx>> {
-        let mut bodies: HashMap<usize, (Vec<usize>, HashSet<usize>)> = HashMap::new();
+        let bodies = self.bodies();
+        let inner =
+            |head: &usize, body: &HashSet<usize>| bodies.keys().all(|other| other == head || !body.contains(other));
+        self.in_order(&bodies, inner)
+    }
+
+    /// All loops, in the order of their heads.
+    pub fn loops(&self) -> Vec<Loop<'ctx>> {
+        self.in_order(&self.bodies(), |_, _| true)
+    }
+
+    /// Of each loop's head, the blocks that jump back to it and all blocks.
+    fn bodies(&self) -> Bodies {
+        let mut bodies = Bodies::new();
         for (from, targets) in self.successors.iter().enumerate() {
             // What is never reached is no loop, whatever it jumps to.
             if self.dominators[from].is_none() {
@@ -167,10 +182,12 @@ impl<'ctx> Graph<'ctx> {
                 }
             }
         }
-        let inner =
-            |head: &usize, body: &HashSet<usize>| bodies.keys().all(|other| other == head || !body.contains(other));
+        bodies
+    }
+
+    fn in_order(&self, bodies: &Bodies, is_wanted: impl Fn(&usize, &HashSet<usize>) -> bool) -> Vec<Loop<'ctx>> {
         let mut heads: Vec<usize> =
-            bodies.iter().filter(|(head, (_, body))| inner(head, body)).map(|(h, _)| *h).collect();
+            bodies.iter().filter(|(head, (_, body))| is_wanted(head, body)).map(|(head, _)| *head).collect();
         heads.sort_unstable();
         let at = |number: &usize| self.blocks[*number];
         heads
