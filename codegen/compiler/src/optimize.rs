@@ -92,7 +92,7 @@ const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 /// As LLVM simplifies branches before, between and after its passes over loops, and once they are over.
 const TIDY: &str = "simplifycfg<switch-range-to-icmp>";
 const JOIN: &str = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>";
-const LAST_JOIN: &str = "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;\
+const LAST_JOIN: &str = "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;\
                          hoist-common-insts;sink-common-insts>";
 const SPECULATE: &str = "simplifycfg<switch-range-to-icmp;speculate-unpredictables>";
 

@@ -10,9 +10,10 @@ mod both;
 mod cases;
 mod cheap;
 mod decided;
+mod floats;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::llvm::{self, BuilderError, Context, Module, TargetMachine};
 use crate::settled;
 
@@ -27,23 +28,40 @@ pub fn decide(module: &Module<'_>) {
     settled::open(module).for_each(decided::decide);
 }
 
+/// Chooses by comparisons of floats rather than branch, in every function.
+pub fn choose<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    let mut any = false;
+    for function in settled::open(module).filter(|function| function.count_basic_blocks() > 1) {
+        while floats::choose(context, function).map_err(failed)? {
+            any = true;
+        }
+    }
+    if any { clean(module, machine) } else { Ok(()) }
+}
+
+fn failed(error: BuilderError) -> Failure {
+    Diagnostic::error(Code::LlvmFailed, format!("cannot join the branches of a function: {error}")).into()
+}
+
+fn clean(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    llvm::run_passes(module, machine, CLEAN)
+        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")).into())
+}
+
 /// Joins the branches of every function.
 pub fn join<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    let failed = |error: BuilderError| {
-        Diagnostic::error(Code::LlvmFailed, format!("cannot join the branches of a function: {error}"))
-    };
     // What was joined is a first part again, once the empty block behind it is gone.
     for _ in 0..MOST_PARTS {
         let mut any = false;
         for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
             any |= cases::join(context, function).map_err(failed)?;
             any |= both::join(context, function).map_err(failed)?;
+            any |= floats::choose(context, function).map_err(failed)?;
         }
         if !any {
             break;
         }
-        llvm::run_passes(module, machine, CLEAN)
-            .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
+        clean(module, machine)?;
     }
     Ok(())
 }
@@ -216,5 +234,39 @@ mod tests {
             }",
         );
         assert!(ir.contains("switch"), "{ir}");
+    }
+
+    /// How many branches are left of `x < own || x == own && second`, and how many choices there are.
+    fn counted(first: &str, second: &str) -> (usize, usize) {
+        let ir = joined(&format!(
+            "define i32 @f(float %x, float %own, i32 %j, i32 %me, ptr %to) {{
+            entry: %less = {first}
+              br i1 %less, label %end, label %equal
+            equal: %same = fcmp oeq float %x, %own
+              br i1 %same, label %third, label %end
+            third: {second}
+              %one = zext i1 %is to i32
+              br label %end
+            end: %n = phi i32 [ 1, %entry ], [ 0, %equal ], [ %one, %third ]
+              ret i32 %n
+            }}"
+        ));
+        (ir.matches("br i1").count(), ir.matches("select").count())
+    }
+
+    #[test]
+    fn floats_decide_between_values_without_a_branch() {
+        let less = "fcmp olt float %x, %own";
+        assert_eq!(counted(less, "%is = icmp ult i32 %j, %me"), (0, 2));
+        // All parts together must be few.
+        assert_eq!(counted(less, "%k = mul i32 %j, 3\n %is = icmp ult i32 %k, %me"), (1, 1));
+        // What loads, what divides and what takes long waits for its turn.
+        for second in [
+            "%k = load i32, ptr %to\n %is = icmp ult i32 %k, %me",
+            "%y = fdiv float %x, %own\n %is = fcmp olt float %y, 3.0",
+            "%a = mul i32 %j, 3\n %b = xor i32 %a, %me\n %c = mul i32 %b, %a\n %is = icmp ult i32 %c, %me",
+        ] {
+            assert!(counted(less, second).0 > 0, "{second}");
+        }
     }
 }

@@ -118,14 +118,58 @@ fn is_unneeded<'ctx>(
     let (all, result) = (users(llvm::result(value)), llvm::result(value));
     let is_ignored = |user: &InstructionValue<'ctx>| {
         let operand = |index| user.get_operand(index).and_then(|operand| operand.value());
-        let is_choice = user.get_opcode() == Op::Select && operand(0) == Some(llvm::result(condition));
-        let taken = if holds { 1 } else { 2 };
-        is_choice && operand(taken) != Some(result)
+        let told = |index| operand(index).and_then(|operand| decided(operand, condition, holds, MOST_STEPS));
+        let is_other = match user.get_opcode() {
+            Op::Select => told(0).is_some_and(|first| operand(if first { 1 } else { 2 }) != Some(result)),
+            Op::And => [0, 1].into_iter().any(|index| operand(index) != Some(result) && told(index) == Some(false)),
+            Op::Or => [0, 1].into_iter().any(|index| operand(index) != Some(result) && told(index) == Some(true)),
+            _ => false,
+        };
+        is_other
             || steps > 0
                 && (llvm::is_pure(*user) || llvm::called_function(*user).is_some_and(is_intrinsic_of_numbers))
                 && is_unneeded(*user, condition, holds, steps - 1)
     };
     !all.is_empty() && all.len() <= MOST_USERS && all.iter().all(is_ignored)
+}
+
+/// What a truth is where a condition holds, or does not, if that decides it: `d >= 0.0 && t > 1e-3` is false where the first
+/// part is.
+fn decided<'ctx>(
+    value: BasicValueEnum<'ctx>,
+    condition: InstructionValue<'ctx>,
+    holds: bool,
+    steps: u32,
+) -> Option<bool> {
+    if value == llvm::result(condition) {
+        return Some(holds);
+    }
+    let BasicValueEnum::IntValue(number) = value else { return None };
+    if number.get_type().get_bit_width() != 1 {
+        return None;
+    }
+    if let Some(constant) = number.get_zero_extended_constant() {
+        return Some(constant != 0);
+    }
+    let from = llvm::instruction_of(value).filter(|_| steps > 0)?;
+    let told = |index| decided(from.get_operand(index)?.value()?, condition, holds, steps - 1);
+    match from.get_opcode() {
+        Op::And | Op::Or => {
+            let ends = from.get_opcode() == Op::Or;
+            match (told(0), told(1)) {
+                (Some(one), _) | (_, Some(one)) if one == ends => Some(ends),
+                (Some(_), Some(_)) => Some(!ends),
+                _ => None,
+            }
+        }
+        Op::Xor => told(0).zip(told(1)).map(|(one, other)| one != other),
+        Op::Select => match told(0) {
+            Some(true) => told(1),
+            Some(false) => told(2),
+            None => told(1).filter(|one| told(2) == Some(*one)),
+        },
+        _ => None,
+    }
 }
 
 fn users(value: BasicValueEnum<'_>) -> Vec<InstructionValue<'_>> {
@@ -198,6 +242,31 @@ mod tests {
         ));
         let (before, _) = ir.split_once("call float @llvm.sqrt").unwrap();
         assert!(before.contains("select i1") && before.contains("float 1.000000e+00, float %d"), "{ir}");
+    }
+
+    #[test]
+    fn a_choice_by_what_follows_from_the_comparison_counts() {
+        // `if d < 0.0 { return None }`, then `if t > 1.0 { Some(t) }`, then the least of all.
+        for condition in [
+            "%some = fcmp uge float %d, 0.0\n %both = select i1 %some, i1 %far, i1 false",
+            "%some = fcmp oge float %d, 0.0\n %both = and i1 %far, %some",
+            "%none = fcmp olt float %d, 0.0\n %some = xor i1 %none, true\n %both = and i1 %some, %far",
+        ] {
+            let ir = kept(&format!(
+                "{ROOT} %far = fcmp ogt float %t, 1.0\n {condition}
+                %less = fcmp olt float %t, %other
+                %new = select i1 %c, i1 true, i1 %less
+                %is = select i1 %both, i1 %new, i1 false
+                %x = select i1 %is, float %t, float %other
+                ret float %x"
+            ));
+            assert!(ir.contains("phi float [ 1.000000e+00, "), "{ir}");
+        }
+        let either = "%some = fcmp uge float %d, 0.0\n %both = or i1 %some, %far";
+        let ir = kept(&format!(
+            "{ROOT} %far = fcmp ogt float %t, 1.0\n {either}\n %x = select i1 %both, float %t, float %other\n ret float %x"
+        ));
+        assert!(!ir.contains("phi"), "{ir}");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use inkwell::llvm_sys::core::{
     LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNUW, LLVMGetNextUse, LLVMGetNumOperands,
     LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMGetUser,
     LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst,
-    LLVMIsConditional, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition, LLVMSetMetadata,
-    LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMIsConditional, LLVMPositionBuilderAtEnd, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition,
+    LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -178,6 +178,20 @@ pub fn set_condition<'ctx>(branch: InstructionValue<'ctx>, condition: IntValue<'
     unsafe { LLVMSetCondition(branch.as_value_ref(), condition.as_value_ref()) };
 }
 
+/// Has a jump go to another block wherever it goes to one; what their phis take is the caller's to say.
+pub fn retarget<'ctx>(jump: InstructionValue<'ctx>, old: BasicBlock<'ctx>, new: BasicBlock<'ctx>) {
+    assert!(jump.is_terminator(), "it is a jump");
+    let value = jump.as_value_ref();
+    // SAFETY: the instruction is live and a terminator, and the blocks are of its function.
+    unsafe {
+        for index in 0..LLVMGetNumSuccessors(value) {
+            if LLVMGetSuccessor(value, index) == old.as_mut_ptr() {
+                LLVMSetSuccessor(value, index, new.as_mut_ptr());
+            }
+        }
+    }
+}
+
 /// Whether an instruction is a sum or a product.
 fn is_sum_or_product(instruction: InstructionValue<'_>) -> bool {
     matches!(instruction.get_opcode(), InstructionOpcode::Add | InstructionOpcode::Mul)
@@ -232,20 +246,6 @@ pub fn predecessors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
     found
 }
 
-/// Has a jump go to `new` wherever it goes to `old`; what phis say of that is the caller's to write.
-pub fn redirect<'ctx>(jump: InstructionValue<'ctx>, old: BasicBlock<'ctx>, new: BasicBlock<'ctx>) {
-    let (value, of) = (jump.as_value_ref(), |block: BasicBlock<'ctx>| block.get_parent());
-    assert!(jump.is_terminator() && of(old) == of(new), "the blocks are of one function");
-    // SAFETY: the instruction is live, and a terminator; its successors and the new one are blocks of its function.
-    unsafe {
-        for index in 0..LLVMGetNumSuccessors(value) {
-            if LLVMGetSuccessor(value, index) == old.as_mut_ptr() {
-                LLVMSetSuccessor(value, index, new.as_mut_ptr());
-            }
-        }
-    }
-}
-
 /// Has what came to a block from `old` come from `new`, with the values that `of` returns for the old ones, of the same types;
 /// the jump is the caller's to move.
 pub fn replace_predecessor<'ctx>(
@@ -269,6 +269,34 @@ pub fn replace_predecessor<'ctx>(
                 assert!(LLVMTypeOf(told.as_value_ref()) == LLVMTypeOf(value), "types are kept");
                 LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
             }
+            LLVMReplaceAllUsesWith(value, made);
+        }
+        phi.erase_from_basic_block();
+    }
+}
+
+/// Has what came to a block from several others come from one new block, which gets phis for what differs and is empty
+/// before; the jumps are the caller's to move.
+pub fn join_predecessors<'ctx>(block: BasicBlock<'ctx>, old: &[BasicBlock<'ctx>], new: BasicBlock<'ctx>) {
+    for phi in phis(block).collect::<Vec<_>>() {
+        let (joined, kept): (Vec<_>, Vec<_>) = incoming(phi).into_iter().partition(|(_, from)| old.contains(from));
+        let value = phi.as_value_ref();
+        // SAFETY: all are live. Two phis of the same type take the place of the old one, which nothing uses then.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(value)));
+            LLVMPositionBuilderAtEnd(builder, new.as_mut_ptr());
+            let before = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
+            LLVMPositionBuilderBefore(builder, value);
+            let made = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
+            LLVMDisposeBuilder(builder);
+            for (told, from) in joined {
+                LLVMAddIncoming(before, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
+            }
+            for (told, from) in kept {
+                LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
+            }
+            let mut joined = before;
+            LLVMAddIncoming(made, &mut joined, &mut new.as_mut_ptr(), 1);
             LLVMReplaceAllUsesWith(value, made);
         }
         phi.erase_from_basic_block();

@@ -14,7 +14,6 @@ mod counters;
 mod divided;
 mod few;
 mod gathers;
-mod heads;
 mod inclusive;
 #[cfg(test)]
 pub mod interpreter;
@@ -31,6 +30,7 @@ mod stays;
 mod strided;
 mod strides;
 mod walks;
+mod whole;
 mod widened;
 
 use std::collections::HashSet;
@@ -54,6 +54,7 @@ pub use searches::keep;
 pub use strided::pass;
 pub use strides::count;
 pub use walks::walk;
+pub use whole::join;
 pub use widened::{widen, widen_checked};
 
 /// Marks loops for unrolling, and says in which functions other loops may have constant rounds once that is done.

@@ -72,6 +72,8 @@ pub fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")).into())
 }
 
+type Bodies = HashMap<usize, (Vec<usize>, HashSet<usize>)>;
+
 /// A function's jumps.
 pub struct Graph<'ctx> {
     blocks: Vec<BasicBlock<'ctx>>,
@@ -148,32 +150,22 @@ impl<'ctx> Graph<'ctx> {
         before.get_terminator().is_some_and(|end| llvm::block_operands(end).len() == 1).then_some(before)
     }
 
-    /// The loop that begins with a block; none if nothing jumps back to it.
-    pub fn loop_of(&self, head: BasicBlock<'ctx>) -> Option<Loop<'ctx>> {
-        let head = *self.numbers.get(&head).filter(|head| self.dominators[**head].is_some())?;
-        let reached = self.predecessors[head].iter().copied().filter(|from| self.dominators[*from].is_some());
-        let latches: Vec<usize> = reached.filter(|from| self.is_dominated(*from, head)).collect();
-        let mut body = HashSet::from([head]);
-        let mut pending = latches.clone();
-        while let Some(block) = pending.pop() {
-            if body.insert(block) {
-                pending.extend(&self.predecessors[block]);
-            }
-        }
-        let mut rest: Vec<usize> = body.into_iter().filter(|block| *block != head).collect();
-        rest.sort_unstable();
-        let blocks = |numbers: &[usize]| numbers.iter().map(|number| self.blocks[*number]).collect::<Vec<_>>();
-        let found = || Loop {
-            head: self.blocks[head],
-            latches: blocks(&latches),
-            blocks: blocks(&[&[head], &rest[..]].concat()),
-        };
-        (!latches.is_empty()).then(found)
-    }
-
     /// Loops within which there is no other.
     pub fn innermost(&self) -> Vec<Loop<'ctx>> {
-        let mut bodies: HashMap<usize, (Vec<usize>, HashSet<usize>)> = HashMap::new();
+        let bodies = self.bodies();
+        let inner =
+            |head: &usize, body: &HashSet<usize>| bodies.keys().all(|other| other == head || !body.contains(other));
+        self.in_order(&bodies, inner)
+    }
+
+    /// All loops, in the order of their heads.
+    pub fn loops(&self) -> Vec<Loop<'ctx>> {
+        self.in_order(&self.bodies(), |_, _| true)
+    }
+
+    /// Of each loop's head, the blocks that jump back to it and all blocks.
+    fn bodies(&self) -> Bodies {
+        let mut bodies = Bodies::new();
         for (from, targets) in self.successors.iter().enumerate() {
             // What is never reached is no loop, whatever it jumps to.
             if self.dominators[from].is_none() {
@@ -190,10 +182,12 @@ impl<'ctx> Graph<'ctx> {
                 }
             }
         }
-        let inner =
-            |head: &usize, body: &HashSet<usize>| bodies.keys().all(|other| other == head || !body.contains(other));
+        bodies
+    }
+
+    fn in_order(&self, bodies: &Bodies, is_wanted: impl Fn(&usize, &HashSet<usize>) -> bool) -> Vec<Loop<'ctx>> {
         let mut heads: Vec<usize> =
-            bodies.iter().filter(|(head, (_, body))| inner(head, body)).map(|(h, _)| *h).collect();
+            bodies.iter().filter(|(head, (_, body))| is_wanted(head, body)).map(|(head, _)| *head).collect();
         heads.sort_unstable();
         let at = |number: &usize| self.blocks[*number];
         heads

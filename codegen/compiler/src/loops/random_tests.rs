@@ -9,7 +9,7 @@ use arbtest::arbitrary::{Result, Unstructured};
 use super::batches::{Slice, batch_function};
 use super::gathers::gather_function;
 use super::interpreter::{Event, Function, Value, agree};
-use super::{count, count_down, end_inclusive, foresee, hasten, natural, pack, split, spread, walk, widen};
+use super::{count, count_down, end_inclusive, foresee, hasten, join, natural, pack, split, spread, walk, widen};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};

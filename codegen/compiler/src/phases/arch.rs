@@ -92,6 +92,7 @@ pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, version } = target;
     let (context, level) = (program.context, program.options.opt_level);
     if level.is_for_speed() {
+        time!(loops::join(context, module))?;
         time!(loops::delay(context, module));
     }
     time!(optimize::run_level(module, machine, level, *arch))?;
@@ -129,6 +130,8 @@ fn for_speed<'ctx>(
         let shapes = (round > 1).then(|| Shapes::of(context, module));
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
+        time!(conditions::choose(context, module, machine))?;
+        time!(loops::join(context, module))?;
         time!(loops::end_inclusive(context, module))?;
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module))?;

@@ -5,7 +5,6 @@ use crate::llvm::{
     IntPredicate, IntValue,
 };
 use crate::loops::branches::integer;
-use crate::loops::heads;
 use crate::loops::natural::Loop;
 
 use super::compared::{Less, counts, is_of, number, of_head};
@@ -20,13 +19,6 @@ pub struct Flag<'ctx> {
     is_signed: bool,
     /// The branch that leaves the loop.
     leaves: InstructionValue<'ctx>,
-}
-
-/// Whether a block ends in a branch that heeds a flag of its own.
-pub fn is_heeded(head: BasicBlock<'_>) -> bool {
-    let condition = head.get_terminator().filter(|end| llvm::branch_targets(*end).is_some());
-    let flag = condition.and_then(|end| flag_and_rest(integer(end, 0)?));
-    flag.is_some_and(|(flag, _)| flag.get_parent() == Some(head))
 }
 
 /// Both parts of a condition that holds where a flag is set, or else another condition does.
@@ -58,7 +50,7 @@ impl<'ctx> Flag<'ctx> {
         let leaves = found.head.get_terminator()?;
         let (outside, inside) = llvm::branch_targets(leaves)?;
         let (flag, rest) = flag_and_rest(integer(leaves, 0)?)?;
-        if found.contains(outside) || !found.contains(inside) || !heads::jumps_once(found.head) {
+        if found.contains(outside) || !found.contains(inside) {
             return None;
         }
         let (of_first, last) = of_head(found, flag)?;

@@ -14,8 +14,7 @@
 //!
 //! The end may be the largest number there is, so the standard library asks whether a round was the last one before it counts
 //! on, and stands still there. Elsewhere LLVM threads the jumps and sees a plain counter; on a GPU it does not, the flag stays,
-//! and a loop whose rounds nobody can count is neither unrolled nor freed of its checks. Where a round may be left early
-//! (`if !inside { continue }`), LLVM has also made two loops of it, one for the rounds that do nothing, which become one again.
+//! and a loop whose rounds nobody can count is neither unrolled nor freed of its checks.
 //!
 //! **Why it is right.** In the first round the flag is not set, and the loop ends if the first number is more than the end.
 //! Later the flag is not set exactly if the number before was less than the end; the number is more by one then, and so not
@@ -33,7 +32,6 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{BuilderError, Context, FunctionValue, Module};
 use crate::settled;
 
-use super::heads;
 use super::natural::Graph;
 
 use self::flag::Flag;
@@ -52,17 +50,9 @@ pub fn end_inclusive<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Res
 
 fn rewrite<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
     let builder = context.create_builder();
-    for head in function.get_basic_blocks() {
-        if flag::is_heeded(head) {
-            heads::join(context, function, head)?;
-        }
-        let graph = Graph::of(function);
-        let Some(found) = graph.loop_of(head) else { continue };
+    for found in Graph::of(function).loops() {
         if let Some(flag) = Flag::of(&found) {
             flag.remove(&builder, &found)?;
-            if found.latches.len() > 1 {
-                heads::jump_back_once(context, function, &found)?;
-            }
         } else if let Some(guard) = Guard::of(&found) {
             guard.ask_once(&builder)?;
         } else if let Some(rotated) = Rotated::of(&found) {

@@ -1,0 +1,232 @@
+//! Makes one loop of two where the outer one only begins the inner one again, and gives such a loop one block that jumps back.
+//!
+//! ```text
+//! before: outer: %j = phi i64 [ %first, %before ], [ %next, %rest ]    ; `for j in … { if far(j) { continue } sum += … }`
+//!                %sum = phi float [ 0.0, %before ], [ %more, %rest ]
+//!                br label %inner
+//!         inner: %i = phi i64 [ %j, %outer ], [ %next, %near ]
+//!                br i1 (icmp ult i64 %i, %end), label %near, label %out
+//!         near:  %next = add i64 %i, 1
+//!                br i1 %far, label %inner, label %rest                               ; the next one is looked for
+//!         rest:  …   br label %outer
+//! after:  loop:  %i = phi i64 [ %first, %before ], [ %next, %again ]
+//!                %sum = phi float [ 0.0, %before ], [ %new, %again ]
+//!         near:  br i1 %far, label %again, label %rest
+//!         again: %new = phi float [ %sum, %near ], [ %more, %rest ]
+//!                br label %loop
+//! ```
+//!
+//! LLVM takes a loop with a `continue` that leaves a number as it is for two, and rustc has done so before we see it. Then
+//! each thread of a warp looks for its own next element, and all wait until the last one has found one: among 32 threads one
+//! mostly looks for long, and what the threads then do together is seldom worth the wait. Such loops are also neither counted
+//! nor unrolled. nvcc leaves them as they were written.
+//!
+//! **Why it is right.** The outer head does nothing. What the inner head takes from it nothing else looks at, so a jump back
+//! to the inner head may go by way of the outer one with the inner loop's next value in its place; what the outer head alone
+//! keeps stays as it is. The same blocks follow each other, with the same values. Where threads come together, a loop stays
+//! as it is.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
+    Module, Use,
+};
+use crate::settled;
+
+use super::branches::is_convergent;
+use super::natural::{Graph, Loop};
+
+/// Joins loops in all functions, and gives each one a single block that jumps back.
+pub fn join<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    for function in settled::open(module).filter(|function| function.count_basic_blocks() > 1) {
+        while join_one(function) {}
+        meet(context, function).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot give a loop one jump back: {error}"))
+        })?;
+    }
+    Ok(())
+}
+
+/// Joins two loops, if there are such, and says so.
+fn join_one(function: FunctionValue<'_>) -> bool {
+    let loops = Graph::of(function).loops();
+    let pair = loops.iter().find_map(|inner| {
+        let outer = loops.iter().find(|outer| Pair::is(outer, inner))?;
+        Pair::of(outer, inner)
+    });
+    pair.map(|pair| pair.join()).is_some()
+}
+
+/// An outer loop whose head does nothing but go to an inner one.
+struct Pair<'a, 'ctx> {
+    outer: &'a Loop<'ctx>,
+    inner: &'a Loop<'ctx>,
+    /// Each phi of the inner head, and the one of the outer head that it begins with.
+    carried: Vec<(InstructionValue<'ctx>, InstructionValue<'ctx>)>,
+}
+
+impl<'a, 'ctx> Pair<'a, 'ctx> {
+    /// Whether there is nothing that threads do together.
+    fn is(outer: &Loop<'ctx>, inner: &Loop<'ctx>) -> bool {
+        let goes_in = outer.head.get_terminator().is_some_and(|end| llvm::block_operands(end)[..] == [inner.head]);
+        let is_empty = outer.head.get_instructions().all(|from| from.get_opcode() == Op::Phi || from.is_terminator());
+        goes_in
+            && outer.head != inner.head
+            && outer.contains(inner.head)
+            && is_empty
+            && !outer.blocks.iter().flat_map(|block| block.get_instructions()).any(is_convergent)
+    }
+
+    fn of(outer: &'a Loop<'ctx>, inner: &'a Loop<'ctx>) -> Option<Self> {
+        let comes_in = |block: &BasicBlock<'ctx>| *block == outer.head || inner.latches.contains(block);
+        let carried: Vec<_> =
+            llvm::phis(inner.head).map(|phi| Some((phi, begins(outer, phi)?))).collect::<Option<_>>()?;
+        let is_once =
+            carried.iter().enumerate().all(|(at, (_, from))| carried[at + 1..].iter().all(|(_, other)| other != from));
+        let is_fit = is_once && !carried.is_empty() && llvm::predecessors(inner.head).iter().all(comes_in);
+        is_fit.then_some(Self { outer, inner, carried })
+    }
+
+    fn join(&self) {
+        let head = self.inner.head;
+        let told =
+            |phi, from| llvm::incoming(phi).into_iter().find(|(_, block)| *block == from).map(|(value, _)| value);
+        // A phi of the inner head that is the next value of another one becomes a phi of the outer head.
+        let outer_of = |value: BasicValueEnum<'ctx>| {
+            let carried = self.carried.iter().find(|(phi, _)| llvm::result(*phi) == value);
+            carried.map_or(value, |(_, from)| llvm::result(*from))
+        };
+        for phi in llvm::phis(self.outer.head).collect::<Vec<_>>() {
+            let carried = self.carried.iter().find(|(_, from)| *from == phi).map(|(phi, _)| *phi);
+            for latch in &self.inner.latches {
+                let next = carried.and_then(|carried| told(carried, *latch)).map(outer_of);
+                llvm::add_incoming(phi, next.unwrap_or(llvm::result(phi)), *latch);
+            }
+        }
+        for (phi, from) in &self.carried {
+            llvm::replace_uses(*phi, llvm::result(*from));
+            phi.erase_from_basic_block();
+        }
+        for jump in self.inner.latches.iter().filter_map(|latch| latch.get_terminator()) {
+            llvm::retarget(jump, head, self.outer.head);
+        }
+    }
+}
+
+/// The phi of the outer head that one of the inner head begins with, if nothing else looks at it.
+fn begins<'ctx>(outer: &Loop<'ctx>, phi: InstructionValue<'ctx>) -> Option<InstructionValue<'ctx>> {
+    let (value, _) = llvm::incoming(phi).into_iter().find(|(_, block)| *block == outer.head)?;
+    let from = llvm::instruction_of(value)?;
+    let is_of_head = from.get_opcode() == Op::Phi && from.get_parent() == Some(outer.head);
+    let users = llvm::uses(&value);
+    (is_of_head && users.iter().all(|user| matches!(user, Use::Instruction(user) if *user == phi))).then_some(from)
+}
+
+/// Gives each loop that several blocks jump back in one that does.
+fn meet<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+    for found in Graph::of(function).loops() {
+        let jumps = found.jumps_back();
+        let is_shared = found.blocks.iter().flat_map(|block| block.get_instructions()).any(is_convergent);
+        if found.latches.len() < 2 || is_shared || llvm::has_loop_mark(context, &jumps) {
+            continue;
+        }
+        let Some(last) = found.blocks.last() else { continue };
+        let again = context.insert_basic_block_after(*last, "");
+        llvm::join_predecessors(found.head, &found.latches, again);
+        jumps.iter().for_each(|jump| llvm::retarget(*jump, found.head, again));
+        let builder = context.create_builder();
+        builder.position_at_end(again);
+        builder.build_unconditional_branch(found.head)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::parse_ir;
+
+    fn joined(text: &str) -> String {
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        join(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.print_to_string().to_string()
+    }
+
+    /// Two loops; what is between them, what the inner one begins with, and what is done with the outer one's number.
+    fn two(between: &str, first: &str, use_of_outer: &str) -> String {
+        joined(&format!(
+            "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent
+            define float @f(i64 %end, ptr %p) {{
+            entry: br label %outer
+            outer: %j = phi i64 [ 0, %entry ], [ %next, %rest ]
+              %sum = phi float [ 0.0, %entry ], [ %more, %rest ]
+              {between}
+              br label %inner
+            inner: %i = phi i64 [ {first}, %outer ], [ %next, %near ]
+              %go = icmp ult i64 %i, %end
+              br i1 %go, label %near, label %out
+            near: %next = add i64 %i, 1
+              %at = getelementptr float, ptr %p, i64 %i
+              %x = load float, ptr %at
+              %far = fcmp ogt float %x, 1.0
+              br i1 %far, label %inner, label %rest
+            rest: %more = fadd float %sum, %x
+              {use_of_outer}
+              br label %outer
+            out: ret float %sum
+            }}"
+        ))
+    }
+
+    /// The loops of a function: how many, and how many blocks jump back in them.
+    fn shape(ir: &str) -> (usize, usize) {
+        let context = Context::create();
+        let module = parse_ir(&context, ir.as_bytes(), "module").unwrap();
+        let loops = Graph::of(module.get_function("f").unwrap()).loops();
+        (loops.len(), loops.iter().map(|found| found.latches.len()).sum())
+    }
+
+    #[test]
+    fn a_loop_that_only_begins_another_is_one_with_it() {
+        let ir = two("", "%j", "");
+        assert_eq!(shape(&ir), (1, 1), "{ir}");
+        assert!(ir.matches("phi float").count() == 2 && ir.matches("phi i64").count() == 2, "{ir}");
+    }
+
+    #[test]
+    fn what_does_more_stays_two_loops() {
+        // Something is done between; the inner loop begins anew each time; the outer number is looked at; threads meet.
+        for (between, first, use_of_outer) in [
+            ("store i64 %j, ptr %p", "%j", ""),
+            ("", "0", ""),
+            ("", "%j", "store i64 %j, ptr %p"),
+            ("", "%j", "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"),
+        ] {
+            let ir = two(between, first, use_of_outer);
+            assert_eq!(shape(&ir), (2, 2), "{ir}");
+        }
+    }
+
+    #[test]
+    fn a_loop_has_one_jump_back_unless_something_is_said_of_it() {
+        let text = |mark: &str| {
+            joined(&format!(
+                "define i32 @f(i1 %c, i1 %d) {{
+                entry: br label %loop
+                loop: %n = phi i32 [ 0, %entry ], [ %n, %loop ], [ %m, %other ]
+                  br i1 %c, label %loop, label %other{mark}
+                other: %m = add i32 %n, 1
+                  br i1 %d, label %loop, label %end{mark}
+                end: ret i32 %n
+                }}
+                !0 = distinct !{{!0, !1}}
+                !1 = !{{!\"llvm.loop.unroll.count\", i32 2}}"
+            ))
+        };
+        assert_eq!(shape(&text("")), (1, 1));
+        assert_eq!(shape(&text(", !llvm.loop !0")), (1, 2));
+    }
+}
