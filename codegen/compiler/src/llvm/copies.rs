@@ -281,22 +281,28 @@ pub fn join_predecessors<'ctx>(block: BasicBlock<'ctx>, old: &[BasicBlock<'ctx>]
     for phi in phis(block).collect::<Vec<_>>() {
         let (joined, kept): (Vec<_>, Vec<_>) = incoming(phi).into_iter().partition(|(_, from)| old.contains(from));
         let value = phi.as_value_ref();
-        // SAFETY: all are live. Two phis of the same type take the place of the old one, which nothing uses then.
+        let same =
+            joined.first().filter(|(first, _)| joined.iter().all(|(told, _)| told == first)).map(|(told, _)| *told);
+        // SAFETY: all are live. Phis of the same type take the place of the old one, which nothing uses then.
         unsafe {
             let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(value)));
-            LLVMPositionBuilderAtEnd(builder, new.as_mut_ptr());
-            let before = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
+            let mut of_all = if let Some(same) = same {
+                same.as_value_ref()
+            } else {
+                LLVMPositionBuilderAtEnd(builder, new.as_mut_ptr());
+                let before = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
+                for (told, from) in joined {
+                    LLVMAddIncoming(before, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
+                }
+                before
+            };
             LLVMPositionBuilderBefore(builder, value);
             let made = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
             LLVMDisposeBuilder(builder);
-            for (told, from) in joined {
-                LLVMAddIncoming(before, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
-            }
             for (told, from) in kept {
                 LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
             }
-            let mut joined = before;
-            LLVMAddIncoming(made, &mut joined, &mut new.as_mut_ptr(), 1);
+            LLVMAddIncoming(made, &mut of_all, &mut new.as_mut_ptr(), 1);
             LLVMReplaceAllUsesWith(value, made);
         }
         phi.erase_from_basic_block();

@@ -128,9 +128,10 @@ fn meet<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::res
     for found in Graph::of(function).loops() {
         let jumps = found.jumps_back();
         let is_shared = found.blocks.iter().flat_map(|block| block.get_instructions()).any(is_convergent);
-        if found.latches.len() < 2 || is_shared || llvm::has_loop_mark(context, &jumps) {
+        if found.latches.len() < 2 || is_shared || is_marked(context, &jumps) {
             continue;
         }
+        llvm::forget_loop(context, &jumps);
         let Some(last) = found.blocks.last() else { continue };
         let again = context.insert_basic_block_after(*last, "");
         llvm::join_predecessors(found.head, &found.latches, again);
@@ -140,6 +141,13 @@ fn meet<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::res
         builder.build_unconditional_branch(found.head)?;
     }
     Ok(())
+}
+
+/// Whether anything was said of a loop that decides what is done with it; LLVM also says that it is one.
+fn is_marked(context: &Context, jumps: &[InstructionValue<'_>]) -> bool {
+    llvm::unroll_is_disabled(context, jumps)
+        || llvm::unroll_was_asked(context, jumps)
+        || llvm::few_rounds(context, jumps).is_some()
 }
 
 #[cfg(test)]

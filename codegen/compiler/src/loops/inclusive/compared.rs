@@ -135,6 +135,20 @@ pub fn of_head<'ctx>(
     Some((first, next?))
 }
 
+/// The first jump of a round that may go to one of two blocks.
+pub fn first_question<'ctx>(found: &Loop<'ctx>) -> Option<InstructionValue<'ctx>> {
+    let mut block = found.head;
+    for _ in &found.blocks {
+        let jump = block.get_terminator()?;
+        let [next] = llvm::block_operands(jump)[..] else { return Some(jump) };
+        block = next;
+        if next == found.head || !found.contains(next) {
+            return None;
+        }
+    }
+    None
+}
+
 /// Whether nothing behind a loop uses a value.
 pub fn is_of<'ctx>(found: &Loop<'ctx>, from: InstructionValue<'ctx>) -> bool {
     llvm::uses(&from).into_iter().all(|user| match user {

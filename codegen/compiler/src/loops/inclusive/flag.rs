@@ -7,7 +7,7 @@ use crate::llvm::{
 use crate::loops::branches::integer;
 use crate::loops::natural::Loop;
 
-use super::compared::{Less, counts, is_of, number, of_head};
+use super::compared::{Less, counts, first_question, is_of, number, of_head};
 
 /// The flag of a loop, and the range that it counts through.
 pub struct Flag<'ctx> {
@@ -47,7 +47,7 @@ fn flag_and_rest<'ctx>(condition: IntValue<'ctx>) -> Option<(InstructionValue<'c
 impl<'ctx> Flag<'ctx> {
     /// Of a loop over a range whose end belongs to it.
     pub fn of(found: &Loop<'ctx>) -> Option<Self> {
-        let leaves = found.head.get_terminator()?;
+        let leaves = first_question(found)?;
         let (outside, inside) = llvm::branch_targets(leaves)?;
         let (flag, rest) = flag_and_rest(integer(leaves, 0)?)?;
         if found.contains(outside) || !found.contains(inside) {

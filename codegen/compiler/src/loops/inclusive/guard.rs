@@ -11,7 +11,7 @@ use crate::llvm::{
 use crate::loops::branches::integer;
 use crate::loops::natural::Loop;
 
-use super::compared::{Less, number, of_head};
+use super::compared::{Less, first_question, number, of_head};
 
 /// The comparison of a number with the end that a loop begins with, where its rounds compare them, too.
 pub struct Guard<'ctx> {
@@ -25,7 +25,7 @@ pub struct Guard<'ctx> {
 impl<'ctx> Guard<'ctx> {
     /// Of a loop over a range whose end belongs to it, and that goes on where a number is less than the end.
     pub fn of(found: &Loop<'ctx>) -> Option<Self> {
-        let leaves = found.head.get_terminator()?;
+        let leaves = first_question(found)?;
         let (outside, inside) = llvm::branch_targets(leaves)?;
         if found.contains(outside) || !found.contains(inside) {
             return None;
