@@ -14,6 +14,7 @@ mod counters;
 mod divided;
 mod few;
 mod gathers;
+mod inclusive;
 #[cfg(test)]
 pub mod interpreter;
 mod later;
@@ -23,6 +24,7 @@ mod meetings;
 mod natural;
 #[cfg(test)]
 mod random_tests;
+mod rounds;
 mod searches;
 mod simpler;
 mod stays;
@@ -43,6 +45,7 @@ pub use checks::split;
 pub use counters::{most, shorten};
 pub use few::{foresee, spread};
 pub use gathers::gather;
+pub use inclusive::end;
 pub use later::{delay, resume};
 pub use left::count_down;
 pub use limits::opposite;

@@ -150,6 +150,15 @@ impl<'ctx> Graph<'ctx> {
 
     /// Loops within which there is no other.
     pub fn innermost(&self) -> Vec<Loop<'ctx>> {
+        let all = self.all();
+        let is_inner =
+            |found: &Loop<'ctx>| all.iter().all(|other| other.head == found.head || !found.contains(other.head));
+        let inner: Vec<bool> = all.iter().map(is_inner).collect();
+        all.into_iter().zip(inner).filter(|(_, is_inner)| *is_inner).map(|(found, _)| found).collect()
+    }
+
+    /// All loops, in the order of their heads.
+    pub fn all(&self) -> Vec<Loop<'ctx>> {
         let mut bodies: HashMap<usize, (Vec<usize>, HashSet<usize>)> = HashMap::new();
         for (from, targets) in self.successors.iter().enumerate() {
             // What is never reached is no loop, whatever it jumps to.
@@ -167,10 +176,7 @@ impl<'ctx> Graph<'ctx> {
                 }
             }
         }
-        let inner =
-            |head: &usize, body: &HashSet<usize>| bodies.keys().all(|other| other == head || !body.contains(other));
-        let mut heads: Vec<usize> =
-            bodies.iter().filter(|(head, (_, body))| inner(head, body)).map(|(h, _)| *h).collect();
+        let mut heads: Vec<usize> = bodies.keys().copied().collect();
         heads.sort_unstable();
         let at = |number: &usize| self.blocks[*number];
         heads

@@ -130,6 +130,7 @@ fn for_speed<'ctx>(
         let shapes = (round > 1).then(|| Shapes::of(context, module));
         time!(conditions::decide(module));
         time!(optimize::thread_jumps(module))?;
+        time!(loops::end(context, module, machine))?;
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
