@@ -44,6 +44,7 @@ mod multiples;
 mod optimize;
 mod output;
 mod panics;
+mod parities;
 mod phases;
 mod products;
 pub mod ptx_text;

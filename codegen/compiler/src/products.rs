@@ -20,7 +20,15 @@
 //! makes one instruction, `IMAD.WIDE`, of a `mul.wide` and the addition of an address, in every round of a loop if need be; of
 //! a shift it makes two, and of the addition two more. A product with a constant only where a loop uses what is computed
 //! before it: on an H200 a scalar product became 8 % faster, but kernels without loops up to 2 % slower where all were wide.
-//! A mask of the lower half is an extension, too, where that half has a register.
+//! A mask of the lower half is an extension, too, where that half has a register. Where it has none, as in `a as u64 * b as
+//! u64` of a hash, LLVM combines masks, shifts by 32 and `xor` of 64 bits, and forgets that they are below 2^32; ptxas then
+//! adds what the upper halves would give, which is 0. A product of such numbers is one of their lower halves:
+//!
+//! ```text
+//! shr.u64 %rd2, %rd1, 32;
+//! xor.b64 %rd3, %rd2, 7;
+//! { .reg .b32 %low0; cvt.u32.u64 %low0, %rd3; mul.wide.u32 %rd4, %low0, 3528531795; }   // mul.lo.s64 %rd4, %rd3, 3528531795;
+//! ```
 //!
 //! It is right where both registers are written at one place, as nearly all are: LLVM's registers are then what its values
 //! were, and whatever reads `%rd5` comes after `%rd5`, which comes after `%r16`. If `%r16` were written again between
@@ -46,7 +54,12 @@ enum Register<'a> {
     Once,
     /// The same, by an extension of a register.
     Extended { signed: bool, from: &'a str },
+    /// The same, below 2^32 if these registers are; a name that is empty is none.
+    Low([&'a str; 2]),
 }
+
+/// How many registers back it is asked whether one is below 2^32.
+const MOST_BACK: u32 = 6;
 
 /// The registers of a function.
 #[derive(Default)]
@@ -65,6 +78,17 @@ impl Registers<'_> {
     fn is_used_in_loop(&self, register: &str) -> bool {
         let Some([first, rest @ ..]) = self.blocks.get(register).map(Vec::as_slice) else { return false };
         self.loops.iter().any(|found| !found.contains(first) && rest.iter().any(|block| found.contains(block)))
+    }
+
+    /// Whether a register of 64 bits is below 2^32.
+    fn is_low(&self, register: &str, back: u32) -> bool {
+        match self.known.get(register) {
+            Some(Register::Extended { signed: false, .. }) => true,
+            Some(Register::Low(of)) => {
+                of.iter().all(|register| register.is_empty() || back > 0 && self.is_low(register, back - 1))
+            }
+            _ => false,
+        }
     }
 }
 
@@ -154,6 +178,8 @@ impl<'a> Halves<'a> {
             && let Some(from) = self.0.get(from)
         {
             written = vec![(result, Register::Extended { signed: false, from })];
+        } else if let (false, Some((result, of))) = (is_inline, low(statement)) {
+            written = vec![(result, Register::Low(of))];
         }
         for (register, _) in &written {
             self.0.retain(|whole, half| whole != register && half != register);
@@ -163,6 +189,19 @@ impl<'a> Halves<'a> {
         }
         written
     }
+}
+
+/// What a statement writes that is below 2^32 where those registers are.
+fn low<'a>(statement: &[&'a str]) -> Option<(&'a str, [&'a str; 2])> {
+    let [name, result, ",", left, ",", right, ";"] = *statement else { return None };
+    let of = match (name, right.parse::<u64>()) {
+        ("and.b64", Ok(number)) if number <= u64::from(u32::MAX) => ["", ""],
+        ("shr.u64", Ok(bits)) if bits >= 32 => ["", ""],
+        ("xor.b64" | "or.b64", Ok(number)) if number <= u64::from(u32::MAX) => [left, ""],
+        ("xor.b64" | "or.b64", Err(_)) if is_register(right) => [left, right],
+        _ => return None,
+    };
+    is_register(result).then_some((result, of))
 }
 
 fn unknown<'a>(words: &[&'a str]) -> Vec<(&'a str, Register<'a>)> {
@@ -222,6 +261,9 @@ fn product(line: &Line<'_>, registers: &Registers<'_>) -> Option<String> {
     let words: Vec<&str> = ptx_text::words(line.text).collect();
     let [_, result, ",", left, ",", right, rest @ .., ";"] = &words[..] else { return None };
     let known = &registers.known;
+    if let Some(product) = product_of_halves(name, [result, left, right], rest, registers) {
+        return Some(product);
+    }
     // A product of two registers is three instructions in 64 bits, and so always worth it.
     if !is_register(right) && !registers.is_used_in_loop(result) {
         return None;
@@ -249,6 +291,37 @@ fn product(line: &Line<'_>, registers: &Registers<'_>) -> Option<String> {
         _ => return None,
     };
     is_kept.then_some(product)
+}
+
+/// A product of numbers below 2^32 that have no register of 32 bits; one with a small number is a step of addresses.
+fn product_of_halves(
+    name: &str,
+    [result, left, right]: [&str; 3],
+    rest: &[&str],
+    registers: &Registers<'_>,
+) -> Option<String> {
+    let is_extended = |register: &str| matches!(registers.known.get(register), Some(Register::Extended { .. }));
+    if name == "shl.b64"
+        || !registers.is_low(left, MOST_BACK)
+        || is_extended(left) && (!is_register(right) || is_extended(right))
+    {
+        return None;
+    }
+    let (convert, factor) = if is_register(right) {
+        if !registers.is_low(right, MOST_BACK) {
+            return None;
+        }
+        (format!(" cvt.u32.u64 %low1, {right};"), "%low1")
+    } else {
+        right.parse::<u32>().ok().filter(|number| *number > 1 << MOST_SHIFTED)?;
+        (String::new(), right)
+    };
+    let product = match (name, rest) {
+        ("mad.lo.s64", [",", more]) => format!("mad.wide.u32 {result}, %low0, {factor}, {more};"),
+        ("mul.lo.s64", []) => format!("mul.wide.u32 {result}, %low0, {factor};"),
+        _ => return None,
+    };
+    Some(format!("{{ .reg .b32 %low0, %low1; cvt.u32.u64 %low0, {left};{convert} {product} }}"))
 }
 
 #[cfg(test)]
@@ -350,7 +423,36 @@ mod tests {
             format!("{begin}{half}mov.b64 %rd3, 7;\n{mask}{product}"),
             format!("{begin}{half}mov.b32 %r2, 7;\n{mask}{product}"),
         ] {
-            assert_eq!(last(&kept), product, "{kept}");
+            assert!(last(&kept).ends_with("mul.wide.u32 %rd2, %low0, %low1; }"), "{kept}");
+        }
+    }
+
+    #[test]
+    fn products_of_what_is_below_two_to_the_32_are_those_of_lower_halves() {
+        let low = "ld.param.b64 %rd3, [q];\nshr.u64 %rd4, %rd3, 32;\nand.b64 %rd5, %rd3, 4294967295;\n\
+                   xor.b64 %rd6, %rd4, %rd5;\nxor.b64 %rd1, %rd6, 7;\n";
+        let half = "{ .reg .b32 %low0, %low1; cvt.u32.u64 %low0, %rd1;";
+        for (line, wide) in [
+            ("mul.lo.s64 %rd2, %rd1, 3528531795;", "mul.wide.u32 %rd2, %low0, 3528531795; }"),
+            ("mad.lo.s64 %rd2, %rd1, 3528531795, %rd8;", "mad.wide.u32 %rd2, %low0, 3528531795, %rd8; }"),
+            ("mul.lo.s64 %rd2, %rd1, %rd4;", "cvt.u32.u64 %low1, %rd4; mul.wide.u32 %rd2, %low0, %low1; }"),
+        ] {
+            assert_eq!(last(&format!("{low}{line}")), format!("{half} {wide}"));
+        }
+        let line = "mul.lo.s64 %rd2, %rd1, 3528531795;";
+        for kept in [
+            low.replace("%rd3, 32;", "%rd3, 31;"),
+            low.replace("4294967295", "4294967296"),
+            low.replace("%rd6, 7;", "%rd6, -7;"),
+            low.replace("xor.b64 %rd6", "add.s64 %rd6"),
+            // Written twice, on the way or at last.
+            format!("{low}mov.b64 %rd4, -1;\n"),
+            format!("{low}add.s64 %rd1, %rd1, %rd3;\n"),
+        ] {
+            assert_eq!(last(&format!("{kept}{line}")), line, "{kept}");
+        }
+        for line in ["mul.lo.s64 %rd2, %rd1, 12;", "shl.b64 %rd2, %rd1, 4;", "mul.lo.s64 %rd2, %rd1, %rd3;"] {
+            assert_eq!(last(&format!("{low}{line}")), line);
         }
     }
 

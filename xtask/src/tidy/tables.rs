@@ -102,6 +102,7 @@ pub const FLOORS: &[Floor] = &[
             "multiples",
             "optimize",
             "panics",
+            "parities",
             "products",
             "remainders",
             "stacks",

@@ -13,7 +13,10 @@
 //!
 //! So LLVM writes `x == 3 || x == 4 && me == 1`. A value that no arm asks for may mean nothing; `select` does not look at it.
 //! Where all other numbers choose `false`, the cases are joined by `or`: %x is one number, so where it is that of a case, all
-//! other cases are `false`. A choice between two conditions would be twice as many instructions.
+//! other cases are `false`. A choice between two conditions would be twice as many instructions. For the same reason a case
+//! that chooses what all other numbers choose needs no `select`: so `match step % 6 { 0 => x += 1, 1 => x -= 1, 2 => y += 1, … }`
+//! has two of them for each of `x` and `y`. The threads of a warp would go through all arms, and ptxas makes a jump through a
+//! table of such cases, which takes as long as thirty instructions.
 
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
@@ -23,13 +26,16 @@ use crate::llvm::{
 use super::cheap::is_cheap;
 
 /// Numbers that are told apart, besides all others.
-const MOST_CASES: usize = 3;
+const MOST_CASES: usize = 6;
 
 /// Instructions of an arm.
 const MOST_INSTRUCTIONS: usize = 4;
 
-/// Values that are chosen.
-const MOST_VALUES: usize = 2;
+/// Instructions of all arms.
+const MOST_OF_ALL: usize = 10;
+
+/// Choices between two values.
+const MOST_CHOICES: usize = 12;
 
 /// A switch that chooses values.
 struct Choice<'ctx> {
@@ -70,7 +76,8 @@ impl<'ctx> Choice<'ctx> {
         self.end != self.block
             && straight <= 1
             && self.cases.len() <= MOST_CASES
-            && llvm::phis(self.end).count() <= MOST_VALUES
+            && llvm::phis(self.end).map(|phi| self.choices(phi)).sum::<usize>() <= MOST_CHOICES
+            && self.arms().into_iter().flat_map(body).count() <= MOST_OF_ALL
             && self.arms().into_iter().all(|arm| self.is_arm(arm))
     }
 
@@ -80,6 +87,18 @@ impl<'ctx> Choice<'ctx> {
         self.cases.iter().for_each(|(_, arm)| arms.extend(Some(*arm).filter(|arm| !arms.contains(arm))));
         arms.retain(|arm| *arm != self.end);
         arms
+    }
+
+    /// What a phi of the end is where an arm was chosen.
+    fn told(&self, phi: InstructionValue<'ctx>, arm: BasicBlock<'ctx>) -> Option<BasicValueEnum<'ctx>> {
+        let from = if arm == self.end { self.block } else { arm };
+        llvm::incoming(phi).into_iter().find(|(_, block)| *block == from).map(|(value, _)| value)
+    }
+
+    /// How many cases choose another value for a phi of the end than all other numbers do.
+    fn choices(&self, phi: InstructionValue<'ctx>) -> usize {
+        let rest = self.told(phi, self.rest);
+        self.cases.iter().filter(|(_, arm)| self.told(phi, *arm) != rest).count()
     }
 
     /// Whether a block only computes and goes to the end.
@@ -104,17 +123,13 @@ impl<'ctx> Choice<'ctx> {
         }
         let mut values = Vec::new();
         for phi in llvm::phis(self.end) {
-            let told = |arm: BasicBlock<'ctx>| {
-                let from = if arm == self.end { self.block } else { arm };
-                llvm::incoming(phi).into_iter().find(|(_, block)| *block == from).map(|(value, _)| value)
-            };
-            let Some(mut value) = told(self.rest) else { return Ok(()) };
+            let Some(rest) = self.told(phi, self.rest) else { return Ok(()) };
+            let mut value = rest;
             for (is_case, (_, arm)) in is_case.iter().zip(&self.cases) {
-                let Some(chosen) = told(*arm) else { return Ok(()) };
+                let Some(chosen) = self.told(phi, *arm) else { return Ok(()) };
                 value = match (chosen, value) {
-                    (BasicValueEnum::IntValue(chosen), BasicValueEnum::IntValue(others))
-                        if is_false(told(self.rest)) =>
-                    {
+                    _ if chosen == rest => continue,
+                    (BasicValueEnum::IntValue(chosen), BasicValueEnum::IntValue(others)) if is_false(rest) => {
                         let chosen = builder.build_select(*is_case, chosen, chosen.get_type().const_zero(), "")?;
                         builder.build_or(chosen.into_int_value(), others, "")?.into()
                     }
@@ -138,8 +153,8 @@ impl<'ctx> Choice<'ctx> {
 }
 
 /// Whether a value is a condition that never holds.
-fn is_false(value: Option<BasicValueEnum<'_>>) -> bool {
-    let Some(BasicValueEnum::IntValue(value)) = value else { return false };
+fn is_false(value: BasicValueEnum<'_>) -> bool {
+    let BasicValueEnum::IntValue(value) = value else { return false };
     value.get_type().get_bit_width() == 1 && value.get_zero_extended_constant() == Some(0)
 }
 

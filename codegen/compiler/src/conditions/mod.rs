@@ -196,6 +196,27 @@ mod tests {
     }
 
     #[test]
+    fn a_match_that_changes_one_of_several_values_has_no_branch() {
+        let ir = joined(
+            "define i32 @f(i32 %n, i32 %x, i32 %y) {
+            entry: switch i32 %n, label %rest [i32 0, label %a i32 1, label %b i32 2, label %c]
+            a: %xa = add i32 %x, 1
+              br label %end
+            b: %xb = sub i32 %x, 1
+              br label %end
+            c: %yc = mul i32 %y, 5
+              br label %end
+            rest: br label %end
+            end: %p = phi i32 [ %xa, %a ], [ %xb, %b ], [ %x, %c ], [ %x, %rest ]
+              %q = phi i32 [ %y, %a ], [ %y, %b ], [ %yc, %c ], [ %y, %rest ]
+              %r = xor i32 %p, %q
+              ret i32 %r
+            }",
+        );
+        assert!(!ir.contains("br ") && !ir.contains("switch") && ir.matches("select").count() == 3, "{ir}");
+    }
+
+    #[test]
     fn a_match_that_is_a_condition_joins_its_cases() {
         let condition = |rest: &str| {
             joined(&format!(
@@ -221,8 +242,9 @@ mod tests {
     fn a_match_that_loads_or_has_many_arms_keeps_its_branches() {
         let ir = chosen("i8 3, label %end i8 4, label %four", "%z = load i8, ptr %from");
         assert!(ir.contains("switch"), "{ir}");
-        let many = "i8 3, label %end i8 4, label %four i8 5, label %four i8 7, label %four";
-        assert!(chosen(many, "%z = mul i8 %me, 3").contains("switch"));
+        let case = |number: u32| format!("i8 {number}, label %four ");
+        let many: String = (4..10).map(case).collect();
+        assert!(chosen(&format!("i8 3, label %end {many}"), "%z = mul i8 %me, 3").contains("switch"));
         // Two of the cases go straight to the end.
         let ir = joined(
             "define i8 @f(i8 %x, i8 %me) {

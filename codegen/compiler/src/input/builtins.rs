@@ -77,7 +77,10 @@ fn builtin_for(instruction: InstructionValue<'_>) -> Option<&'static str> {
             if !is_i128(result()?) || is_power_of_two(operand(1)?) {
                 return None;
             }
+            let is_narrow = is_below_2_to_64(operand(1)?);
             Some(match opcode {
+                Op::UDiv if is_narrow => "__udivti3_by_u64",
+                Op::URem if is_narrow => "__umodti3_by_u64",
                 Op::UDiv => "__udivti3",
                 Op::URem => "__umodti3",
                 Op::SDiv => "__divti3",
@@ -95,6 +98,20 @@ fn builtin_for(instruction: InstructionValue<'_>) -> Option<&'static str> {
 
 fn is_i128(ty: BasicTypeEnum<'_>) -> bool {
     matches!(ty, BasicTypeEnum::IntType(ty) if ty.get_bit_width() == 128)
+}
+
+/// Whether a divisor is seen to be below 2^64: `a as u128 * b as u128 % m as u128`.
+fn is_below_2_to_64(divisor: BasicValueEnum<'_>) -> bool {
+    let divisor = divisor.into_int_value();
+    if divisor.is_const() {
+        // Printed, as below.
+        let text = divisor.to_string();
+        return text.trim_matches('"').rsplit(' ').next().is_some_and(|number| number.parse::<u64>().is_ok());
+    }
+    divisor.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::ZExt).is_some_and(|from| {
+        let of = from.get_operand(0).and_then(|of| of.value());
+        matches!(of, Some(BasicValueEnum::IntValue(of)) if of.get_type().get_bit_width() <= 64)
+    })
 }
 
 /// LLVM makes shifts of divisions by these.
@@ -178,6 +195,21 @@ mod tests {
             ));
             assert!(ir.contains("= freeze i128 %p"), "{ir}");
             assert!(["@__modti3(i128 %1,", "@__floatuntisf(i128 %1)"].iter().any(|call| ir.contains(call)), "{ir}");
+        }
+    }
+
+    #[test]
+    fn a_divisor_of_64_bits_has_its_own_builtin() {
+        for (divisor, name) in [
+            ("%w", "__umodti3_by_u64"),
+            ("1000000007", "__umodti3_by_u64"),
+            ("18446744073709551617", "__umodti3"),
+            ("%x", "__umodti3"),
+        ] {
+            let ir = called(&format!(
+                "define i128 @f(i128 %x, i64 %m) {{\n %w = zext i64 %m to i128\n %r = urem i128 %x, {divisor}\n ret i128 %r\n}}"
+            ));
+            assert!(ir.contains(&format!("@{name}(")), "{ir}");
         }
     }
 

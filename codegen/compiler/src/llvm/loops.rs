@@ -18,6 +18,10 @@ pub enum Unroll {
     None,
     /// All its rounds, if their number is a constant.
     Full,
+    /// All its rounds, whose number is a constant; no stage needs to look at it before.
+    Whole,
+    /// All rounds that there are at most, if that is a constant; each but the first behind a branch.
+    Bounded,
     /// That many rounds at a time.
     By(u32),
     /// Not at all, because there are only so many rounds at most.
@@ -38,6 +42,9 @@ const ASKED: &str = "rust-ptx.unroll.count";
 /// What we alone say of a loop: how many rounds it has at most, as far as its bounds tell.
 const FEW: &str = "rust-ptx.rounds";
 
+/// What we alone say of a loop of which nothing will be left.
+const WHOLE: &str = "rust-ptx.unroll.full";
+
 /// What LLVM is told of a loop whose rounds are counted at run time, and that is to be unrolled by a later pipeline.
 const LATER: &str = "llvm.loop.unroll.runtime.disable";
 
@@ -52,6 +59,8 @@ pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: U
         Unroll::Few(rounds) => &[(DISABLE, None), (KEPT, None), (FEW, Some(rounds))],
         Unroll::Later => &[(LATER, None)],
         Unroll::Full => &[("llvm.loop.unroll.full", None)],
+        Unroll::Whole => &[("llvm.loop.unroll.full", None), (WHOLE, None)],
+        Unroll::Bounded => &[("llvm.loop.unroll.enable", None)],
         Unroll::By(count) => &[("llvm.loop.unroll.count", Some(count)), (ASKED, None)],
     };
     let (context, kind) = (context.as_ctx_ref(), "llvm.loop");
@@ -89,9 +98,14 @@ pub fn forget_loop(context: &Context, latches: &[InstructionValue<'_>]) {
     }
 }
 
-/// Whether a loop is not to be unrolled, because a user said so, or LLVM, which has done it.
+/// Whether a loop is not to be unrolled, because a user said so, or LLVM, which has done it; or it will be gone.
 pub fn unroll_is_disabled(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
-    has_hint(context, latches, DISABLE)
+    has_hint(context, latches, DISABLE) || is_to_be_unrolled(context, latches)
+}
+
+/// Whether [`set_unroll`] said that a loop is to be gone, and it is still there.
+pub fn is_to_be_unrolled(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
+    has_hint(context, latches, WHOLE)
 }
 
 /// Whether [`set_unroll`] said that a loop is not to be unrolled.

@@ -50,8 +50,8 @@ pub use location::{
     copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
 };
 pub use loops::{
-    Unroll, allocated_bytes, few_rounds, forget_loop, has_loop_mark, set_unroll, static_bytes, unroll_is_disabled,
-    unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
+    Unroll, allocated_bytes, few_rounds, forget_loop, has_loop_mark, is_to_be_unrolled, set_unroll, static_bytes,
+    unroll_is_disabled, unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
 };
 pub use moves::{move_before, move_to_end};
 pub use pure::{
@@ -66,10 +66,10 @@ pub use target::{
 pub use use_order::sort_phi_uses;
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_offset, build_same_offset, clear_subprogram,
-    constant_bytes, constant_offset, constant_operand, constant_string, delete_function, delete_global, element_of,
-    function_of, functions, global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_disjoint,
-    is_in_bounds, is_in_bounds_above, is_undefined, param_index, part_of, pointer_of_integer, poison, replace_uses,
-    result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
+    constant_bytes, constant_offset, constant_operand, constant_place, constant_string, delete_function, delete_global,
+    element_of, function_of, functions, global_of, globals, has_wide_float, instruction_of, instructions, is_constant,
+    is_disjoint, is_in_bounds, is_in_bounds_above, is_undefined, param_index, part_of, pointer_of_integer, poison,
+    replace_uses, result, set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

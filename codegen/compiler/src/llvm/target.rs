@@ -52,9 +52,11 @@ pub fn target_machine(arch: Arch, ptx: PtxVersion, level: OptLevel) -> Result<Ta
 /// - A `match` of fewer than 32 cases is compared and branches, however its cases lie, as nvcc has it of any number of them.
 ///   LLVM makes a table of jumps of four. A GPU loads the place from the table before it can jump there (`BRX`): an
 ///   interpreter of six instructions took 46 µs on an H100, 32.2 with this, and 32.0 in CUDA C++.
+/// - A loop that is marked for it and has at most 64 rounds is written as so many, each behind a branch; LLVM's eight are too
+///   few for an array of 64 elements to become registers.
 fn set_options() {
     const OF_22: &[&CStr] = &[c"-opt-disable=slsr"];
-    const OF_ALL: &[&CStr] = &[c"-unroll-max-count=4", c"-min-jump-table-entries=32"];
+    const OF_ALL: &[&CStr] = &[c"-unroll-max-count=4", c"-min-jump-table-entries=32", c"-unroll-max-upperbound=64"];
     // LLVM 21 has neither the rewrite nor the option.
     let of_version = if cfg!(feature = "llvm-21") { &[] } else { OF_22 };
     let arguments: Vec<_> =

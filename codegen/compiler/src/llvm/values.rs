@@ -304,6 +304,27 @@ pub fn constant_offset(gep: InstructionValue<'_>) -> Option<u64> {
     }
 }
 
+/// What a constant pointer begins at, and how many bytes it is behind that.
+pub fn constant_place(pointer: PointerValue<'_>) -> (PointerValue<'_>, u64) {
+    let value = pointer.as_value_ref();
+    // SAFETY: the value is live; only a constant `getelementptr` is asked for its type of element and its operands, the first
+    // of which is a pointer, as the whole is one.
+    unsafe {
+        if LLVMIsAConstantExpr(value).is_null()
+            || LLVMGetConstOpcode(value) != LLVMOpcode::LLVMGetElementPtr
+            || LLVMGetNumOperands(value) != 2
+        {
+            return (pointer, 0);
+        }
+        let (size, index) =
+            (super::type_align(BasicTypeEnum::new(LLVMGetGEPSourceElementType(value))).0, LLVMGetOperand(value, 1));
+        if LLVMIsAConstantInt(index).is_null() {
+            return (pointer, 0);
+        }
+        (PointerValue::new(LLVMGetOperand(value, 0)), LLVMConstIntGetZExtValue(index).wrapping_mul(size))
+    }
+}
+
 /// The pointer that a `getelementptr` with one index begins at, the bytes of an element, and which element it is.
 pub fn element_of<'ctx>(gep: InstructionValue<'ctx>) -> Option<(PointerValue<'ctx>, u64, IntValue<'ctx>)> {
     let value = gep.as_value_ref();

@@ -24,6 +24,7 @@ mod meetings;
 mod natural;
 #[cfg(test)]
 mod random_tests;
+mod rounds;
 mod searches;
 mod simpler;
 mod stays;

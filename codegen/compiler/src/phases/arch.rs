@@ -29,6 +29,7 @@ use crate::memory;
 use crate::multiples;
 use crate::optimize;
 use crate::panics;
+use crate::parities;
 use crate::products;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::remainders;
@@ -167,6 +168,7 @@ fn for_speed<'ctx>(
     time!(indices::narrow(context, module, machine, arch))?;
     time!(indices::halve(context, module))?;
     time!(conditions::join(context, module, machine))?;
+    time!(parities::fold(context, module))?;
     time!(divisions::share(context, module, machine))
 }
 

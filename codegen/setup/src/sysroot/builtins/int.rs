@@ -1,53 +1,89 @@
-//! Division of 128-bit integers by 64-bit divisions: LLVM alone would take one step a bit.
+//! Division of 128-bit integers by multiplication with a reciprocal of 64 bits: LLVM alone would take one step a bit.
+//!
+//! The reciprocal depends on the divisor alone, and nothing in it can go wrong, so that LLVM computes it before a loop that
+//! divides by one number again and again, as powers modulo a number do.
 
-/// `a / b`, 0 if `b` is 0: callers have checked it.
-fn divide(a: u64, b: u64) -> u64 {
-    a.checked_div(b).unwrap_or(0)
+/// `floor((2^128 - 1) / divisor) - 2^64`, for a divisor of at least 2^63 (Möller and Granlund, "Improved division by invariant
+/// integers", algorithm 2, with a division of 32 bits in place of the table).
+fn reciprocal(divisor: u64) -> u64 {
+    let high = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64;
+    // The highest bit is set in any case; so the compiler knows it, too.
+    let top = (divisor >> 55) as u32 | 256;
+    let v0 = u64::from(((1_u32 << 19) - 3 * (1 << 8)).checked_div(top).unwrap_or(0));
+    let d40 = (divisor >> 24).wrapping_add(1);
+    let v1 = (v0 << 11).wrapping_sub(v0.wrapping_mul(v0).wrapping_mul(d40) >> 40).wrapping_sub(1);
+    let v2 = (v1 << 13).wrapping_add(v1.wrapping_mul((1_u64 << 60).wrapping_sub(v1.wrapping_mul(d40))) >> 47);
+    let odd = divisor & 1;
+    let d63 = (divisor >> 1).wrapping_add(odd);
+    let error = ((v2 >> 1) & odd.wrapping_neg()).wrapping_sub(v2.wrapping_mul(d63));
+    let v3 = (v2 << 31).wrapping_add(high(v2, error) >> 1);
+    let product = (u128::from(v3) * u128::from(divisor)).wrapping_add(u128::from(divisor));
+    v3.wrapping_sub((product >> 64) as u64).wrapping_sub(divisor)
 }
 
-/// Quotient and remainder of `high * 2^64 + low` by `divisor`, which is larger than `high`: Knuth's algorithm D
-/// (The Art of Computer Programming, 4.3.1) with two digits of 32 bits.
-fn divide_wide(high: u64, low: u64, divisor: u64) -> (u64, u64) {
-    const BASE: u64 = 1 << 32;
-    let shift = divisor.leading_zeros();
-    let divisor = divisor.wrapping_shl(shift);
-    let (top, bottom) = (divisor >> 32, divisor % BASE);
-    let dividend = ((u128::from(high) << 64) | u128::from(low)).wrapping_shl(shift);
-    let (high, low) = ((dividend >> 64) as u64, dividend as u64);
+/// A divisor, shifted so that its highest bit is set, and its reciprocal.
+struct Divisor {
+    shift: u32,
+    shifted: u64,
+    reciprocal: u64,
+}
 
-    // One digit of the quotient, and the remainder before the next.
-    let digit = |high: u64, next: u64| {
-        let mut quotient = divide(high, top);
-        let mut rest = high.wrapping_sub(quotient.wrapping_mul(top));
-        while quotient >= BASE || quotient.wrapping_mul(bottom) > (rest << 32 | next) {
-            quotient -= 1;
-            rest = rest.wrapping_add(top);
-            if rest >= BASE {
-                break;
-            }
+impl Divisor {
+    fn new(divisor: u64) -> Self {
+        let shift = divisor.leading_zeros();
+        let shifted = divisor.wrapping_shl(shift);
+        Self { shift, shifted, reciprocal: reciprocal(shifted) }
+    }
+
+    /// Quotient and remainder of `high * 2^64 + low` by the divisor, which is larger than `high` (algorithm 4).
+    fn divide(&self, high: u64, low: u64) -> (u64, u64) {
+        let dividend = ((u128::from(high) << 64) | u128::from(low)).wrapping_shl(self.shift);
+        let (high, low) = ((dividend >> 64) as u64, dividend as u64);
+        let estimate = (u128::from(self.reciprocal) * u128::from(high)).wrapping_add(dividend);
+        let mut quotient = ((estimate >> 64) as u64).wrapping_add(1);
+        let mut rest = low.wrapping_sub(quotient.wrapping_mul(self.shifted));
+        if rest > estimate as u64 {
+            quotient = quotient.wrapping_sub(1);
+            rest = rest.wrapping_add(self.shifted);
         }
-        let remainder = (high << 32).wrapping_add(next).wrapping_sub(quotient.wrapping_mul(divisor));
-        (quotient, remainder)
-    };
-    let (first, rest) = digit(high, low >> 32);
-    let (second, rest) = digit(rest, low % BASE);
-    (first << 32 | second, rest.wrapping_shr(shift))
+        if rest >= self.shifted {
+            quotient = quotient.wrapping_add(1);
+            rest = rest.wrapping_sub(self.shifted);
+        }
+        (quotient, rest.wrapping_shr(self.shift))
+    }
+}
+
+/// Quotient and remainder.
+#[inline]
+fn divide_by_64(a: u128, b: u64) -> (u128, u128) {
+    let (a_high, a_low) = ((a >> 64) as u64, a as u64);
+    let divisor = Divisor::new(b);
+    // Mostly the divisor is the larger one: products modulo a number are below its square.
+    let (high, rest) = if a_high < b { (0, a_high) } else { divisor.divide(0, a_high) };
+    let (low, rest) = divisor.divide(rest, a_low);
+    (u128::from(high) << 64 | u128::from(low), u128::from(rest))
+}
+
+/// `a / b`, where `b` is below 2^64. It is inlined, so that the reciprocal of what a loop divides by is computed before it.
+#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[inline]
+pub extern "C" fn __udivti3_by_u64(a: u128, b: u128) -> u128 {
+    divide_by_64(a, b as u64).0
+}
+
+/// `a % b`, in the same way.
+#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[inline]
+pub extern "C" fn __umodti3_by_u64(a: u128, b: u128) -> u128 {
+    divide_by_64(a, b as u64).1
 }
 
 /// Quotient and remainder.
 fn divide_128(a: u128, b: u128) -> (u128, u128) {
-    let (a_high, a_low) = ((a >> 64) as u64, a as u64);
-    let (b_high, b_low) = ((b >> 64) as u64, b as u64);
+    let b_high = (b >> 64) as u64;
     if b_high == 0 {
-        let high = if a_high == 0 { 0 } else { divide(a_high, b_low) };
-        let rest = a_high.wrapping_sub(high.wrapping_mul(b_low));
-        let (low, rest) = if rest == 0 {
-            let low = divide(a_low, b_low);
-            (low, a_low.wrapping_sub(low.wrapping_mul(b_low)))
-        } else {
-            divide_wide(rest, a_low, b_low)
-        };
-        return (u128::from(high) << 64 | u128::from(low), u128::from(rest));
+        return divide_by_64(a, b as u64);
     }
     if a < b {
         return (0, a);
@@ -56,7 +92,8 @@ fn divide_128(a: u128, b: u128) -> (u128, u128) {
     // (Warren, Hacker's Delight, 9-5); less one, it is right or one too small.
     let shift = b_high.leading_zeros();
     let half = a >> 1;
-    let (estimate, _) = divide_wide((half >> 64) as u64, half as u64, (b.wrapping_shl(shift) >> 64) as u64);
+    let divisor = Divisor::new((b.wrapping_shl(shift) >> 64) as u64);
+    let (estimate, _) = divisor.divide((half >> 64) as u64, half as u64);
     let mut quotient = (u128::from(estimate).wrapping_shl(shift) >> 63).saturating_sub(1);
     let mut rest = a.wrapping_sub(quotient.wrapping_mul(b));
     if rest >= b {
@@ -119,6 +156,9 @@ mod tests {
         for &a in &numbers {
             for &b in numbers.iter().filter(|b| **b != 0) {
                 assert_eq!((__udivti3(a, b), __umodti3(a, b)), (a / b, a % b), "{a:#x} by {b:#x}");
+                if b >> 64 == 0 {
+                    assert_eq!((__udivti3_by_u64(a, b), __umodti3_by_u64(a, b)), (a / b, a % b), "{a:#x} by {b:#x}");
+                }
                 let (a, b) = (a as i128, b as i128);
                 let expected = (a.wrapping_div(b), a.wrapping_rem(b));
                 assert_eq!((__divti3(a, b), __modti3(a, b)), expected, "{a:#x} by {b:#x}");
