@@ -313,6 +313,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
             self.context.create_inline_asm(function, code.into(), constraints.into(), false, false, None, false);
         let operands: Vec<BasicMetadataValueEnum<'ctx>> = operands.iter().map(|operand| (*operand).into()).collect();
         let call = builder.build_indirect_call(function, assembly, &operands, "")?;
+        llvm::promise_pure(self.context, call);
         Ok(call.try_as_basic_value().basic().map(BasicValueEnum::into_float_value))
     }
 }
