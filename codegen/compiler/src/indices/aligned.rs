@@ -30,9 +30,12 @@ const MOST_ZEROS: u32 = 4;
 /// How many values an address may be computed of.
 const MOST_VALUES: u32 = 64;
 
-/// Loads and stores that must go for a copy; one in a loop counts as several.
+/// Loads and stores that must go; one in a loop counts as several.
 const FEWEST_GONE: u64 = 2;
 const IN_A_LOOP: u64 = 4;
+
+/// For how many instructions of a copy that is made for nothing else one must go.
+const COPIED: u64 = 48;
 
 /// Bytes of a copy that becomes loads and stores.
 const LONGEST_COPY: u64 = 64;
@@ -42,6 +45,7 @@ pub struct Aligned<'ctx> {
     params: Vec<PointerValue<'ctx>>,
     zeros: u32,
     accesses: Vec<Access<'ctx>>,
+    gone: u64,
 }
 
 /// A load, a store, or a side of a copy.
@@ -79,8 +83,7 @@ impl<'ctx> Aligned<'ctx> {
                 groups[place].1.push(Access { offset, ..access });
             }
         }
-        let mut all = Self { params: Vec::new(), zeros: 0, accesses: Vec::new() };
-        let mut gone = 0;
+        let mut all = Self { params: Vec::new(), zeros: 0, accesses: Vec::new(), gone: 0 };
         for ((block, _, root), mut accesses) in groups {
             let mut seen = Seen { params: Vec::new(), in_progress: Vec::new(), left: MOST_VALUES };
             let zeros = seen.zeros_of(root);
@@ -91,13 +94,18 @@ impl<'ctx> Aligned<'ctx> {
             if saved == 0 || seen.params.iter().any(|param| is_passed_by_value(kernel, *param)) {
                 continue;
             }
-            gone += saved * if loops.iter().any(|found| found.contains(block)) { IN_A_LOOP } else { 1 };
+            all.gone += saved * if loops.iter().any(|found| found.contains(block)) { IN_A_LOOP } else { 1 };
             all.zeros = all.zeros.max(needed);
             let new: Vec<_> = seen.params.into_iter().filter(|param| !all.params.contains(param)).collect();
             all.params.extend(new);
             all.accesses.extend(accesses);
         }
-        (gone >= FEWEST_GONE).then_some(all)
+        (all.gone >= FEWEST_GONE).then_some(all)
+    }
+
+    /// Whether a copy of so many instructions is worth it.
+    pub fn pays(&self, instructions: usize) -> bool {
+        u64::try_from(instructions).is_ok_and(|count| count <= COPIED * self.gone)
     }
 
     /// Writes whether the parameters are as is wanted.

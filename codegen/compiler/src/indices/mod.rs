@@ -165,7 +165,7 @@ fn narrow_one<'ctx>(
             best = Some((limits, plan));
         }
     }
-    let aligned = Aligned::of(kernel, &graph);
+    let aligned = Aligned::of(kernel, &graph).filter(|aligned| best.is_some() || aligned.pays(count));
     if best.is_none() && aligned.is_none() {
         return Ok(false);
     }
