@@ -11,6 +11,9 @@
 //!         for (; i < n; i += 1)             the same with i8; goes away where n is seen to be a multiple of 4
 //! ```
 //!
+//! Of a few words, as those of an `[f32; 4]`, LLVM loads and stores each in turn, and ptxas, which cannot know that the sides are
+//! apart, has each load wait for the store before it. Here all of them are loaded first.
+//!
 //! A known length of up to 512 bytes needs no loop, unless the two sides may overlap (`memmove`, which `*to = *from` of raw
 //! pointers is): then there are loops up and loops down, and the addresses decide.
 
@@ -29,6 +32,8 @@ const SLOW: u64 = 128;
 const LONGEST_UNROLLED: u64 = 512;
 /// What a loop does at once, and straight code loads before it stores.
 const BLOCK: u64 = 64;
+/// How many words of a short copy are loaded before the first is stored.
+const MOST_WORDS: u64 = 16;
 /// The widest integer that PTX loads; LLVM joins neighbours to vectors where they are aligned.
 const WIDEST: u64 = 8;
 
@@ -43,15 +48,16 @@ pub fn widen<'ctx>(
         return Ok(());
     }
     let all: Vec<_> = llvm::functions(module).flat_map(llvm::instructions).filter_map(Transfer::of).collect();
-    let long: Vec<_> = all.into_iter().filter(Transfer::is_slow).collect();
-    if long.is_empty() {
-        return Ok(());
-    }
+    let (long, short): (Vec<_>, Vec<_>) = all.into_iter().partition(Transfer::is_slow);
     let stage = Stage { context, module, builder: context.create_builder() };
-    for transfer in long {
-        stage.cut(&transfer).map_err(|error| {
+    let short = short.into_iter().filter(Transfer::is_short).collect::<Vec<_>>();
+    for transfer in short.iter().chain(&long) {
+        stage.cut(transfer).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot cut a copy of memory into words: {error}"))
         })?;
+    }
+    if long.is_empty() {
+        return Ok(());
     }
     // Without that option LLVM ends the program where combining once does not suffice, as in `String`'s `Debug`.
     let pipeline = "always-inline,globaldce,function(instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -132,6 +138,14 @@ impl<'ctx> Transfer<'ctx> {
     fn is_slow(&self) -> bool {
         self.align() > 1 && self.len.get_zero_extended_constant().is_none_or(|len| len >= SLOW)
     }
+
+    /// Whether it is a few words that LLVM would load and store by turns, each store waiting for its load.
+    fn is_short(&self) -> bool {
+        let Some(len) = self.len.get_zero_extended_constant() else { return false };
+        matches!(self.from, Source::Memory { .. })
+            && (1..=BLOCK).contains(&len)
+            && len / self.align().min(WIDEST) <= MOST_WORDS
+    }
 }
 
 struct Stage<'ctx, 'a> {
@@ -147,6 +161,8 @@ impl<'ctx> Stage<'ctx, '_> {
         let ty = transfer.len.get_type();
         let int = |value| ty.const_int(value, false);
         match transfer.len.get_zero_extended_constant() {
+            // All is loaded before something is stored.
+            Some(len) if transfer.is_short() => self.pieces(transfer, 0, len)?,
             _ if transfer.may_overlap() => self.call(transfer, transfer.len)?,
             Some(len) if len <= LONGEST_UNROLLED => self.pieces(transfer, 0, len)?,
             Some(len) => {
@@ -380,5 +396,44 @@ mod tests {
             |wanted: &str| text.lines().filter(|line| line.contains("= load i64") && line.ends_with(wanted)).count();
         // A block's eight loads, and one of a word; bytes are loaded as such.
         assert_eq!([count("align 32"), count("align 16"), count("align 8")], [2, 2, 5], "{text}");
+    }
+
+    #[test]
+    fn a_few_words_are_loaded_before_one_is_stored() {
+        let context = Context::create();
+        let after = |call: &str| {
+            let text = format!(
+                "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+                declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+                declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+                define void @f(ptr %to, ptr %from) {{
+                  call void @llvm.{call}
+                  ret void
+                }}"
+            );
+            let module = llvm::parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+            let arch: Arch = "sm_80".parse().expect("it is an arch");
+            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).expect("LLVM has the arch");
+            widen(&context, &module, &machine, OptLevel::O3).expect("it is widened");
+            module.verify().expect("it is still right");
+            module.print_to_string().to_string()
+        };
+        for (call, loads) in [
+            ("memcpy.p0.p0.i64(ptr align 4 %to, ptr align 4 %from, i64 16, i1 false)", 4),
+            ("memcpy.p0.p0.i64(ptr align 16 %to, ptr align 16 %from, i64 16, i1 false)", 2),
+            ("memmove.p0.p0.i64(ptr align 4 %to, ptr align 4 %from, i64 14, i1 false)", 4),
+            ("memcpy.p0.p0.i64(ptr %to, ptr %from, i64 3, i1 false)", 3),
+        ] {
+            let text = after(call);
+            let (before, behind) = text.split_once("store").expect("something is stored");
+            assert_eq!((before.matches("= load").count(), behind.matches("= load").count()), (loads, 0), "{text}");
+        }
+        for call in [
+            "memset.p0.i64(ptr align 4 %to, i8 0, i64 16, i1 false)",
+            "memcpy.p0.p0.i64(ptr %to, ptr %from, i64 24, i1 false)",
+            "memcpy.p0.p0.i64(ptr align 4 %to, ptr align 4 %from, i64 16, i1 true)",
+        ] {
+            assert!(!after(call).contains("load"), "{call}");
+        }
     }
 }

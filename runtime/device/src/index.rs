@@ -301,9 +301,6 @@ pub struct GridStride {
     stride: usize,
 }
 
-/// How many numbers a round of [`GridStride::fold`] takes.
-const ROUND: usize = 4;
-
 impl GridStride {
     /// The numbers from `first` below `len`, each `stride` after the last.
     ///
@@ -335,24 +332,6 @@ impl Iterator for GridStride {
     fn next(&mut self) -> Option<usize> {
         // SAFETY: there is a next number.
         if self.next < self.len { Some(unsafe { self.advance() }) } else { None }
-    }
-
-    #[inline(always)]
-    fn fold<A, F: FnMut(A, usize) -> A>(mut self, first: A, mut join: F) -> A {
-        let mut all = first;
-        // Where a whole round fits, nothing need be tested between its numbers.
-        let rounds = self.len.saturating_sub((ROUND - 1) * self.stride);
-        while self.next < rounds {
-            for _ in 0..ROUND {
-                // SAFETY: the last of the round is `ROUND - 1` strides further, and less than `len`.
-                all = join(all, unsafe { self.advance() });
-            }
-        }
-        while self.next < self.len {
-            // SAFETY: there is a next number.
-            all = join(all, unsafe { self.advance() });
-        }
-        all
     }
 }
 

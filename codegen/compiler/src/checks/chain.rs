@@ -38,6 +38,8 @@ pub struct Check<'ctx> {
     pub outside_is_shared: bool,
     /// What is compared, if that is an index with a length.
     pub indexed: Option<Indexed<'ctx>>,
+    /// Whether it is one of two checks of where a part of a slice begins and ends, which are made as those of two indices.
+    pub is_of_part: bool,
 }
 
 /// An index that must be below a length of less than 2^63.
@@ -62,7 +64,12 @@ impl<'ctx> Check<'ctx> {
         let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
         let outside_is_shared = llvm::predecessors(outside).len() > 1;
         let indexed = Indexed::of(condition, inside_first);
-        Some(Self { block, condition, inside, inside_first, outside, outside_is_shared, indexed })
+        Some(Self { block, condition, inside, inside_first, outside, outside_is_shared, indexed, is_of_part: false })
+    }
+
+    /// What a failed check does: the blocks that panic, of which the first may ask why.
+    pub fn panics(&self) -> Vec<BasicBlock<'ctx>> {
+        std::iter::once(self.outside).chain(reasons(self.outside).into_iter().flatten()).collect()
     }
 
     /// Whether one comparison checks both.
@@ -77,18 +84,13 @@ impl<'ctx> Check<'ctx> {
 }
 
 impl<'ctx> Indexed<'ctx> {
+    /// Of a condition that is true, or false, where the check does not fail.
     fn of(condition: IntValue<'ctx>, holds: bool) -> Option<Self> {
-        let compare = condition.as_instruction_value()?;
-        let operand = |index| match compare.get_operand(index)?.value()? {
-            BasicValueEnum::IntValue(value) => Some(value),
-            _ => None,
-        };
-        let (left, right) = (operand(0)?, operand(1)?);
-        let (index, len) = match (compare.get_icmp_predicate()?, holds) {
-            (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => (left, right),
-            (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => (right, left),
-            _ => return None,
-        };
+        let (index, len) = compared(condition, holds, IntPredicate::ULT)?;
+        Self::of_index(index, len)
+    }
+
+    fn of_index(index: IntValue<'ctx>, len: IntValue<'ctx>) -> Option<Self> {
         if len.get_type().get_bit_width() != 64 || !is_below_2_63(len) {
             return None;
         }
@@ -103,6 +105,45 @@ impl<'ctx> Indexed<'ctx> {
         }
         (offset.unsigned_abs() < MOST_APART / 4).then_some(Self { base: Some(base), offset, len })
     }
+}
+
+/// The smaller and the larger side of a comparison without a sign, if it is the wanted one, `ULT` or `ULE`, once turned so.
+fn compared<'ctx>(
+    condition: IntValue<'ctx>,
+    holds: bool,
+    wanted: IntPredicate,
+) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+    let compare = condition.as_instruction_value()?;
+    let (left, right) = (loops::integer(compare, 0)?, loops::integer(compare, 1)?);
+    let (found, sides) = match (compare.get_icmp_predicate()?, holds) {
+        (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => (IntPredicate::ULT, (left, right)),
+        (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => (IntPredicate::ULT, (right, left)),
+        (IntPredicate::ULE, true) | (IntPredicate::UGT, false) => (IntPredicate::ULE, (left, right)),
+        (IntPredicate::UGE, true) | (IntPredicate::ULT, false) => (IntPredicate::ULE, (right, left)),
+        _ => return None,
+    };
+    (found == wanted).then_some(sides)
+}
+
+/// The two indices that are inside of a slice where two checks in turn do not fail: that a part begins within, and that so many
+/// elements are behind. `%at <= %len` and `%len - %at > 2` hold exactly if `%at < %len` and `%at + 2 < %len`, if the length is
+/// below 2^63: where the sum wraps around, `%at` is above.
+fn part<'ctx>(first: &Check<'ctx>, second: &Check<'ctx>) -> Option<[Indexed<'ctx>; 2]> {
+    let (at, len) = compared(first.condition, first.inside_first, IntPredicate::ULE)?;
+    let elements = |wanted, more: i64| {
+        let (count, left) = compared(second.condition, second.inside_first, wanted)?;
+        let count = count.get_zero_extended_constant().and_then(|count| i64::try_from(count).ok())?;
+        count.checked_sub(more).filter(|last| *last >= 0).map(|last| (last, left))
+    };
+    let (more, left) = elements(IntPredicate::ULT, 0).or_else(|| elements(IntPredicate::ULE, 1))?;
+    let left = left.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::Sub)?;
+    if (loops::integer(left, 0), loops::integer(left, 1)) != (Some(len), Some(at)) {
+        return None;
+    }
+    let begin = Indexed::of_index(at, len)?;
+    let offset = begin.offset.checked_add(more).filter(|offset| offset.unsigned_abs() < MOST_APART / 4)?;
+    let end = Indexed { base: begin.base, offset, len };
+    Some([begin, end])
 }
 
 /// What a constant is added to, and the constant.
@@ -153,9 +194,25 @@ fn leaves(block: BasicBlock<'_>, ends: bool) -> bool {
     let Some(end) = block.get_terminator() else { return false };
     match end.get_opcode() {
         InstructionOpcode::Unreachable => true,
+        InstructionOpcode::Br => reasons(block).is_some(),
         InstructionOpcode::Return => ends && block.get_first_instruction() == Some(end) && end.get_num_operands() == 0,
         _ => false,
     }
+}
+
+/// The two panics of which a block does nothing but choose one, as where a part of a slice is not inside: it begins or ends
+/// behind the slice.
+fn reasons(block: BasicBlock<'_>) -> Option<[BasicBlock<'_>; 2]> {
+    let end = block.get_terminator()?;
+    let (then, other) = llvm::branch_targets(end)?;
+    let panics = |of: BasicBlock<'_>| {
+        let last = of.get_terminator().map(|end| end.get_opcode());
+        last == Some(InstructionOpcode::Unreachable)
+            && llvm::phis(of).next().is_none()
+            && llvm::predecessors(of).len() == 1
+    };
+    let asks = |i: InstructionValue<'_>| i.get_opcode() == InstructionOpcode::Phi || is_quiet(i);
+    (then != other && panics(then) && panics(other) && block.get_instructions().all(asks)).then_some([then, other])
 }
 
 /// Every chain of two checks and more; none has a block of another, or one of those that are `taken`.
@@ -172,7 +229,7 @@ pub fn chains<'ctx>(function: FunctionValue<'ctx>, mut taken: HashSet<BasicBlock
         let Some(first) = Check::of(head, ends) else { continue };
         let mut chain = Chain { head, checks: vec![first] };
         while let Some(next) = chain.next(ends) {
-            chain.checks.push(next);
+            chain.push(next);
         }
         if chain.checks.len() > 1 {
             taken.extend(chain.checks.iter().map(|check| check.block));
@@ -183,6 +240,16 @@ pub fn chains<'ctx>(function: FunctionValue<'ctx>, mut taken: HashSet<BasicBlock
 }
 
 impl<'ctx> Chain<'ctx> {
+    fn push(&mut self, mut next: Check<'ctx>) {
+        if let Some(last) = self.checks.last_mut().filter(|last| !last.is_of_part)
+            && let Some([begin, end]) = part(last, &next)
+        {
+            (last.indexed, next.indexed) = (Some(begin), Some(end));
+            (last.is_of_part, next.is_of_part) = (true, true);
+        }
+        self.checks.push(next);
+    }
+
     /// The check behind the last, if it can be made before the first.
     fn next(&self, ends: bool) -> Option<Check<'ctx>> {
         let last = self.checks.last()?;
@@ -200,14 +267,15 @@ impl<'ctx> Chain<'ctx> {
                 let from = value.as_instruction_value();
                 from.and_then(|from| from.get_parent()).is_none_or(|block| !blocks.contains(&block))
             };
-            let uses = check.outside.get_instructions().filter(|i| i.get_opcode() != InstructionOpcode::Phi);
+            let uses = check.panics().into_iter().flat_map(|block| block.get_instructions());
+            let uses = uses.filter(|i| i.get_opcode() != InstructionOpcode::Phi);
             if !uses.flat_map(operands).all(is_known) {
                 return None;
             }
             let from = |phi| llvm::incoming(phi).into_iter().find(|(_, from)| *from == block);
             llvm::phis(check.outside).filter_map(from).map(|(value, _)| value).collect()
         } else {
-            check.outside.get_instructions().flat_map(operands).collect()
+            check.panics().into_iter().flat_map(|block| block.get_instructions()).flat_map(operands).collect()
         };
         let needed = || told.iter().copied().chain([check.condition.into()]);
         let quiet = block.get_instructions().all(is_quiet);

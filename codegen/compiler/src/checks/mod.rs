@@ -16,6 +16,9 @@
 //! by one, so that the first that fails panics, with its own numbers. Between the checks nothing may be done that another
 //! thread could see: what only loads and computes may as well come after a check that fails, where it is never done.
 //!
+//! Where a part of a slice begins and ends, as of `&x[at..][..3]`, is checked as the indices of its first and last element. A
+//! failed check of a part asks which of its two ends is outside, and then panics.
+//!
 //! A check may also end a function without loops, as the one that sends home the threads past the end of a slice.
 //!
 //! Indices that differ by a constant need one comparison, if the length is below 2^63, as LLVM is told of every slice: with
@@ -117,7 +120,8 @@ impl<'ctx> Stage<'_, 'ctx> {
             self.builder.position_at_end(blocks[at]);
             llvm::replace_predecessor(check.outside, check.block, blocks[at], |value| copies.of(&self.builder, value));
             if !check.outside_is_shared {
-                check.outside.get_instructions().for_each(|instruction| copies.use_in(&self.builder, instruction));
+                let panics = check.panics().into_iter().flat_map(|block| block.get_instructions());
+                panics.for_each(|instruction| copies.use_in(&self.builder, instruction));
             }
             match blocks.get(at + 1) {
                 Some(next) => {
@@ -144,7 +148,10 @@ impl<'ctx> Stage<'_, 'ctx> {
             }
             let like: Vec<usize> = (at..checks.len()).filter(|other| check.is_like(&checks[*other])).collect();
             let holds = match &check.indexed {
-                Some(first) if like.len() > 2 || like.len() > 1 && first.base.is_none() => {
+                Some(first)
+                    if like.len() > 2
+                        || like.len() > 1 && (first.base.is_none() || like.iter().any(|at| checks[*at].is_of_part)) =>
+                {
                     let offsets = || like.iter().filter_map(|at| Some(checks[*at].indexed.as_ref()?.offset));
                     let (least, most) = (offsets().min().unwrap_or(0), offsets().max().unwrap_or(0));
                     done.extend(like);
@@ -354,6 +361,69 @@ mod tests {
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
         merge(&context, &module, &machine).unwrap();
         module.verify().unwrap();
+    }
+
+    #[test]
+    fn where_parts_begin_and_end_is_checked_at_once() {
+        let rows: String = (0..3)
+            .map(|row| {
+                let next = row + 1;
+                format!(
+                    "b{row}: %a{row} = mul i64 %w, {row}
+                      %late{row} = icmp ugt i64 %a{row}, %len
+                      br i1 %late{row}, label %fail.{row}, label %c{row}
+                    c{row}: %left{row} = sub i64 %len, %a{row}
+                      %enough{row} = icmp ugt i64 %left{row}, 2
+                      br i1 %enough{row}, label %l{row}, label %short{row}
+                    l{row}: %at{row} = getelementptr i32, ptr %data, i64 %a{row}
+                      %x{row} = load i32, ptr %at{row}
+                      br label %b{next}
+                    fail.{row}: %why{row} = icmp ugt i64 %a{row}, %n
+                      br i1 %why{row}, label %one{row}, label %two{row}
+                    one{row}: call void @panic(i64 %a{row}, i32 1{row})
+                      unreachable
+                    two{row}: call void @panic(i64 %a{row}, i32 2{row})
+                      unreachable
+                    short{row}: call void @panic(i64 %left{row}, i32 3{row})
+                      unreachable\n"
+                )
+            })
+            .collect();
+        let text = |small: &str| {
+            format!(
+                "declare void @llvm.assume(i1)
+                declare void @panic(i64, i32) noreturn
+                define i32 @f(ptr %data, i64 %len, i64 %w, i64 %n) {{
+                entry: {small}
+                  br label %b0
+                {rows}
+                b3: %s = add i32 %x0, %x1
+                  %t = add i32 %s, %x2
+                  ret i32 %t
+                }}"
+            )
+        };
+        let after = |small: &str| {
+            let context = Context::create();
+            let module = parse_ir(&context, text(small).as_bytes(), "module").unwrap();
+            let arch = "sm_90".parse::<Arch>().unwrap();
+            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+            llvm::run_passes(&module, &machine, "function(simplifycfg)").unwrap();
+            merge(&context, &module, &machine).unwrap();
+            module.verify().unwrap();
+            module.get_function("f").unwrap().print_to_string().to_string()
+        };
+        let ir = after(SMALL);
+        assert!(loads_at_once(&ir, 3), "{ir}");
+        let first = ir.split("br i1").next().unwrap_or_default();
+        assert!(!first.contains("sub i64") && first.matches("add i64").count() >= 2, "as of two indices: {ir}");
+        // Each of a row's three panics is still there.
+        for row in 0..3 {
+            assert!((1..4).all(|why| ir.contains(&format!("i32 {why}{row})"))) || row == 0, "{ir}");
+        }
+        // With a length of 2^64 - 1 the last index could wrap around.
+        let ir = after("");
+        assert!(loads_at_once(&ir, 3) && ir.split("br i1").next().unwrap_or_default().contains("sub i64"), "{ir}");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
             }
         }
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {
-            casts::lower(context, module, lowering.ftz, instruction).map_err(failed)?;
+            casts::lower(context, module, (lowering.ftz, level.is_for_speed()), instruction).map_err(failed)?;
         }
         let builder = context.create_builder();
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {
@@ -313,6 +313,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
             self.context.create_inline_asm(function, code.into(), constraints.into(), false, false, None, false);
         let operands: Vec<BasicMetadataValueEnum<'ctx>> = operands.iter().map(|operand| (*operand).into()).collect();
         let call = builder.build_indirect_call(function, assembly, &operands, "")?;
+        llvm::promise_pure(self.context, call);
         Ok(call.try_as_basic_value().basic().map(BasicValueEnum::into_float_value))
     }
 }

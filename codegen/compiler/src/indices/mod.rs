@@ -31,9 +31,13 @@
 //!
 //! Then checks go that others imply (`implied.rs`), which small numbers show.
 //!
+//! The test also asks where slices begin, if vectors may be loaded or stored then (`aligned.rs`). A kernel may have its copy for
+//! this alone.
+//!
 //! Not where something convergent is in the kernel, as a barrier, nor where it has local variables. And only where enough
 //! is gained, which counts twice in a loop: each copy is code that ptxas compiles and a GPU's cache may hold.
 
+mod aligned;
 mod halves;
 mod implied;
 mod intervals;
@@ -58,6 +62,7 @@ pub use halves::halve;
 pub use positions::bound;
 pub use words::compare;
 
+use aligned::Aligned;
 use implied::Gone;
 use plan::Plan;
 use ranges::{Interval, Ranges};
@@ -125,6 +130,7 @@ fn clean(kernel: FunctionValue<'_>, machine: &TargetMachine, passes: &str) -> Re
     })
 }
 
+/// Whether the kernel has a copy now in which indices have 32 bits.
 fn narrow_one<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
@@ -134,7 +140,7 @@ fn narrow_one<'ctx>(
         instruction.get_opcode() == InstructionOpcode::Alloca || is_convergent(instruction)
     };
     let count = llvm::instructions(kernel).take(MOST_INSTRUCTIONS + 1).count();
-    if !(FEWEST_GONE..=MOST_INSTRUCTIONS).contains(&count) || llvm::instructions(kernel).any(is_unfit) {
+    if count > MOST_INSTRUCTIONS || llvm::instructions(kernel).any(is_unfit) {
         return Ok(false);
     }
     parameters::freeze_once(context, kernel);
@@ -159,7 +165,10 @@ fn narrow_one<'ctx>(
             best = Some((limits, plan));
         }
     }
-    let Some((limits, plan)) = best else { return Ok(false) };
+    let aligned = Aligned::of(kernel, &graph).filter(|aligned| best.is_some() || aligned.pays(count));
+    if best.is_none() && aligned.is_none() {
+        return Ok(false);
+    }
     let Some(entry) = kernel.get_first_basic_block() else { return Ok(false) };
     let blocks = kernel.get_basic_blocks();
     let chooses = context.prepend_basic_block(entry, "");
@@ -170,8 +179,21 @@ fn narrow_one<'ctx>(
         hoist_positions(&builder, entry);
     }
     let wide = llvm::copy_blocks(context, kernel, &blocks);
-    let small = are_small(context, &builder, kernel, &limits)?;
-    let end = builder.build_conditional_branch(small, entry, wide[0])?;
+    let mut fits = None;
+    if let Some((limits, _)) = &best {
+        fits = Some(are_small(context, &builder, kernel, limits)?);
+    }
+    if let Some(aligned) = aligned {
+        aligned.promise();
+        let is_aligned = aligned.test(context, &builder)?;
+        fits = Some(match fits {
+            Some(small) => builder.build_and(small, is_aligned, "")?,
+            None => is_aligned,
+        });
+    }
+    let fits = fits.expect("one of them asks for the copy");
+    let end = builder.build_conditional_branch(fits, entry, wide[0])?;
+    let Some((_, plan)) = best else { return Ok(false) };
     Rewrite::new(context, module, &plan, end).write()?;
     Ok(true)
 }

@@ -6,8 +6,8 @@
 
 use crate::arch::PtxVersion;
 use crate::llvm::{
-    Attribute, AttributeLoc, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicType, BasicTypeEnum, BuilderError,
-    Context, FunctionValue,
+    self, Attribute, AttributeLoc, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicType, BasicTypeEnum,
+    BuilderError, Context, FunctionValue,
 };
 
 /// What begins the names, behind the prefix of all intrinsics.
@@ -94,7 +94,7 @@ impl Assembly<'_> {
             call.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
         };
         if self.is_pure {
-            ["memory", "nounwind", "willreturn", "nosync"].into_iter().for_each(mark);
+            llvm::promise_pure(context, call);
         } else {
             // It may be an operation of a warp: which threads come to it together must stay as it is.
             ["convergent", "nounwind"].into_iter().for_each(mark);

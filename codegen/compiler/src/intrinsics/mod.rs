@@ -211,10 +211,7 @@ fn write_instruction<'ctx>(
     let assembly = context.create_inline_asm(ty, text, constraints, false, false, None, false);
     let arguments: Vec<_> = function.get_param_iter().map(BasicMetadataValueEnum::from).collect();
     let call = builder.build_indirect_call(ty, assembly, &arguments, "")?;
-    for attribute in ["memory", "nounwind", "willreturn", "nosync"] {
-        let kind = Attribute::get_named_enum_kind_id(attribute);
-        call.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
-    }
+    llvm::promise_pure(context, call);
     let value = call.try_as_basic_value().basic().expect("instructions have a result");
     builder.build_return(Some(&value))?;
     set_inline(context, function);

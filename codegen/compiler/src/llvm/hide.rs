@@ -6,7 +6,7 @@
 //!
 //! Its code generator would undo what pays only for ptxas. ptxas sees a copy, and makes nothing of it.
 
-use super::{Attribute, AttributeLoc, BasicMetadataValueEnum, Builder, BuilderError, Context, IntValue};
+use super::{BasicMetadataValueEnum, Builder, BuilderError, Context, IntValue};
 
 /// A copy of a number of 32 or 64 bits.
 pub fn build_hidden<'ctx>(
@@ -20,9 +20,6 @@ pub fn build_hidden<'ctx>(
     let (text, constraints) = (format!("mov.b{bits} $0, $1;"), format!("={register},{register}"));
     let copy = context.create_inline_asm(ty, text, constraints, false, false, None, false);
     let call = builder.build_indirect_call(ty, copy, &[BasicMetadataValueEnum::from(number)], "")?;
-    for attribute in ["memory", "nounwind", "willreturn", "nosync"] {
-        let kind = Attribute::get_named_enum_kind_id(attribute);
-        call.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
-    }
+    super::promise_pure(context, call);
     Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
 }

@@ -9,7 +9,10 @@ use inkwell::llvm_sys::core::{
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
 
-use super::{AsValueRef, BasicValueEnum, InstructionOpcode, InstructionValue, called_function};
+use super::{
+    AsValueRef, Attribute, AttributeLoc, BasicValueEnum, CallSiteValue, Context, InstructionOpcode, InstructionValue,
+    called_function,
+};
 
 /// Arithmetic that LLVM has as calls.
 const ARITHMETIC: [&str; 17] = [
@@ -31,6 +34,16 @@ const ARITHMETIC: [&str; 17] = [
     "ssub.",
     "nvvm.mulhi.",
 ];
+
+/// Promises of a call that its result follows from its arguments, and that it does nothing else. Without, LLVM makes no vector of
+/// stores on both sides of inline assembly: that may read what is stored, or never end.
+pub fn promise_pure<'ctx>(context: &'ctx Context, call: CallSiteValue<'ctx>) {
+    // Of `memory`, no kind of access.
+    for attribute in ["memory", "nounwind", "willreturn", "nosync"] {
+        let kind = Attribute::get_named_enum_kind_id(attribute);
+        call.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+    }
+}
 
 /// Whether an instruction's result follows from its operands, and it does no harm wherever it stands. A division does, and a
 /// frozen value may be another number in each place.

@@ -32,11 +32,4 @@ impl<'s, T> Iterator for OwnElements<'s, T> {
         // SAFETY: in bounds, the thread's own, and no index comes twice.
         Some((i, unsafe { &mut *self.ptr.add(i) }))
     }
-
-    #[inline(always)]
-    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, first: A, mut join: F) -> A {
-        let ptr = self.ptr;
-        // SAFETY: as above.
-        self.indices.fold(first, |all, i| join(all, (i, unsafe { &mut *ptr.add(i) })))
-    }
 }
