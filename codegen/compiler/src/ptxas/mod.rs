@@ -103,9 +103,14 @@ pub struct WithoutPanics {
     pub calls: stacks::Calls,
 }
 
-/// Runs of ptxas that were begun, one for each part; waited for, or ended before their time.
+/// Runs of ptxas that were begun; waited for, or ended before their time.
 #[derive(Debug)]
-pub struct Running(Vec<Run>);
+pub struct Running {
+    /// One for each part.
+    runs: Vec<Run>,
+    /// About the program without panics.
+    without: Vec<Run>,
+}
 
 #[derive(Debug)]
 struct Run {
@@ -150,8 +155,17 @@ impl Assembler {
 
     /// Begins to assemble.
     pub fn start(&self, job: Job<'_>) -> Result<Running> {
+        let runs = self.start_parts(job)?;
+        let of_panics = of_panics(job);
+        let again = without_panics(job, &of_panics).filter(|_| !of_panics.is_empty());
+        // For a remark: that ptxas cannot say it is no failure.
+        let without = again.and_then(|again| self.start_parts(again).ok()).unwrap_or_default();
+        Ok(Running { runs, without })
+    }
+
+    fn start_parts(&self, job: Job<'_>) -> Result<Vec<Run>> {
         if job.parts.is_empty() {
-            return Ok(Running(vec![self.start_one(job)?]));
+            return Ok(vec![self.start_one(job)?]);
         }
         let parts = job.parts.iter().map(|part| {
             let is_here = |entry: &&&str| part.contains(&format!(".entry {entry}("));
@@ -159,7 +173,7 @@ impl Assembler {
         });
         let wanted = parts.filter(|(_, entries)| job.entries.is_empty() || !entries.is_empty());
         let runs = wanted.map(|(part, entries)| self.start_one(Job { ptx: part, entries: &entries, ..job }));
-        Ok(Running(runs.collect::<Result<_>>()?))
+        runs.collect()
     }
 
     fn start_one(&self, job: Job<'_>) -> Result<Run> {
@@ -182,7 +196,7 @@ impl Assembler {
         let separate = job.relocatable || job.is_for_debugger();
         let functions = if separate { Functions::Separate } else { Functions::OfKernels };
         let (mut cubins, mut complaints, mut resources) = (Vec::new(), Vec::new(), BTreeMap::new());
-        for ran in self.wait(running, job)? {
+        for ran in self.wait(running.runs, job)? {
             if !ran.status.success() && !job.parts.is_empty() {
                 // What ptxas says of a part, it says of the whole, by the lines of the PTX that is written.
                 let whole = Job { parts: &[], ..job };
@@ -204,39 +218,29 @@ impl Assembler {
             }
         }
         let warnings = self.explain(complaints, job);
-        self.note_formatting(&mut resources, job);
+        self.note_formatting(&mut resources, running.without, job);
         Ok(Assembled { cubins, resources, warnings })
     }
 
-    /// Says which kernels make text of values, and what those would use whose panics alone do: ptxas is asked once more,
-    /// about the program without panics.
-    fn note_formatting(&self, resources: &mut BTreeMap<String, Resources>, job: Job<'_>) {
-        let Some(WithoutPanics { ptx, parts, calls }) = job.without_panics else { return };
-        let kernels: Vec<String> = resources.keys().filter(|kernel| job.calls.makes_text(kernel)).cloned().collect();
-        let of_panics: Vec<&str> =
-            kernels.iter().map(String::as_str).filter(|kernel| !calls.makes_text(kernel)).collect();
-        let mut without = BTreeMap::new();
-        if !of_panics.is_empty() {
-            let debug = DebugLevel::None;
-            let again =
-                Job { ptx, parts, debug, calls, entries: &of_panics, without_panics: None, source: None, ..job };
-            // For a remark: that ptxas cannot say it is no failure.
-            let ran = self.start(again).and_then(|running| self.wait(running, again)).unwrap_or_default();
-            without.extend(ran.iter().flat_map(|ran| resources::parse(&ran.log, Functions::OfKernels)));
-        }
-        for kernel in &kernels {
+    /// Says which kernels make text of values, and what those would use whose panics alone do.
+    fn note_formatting(&self, resources: &mut BTreeMap<String, Resources>, without: Vec<Run>, job: Job<'_>) {
+        let of_panics = of_panics(job);
+        let Some(again) = without_panics(job, &of_panics) else { return };
+        let ran = self.wait(without, again).unwrap_or_default();
+        let mut without: BTreeMap<String, Used> =
+            ran.iter().flat_map(|ran| resources::parse(&ran.log, Functions::OfKernels)).collect();
+        for (kernel, used) in resources.iter_mut().filter(|(kernel, _)| job.calls.makes_text(kernel)) {
             let formatting = without.remove(kernel).map(|used| {
-                let Resources { registers, stack, spill_stores, spill_loads, .. } = with_calls(kernel, used, calls);
+                let Resources { registers, stack, spill_stores, spill_loads, .. } =
+                    with_calls(kernel, used, again.calls);
                 Formatting::Panics { registers, stack, spills: spill_stores + spill_loads > 0 }
             });
-            if let Some(used) = resources.get_mut(kernel) {
-                let of_kernel = calls.makes_text(kernel).then_some(Formatting::Kernel);
-                used.formatting = formatting.or(of_kernel);
-            }
+            let of_kernel = again.calls.makes_text(kernel).then_some(Formatting::Kernel);
+            used.formatting = formatting.or(of_kernel);
         }
     }
 
-    fn wait(&self, Running(runs): Running, job: Job<'_>) -> Result<Vec<Ran>> {
+    fn wait(&self, runs: Vec<Run>, job: Job<'_>) -> Result<Vec<Ran>> {
         let several = runs.len() > 1;
         let named = runs.into_iter().enumerate().map(|(at, run)| {
             let part = if several { format!(" part {}", at + 1) } else { String::new() };
@@ -327,7 +331,7 @@ impl Assembler {
         let traced = traced.and_then(|source| source.trace().ok());
         let again = traced.as_ref().and_then(|traced| {
             let again = Job { ptx: &traced.ptx, parts: &[], debug: DebugLevel::None, ..job };
-            let [Ran { log, .. }] = &self.wait(self.start(again).ok()?, again).ok()?[..] else { return None };
+            let [Ran { log, .. }] = &self.wait(self.start_parts(again).ok()?, again).ok()?[..] else { return None };
             let is_error = complaints.iter().any(Complaint::is_error);
             let again: Vec<_> = Complaint::read(log).into_iter().filter(|c| c.is_error() == is_error).collect();
             (!again.is_empty()).then_some(again)
@@ -339,6 +343,20 @@ impl Assembler {
             _ => subject.explain(&complaints),
         }
     }
+}
+
+/// The kernels that make text of values in their panics alone.
+fn of_panics<'a>(job: Job<'a>) -> Vec<&'a str> {
+    let Some(WithoutPanics { calls, .. }) = job.without_panics else { return Vec::new() };
+    let kernels = job.table.kernels.iter().map(|kernel| kernel.name.as_str());
+    kernels.filter(|kernel| job.calls.makes_text(kernel) && !calls.makes_text(kernel)).collect()
+}
+
+/// These kernels of the program without panics, to ask ptxas about.
+fn without_panics<'a>(job: Job<'a>, kernels: &'a [&'a str]) -> Option<Job<'a>> {
+    let WithoutPanics { ptx, parts, calls } = job.without_panics?;
+    let debug = DebugLevel::None;
+    Some(Job { ptx, parts, debug, calls, entries: kernels, without_panics: None, source: None, ..job })
 }
 
 /// The ptxas that the options ask for; none if it is neither asked for nor there.
