@@ -101,6 +101,9 @@ pub fn counts_1() {
 }
 ";
 
+/// What stands before numbers of the whole module: nvdisasm's of labels, ptxas's of functions for divisions.
+const NUMBERED: [&str; 2] = ["`(.L_x_", "`($__internal_"];
+
 /// A kernel with a loop, a division, calls of the maths library, a message that is put together, and panics.
 fn kernel(number: usize) -> String {
     format!(
@@ -118,22 +121,37 @@ fn cubins(report: &Report) -> Vec<PathBuf> {
     parts.map(|output| output.path.clone()).collect()
 }
 
-/// The code of each kernel, but for where a module's constants lie: ptxas numbers them in the whole module.
+/// The code of each kernel, but for what is numbered in the whole module: labels, functions of ptxas's, where constants lie.
 fn code(listing: &str) -> BTreeMap<String, Vec<String>> {
     let mut kernels: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut kernel = String::new();
+    let (mut kernel, mut known) = (String::new(), Vec::new());
     for line in listing.lines() {
         if let Some((_, section)) = line.split_once(".section\t") {
             let name = section.split(',').next().unwrap_or_default();
             kernel = name.strip_prefix(".text.").map(str::to_string).unwrap_or_default();
+            known.clear();
         }
         let is_instruction = line.trim_start().starts_with("/*") && line.contains(';');
         if is_instruction && !kernel.is_empty() {
             let text = line.split_once("*/").map_or(line, |(_, rest)| rest).split(';').next().unwrap_or_default();
             let (before, after) = text.split_once("c[0x4][").unwrap_or((text, ""));
             let after = after.split_once(']').map_or("", |(_, after)| after);
-            kernels.entry(kernel.clone()).or_default().push(format!("{}{after}", before.trim()));
+            let text = format!("{}{after}", before.trim());
+            let text = NUMBERED.iter().fold(text, |text, before| renumbered(&text, before, &mut known));
+            kernels.entry(kernel.clone()).or_default().push(text);
         }
     }
     kernels
+}
+
+/// With another number behind `before`: that of its first use.
+fn renumbered(text: &str, before: &'static str, known: &mut Vec<String>) -> String {
+    let Some((front, rest)) = text.split_once(before) else { return text.to_string() };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let named = format!("{before}{}", &rest[..digits]);
+    let place = known.iter().position(|name| *name == named).unwrap_or_else(|| {
+        known.push(named);
+        known.len() - 1
+    });
+    format!("{front}{before}{place}{}", &rest[digits..])
 }
