@@ -9,6 +9,8 @@ pub struct Artifact {
     pub kind: Emit,
     /// None for a fatbin and a header.
     pub arch: Option<Arch>,
+    /// The number of a [`Emit::CubinParts`], from 1.
+    pub part: Option<usize>,
     /// What goes into the file: text in UTF-8, or a binary.
     pub bytes: Vec<u8>,
 }
@@ -16,7 +18,8 @@ pub struct Artifact {
 impl Artifact {
     /// The file in an output folder, for a crate `name`.
     pub fn file_name(&self, name: &str) -> String {
-        let extension = self.kind.extension();
-        self.arch.map_or(format!("{name}.{extension}"), |arch| format!("{name}.{arch}.{extension}"))
+        let arch = self.arch.map_or(String::new(), |arch| format!("{arch}."));
+        let part = self.part.map_or(String::new(), |part| format!("{part}."));
+        format!("{name}.{arch}{part}{}", self.kind.extension())
     }
 }

@@ -62,7 +62,7 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine, arch: Arch) -> Result<
 
 /// The IR that was asked for.
 pub fn artifacts(options: &Options, module: &Module<'_>, arch: Arch) -> Vec<Artifact> {
-    let artifact = |kind, bytes| Artifact { kind, arch: Some(arch), bytes };
+    let artifact = |kind, bytes| Artifact { kind, arch: Some(arch), part: None, bytes };
     let mut artifacts = Vec::new();
     if options.emit.contains(&Emit::LlvmIr) {
         artifacts.push(artifact(Emit::LlvmIr, module.print_to_string().to_bytes().to_vec()));

@@ -238,6 +238,11 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+/// A symbol as LLVM writes it: names in PTX have no dots (`NVPTXAssignValidGlobalNames.cpp`).
+pub fn symbol(name: &str) -> String {
+    name.replace(['.', '@'], "_$_")
+}
+
 /// Whether names have such characters (PTX ISA, "Syntax: Identifiers").
 fn is_symbol(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$')

@@ -22,6 +22,10 @@ pub enum Emit {
     Ptx,
     /// Machine code by ptxas, a file an arch.
     Cubin,
+    /// The same for an image, which may have it in several files an arch: kernels that have nothing in common with those of
+    /// the others, so that after a change ptxas compiles few of them. Build scripts ask for it.
+    #[value(skip)]
+    CubinParts,
     /// One file with the cubins of all archs and the PTX of the highest.
     Fatbin,
     /// Optimised LLVM IR as text, a file an arch.
@@ -37,7 +41,7 @@ impl Emit {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Ptx => "ptx",
-            Self::Cubin => "cubin",
+            Self::Cubin | Self::CubinParts => "cubin",
             Self::Fatbin => "fatbin",
             Self::LlvmIr => "ll",
             Self::LlvmBc => "bc",

@@ -36,7 +36,8 @@ pub enum Linking {
     AtLoad,
 }
 
-/// The code for one architecture.
+/// The code for one architecture. Several of one architecture are parts of a program: their cubins have its kernels between
+/// them, so that few of them are made again after a change. Each has the PTX of the whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Object {
     /// The architecture, such as `sm_90` or `sm_90a`.
@@ -160,9 +161,11 @@ impl Image {
     ///   (`cuModuleLoadDataEx`) believes what it says of itself. [`Object::ptx`] must be PTX for its arch, or empty
     ///   where the cubin is what is loaded; errors in it are the driver's to find.
     /// - `linking` must say what the objects lack.
-    /// - Every object must have every kernel of `kernels` as an entry of that [`name`](KernelRecord::name), with the
-    ///   parameters whose layout the [`abi_hash`](KernelRecord::abi_hash) stands for. It must be sound to launch it
-    ///   with any arguments of those types and with any grid, unless the Rust function of that name is `unsafe`.
+    /// - Every object, or those of one arch between them, must have every kernel of `kernels` as an entry of that
+    ///   [`name`](KernelRecord::name), with the parameters whose layout the [`abi_hash`](KernelRecord::abi_hash) stands
+    ///   for. It must be sound to launch it with any arguments of those types and with any grid, unless the Rust function
+    ///   of that name is `unsafe`.
+    /// - Where several objects of one arch name the same static, it must do no harm that each has its own.
     pub const unsafe fn new(
         name: &'static str,
         linking: Linking,
@@ -192,7 +195,7 @@ impl Image {
         self.linking
     }
 
-    /// The code for each architecture.
+    /// The code for each architecture; several objects of one are parts of a program.
     pub const fn objects(&self) -> &'static [Object] {
         self.objects
     }
@@ -214,6 +217,11 @@ impl Image {
             return None;
         }
         self.best(&|_, arch| arch.ptx_compiles_on(device)).map(|object| (object, Code::Ptx(object.ptx)))
+    }
+
+    /// The cubins for the arch of an object, which are parts of a program if there are several.
+    pub(crate) fn cubins(&self, arch: &str) -> impl Iterator<Item = &'static [u8]> {
+        self.objects.iter().filter(move |object| object.arch == arch).filter_map(|object| object.cubin)
     }
 
     /// What to link for such a device: cubins only if they are relocatable.
@@ -311,6 +319,16 @@ mod tests {
         assert_eq!(Arch::parse("sm_100f"), Some(Arch { major: 10, minor: 0, feature: Some('f') }));
         assert_eq!(Arch::parse("gfx90a"), None);
         assert_eq!(Arch::parse("sm_"), None);
+    }
+
+    #[test]
+    fn the_cubins_of_an_arch_are_parts() {
+        static OBJECTS: [Object; 4] =
+            [object("sm_80", true), object("sm_90", true), object("sm_90", true), object("sm_75", false)];
+        let image = image(Linking::None, &OBJECTS);
+        let count = |arch| image.cubins(arch).count();
+        assert_eq!([count("sm_80"), count("sm_90"), count("sm_75")], [1, 2, 0]);
+        assert_eq!(pick(&OBJECTS, (9, 0)), Some(("sm_90", true)));
     }
 
     #[test]

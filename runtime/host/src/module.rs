@@ -1,7 +1,7 @@
 //! Loaded device code: finds kernels, checks that host and device agree on them.
 
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -31,14 +31,20 @@ pub struct Module {
     object: String,
     /// The arch that the code was compiled for; none where the driver or a linker compiled it again.
     arch: Option<&'static str>,
-    /// If there is recursion in it.
-    stack: Option<Told>,
-    // Before `loaded`: functions are of no use without their module.
+    // Before `parts`: functions are of no use without their module.
     kernels: Mutex<HashMap<&'static str, Arc<Kernel>>>,
     checked: Checked,
-    loaded: Loaded,
-    // After `loaded`, whose kernels may write it until they are gone.
+    /// One at least.
+    parts: Vec<Part>,
+    // After `parts`, whose kernels may write it until they are gone.
     panics: Option<Arc<PanicRecord>>,
+}
+
+/// What the driver has as a module: all of the code, or some of its kernels with what they need.
+struct Part {
+    loaded: Loaded,
+    /// If there is recursion in it.
+    stack: Option<Told>,
 }
 
 /// The resources that a kernel uses on its device, as the driver reports them.
@@ -60,6 +66,8 @@ pub struct Attributes {
 pub(crate) struct Kernel {
     function: CUfunction,
     name: &'static str,
+    /// Which part of its module has it.
+    part: usize,
     attributes: Attributes,
     limits: Limits,
     /// None if the driver knows it.
@@ -133,12 +141,26 @@ unsafe impl Send for Loaded {}
 unsafe impl Sync for Loaded {}
 
 impl Loaded {
-    fn function(&self, name: &str) -> Result<CUfunction> {
-        let doing = || format!("looking for kernel `{name}` in the loaded code");
-        self.context.bind_to_thread().doing(doing)?;
-        let symbol = CString::new(name).map_err(|_| DriverError(CUresult::CUDA_ERROR_NOT_FOUND)).doing(doing)?;
+    /// The kernel with this name, if it is there; the context must be current.
+    fn function(&self, name: &CStr) -> Result<Option<CUfunction>, DriverError> {
         // SAFETY: the module is loaded, and its context current.
-        unsafe { result::module::get_function(self.module, symbol) }.doing(doing)
+        found(unsafe { result::module::get_function(self.module, name.to_owned()) })
+    }
+
+    /// Where the symbol lies and how many bytes it has, if it is there; the context must be current.
+    fn symbol(&self, name: &CStr) -> Result<Option<(CUdeviceptr, usize)>, DriverError> {
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded, its context current, and the places are our own.
+        let result = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, self.module, name.as_ptr()) };
+        found(result.result().map(|()| (address, bytes)))
+    }
+}
+
+/// None where the driver knows nothing of that name.
+fn found<T>(result: Result<T, DriverError>) -> Result<Option<T>, DriverError> {
+    match result {
+        Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => Ok(None),
+        result => result.map(Some),
     }
 }
 
@@ -169,13 +191,16 @@ impl Module {
         }
         let (object, code) =
             image.pick(device.capability()).ok_or_else(|| image.nothing_for(device.name(), device.arch()))?;
-        let description = match code {
-            Code::Cubin(_) => format!("`{}` (cubin for {})", image.name(), object.arch),
-            Code::Ptx(_) => format!("`{}` (PTX for {}, compiled by the driver)", image.name(), object.arch),
+        let is_ptx = matches!(code, Code::Ptx(_));
+        let codes = if is_ptx { vec![code] } else { image.cubins(object.arch).map(Code::Cubin).collect() };
+        let description = match codes.len() {
+            _ if is_ptx => format!("`{}` (PTX for {}, compiled by the driver)", image.name(), object.arch),
+            1 => format!("`{}` (cubin for {})", image.name(), object.arch),
+            count => format!("`{}` ({count} cubins for {})", image.name(), object.arch),
         };
-        let arch = matches!(code, Code::Cubin(_)).then_some(object.arch);
+        let arch = (!is_ptx).then_some(object.arch);
         // SAFETY: whoever made the image promised that its code is whole and has the kernels that it names.
-        unsafe { Self::load_code(device, vec![*image], &code, arch, jit, description, object.ptx_path) }
+        unsafe { Self::load_code(device, vec![*image], &codes, arch, jit, description, object.ptx_path) }
     }
 
     /// Loads the cubin that a linker made.
@@ -189,15 +214,15 @@ impl Module {
         description: String,
     ) -> Result<Self> {
         // SAFETY: the caller's promise.
-        unsafe { Self::load_code(device, images, &Code::Cubin(cubin), None, Jit::Optimised, description, "") }
+        unsafe { Self::load_code(device, images, &[Code::Cubin(cubin)], None, Jit::Optimised, description, "") }
     }
 
     /// # Safety
-    /// A cubin must be whole, and the code must have the kernels of `images` as they say.
+    /// Cubins must be whole, and the codes must have the kernels of `images` between them as they say.
     unsafe fn load_code(
         device: &Device,
         images: Vec<Image>,
-        code: &Code<'_>,
+        codes: &[Code<'_>],
         arch: Option<&'static str>,
         jit: Jit,
         object: String,
@@ -205,17 +230,23 @@ impl Module {
     ) -> Result<Self> {
         let context = device.context();
         context.bind_to_thread().doing(|| format!("loading {object}"))?;
-        // SAFETY: the context is current; the rest is the caller's promise.
-        let module = unsafe { driver::load(code, jit) }
-            .map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
-        let loaded = Loaded { module, context: context.clone() };
-        let panics = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
+        let (mut parts, mut panics) = (Vec::new(), None);
+        for code in codes {
+            // SAFETY: the context is current; the rest is the caller's promise.
+            let module = unsafe { driver::load(code, jit) }
+                .map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
+            let loaded = Loaded { module, context: context.clone() };
+            // The context's, for all parts the same.
+            let record = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
+            panics = record.or(panics);
+            let stack = Told::of(module).doing(|| format!("asking {object} about its stack"))?;
+            parts.push(Part { loaded, stack });
+        }
         if let Some(record) = &panics {
             device.keep_panics(record);
         }
-        let stack = Told::of(module).doing(|| format!("asking {object} about its stack"))?;
         let (device, kernels, checked) = (device.clone(), Mutex::default(), Checked::default());
-        Ok(Self { device, images, object, arch, stack, kernels, checked, loaded, panics })
+        Ok(Self { device, images, object, arch, kernels, checked, parts, panics })
     }
 
     /// The device that the module is loaded on.
@@ -237,22 +268,35 @@ impl Module {
     /// A kernel that Rust knows nothing about, such as one in CUDA C++ that was linked in: for
     /// `cudarc::driver::result::launch_kernel`, which checks nothing. It is valid as long as the module lives.
     pub fn function(&self, name: &str) -> Result<CUfunction> {
-        self.loaded.function(name)
+        Ok(self.part_with(name)?.1)
+    }
+
+    /// The part that has a kernel, and the kernel.
+    fn part_with(&self, name: &str) -> Result<(usize, CUfunction)> {
+        let doing = || format!("looking for kernel `{name}` in the loaded code");
+        self.device.context().bind_to_thread().doing(doing)?;
+        let missing = || DriverError(CUresult::CUDA_ERROR_NOT_FOUND);
+        let symbol = CString::new(name).map_err(|_| missing()).doing(doing)?;
+        for (number, part) in self.parts.iter().enumerate() {
+            if let Some(function) = part.loaded.function(&symbol).doing(doing)? {
+                return Ok((number, function));
+            }
+        }
+        Err(missing()).doing(doing)
     }
 
     /// Where a symbol of the code lies and how many bytes it has; none if there is no such symbol.
     pub(crate) fn symbol(&self, name: &str) -> Result<Option<(CUdeviceptr, usize)>> {
         let doing = || format!("looking for `{name}` in the loaded code");
-        self.loaded.context.bind_to_thread().doing(doing)?;
+        self.device.context().bind_to_thread().doing(doing)?;
         let symbol = CString::new(name).map_err(|_| DriverError(CUresult::CUDA_ERROR_NOT_FOUND)).doing(doing)?;
-        let (mut address, mut bytes) = (0, 0);
-        // SAFETY: the module is loaded, its context current, and the places are our own.
-        let found = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, self.loaded.module, symbol.as_ptr()) };
-        match found.result() {
-            Ok(()) => Ok(Some((address, bytes))),
-            Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => Ok(None),
-            Err(error) => Err(error).doing(doing),
+        // One part alone has what kernels can write or the host can look for.
+        for part in &self.parts {
+            if let Some(place) = part.loaded.symbol(&symbol).doing(doing)? {
+                return Ok(Some(place));
+            }
         }
+        Ok(None)
     }
 
     /// The names of the images that it was made of.
@@ -295,13 +339,14 @@ impl Module {
     /// Gives threads the stack that the kernel needs. The context must be current.
     pub(crate) fn prepare_stack(&self, kernel: &Kernel) -> Result<()> {
         let Some(need) = kernel.stack else { return Ok(()) };
-        let need = need.or_estimated(kernel.local_bytes(), self.stack.as_ref());
-        stack::prepare(&self.device, kernel.name, need, self.stack.as_ref())
+        let told = self.parts[kernel.part].stack.as_ref();
+        stack::prepare(&self.device, kernel.name, need.or_estimated(kernel.local_bytes(), told), told)
     }
 
     /// Tells code that has no record where its stack ends. The context must be current.
     pub(crate) fn prepare_stack_as_it_is(&self, kernel: &str) -> Result<()> {
-        stack::prepare(&self.device, kernel, stack::Need::default(), self.stack.as_ref())
+        let mut parts = self.parts.iter();
+        parts.try_for_each(|part| stack::prepare(&self.device, kernel, stack::Need::default(), part.stack.as_ref()))
     }
 
     /// The kernel that `host` describes, if the device's signature is the same.
@@ -359,10 +404,12 @@ impl Module {
             return Ok(kernel.clone());
         }
         let record = self.record(name)?;
+        let (part, function) = self.part_with(name)?;
         // The driver's compiler and linkers count like ptxas, but say nothing about recursion.
-        let unknown = self.stack.is_some() || self.images.iter().any(|image| image.linking() != Linking::None);
+        let unknown =
+            self.parts[part].stack.is_some() || self.images.iter().any(|image| image.linking() != Linking::None);
         let need = stack::Need::of(record, self.arch, unknown);
-        let kernel = Arc::new(Kernel::find(name, &self.loaded, *self.device.limits(), need)?);
+        let kernel = Arc::new(Kernel::of(name, part, function, *self.device.limits(), need)?);
         kernels.insert(name, kernel.clone());
         Ok(kernel)
     }
@@ -375,9 +422,15 @@ impl fmt::Debug for Module {
 }
 
 impl Kernel {
-    fn find(name: &'static str, loaded: &Loaded, limits: Limits, stack: Option<stack::Need>) -> Result<Self> {
+    /// The context must be current.
+    fn of(
+        name: &'static str,
+        part: usize,
+        function: CUfunction,
+        limits: Limits,
+        stack: Option<stack::Need>,
+    ) -> Result<Self> {
         let doing = || format!("looking for kernel `{name}` in the loaded code");
-        let function = loaded.function(name)?;
         let read = |attribute| -> Result<u32> {
             // SAFETY: a function of the current context.
             let value = unsafe { result::function::get_function_attribute(function, attribute) }.doing(doing)?;
@@ -392,7 +445,7 @@ impl Kernel {
         };
         let allowed = read(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
         let (allowed_shared, suggested, large_clusters) = (AtomicU32::new(allowed), OnceLock::new(), OnceLock::new());
-        Ok(Self { function, name, attributes, limits, stack, allowed_shared, suggested, large_clusters })
+        Ok(Self { function, name, part, attributes, limits, stack, allowed_shared, suggested, large_clusters })
     }
 
     pub(crate) fn function(&self) -> CUfunction {

@@ -38,6 +38,8 @@ fn main() {
     children.after_panic(AfterPanic::Exit).build();
     let surviving = Builder::new().kernels("../../kernels/memory").profile("release").name("memory_exit");
     surviving.after_panic(AfterPanic::Exit).build();
+    let cubins = Builder::new().kernels("../../kernels/cubins").profile("release").name("cubins");
+    cubins.after_panic(AfterPanic::Exit).build();
     crates::build();
     panics::build();
     for (profile, name) in [("dev", "stack_debug"), ("release", "stack_release")] {

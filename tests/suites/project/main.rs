@@ -10,6 +10,7 @@ mod cargo_ptx;
 mod check;
 mod command;
 mod compiler;
+mod cubins;
 mod debug;
 mod demo;
 mod messages;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
             command::trials(),
             plain_cargo::trials(),
             compiler::trials(),
+            cubins::trials(),
             messages::trials(),
             debug::trials(),
             tests::trials(),

@@ -1,7 +1,9 @@
 //! `cargo xtask bench build`: how long the device build of the benchmark's kernels takes, as ratios to nvcc on their twins.
 //!
 //! Both make a cubin for one arch, in turn. Neither finds what ptxas made before: the cache of this build is empty each
-//! time, but for the kernels that LLVM has optimised where one of them is changed. They are compiled in a folder of their own.
+//! time, but for the kernels that LLVM has optimised where one of them is changed. Builds for an image, and those where nobody
+//! asks for a cubin, have ptxas work on parts, of which it finds those that have not changed. All are compiled in a folder of
+//! their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,24 @@ const COLD_ROUNDS: usize = 2;
 
 /// The file with the kernel that is changed, and the line of it.
 const CHANGED: (&str, &str) = ("src/streams.rs", "*y += a * x[i.get()];");
+
+/// What is asked of the device build.
+#[derive(Clone, Copy)]
+enum Form {
+    /// One cubin.
+    Cubin,
+    /// What ptxas says, of parts of the program.
+    Parts,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cubin => "cubin",
+            Self::Parts => "parts",
+        }
+    }
+}
 
 /// Seconds on the clock, and of all cores together.
 #[derive(Clone, Copy, Debug)]
@@ -45,12 +65,17 @@ pub fn run() -> Result<ExitCode> {
         cold = cold.least(bench.cold()?);
     }
     let (mut kernels, mut touched, mut unchanged) = (bench.kernels()?, bench.touched(0)?, bench.unchanged()?);
+    // Once for the crates below.
+    bench.parts()?;
+    let (mut parts, mut touched_part) = (bench.parts()?, bench.touched_part(0)?);
     // Once for what is kept of it.
     bench.incremental(0)?;
     let mut incremental = bench.incremental(1)?;
     for round in 1..ROUNDS {
         twins = twins.least(bench.nvcc()?);
         kernels = kernels.least(bench.kernels()?);
+        parts = parts.least(bench.parts()?);
+        touched_part = touched_part.least(bench.touched_part(round)?);
         touched = touched.least(bench.touched(round)?);
         unchanged = unchanged.least(bench.unchanged()?);
         incremental = incremental.least(bench.incremental(round + 1)?);
@@ -60,10 +85,12 @@ pub fn run() -> Result<ExitCode> {
         ("everything, sysroot ready", cold, Some(1.0)),
         ("the kernels' crate, those below it ready", kernels, Some(1.0)),
         ("after a change to one kernel", touched, Some(0.5)),
-        ("the same with CARGO_INCREMENTAL=1", incremental, None),
+        ("the kernels' crate, ptxas on parts", parts, Some(1.0)),
+        ("after a change to one kernel, ptxas on its part", touched_part, Some(0.5)),
+        ("a change and one cubin, CARGO_INCREMENTAL=1", incremental, None),
         ("after a change that leaves the PTX as it was", unchanged, None),
     ];
-    println!("\n{:46} {:>8} {:>8} {:>9} {:>9}   target", ARCH, "wall, s", "CPU, s", "wall, ×", "CPU, ×");
+    println!("\n{:48} {:>8} {:>8} {:>9} {:>9}   target", ARCH, "wall, s", "CPU, s", "wall, ×", "CPU, ×");
     let mut holds = true;
     for (what, time, target) in rows {
         let ratio = time.wall / twins.wall;
@@ -72,7 +99,7 @@ pub fn run() -> Result<ExitCode> {
             holds &= held;
             format!("at most {target} ×{}", if held { "" } else { " MISSED" })
         });
-        println!("{what:46} {:8.2} {:8.2} {ratio:9.2} {:9.2}   {verdict}", time.wall, time.cpu, time.cpu / twins.cpu,);
+        println!("{what:48} {:8.2} {:8.2} {ratio:9.2} {:9.2}   {verdict}", time.wall, time.cpu, time.cpu / twins.cpu,);
     }
     println!("\n{}", bench.timings()?);
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -113,6 +140,11 @@ impl Build {
         Ok(Self { scratch, cargo_ptx, nvcc: nvcc.path.clone(), source })
     }
 
+    /// A folder of a form's own.
+    fn of(&self, form: Form, name: &str) -> PathBuf {
+        self.path(&format!("{name}-{}", form.name()))
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
@@ -125,28 +157,43 @@ impl Build {
 
     /// With all crates that the kernels need, which are those of the macros, too.
     fn cold(&self) -> Result<Time> {
-        remove(&self.path("target"))?;
-        self.forget_groups()?;
-        self.build(&self.source)
+        remove(&self.of(Form::Cubin, "target"))?;
+        self.forget_groups(Form::Cubin)?;
+        self.build(Form::Cubin, &self.source)
     }
 
     /// The kernels' own crate.
     fn kernels(&self) -> Result<Time> {
+        self.whole(Form::Cubin)
+    }
+
+    /// The same, and nobody asks for one cubin.
+    fn parts(&self) -> Result<Time> {
+        self.whole(Form::Parts)
+    }
+
+    fn whole(&self, form: Form) -> Result<Time> {
         // Whitespace is a change to cargo alone.
-        self.build(&format!("{}\n", self.source))?;
-        self.forget_groups()?;
-        self.build(&self.source)
+        self.build(form, &format!("{}\n", self.source))?;
+        self.forget_groups(form)?;
+        self.build(form, &self.source)
     }
 
     fn touched(&self, round: usize) -> Result<Time> {
-        self.build(&self.changed(round))
+        self.build(Form::Cubin, &self.changed(round))
+    }
+
+    /// What ptxas made of the other parts is there.
+    fn touched_part(&self, round: usize) -> Result<Time> {
+        fs::write(self.path("kernels").join(CHANGED.0), self.changed(round))?;
+        timed(&mut self.command(Form::Parts, &self.of(Form::Parts, "target"))?)
     }
 
     /// rustc compiles again only what has changed.
     fn incremental(&self, round: usize) -> Result<Time> {
-        self.write(&self.changed(round))?;
+        self.write(Form::Cubin, &self.changed(round))?;
         let target = self.path("incremental");
-        timed(self.command(&target)?.env("CARGO_INCREMENTAL", "1"))
+        timed(self.command(Form::Cubin, &target)?.env("CARGO_INCREMENTAL", "1"))
     }
 
     fn changed(&self, round: usize) -> String {
@@ -154,31 +201,31 @@ impl Build {
     }
 
     /// Has all kernels optimised the next time.
-    fn forget_groups(&self) -> Result<()> {
-        remove(&self.path("cache").join(cache::GROUPS))
+    fn forget_groups(&self, form: Form) -> Result<()> {
+        remove(&self.of(form, "cache").join(cache::GROUPS))
     }
 
     /// What ptxas made before is there.
     fn unchanged(&self) -> Result<Time> {
-        self.build(&self.source)?;
+        self.build(Form::Cubin, &self.source)?;
         fs::write(self.path("kernels").join(CHANGED.0), format!("{}\n// A comment.\n", self.source))?;
-        timed(&mut self.command(&self.path("target"))?)
+        timed(&mut self.command(Form::Cubin, &self.of(Form::Cubin, "target"))?)
     }
 
     /// With nothing that ptxas made before.
-    fn build(&self, source: &str) -> Result<Time> {
-        self.write(source)?;
-        timed(&mut self.command(&self.path("target"))?)
+    fn build(&self, form: Form, source: &str) -> Result<Time> {
+        self.write(form, source)?;
+        timed(&mut self.command(form, &self.of(form, "target"))?)
     }
 
     /// The changed source, and an empty cache.
-    fn write(&self, source: &str) -> Result<()> {
-        remove(&self.path("cache").join(cache::PTXAS))?;
+    fn write(&self, form: Form, source: &str) -> Result<()> {
+        remove(&self.of(form, "cache").join(cache::PTXAS))?;
         Ok(fs::write(self.path("kernels").join(CHANGED.0), source)?)
     }
 
-    fn command(&self, target: &Path) -> Result<Command> {
-        let cache = self.path("cache");
+    fn command(&self, form: Form, target: &Path) -> Result<Command> {
+        let cache = self.of(form, "cache");
         fs::create_dir_all(&cache)?;
         // The user's, but for what is made of kernels.
         for entry in fs::read_dir(cache::root().map_err(|failure| anyhow::anyhow!("{failure}"))?)? {
@@ -189,8 +236,12 @@ impl Build {
             }
         }
         let mut command = Command::new(&self.cargo_ptx);
-        command.args(["ptx", "build", "--quiet", "--release", "--emit", "cubin", "--arch", ARCH, "--out"]);
-        command.arg(self.path("out")).args(["--target-dir".as_ref(), target.as_os_str()]);
+        let emit = match form {
+            Form::Cubin => "ptx,cubin",
+            Form::Parts => "ptx",
+        };
+        command.args(["ptx", "build", "--quiet", "--release", "--emit", emit, "--arch", ARCH, "--out"]);
+        command.arg(self.of(form, "out")).args(["--target-dir".as_ref(), target.as_os_str()]);
         command.env(cache::CACHE_VARIABLE, cache).env("CARGO_INCREMENTAL", "0").current_dir(self.path("kernels"));
         command.stdout(Stdio::null());
         Ok(command)
@@ -198,8 +249,14 @@ impl Build {
 
     /// Where the time goes after a change.
     fn timings(&self) -> Result<String> {
-        fs::write(self.path("kernels").join(CHANGED.0), self.source.replacen("+= a", "+= 2.0 * a", 1))?;
-        let text = shell::output(self.command(&self.path("target"))?.arg("--timings").stdout(Stdio::piped()))?;
+        let mut text = String::new();
+        // Once before, because ptxas is asked in another way where its kernels are timed.
+        for added in ["a", "2.0 * a"] {
+            let source = self.source.replacen("+= a", &format!("+= {added}"), 1);
+            fs::write(self.path("kernels").join(CHANGED.0), source)?;
+            let mut command = self.command(Form::Parts, &self.of(Form::Parts, "target"))?;
+            text = shell::output(command.arg("--timings").stdout(Stdio::piped()))?;
+        }
         let table = text.split("\nstage ").nth(1).context("no table of stages")?;
         Ok(format!("stage {}", table.split("\n\n/").next().unwrap_or(table)))
     }

@@ -105,7 +105,7 @@ impl Linker {
         let new = read.into_iter().filter(|path| report.linked.iter().all(|known| known.path != *path));
         let new: Vec<_> = new.map(LinkedFile::of).collect();
         report.linked.extend(new);
-        Ok(Artifact { kind: Emit::Cubin, arch: Some(job.arch), bytes: linked.cubin })
+        Ok(Artifact { kind: Emit::Cubin, arch: Some(job.arch), part: None, bytes: linked.cubin })
     }
 
     /// The input as nvlink reads it; none if it has nothing for the arch. Headers that were read are added to `read`.

@@ -24,20 +24,23 @@ use crate::ptx_text::{self, Kind};
 
 /// A group's text by its parts.
 #[derive(Default)]
-struct Parts<'a> {
+pub struct Parts<'a> {
     /// Up to `.address_size`.
-    head: String,
+    pub head: String,
     /// LLVM's comment on the first function, which it writes above all that follows.
     begin: String,
     /// LLVM's comments that are above all that follows, on statics that became a function's.
     remarks: String,
-    declarations: Vec<&'a str>,
-    statics: Vec<&'a str>,
+    /// Of functions.
+    pub declarations: Vec<&'a str>,
+    /// Statements.
+    pub statics: Vec<&'a str>,
     functions: &'a str,
 }
 
 impl<'a> Parts<'a> {
-    fn of(text: &'a str) -> Self {
+    /// By what LLVM writes.
+    pub fn of(text: &'a str) -> Self {
         let first = ptx_text::definitions(text).next().map_or(text.len(), |definition| {
             // It is a part of the text.
             definition.text.as_ptr().addr() - text.as_ptr().addr()
@@ -69,7 +72,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The functions one by one, and what stands behind them.
-    fn functions(&self) -> (Vec<order::Function<'a>>, &'a str) {
+    pub fn functions(&self) -> (Vec<order::Function<'a>>, &'a str) {
         let mut functions = Vec::new();
         let mut start = 0;
         for definition in ptx_text::definitions(self.functions) {

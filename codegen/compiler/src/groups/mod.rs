@@ -12,6 +12,7 @@
 //! only one, and what the stages make of it depends on that bitcode alone: neither on the groups beside it nor on cores. That
 //! is why it can be kept for the next time, too.
 
+mod cut;
 mod join;
 mod order;
 mod split;
@@ -81,6 +82,12 @@ pub fn text(
     let texts: Vec<_> = texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
     let order: Vec<String> = llvm::functions(program).map(|function| name_of(function.as_global_value())).collect();
     Ok(join::texts(&texts, &order))
+}
+
+/// The module's finished text in parts that have nothing in common but copies, for ptxas; none if it stays whole.
+pub fn cut(module: &Module<'_>, text: &str) -> Vec<String> {
+    let of_host = [ptx_abi::panic::SYMBOL, ptx_abi::panic::DRAFT_SYMBOL, ptx_abi::stack::SYMBOL];
+    cut::texts(text, &split::copies(module, &of_host))
 }
 
 /// What `work` makes of each group, in their order.

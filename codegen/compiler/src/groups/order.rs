@@ -81,7 +81,7 @@ fn behind_uses<'a>(names: Vec<&'a str>, uses: &HashMap<&'a str, Vec<&'a str>>) -
 }
 
 /// The name that a statement gives to a static: `text` of `.global .align 1 .b8 text[2] = {97, 0};`.
-fn name(statement: &str) -> &str {
+pub fn name(statement: &str) -> &str {
     let front = statement.split(['=', ';']).next().unwrap_or_default();
     let words =
         ptx_text::words(front).filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || "_$%".contains(c)));

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::hash;
 use crate::llvm::{self, AnyValue, FunctionValue, GlobalValue, Linkage, Module, Use};
+use crate::ptx_text;
 
 /// Every so many kernels a group begins, on average.
 const KERNELS_OF_A_GROUP: u64 = 4;
@@ -118,6 +119,23 @@ fn copied<'ctx>(module: &Module<'ctx>, statics: Statics) -> HashSet<GlobalValue<
         }
     }
     copied
+}
+
+/// The names, as PTX has them, of statics of which every part of the text can have a copy: constants whose addresses nobody
+/// asks for, and what `of_host` names, which the host writes in each module that it loads.
+pub fn copies(module: &Module<'_>, of_host: &[&str]) -> HashSet<String> {
+    let is_copied = |global: &GlobalValue<'_>| {
+        let is_constant = is_local(global.get_linkage()) && global.is_constant() && global.has_unnamed_addr();
+        is_constant && !global.is_externally_initialized() || of_host.contains(&&*name_of_global(*global))
+    };
+    let (copied, other): (Vec<_>, Vec<_>) = llvm::globals(module).partition(is_copied);
+    let mut names: HashSet<String> =
+        copied.into_iter().map(|global| ptx_text::symbol(&name_of_global(global))).collect();
+    // LLVM gives one of two that would be called alike another name.
+    for name in other.into_iter().map(name_of_global).chain(llvm::functions(module).map(name_of)) {
+        names.remove(&ptx_text::symbol(&name));
+    }
+    names
 }
 
 /// What is together: of each name another one, up to that of the whole.

@@ -31,7 +31,7 @@ pub fn artifact(options: &Options, interface: &Interface<'_>) -> Result<Option<A
         return Ok(None);
     }
     let bytes = write(&options.name, interface)?.into_bytes();
-    Ok(Some(Artifact { kind: Emit::Header, arch: None, bytes }))
+    Ok(Some(Artifact { kind: Emit::Header, arch: None, part: None, bytes }))
 }
 
 /// The header of everything that the crate `name` exports.

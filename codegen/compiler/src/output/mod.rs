@@ -12,14 +12,19 @@ use crate::scratch;
 /// Writes what was asked for, all or nothing: the PTX of the first arch to the output that rustc named, and everything to the
 /// output folder if there is one; the report goes there last.
 pub fn write(options: &Options, mut artifacts: Vec<Artifact>, report: &mut Report) -> Result<()> {
-    artifacts.sort_by_key(|artifact| (artifact.arch, artifact.kind));
+    artifacts.sort_by_key(|artifact| (artifact.arch, artifact.kind, artifact.part));
     if options.emit.contains(&Emit::Fatbin) {
         let bytes = fatbin::pack(options, &artifacts)?;
-        artifacts.push(Artifact { kind: Emit::Fatbin, arch: None, bytes });
+        artifacts.push(Artifact { kind: Emit::Fatbin, arch: None, part: None, bytes });
     }
     // Where the cubin is linked, the PTX is only a part.
     let linked = options.linking() == Linking::AtBuild;
-    let kept = |kind| kind == Emit::Ptx || kind == Emit::Cubin && linked || options.emit.contains(&kind);
+    let for_image = options.emit.contains(&Emit::CubinParts);
+    let kept = |kind| match kind {
+        Emit::Ptx => true,
+        Emit::Cubin => linked || for_image || options.emit.contains(&kind),
+        _ => options.emit.contains(&kind),
+    };
     artifacts.retain(|artifact| kept(artifact.kind));
     publish(options, &artifacts, report)
 }

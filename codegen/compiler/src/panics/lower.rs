@@ -358,6 +358,7 @@ impl<'ctx> Writer<'_, 'ctx> {
         global.set_initializer(&pair);
         global.set_constant(true);
         global.set_linkage(Linkage::Private);
+        global.set_unnamed_addr(true);
         global.set_alignment(8);
         self.places.insert(key, global.as_pointer_value());
         global.as_pointer_value()

@@ -47,6 +47,7 @@ fn location<'ctx>(context: &'ctx Context, module: &Module<'ctx>, place: Option<S
         global.set_initializer(&value);
         global.set_constant(true);
         global.set_linkage(Linkage::Private);
+        global.set_unnamed_addr(true);
         global.set_alignment(align);
         global.as_pointer_value()
     };

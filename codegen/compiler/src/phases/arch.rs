@@ -34,7 +34,7 @@ use crate::products;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
 use crate::remainders;
 use crate::report::Report;
-use crate::request::{AfterPanic, DebugLevel, Emit, Linking, OptLevel};
+use crate::request::{AfterPanic, DebugLevel, Emit, Linking, OptLevel, Options};
 use crate::settled::{self, Shapes};
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
@@ -56,6 +56,8 @@ pub struct ForArch<'a, 'ctx> {
 pub struct Emitted<'ctx> {
     /// The text with its debug information, as it goes to ptxas and to the output.
     pub ptx: String,
+    /// The same in parts, if ptxas is to work on them one by one.
+    parts: Vec<String>,
     /// What the PTX was made from, for ptxas's messages.
     source: Option<Traceable<'ctx>>,
     imports: Imports,
@@ -219,8 +221,16 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let text = prepared.rewrite(text, table, *version)?;
     let text = time!(workarounds::rewrite(&text, *arch));
     let ptx = time!(products::rewrite(&text, options.opt_level));
+    let parts = if traced && may_cut(options, *debug) { time!(groups::cut(module, &ptx)) } else { Vec::new() };
     let source = copy.map(|module| Traceable { module, machine: Rc::clone(machine), arch: *arch });
-    Ok(Emitted { ptx, source, imports, calls, without_panics, artifacts })
+    Ok(Emitted { ptx, parts, source, imports, calls, without_panics, artifacts })
+}
+
+/// Whether ptxas may work on parts of the program: where nobody asks for one file, nothing is linked, and the text has no debug
+/// information, which is about all of it.
+fn may_cut(options: &Options, debug: DebugLevel) -> bool {
+    let is_one = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
+    options.opt_level.is_for_speed() && debug == DebugLevel::None && options.linking() == Linking::None && !is_one
 }
 
 /// LLVM's text; that of groups where it has no debug information, which is about the whole program.
@@ -244,14 +254,16 @@ fn text(target: &ForArch<'_, '_>) -> Result<String> {
 /// optimised, or linked: there ptxas does not say what a kernel needs with what it calls.
 fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<WithoutPanics>> {
     let ForArch { program, module, arch, machine, .. } = target;
-    let Program { options, context, table, .. } = program;
+    let Program { options, context, table, debug, .. } = program;
     let is_plain = options.opt_level != OptLevel::O0 && options.linking() == Linking::None;
     let is_wanted = is_plain && table.kernels.iter().any(|kernel| calls.makes_text(&kernel.name));
     let Some(module) = time!(panics::without(context, module, machine, is_wanted))? else { return Ok(None) };
     let calls = time!(stacks::read(&module));
     let text = time!(emit::emit(&module, machine, *arch))?;
     let text = time!(workarounds::rewrite(&text, *arch));
-    Ok(Some(WithoutPanics { ptx: time!(products::rewrite(&text, options.opt_level)), calls }))
+    let ptx = time!(products::rewrite(&text, options.opt_level));
+    let parts = if may_cut(options, *debug) { time!(groups::cut(&module, &ptx)) } else { Vec::new() };
+    Ok(Some(WithoutPanics { ptx, parts, calls }))
 }
 
 /// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.
@@ -286,6 +298,7 @@ fn job<'a>(program: &'a Program<'_, '_>, arch: Arch, emitted: &'a Emitted<'_>) -
     let (calls, without_panics) = (&emitted.calls, emitted.without_panics.as_ref());
     Job {
         ptx: &emitted.ptx,
+        parts: &emitted.parts,
         arch,
         debug: *debug,
         level: options.opt_level,
@@ -318,15 +331,17 @@ pub fn finish(mut assembling: Assembling<'_, '_>, parts: &Parts, report: &mut Re
     if let (Some(assembler), Some(running)) = (&parts.assembler, assembling.running.take()) {
         let job = assembling.job();
         let assembled = time!(ptxas::finish(assembling.program.options, assembler, running, job, report))?;
-        artifacts.extend(match (assembling.program.linker, assembled) {
-            (Some(linker), Some(object)) => {
-                let _nvlink = timings::begin("device_link");
-                Some(linker.link(object, job, &assembling.emitted.imports, report)?)
-            }
-            (_, assembled) => assembled,
-        });
+        for object in assembled {
+            artifacts.push(match assembling.program.linker {
+                Some(linker) => {
+                    let _nvlink = timings::begin("device_link");
+                    linker.link(object, job, &assembling.emitted.imports, report)?
+                }
+                None => object,
+            });
+        }
     }
     let bytes = assembling.emitted.ptx.into_bytes();
-    artifacts.push(Artifact { kind: Emit::Ptx, arch: Some(assembling.arch), bytes });
+    artifacts.push(Artifact { kind: Emit::Ptx, arch: Some(assembling.arch), part: None, bytes });
     Ok(artifacts)
 }

@@ -50,6 +50,11 @@ impl Complaint {
         Some(Self { level, line, text: text.trim().to_string() })
     }
 
+    /// Without a line, which is of another text than the one that is explained.
+    pub fn without_line(self) -> Self {
+        Self { line: None, ..self }
+    }
+
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.level == Level::Error

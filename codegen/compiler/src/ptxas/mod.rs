@@ -47,22 +47,24 @@ pub struct Assembler {
     splits: bool,
 }
 
-/// What came of one PTX file.
+/// What came of one PTX text.
 #[derive(Debug)]
 pub struct Assembled {
-    /// Machine code.
-    pub cubin: Vec<u8>,
+    /// Machine code; several if the text was cut.
+    pub cubins: Vec<Vec<u8>>,
     /// By kernel.
     pub resources: BTreeMap<String, Resources>,
     /// What ptxas warned of.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// One PTX file to assemble.
+/// One PTX text to assemble.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// The contents of the file that ptxas reads.
+    /// All of it.
     pub ptx: &'a str,
+    /// What is assembled apart from each other, which is all of it, too; none if ptxas is to read the whole.
+    pub parts: &'a [String],
     /// The GPU to compile for: `-arch`.
     pub arch: Arch,
     /// Decides `-g` and `-lineinfo`.
@@ -95,13 +97,23 @@ impl Job<'_> {
 pub struct WithoutPanics {
     /// As ptxas reads it, without debug information.
     pub ptx: String,
+    /// Its parts, if it was cut.
+    pub parts: Vec<String>,
     /// The calls in it.
     pub calls: stacks::Calls,
 }
 
-/// A run of ptxas that was begun; waited for, or ended before its time.
+/// Runs of ptxas that were begun; waited for, or ended before their time.
 #[derive(Debug)]
 pub struct Running {
+    /// One for each part.
+    runs: Vec<Run>,
+    /// About the program without panics.
+    without: Vec<Run>,
+}
+
+#[derive(Debug)]
+struct Run {
     started: Started,
     /// Where its result is to be kept.
     key: Option<Key>,
@@ -143,9 +155,31 @@ impl Assembler {
 
     /// Begins to assemble.
     pub fn start(&self, job: Job<'_>) -> Result<Running> {
+        let runs = self.start_parts(job)?;
+        let of_panics = of_panics(job);
+        let again = without_panics(job, &of_panics).filter(|_| !of_panics.is_empty());
+        // For a remark: that ptxas cannot say it is no failure.
+        let without = again.and_then(|again| self.start_parts(again).ok()).unwrap_or_default();
+        Ok(Running { runs, without })
+    }
+
+    fn start_parts(&self, job: Job<'_>) -> Result<Vec<Run>> {
+        if job.parts.is_empty() {
+            return Ok(vec![self.start_one(job)?]);
+        }
+        let parts = job.parts.iter().map(|part| {
+            let is_here = |entry: &&&str| part.contains(&format!(".entry {entry}("));
+            (part, job.entries.iter().filter(is_here).copied().collect::<Vec<_>>())
+        });
+        let wanted = parts.filter(|(_, entries)| job.entries.is_empty() || !entries.is_empty());
+        let runs = wanted.map(|(part, entries)| self.start_one(Job { ptx: part, entries: &entries, ..job }));
+        runs.collect()
+    }
+
+    fn start_one(&self, job: Job<'_>) -> Result<Run> {
         let key = self.key(job);
         if let Some(entry) = self.cache().zip(key).and_then(|(cache, key)| cache.get(key)) {
-            return Ok(Running { started: Started::Kept(entry), key: None });
+            return Ok(Run { started: Started::Kept(entry), key: None });
         }
         let folder = Folder::new().map_err(|e| no_scratch(&std::env::temp_dir(), &e))?;
         let (input, output) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
@@ -154,58 +188,69 @@ impl Assembler {
         command.args(self.arguments(job)).arg(&input).arg("-o").arg(&output);
         folder.confine(&mut command);
         let process = Process::start(command, folder).map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
-        Ok(Running { started: Started::Process(process), key })
+        Ok(Run { started: Started::Process(process), key })
     }
 
     /// Waits for a run; messages are errors of ours.
     pub fn finish(&self, running: Running, job: Job<'_>) -> Result<Assembled> {
-        let Ran { log, status, cubin } = self.wait(running, job)?;
-        if !status.success() {
-            return Err(self.failure(&log, status, job));
-        }
-        let cubin = cubin.map_err(|e| {
-            Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.tool.path.display()))
-                .note(log.clone())
-                .help("give the path of NVIDIA's ptxas with `--ptxas=PATH`")
-        })?;
-        let warnings = self.explain(Complaint::read(&log), job);
         let separate = job.relocatable || job.is_for_debugger();
-        let used = resources::parse(&log, if separate { Functions::Separate } else { Functions::OfKernels });
-        let resources = used.into_iter().map(|(kernel, used)| (kernel.clone(), with_calls(&kernel, used, job.calls)));
-        let mut resources: BTreeMap<String, Resources> = resources.collect();
-        self.note_formatting(&mut resources, job);
-        Ok(Assembled { cubin, resources, warnings })
-    }
-
-    /// Says which kernels make text of values, and what those would use whose panics alone do: ptxas is asked once more,
-    /// about the program without panics.
-    fn note_formatting(&self, resources: &mut BTreeMap<String, Resources>, job: Job<'_>) {
-        let Some(WithoutPanics { ptx, calls }) = job.without_panics else { return };
-        let kernels: Vec<String> = resources.keys().filter(|kernel| job.calls.makes_text(kernel)).cloned().collect();
-        let of_panics: Vec<&str> =
-            kernels.iter().map(String::as_str).filter(|kernel| !calls.makes_text(kernel)).collect();
-        let mut without = BTreeMap::new();
-        if !of_panics.is_empty() {
-            let debug = DebugLevel::None;
-            let again = Job { ptx, debug, calls, entries: &of_panics, without_panics: None, source: None, ..job };
-            // For a remark: that ptxas cannot say it is no failure.
-            let ran = self.start(again).and_then(|running| self.wait(running, again));
-            without = ran.map(|ran| resources::parse(&ran.log, Functions::OfKernels)).unwrap_or_default();
-        }
-        for kernel in &kernels {
-            let formatting = without.remove(kernel).map(|used| {
-                let Resources { registers, stack, spill_stores, spill_loads, .. } = with_calls(kernel, used, calls);
-                Formatting::Panics { registers, stack, spills: spill_stores + spill_loads > 0 }
-            });
-            if let Some(used) = resources.get_mut(kernel) {
-                let of_kernel = calls.makes_text(kernel).then_some(Formatting::Kernel);
-                used.formatting = formatting.or(of_kernel);
+        let functions = if separate { Functions::Separate } else { Functions::OfKernels };
+        let (mut cubins, mut complaints, mut resources) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for ran in self.wait(running.runs, job)? {
+            if !ran.status.success() && !job.parts.is_empty() {
+                // What ptxas says of a part, it says of the whole, by the lines of the PTX that is written.
+                let whole = Job { parts: &[], ..job };
+                return self.finish(self.start(whole)?, whole);
+            }
+            if !ran.status.success() {
+                return Err(self.failure(&ran.log, ran.status, job));
+            }
+            cubins.push(ran.cubin.map_err(|e| {
+                Diagnostic::error(Code::PtxasFailed, format!("{} wrote no cubin: {e}", self.tool.path.display()))
+                    .note(ran.log.clone())
+                    .help("give the path of NVIDIA's ptxas with `--ptxas=PATH`")
+            })?);
+            let own = Complaint::read(&ran.log).into_iter();
+            complaints.extend(own.map(|own| if job.parts.is_empty() { own } else { own.without_line() }));
+            for (kernel, used) in resources::parse(&ran.log, functions) {
+                let used = with_calls(&kernel, used, job.calls);
+                resources.insert(kernel, used);
             }
         }
+        let warnings = self.explain(complaints, job);
+        self.note_formatting(&mut resources, running.without, job);
+        Ok(Assembled { cubins, resources, warnings })
     }
 
-    fn wait(&self, running: Running, job: Job<'_>) -> Result<Ran> {
-        let process = match running.started {
+    /// Says which kernels make text of values, and what those would use whose panics alone do.
+    fn note_formatting(&self, resources: &mut BTreeMap<String, Resources>, without: Vec<Run>, job: Job<'_>) {
+        let of_panics = of_panics(job);
+        let Some(again) = without_panics(job, &of_panics) else { return };
+        let ran = self.wait(without, again).unwrap_or_default();
+        let mut without: BTreeMap<String, Used> =
+            ran.iter().flat_map(|ran| resources::parse(&ran.log, Functions::OfKernels)).collect();
+        for (kernel, used) in resources.iter_mut().filter(|(kernel, _)| job.calls.makes_text(kernel)) {
+            let formatting = without.remove(kernel).map(|used| {
+                let Resources { registers, stack, spill_stores, spill_loads, .. } =
+                    with_calls(kernel, used, again.calls);
+                Formatting::Panics { registers, stack, spills: spill_stores + spill_loads > 0 }
+            });
+            let of_kernel = again.calls.makes_text(kernel).then_some(Formatting::Kernel);
+            used.formatting = formatting.or(of_kernel);
+        }
+    }
+
+    fn wait(&self, runs: Vec<Run>, job: Job<'_>) -> Result<Vec<Ran>> {
+        let several = runs.len() > 1;
+        let named = runs.into_iter().enumerate().map(|(at, run)| {
+            let part = if several { format!(" part {}", at + 1) } else { String::new() };
+            self.wait_for_one(run, job, &part)
+        });
+        named.collect()
+    }
+
+    fn wait_for_one(&self, run: Run, job: Job<'_>, part: &str) -> Result<Ran> {
+        let process = match run.started {
             Started::Kept(Entry { log, bytes }) => {
                 return Ok(Ran { log, status: ExitStatus::default(), cubin: Ok(bytes) });
             }
@@ -213,13 +258,12 @@ impl Assembler {
         };
         let ended = process.wait().map_err(|e| self.tool.failed(format!("cannot wait for it: {e}")))?;
         let what = if job.entries.is_empty() { "" } else { " without panics" };
-        timings::beside(format!("ptxas {}{what}", job.arch), ended.start, ended.end);
+        timings::beside(format!("ptxas {}{what}{part}", job.arch), ended.start, ended.end);
         if !self.splits && job.entries.is_empty() {
             timings::kernels(resources::times(&ended.log, job.arch));
         }
         let cubin = std::fs::read(ended.folder.path().join("kernels.cubin"));
-        let (Some((cache, key)), Ok(cubin), true) = (self.cache().zip(running.key), &cubin, ended.status.success())
-        else {
+        let (Some((cache, key)), Ok(cubin), true) = (self.cache().zip(run.key), &cubin, ended.status.success()) else {
             return Ok(Ran { log: ended.log, status: ended.status, cubin });
         };
         let entry = Entry { log: ended.log, bytes: cubin.clone() };
@@ -286,10 +330,10 @@ impl Assembler {
         let traced = job.source.filter(|_| !complaints.is_empty());
         let traced = traced.and_then(|source| source.trace().ok());
         let again = traced.as_ref().and_then(|traced| {
-            let again = Job { ptx: &traced.ptx, debug: DebugLevel::None, ..job };
-            let Ran { log, .. } = self.wait(self.start(again).ok()?, again).ok()?;
+            let again = Job { ptx: &traced.ptx, parts: &[], debug: DebugLevel::None, ..job };
+            let [Ran { log, .. }] = &self.wait(self.start_parts(again).ok()?, again).ok()?[..] else { return None };
             let is_error = complaints.iter().any(Complaint::is_error);
-            let again: Vec<_> = Complaint::read(&log).into_iter().filter(|c| c.is_error() == is_error).collect();
+            let again: Vec<_> = Complaint::read(log).into_iter().filter(|c| c.is_error() == is_error).collect();
             (!again.is_empty()).then_some(again)
         });
         match (&traced, again) {
@@ -299,6 +343,20 @@ impl Assembler {
             _ => subject.explain(&complaints),
         }
     }
+}
+
+/// The kernels that make text of values in their panics alone.
+fn of_panics<'a>(job: Job<'a>) -> Vec<&'a str> {
+    let Some(WithoutPanics { calls, .. }) = job.without_panics else { return Vec::new() };
+    let kernels = job.table.kernels.iter().map(|kernel| kernel.name.as_str());
+    kernels.filter(|kernel| job.calls.makes_text(kernel) && !calls.makes_text(kernel)).collect()
+}
+
+/// These kernels of the program without panics, to ask ptxas about.
+fn without_panics<'a>(job: Job<'a>, kernels: &'a [&'a str]) -> Option<Job<'a>> {
+    let WithoutPanics { ptx, parts, calls } = job.without_panics?;
+    let debug = DebugLevel::None;
+    Some(Job { ptx, parts, debug, calls, entries: kernels, without_panics: None, source: None, ..job })
 }
 
 /// The ptxas that the options ask for; none if it is neither asked for nor there.
@@ -329,7 +387,7 @@ pub fn find(options: &Options) -> Result<Option<Assembler>> {
 }
 
 fn needs_ptxas(options: &Options) -> bool {
-    let makes_code = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
+    let makes_code = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::CubinParts | Emit::Fatbin));
     // PTX alone would not say what was asked for.
     makes_code || !options.link.is_empty() || options.caches != Caches::default()
 }
@@ -339,21 +397,21 @@ pub fn start(assembler: &Assembler, job: Job<'_>) -> Result<Running> {
     assembler.start(job)
 }
 
-/// Waits for ptxas, and notes resources and spills in the report.
+/// Waits for ptxas, and notes resources and spills in the report. The artifact is one, or several if the text was cut.
 pub fn finish(
     options: &Options,
     assembler: &Assembler,
     running: Running,
     job: Job<'_>,
     report: &mut Report,
-) -> Result<Option<Artifact>> {
+) -> Result<Vec<Artifact>> {
     let assembled = match assembler.finish(running, job) {
         Err(_) if !needs_ptxas(options) && !assembler.knows(job.arch) => {
             report.diagnostics.push(
                 Diagnostic::warning(Code::PtxasFailed, format!("PTX for {} was not checked", job.arch))
                     .note(format!("ptxas {} does not know this arch", assembler.version())),
             );
-            return Ok(None);
+            return Ok(Vec::new());
         }
         assembled => assembled?,
     };
@@ -369,7 +427,14 @@ pub fn finish(
         let resources = assembled.resources.get(&kernel.name).copied();
         kernel.resources.extend(resources.map(|resources| (job.arch.to_string(), resources)));
     }
-    Ok(Some(Artifact { kind: Emit::Cubin, arch: Some(job.arch), bytes: assembled.cubin }))
+    let artifact = |kind, part, bytes| Artifact { kind, arch: Some(job.arch), part, bytes };
+    Ok(match <[Vec<u8>; 1]>::try_from(assembled.cubins) {
+        Ok([whole]) => vec![artifact(Emit::Cubin, None, whole)],
+        Err(parts) => {
+            let parts = parts.into_iter().enumerate();
+            parts.map(|(at, part)| artifact(Emit::CubinParts, Some(at + 1), part)).collect()
+        }
+    })
 }
 
 /// What a kernel uses, with what its calls need of the stack: ptxas adds that up only where no function is called again.

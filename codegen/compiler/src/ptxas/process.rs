@@ -1,23 +1,37 @@
-//! ptxas as a process that goes on beside this one. If nobody waits for it, it is ended.
+//! ptxas as a process that goes on beside this one, as many as there are cores. If nobody waits for it, it is ended.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crate::scratch::Folder;
 
+/// How many processes run.
+static RUNNING: Mutex<usize> = Mutex::new(0);
+
+/// One of them has ended, or is not wanted any more.
+static CHANGED: Condvar = Condvar::new();
+
 /// A process, and the folder with its files.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
-    start: Instant,
-    /// What the process writes, and when it ended; until then reading goes on, so that a full pipe stops nothing.
-    reader: Option<JoinHandle<(String, Instant)>>,
-    folder: Option<Folder>,
+    stage: Arc<Mutex<Stage>>,
+    /// Starts it when its turn has come, and waits for it. The thread lives as long as the process: see [`Folder::confine`].
+    thread: Option<JoinHandle<io::Result<Ended>>>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Waiting,
+    Running(Child),
+    /// Nobody wants it.
+    Left,
 }
 
 /// How it ended.
+#[derive(Debug)]
 pub struct Ended {
     /// What it wrote, to either stream.
     pub log: String,
@@ -32,39 +46,87 @@ pub struct Ended {
 }
 
 impl Process {
-    /// Starts the command, whose files are in the folder.
-    pub fn start(mut command: Command, folder: Folder) -> io::Result<Self> {
-        let (mut log, writer) = io::pipe()?;
-        let start = Instant::now();
-        let child = command.stdin(std::process::Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn()?;
-        // The command holds the pipe's other end.
-        drop(command);
-        let reader = thread::spawn(move || {
-            let mut bytes = Vec::new();
-            // What was read before an error is still the log.
-            let _ = log.read_to_end(&mut bytes);
-            (String::from_utf8_lossy(&bytes).into_owned(), Instant::now())
-        });
-        Ok(Self { child, start, reader: Some(reader), folder: Some(folder) })
+    /// Starts the command, whose files are in the folder, as soon as a core is free.
+    pub fn start(command: Command, folder: Folder) -> io::Result<Self> {
+        let stage = Arc::new(Mutex::new(Stage::Waiting));
+        let own = Arc::clone(&stage);
+        let thread = thread::Builder::new().spawn(move || run(command, folder, &own))?;
+        Ok(Self { stage, thread: Some(thread) })
     }
 
     /// Waits for its end.
     pub fn wait(mut self) -> io::Result<Ended> {
-        let status = self.child.wait()?;
-        let ended = || io::Error::other("its output was lost");
-        let (log, end) = self.reader.take().and_then(|reader| reader.join().ok()).ok_or_else(ended)?;
-        let folder = self.folder.take().ok_or_else(ended)?;
-        Ok(Ended { log, status, start: self.start, end, folder })
+        let thread = self.thread.take();
+        thread.and_then(|thread| thread.join().ok()).ok_or_else(|| io::Error::other("its output was lost"))?
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if self.folder.is_some() {
+        let Some(thread) = self.thread.take() else { return };
+        if let Stage::Running(mut child) = std::mem::replace(&mut *lock(&self.stage), Stage::Left) {
             // It may have ended by itself.
-            let _ = self.child.kill().and_then(|()| self.child.wait());
+            let _ = child.kill().and_then(|()| child.wait());
         }
+        // Locked, so that it is not missed by who is about to wait.
+        drop(lock(&RUNNING));
+        CHANGED.notify_all();
+        let _ = thread.join();
     }
+}
+
+/// While it lives, a process may run.
+struct Turn;
+
+impl Turn {
+    /// Waits for one; none if nobody wants the process any more.
+    fn wait(stage: &Mutex<Stage>) -> Option<Self> {
+        let most = thread::available_parallelism().map_or(1, usize::from);
+        let is_wanted = || !matches!(*lock(stage), Stage::Left);
+        let running = CHANGED.wait_while(lock(&RUNNING), |running| *running >= most && is_wanted());
+        let mut running = running.unwrap_or_else(PoisonError::into_inner);
+        is_wanted().then(|| {
+            *running += 1;
+            Self
+        })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *lock(&RUNNING) -= 1;
+        CHANGED.notify_all();
+    }
+}
+
+fn run(mut command: Command, folder: Folder, stage: &Mutex<Stage>) -> io::Result<Ended> {
+    let left = || io::Error::other("nobody waits for it");
+    let _turn = Turn::wait(stage).ok_or_else(left)?;
+    let (mut log, writer) = io::pipe()?;
+    command.stdin(std::process::Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let start = Instant::now();
+    {
+        let mut stage = lock(stage);
+        if matches!(*stage, Stage::Left) {
+            return Err(left());
+        }
+        *stage = Stage::Running(command.spawn()?);
+    }
+    // The command holds the pipe's other end.
+    drop(command);
+    let mut bytes = Vec::new();
+    // What was read before an error is still the log.
+    let _ = log.read_to_end(&mut bytes);
+    let end = Instant::now();
+    let status = match &mut *lock(stage) {
+        Stage::Running(child) => child.wait()?,
+        Stage::Waiting | Stage::Left => return Err(left()),
+    };
+    Ok(Ended { log: String::from_utf8_lossy(&bytes).into_owned(), status, start, end, folder })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -92,10 +154,21 @@ mod tests {
     #[test]
     fn a_process_that_nobody_waits_for_is_ended() {
         let start = Instant::now();
-        let process = shell("exec sleep 60");
-        let (folder, id) = (process.folder.as_ref().unwrap().path().to_path_buf(), process.child.id());
-        drop(process);
-        assert!(!folder.exists() && !std::path::Path::new(&format!("/proc/{id}")).exists());
+        // More than there are cores.
+        let most = thread::available_parallelism().map_or(1, usize::from);
+        let processes: Vec<_> = (0..most + 2).map(|_| shell("exec sleep 60")).collect();
+        let id = loop {
+            if let Stage::Running(child) = &*lock(&processes[0].stage) {
+                break Some(child.id());
+            }
+            if processes.iter().filter(|process| matches!(*lock(&process.stage), Stage::Running(_))).count() >= most {
+                break None;
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
+        drop(processes);
+        assert!(id.is_none_or(|id| !std::path::Path::new(&format!("/proc/{id}")).exists()));
         assert!(start.elapsed() < Duration::from_secs(30), "it used to be waited for");
+        assert_eq!(shell("echo next").wait().unwrap().log, "next\n", "it has its turn");
     }
 }

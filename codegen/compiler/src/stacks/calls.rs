@@ -8,6 +8,7 @@ use crate::llvm::{
     self, Attribute, AttributeLoc, CallSiteValue, FunctionType, FunctionValue, InstructionOpcode, InstructionValue,
     Module, Use,
 };
+use crate::ptx_text;
 
 /// The functions of a module that have bodies, and the calls among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +66,7 @@ impl Calls {
             }
             let slots = llvm::instructions(function).filter(|i| i.get_opcode() == InstructionOpcode::Alloca);
             Function {
-                name: ptx_name(&function.get_name().to_string_lossy()),
+                name: ptx_text::symbol(&function.get_name().to_string_lossy()),
                 is_kernel: function.get_call_conventions() == llvm::PTX_KERNEL,
                 checks: checks(function),
                 never_returns: function
@@ -119,9 +120,4 @@ fn pointer_type(call: InstructionValue<'_>) -> Option<FunctionType<'_>> {
         return None;
     }
     Some(CallSiteValue::try_from(call).ok()?.get_called_fn_type())
-}
-
-/// A symbol as LLVM writes it: PTX identifiers have no dots (`NVPTXAssignValidGlobalNames.cpp`).
-fn ptx_name(symbol: &str) -> String {
-    symbol.replace(['.', '@'], "_$_")
 }

@@ -22,6 +22,7 @@ mod children;
 mod concurrency;
 mod core_tests;
 mod crates;
+mod cubins;
 mod debugger;
 mod dynamic;
 mod examples;
@@ -95,6 +96,7 @@ fn main() -> ExitCode {
         layouts::tests(),
         memory::tests(),
         statics::tests(),
+        cubins::tests(),
         threads::tests(),
         shared::tests(),
         split::tests(),

@@ -21,7 +21,9 @@ pub fn expression(report: &Report) -> String {
     line(1, &format!("::ptx::Linking::{:?},", report.linking));
     line(1, "&[");
     for ptx in report.outputs.iter().filter(|output| output.kind == Emit::Ptx) {
-        line(2, &object(ptx, report));
+        for object in objects(ptx, report) {
+            line(2, &object);
+        }
     }
     line(1, "],");
     line(1, "&[");
@@ -33,16 +35,22 @@ pub fn expression(report: &Report) -> String {
     text
 }
 
-fn object(ptx: &OutputFile, report: &Report) -> String {
+/// Those of an arch: one for each cubin, which are parts of the program if there are several.
+fn objects(ptx: &OutputFile, report: &Report) -> Vec<String> {
     let arch = ptx.arch.as_deref().unwrap_or_default();
-    let cubin = match report.output(Emit::Cubin, Some(arch)) {
-        Some(cubin) => {
-            format!("{CORE}::option::Option::Some({CORE}::include_bytes!({:?}))", cubin.path.display().to_string())
-        }
-        None => format!("{CORE}::option::Option::None"),
-    };
     let path = format!("{:?}", ptx.path.display().to_string());
-    format!("::ptx::Object {{ arch: {arch:?}, ptx: {CORE}::include_str!({path}), ptx_path: {path}, cubin: {cubin} }},")
+    let object = |cubin: String| {
+        let text = format!("{CORE}::include_str!({path})");
+        format!("::ptx::Object {{ arch: {arch:?}, ptx: {text}, ptx_path: {path}, cubin: {cubin} }},")
+    };
+    let is_cubin =
+        |output: &&OutputFile| matches!(output.kind, Emit::Cubin | Emit::CubinParts) && output.arch == ptx.arch;
+    let cubins = report.outputs.iter().filter(is_cubin).map(|cubin| {
+        let path = cubin.path.display().to_string();
+        object(format!("{CORE}::option::Option::Some({CORE}::include_bytes!({path:?}))"))
+    });
+    let objects: Vec<String> = cubins.collect();
+    if objects.is_empty() { vec![object(format!("{CORE}::option::Option::None"))] } else { objects }
 }
 
 fn record(kernel: &Kernel) -> String {
@@ -129,6 +137,9 @@ mod tests {
                 output(Emit::Ptx, "sm_80", "a \"b\".ptx"),
                 output(Emit::Cubin, "sm_80", "k.cubin"),
                 output(Emit::Ptx, "sm_75", "k.ptx"),
+                output(Emit::Ptx, "sm_90", "k.ptx"),
+                output(Emit::CubinParts, "sm_90", "k.1.cubin"),
+                output(Emit::CubinParts, "sm_90", "k.2.cubin"),
             ],
             diagnostics: vec![],
             linking: Linking::AtBuild,
@@ -159,17 +170,22 @@ mod tests {
     #[test]
     fn the_expression_is_an_image() {
         let dir = tempfile::tempdir().unwrap();
-        for (name, content) in [("a \"b\".ptx", "// ptx 80"), ("k.cubin", "\x7fELF"), ("k.ptx", "// ptx 75")] {
+        let files = [("a \"b\".ptx", "// ptx 80"), ("k.cubin", "\x7fELF"), ("k.ptx", "// ptx 75")];
+        for (name, content) in files.into_iter().chain([("k.1.cubin", "first"), ("k.2.cubin", "second")]) {
             std::fs::write(dir.path().join(name), content).unwrap();
         }
         let image = expression(&report(dir.path())).replace("::ptx::", "crate::ptx::");
         let checks = r#"
             fn main() {
-                assert_eq!((IMAGE.name, IMAGE.objects.len(), IMAGE.kernels.len()), ("saxpy", 2, 1));
+                assert_eq!((IMAGE.name, IMAGE.objects.len(), IMAGE.kernels.len()), ("saxpy", 4, 1));
                 assert_eq!((IMAGE.objects[0].arch, IMAGE.objects[0].ptx), ("sm_80", "// ptx 80"));
                 assert!(IMAGE.objects[0].ptx_path.ends_with("a \"b\".ptx"));
                 assert_eq!(IMAGE.objects[0].cubin, Some(&b"\x7fELF"[..]));
                 assert_eq!(IMAGE.objects[1].cubin, None);
+                let parts = [IMAGE.objects[2].cubin, IMAGE.objects[3].cubin];
+                assert_eq!(parts, [Some(&b"first"[..]), Some(&b"second"[..])]);
+                assert_eq!((IMAGE.objects[2].arch, IMAGE.objects[3].arch), ("sm_90", "sm_90"));
+                assert_eq!(IMAGE.objects[2].ptx, IMAGE.objects[3].ptx);
                 let kernel = &IMAGE.kernels[0];
                 assert_eq!((kernel.name, kernel.path, kernel.abi_hash), ("saxpy", "saxpy::kernels", 0xdead_beef));
                 assert_eq!(kernel.signature, "saxpy(a: f32, x: &[f32])");

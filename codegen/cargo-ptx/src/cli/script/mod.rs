@@ -136,7 +136,8 @@ fn device_build(args: ScriptArgs, environment: &Environment) -> DeviceBuild {
     }
 }
 
-/// Adds cubins where ptxas is there and knows every architecture: they load faster than PTX.
+/// Adds cubins where ptxas is there and knows every architecture: they load faster than PTX. In parts, because the image takes
+/// them so, and fewer kernels are compiled again after a change.
 fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
     let can = match settings.ptxas.as_deref() {
         Some("off") => false,
@@ -147,7 +148,7 @@ fn with_cubins(mut emit: Vec<Emit>, settings: &Settings) -> Vec<Emit> {
         Some(_) => true,
     };
     if can && !emit.contains(&Emit::Cubin) {
-        emit.push(Emit::Cubin);
+        emit.push(Emit::CubinParts);
     }
     emit
 }
@@ -322,5 +323,6 @@ mod tests {
         assert_eq!(with_cubins(vec![Emit::LlvmIr], &settings), [Emit::LlvmIr]);
         let settings = Settings { ptxas: Some("/some/ptxas".into()), ..Settings::default() };
         assert_eq!(with_cubins(vec![Emit::Cubin], &settings), [Emit::Cubin]);
+        assert_eq!(with_cubins(vec![Emit::Ptx], &settings), [Emit::Ptx, Emit::CubinParts]);
     }
 }
