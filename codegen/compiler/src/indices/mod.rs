@@ -37,6 +37,7 @@
 mod halves;
 mod implied;
 mod intervals;
+mod moves;
 mod numbers;
 mod parameters;
 mod places;
