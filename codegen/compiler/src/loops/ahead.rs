@@ -134,7 +134,7 @@ fn registers(load: InstructionValue<'_>) -> u64 {
 }
 
 /// Whether nobody sees that an instruction was run, nor whether it was before another.
-fn is_quiet(instruction: InstructionValue<'_>) -> bool {
+pub(super) fn is_quiet(instruction: InstructionValue<'_>) -> bool {
     llvm::is_pure(instruction)
         || llvm::is_plain_load(instruction)
         || matches!(instruction.get_opcode(), Op::Br | Op::Phi)
