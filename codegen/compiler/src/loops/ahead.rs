@@ -39,6 +39,7 @@ use crate::llvm::{
 
 use super::branches::is_convergent;
 use super::natural::{Graph, Loop};
+use super::past;
 
 /// Loads of a round: of fewer, ptxas asks for all at once anyway.
 const FEWEST_LOADS: usize = 4;
@@ -53,6 +54,8 @@ pub fn hasten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
         for found in graph.innermost() {
             if load_in_head(context, &graph, &found) {
                 load_first(context, found.head);
+            } else if let [block] = found.blocks[..] {
+                past::load_past_stores(context, block);
             }
         }
     }

@@ -22,6 +22,7 @@ mod left;
 mod limits;
 mod meetings;
 mod natural;
+mod past;
 #[cfg(test)]
 mod random_tests;
 mod searches;
