@@ -27,26 +27,34 @@ use super::natural::{Graph, Loop};
 const MOST_OF_FOUR: usize = 48;
 const MOST_OF_TWO: usize = 90;
 
+/// Instructions of a function whose loops are unrolled: of a larger one, no copy with narrow indices is made, which is worth
+/// more.
+const MOST_OF_A_FUNCTION: usize = 600;
+
 /// Blocks of a body.
 const MOST_BLOCKS: usize = 8;
 
 /// Marks loops for unrolling.
 pub fn repeat(context: &Context, module: &Module<'_>) {
     for function in settled::open(module).filter(|function| function.count_basic_blocks() > 1) {
+        let mut room = MOST_OF_A_FUNCTION.saturating_sub(llvm::instructions(function).count());
         for found in Graph::of(function).innermost() {
             let jumps = found.jumps_back();
             if llvm::has_loop_mark(context, &jumps) {
                 continue;
             }
-            if let Some(times) = times(&found) {
+            let Some((times, size)) = times(&found) else { continue };
+            // The rounds that are left over are a loop of their own.
+            if let Some(left) = room.checked_sub(times as usize * size) {
+                room = left;
                 llvm::set_unroll(context, &jumps, Unroll::By(times));
             }
         }
     }
 }
 
-/// How often a loop's body is to stand in it.
-fn times(found: &Loop<'_>) -> Option<u32> {
+/// How often a loop's body is to stand in it, and its instructions.
+fn times(found: &Loop<'_>) -> Option<(u32, usize)> {
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
     let branches = (2..=MOST_BLOCKS).contains(&found.blocks.len());
     let ends = found.blocks.iter().filter(|block| {
@@ -60,8 +68,8 @@ fn times(found: &Loop<'_>) -> Option<u32> {
     let size = instructions().filter(|from| !matches!(from.get_opcode(), Op::Phi | Op::GetElementPtr)).count();
     match size {
         _ if !is_counted => None,
-        0..=MOST_OF_FOUR => Some(4),
-        0..=MOST_OF_TWO => Some(2),
+        0..=MOST_OF_FOUR => Some((4, size)),
+        0..=MOST_OF_TWO => Some((2, size)),
         _ => None,
     }
 }
