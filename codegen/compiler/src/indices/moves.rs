@@ -41,12 +41,11 @@ impl<'ctx> Ranges<'_, 'ctx> {
             match from.map(|from| (from, from.get_opcode())) {
                 _ if chosen == value => is_own = true,
                 Some((from, Op::Select)) => {
-                    let block = from.get_parent()?;
-                    pending.extend([1, 2].into_iter().filter_map(|index| Some((integer(from, index)?.into(), block))));
+                    pending.extend([1, 2].into_iter().filter_map(|index| Some((integer(from, index)?.into(), before))));
                 }
                 _ if is_below(chosen, value, MOST_STEPS) => falls = true,
-                // What is known of it where it was computed.
-                _ => others.push((chosen, from.and_then(|from| from.get_parent()).unwrap_or(before))),
+                // What is known of it where it becomes the phi.
+                _ => others.push((chosen, before)),
             }
         }
         if !is_own && !falls {
