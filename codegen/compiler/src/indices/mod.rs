@@ -41,6 +41,7 @@ mod aligned;
 mod halves;
 mod implied;
 mod intervals;
+mod moves;
 mod numbers;
 mod parameters;
 mod places;

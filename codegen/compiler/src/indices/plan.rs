@@ -395,8 +395,14 @@ fn is_arithmetic(from: InstructionValue<'_>) -> bool {
             | Op::URem
             | Op::ZExt
             | Op::SExt
-    ) || small_call(from).is_some();
+    ) || small_call(from).is_some()
+        || is_freeze(from);
     is_known && bits(from) == Some(64)
+}
+
+/// Whether an instruction freezes what another one computes; what kernels are given is frozen once, whole.
+fn is_freeze(from: InstructionValue<'_>) -> bool {
+    from.get_opcode() == Op::Freeze && integer(from, 0).is_some_and(|value| value.as_instruction_value().is_some())
 }
 
 fn form_of<'ctx>(
@@ -415,6 +421,8 @@ fn form_of<'ctx>(
             Form::Lower { no_wrap, no_unsigned_wrap: is_small && from.get_opcode() == Op::Mul }
         }
         Op::And | Op::Or | Op::Xor | Op::Select | Op::Phi | Op::ZExt | Op::SExt => Form::WRAPS,
+        // If it is no number, then one that its lower half is, too: all users see that one.
+        Op::Freeze if operand(0).is_some_and(Interval::is_small) => Form::WRAPS,
         // Shifts by more than the width mean nothing.
         Op::Shl if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) => Form::WRAPS,
         Op::LShr if operand(1).is_some_and(|by| by.low >= 0 && by.high < 32) && all(Interval::is_unsigned) => {

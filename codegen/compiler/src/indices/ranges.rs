@@ -369,6 +369,9 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 if let Some(summed) = self.summed(from, steps.saturating_sub(2)) {
                     return Some(summed);
                 }
+                if let Some(moved) = self.moved(from, steps.saturating_sub(2)) {
+                    return Some(moved);
+                }
                 let mut all: Option<Interval> = None;
                 for (value, before) in llvm::incoming(from) {
                     let BasicValueEnum::IntValue(value) = value else { return None };

@@ -139,6 +139,14 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
                     _ => self.builder.build_int_s_extend(inner, narrow, ""),
                 };
             }
+            Op::Freeze => {
+                let inner = self.lower(part(0))?;
+                self.behind(from);
+                let made = llvm::build_freeze(&self.builder, inner);
+                let whole = self.builder.build_int_s_extend(made, self.context.i64_type(), "")?;
+                llvm::replace_uses(from, whole.into());
+                return Ok(made);
+            }
             Op::Select => {
                 let (then, other) = (self.lower(part(1))?, self.lower(part(2))?);
                 self.behind(from);

@@ -39,6 +39,7 @@ use crate::llvm::{
 
 use super::branches::is_convergent;
 use super::natural::{Graph, Loop};
+use super::past;
 
 /// Loads of a round: of fewer, ptxas asks for all at once anyway.
 const FEWEST_LOADS: usize = 4;
@@ -53,6 +54,8 @@ pub fn hasten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
         for found in graph.innermost() {
             if load_in_head(context, &graph, &found) {
                 load_first(context, found.head);
+            } else if let [block] = found.blocks[..] {
+                past::load_past_stores(context, block);
             }
         }
     }
@@ -134,7 +137,7 @@ fn registers(load: InstructionValue<'_>) -> u64 {
 }
 
 /// Whether nobody sees that an instruction was run, nor whether it was before another.
-fn is_quiet(instruction: InstructionValue<'_>) -> bool {
+pub(super) fn is_quiet(instruction: InstructionValue<'_>) -> bool {
     llvm::is_pure(instruction)
         || llvm::is_plain_load(instruction)
         || matches!(instruction.get_opcode(), Op::Br | Op::Phi)

@@ -151,6 +151,7 @@ fn for_speed<'ctx>(
         time!(loops::gather(context, module, machine, table))?;
         time!(loops::pack(context, module, machine))?;
         time!(loops::foresee(context, module, machine))?;
+        time!(loops::repeat(context, module));
         if let Some(shapes) = shapes {
             let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();
             if settled::settle(context, module, changed) {

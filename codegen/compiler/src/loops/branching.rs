@@ -1,0 +1,159 @@
+//! Has loops unrolled whose rounds load and branch.
+//!
+//! ```text
+//! before: loop: %p = phi ptr [ %spheres, %before ], [ %next, %rest ]
+//!               %x = load float, ptr %p
+//!               br i1 (fcmp ogt float %d, 0.0), label %hit, label %rest
+//!         rest: %next = getelementptr i8, ptr %p, i64 16
+//!               br i1 (icmp eq ptr %next, %behind), label %end, label %loop
+//! after:  rest: br i1 …, label %end, label %loop, !llvm.loop !{…, !"llvm.loop.unroll.count", i32 4}
+//! ```
+//!
+//! LLVM unrolls by the size of a body, up to 18 instructions for four rounds, because ptxas unrolls what is left. But that
+//! does so only where a round has no branch. Of such a loop, each round moved an address of 64 bits, compared it with the
+//! end, and waited for its own loads; nvcc unrolls it by four, or by two if it is long.
+//!
+//! Only where LLVM can count the rounds, because the only end is where a counter or an address meets another one, and only
+//! what a user has said nothing about.
+
+use crate::llvm::{self, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, Module, Unroll};
+use crate::settled;
+
+use super::ahead::is_quiet;
+use super::branches::integer;
+use super::natural::{Graph, Loop};
+
+/// Instructions of a body of which four stand in the loop, and of one of which two do.
+const MOST_OF_FOUR: usize = 48;
+const MOST_OF_TWO: usize = 90;
+
+/// Instructions of a function whose loops are unrolled: of a larger one, no copy with narrow indices is made, which is worth
+/// more.
+const MOST_OF_A_FUNCTION: usize = 600;
+
+/// Blocks of a body.
+const MOST_BLOCKS: usize = 8;
+
+/// Marks loops for unrolling.
+pub fn repeat(context: &Context, module: &Module<'_>) {
+    for function in settled::open(module).filter(|function| function.count_basic_blocks() > 1) {
+        let mut room = MOST_OF_A_FUNCTION.saturating_sub(llvm::instructions(function).count());
+        for found in Graph::of(function).innermost() {
+            let jumps = found.jumps_back();
+            if llvm::has_loop_mark(context, &jumps) {
+                continue;
+            }
+            let Some((times, size)) = times(&found) else { continue };
+            // The rounds that are left over are a loop of their own.
+            if let Some(left) = room.checked_sub(times as usize * size) {
+                room = left;
+                llvm::set_unroll(context, &jumps, Unroll::By(times));
+            }
+        }
+    }
+}
+
+/// How often a loop's body is to stand in it, and its instructions.
+fn times(found: &Loop<'_>) -> Option<(u32, usize)> {
+    let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
+    let branches = (2..=MOST_BLOCKS).contains(&found.blocks.len());
+    let ends = found.blocks.iter().filter(|block| {
+        let targets = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
+        targets.iter().any(|to| !found.contains(*to))
+    });
+    if !branches || ends.count() != 1 || !instructions().all(is_quiet) || !instructions().any(llvm::is_plain_load) {
+        return None;
+    }
+    let is_counted = found.jumps_back().first().is_some_and(|jump| found.latches.len() == 1 && meets(found, *jump));
+    let size = instructions().filter(|from| !matches!(from.get_opcode(), Op::Phi | Op::GetElementPtr)).count();
+    match size {
+        _ if !is_counted => None,
+        0..=MOST_OF_FOUR => Some((4, size)),
+        0..=MOST_OF_TWO => Some((2, size)),
+        _ => None,
+    }
+}
+
+/// Whether a loop ends where what grows by a constant in each round meets what is the same in all of them.
+fn meets<'ctx>(found: &Loop<'ctx>, jump: InstructionValue<'ctx>) -> bool {
+    let Some(compared) = integer(jump, 0).and_then(|condition| condition.as_instruction()) else { return false };
+    let operand = |index| compared.get_operand(index).and_then(|operand| operand.value());
+    let grows = |value: BasicValueEnum<'ctx>| {
+        let Some(next) = llvm::instruction_of(value) else { return false };
+        let first = next.get_operand(0).and_then(|operand| operand.value());
+        let is_constant = match next.get_opcode() {
+            Op::Add => integer(next, 1).is_some_and(|step| step.is_const()),
+            Op::GetElementPtr => llvm::constant_offset(next).is_some(),
+            _ => false,
+        };
+        let is_next = |phi: BasicValueEnum<'ctx>| match phi {
+            BasicValueEnum::IntValue(phi) => found.incoming(phi),
+            BasicValueEnum::PointerValue(phi) => found.incoming(phi),
+            _ => None,
+        };
+        is_constant && first.and_then(is_next).is_some_and(|(_, after)| after == value)
+    };
+    compared.get_opcode() == Op::ICmp
+        && operand(0).zip(operand(1)).is_some_and(|(one, other)| {
+            grows(one) && found.is_invariant(other) || grows(other) && found.is_invariant(one)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::parse_ir;
+
+    /// By how much a loop is to be unrolled that does more where `is` holds, and ends by `ends`.
+    fn asked(more: &str, ends: &str, target: &str) -> Option<u32> {
+        let text = format!(
+            "define void @f(ptr %from, ptr %behind, i64 %n, float %least, i1 %any, ptr %to) {{
+            entry: br label %loop
+            loop: %p = phi ptr [ %from, %entry ], [ %next, %rest ]
+              %sum = phi float [ 0.0, %entry ], [ %new, %rest ]
+              %x = load float, ptr %p
+              %is = fcmp ogt float %x, %least
+              br i1 %is, label %hit, label {target}
+            hit: %y = fmul float %x, %x
+              {more}
+              br label %rest
+            rest: %new = phi float [ %sum, %loop ], [ %y, %hit ]
+              %next = getelementptr i8, ptr %p, i64 16
+              %ends = {ends}
+              br i1 %ends, label %end, label %loop
+            end: ret void
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        repeat(&context, &module);
+        module.verify().unwrap();
+        let ir = module.print_to_string().to_string();
+        let (_, count) = ir.split_once("unroll.count\", i32 ")?;
+        count.split('}').next()?.parse().ok()
+    }
+
+    const MEETS: &str = "icmp eq ptr %next, %behind";
+
+    #[test]
+    fn rounds_that_load_and_branch_stand_side_by_side() {
+        let many =
+            |count: usize| -> String { (0..count).map(|at| format!("%a{at} = fadd float %y, {at}.0\n")).collect() };
+        assert_eq!(asked("", MEETS, "%rest"), Some(4));
+        assert_eq!(asked(&many(60), MEETS, "%rest"), Some(2));
+        assert_eq!(asked(&many(90), MEETS, "%rest"), None);
+    }
+
+    #[test]
+    fn other_loops_stay_as_they_are() {
+        // What others see; what ends by something else, or somewhere else.
+        for (more, ends, target) in [
+            ("store float %y, ptr %to", MEETS, "%rest"),
+            ("", "icmp eq ptr %next, %p", "%rest"),
+            ("", "fcmp oeq float %x, %least", "%rest"),
+            ("", "icmp eq i1 %any, %is", "%rest"),
+        ] {
+            assert_eq!(asked(more, ends, target), None, "{more} {ends} {target}");
+        }
+    }
+}
