@@ -7,6 +7,7 @@ mod addresses;
 mod ahead;
 mod arrays;
 mod batches;
+mod bounds;
 mod branches;
 mod bytes;
 mod checks;
