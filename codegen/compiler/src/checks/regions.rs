@@ -18,6 +18,10 @@
 //! out of it, ptxas makes no predicated instructions of the branch, and no load comes before the one of the branch before:
 //! a transposition waited for each of its four elements.
 //!
+//! So are checks between which something is stored, as those of a thread that loads several elements into a tile one after the
+//! other: each load waited for the store of the one before, where in the copy all are under way at once. What such a thread
+//! loads last stands in one block with the barrier behind it; that is parted before.
+//!
 //! Nothing is done earlier or later than before but arithmetic, so it does not matter what is stored between the checks: in
 //! the copy no check fails, and what is not the copy is what it was. A check of the copy holds for this reason. `%all` has
 //! been computed of the same values, which are the same wherever they are computed, since no load is among them. If the check
@@ -76,6 +80,7 @@ pub fn copy<'ctx>(
     function: FunctionValue<'ctx>,
 ) -> Result<HashSet<BasicBlock<'ctx>>, BuilderError> {
     let mut slow = HashSet::new();
+    function.get_basic_blocks().into_iter().for_each(|block| part(context, block));
     for head in function.get_basic_blocks() {
         if slow.contains(&head) {
             continue;
@@ -111,7 +116,8 @@ impl<'ctx> Region<'ctx> {
         let inside: HashSet<BasicBlock<'ctx>> = region.blocks.iter().copied().collect();
         region.checks =
             [head].iter().chain(&region.blocks).filter_map(|block| Guarded::of(*block, head, &inside)).collect();
-        let is_worth = region.checks.len() <= MOST_CHECKS && region.has_branches_in_turn(&inside);
+        let is_worth =
+            region.checks.len() <= MOST_CHECKS && (region.has_stores_between() || region.has_branches_in_turn(&inside));
         if is_worth {
             region.behind = region.used_behind(&inside)?;
         }
@@ -138,6 +144,15 @@ impl<'ctx> Region<'ctx> {
                 reaches(vec![check.inside], *root, None) && reaches(targets(self.head), *root, Some(check.block))
             })
         })
+    }
+
+    /// Whether something is loaded behind a check that comes behind a store behind another check.
+    fn has_stores_between(&self) -> bool {
+        let loads = |block: BasicBlock<'ctx>| block.get_instructions().any(llvm::is_plain_load);
+        let follows = |block: BasicBlock<'ctx>| self.checks.iter().any(|before| before.check.inside == block);
+        self.checks
+            .iter()
+            .any(|Guarded { check, .. }| follows(check.block) && has_store(check.block) && loads(check.inside))
     }
 
     /// What the blocks compute that is used behind them, but by phis that say where it comes from: each value with a user and
@@ -250,6 +265,31 @@ impl<'ctx> Guarded<'ctx> {
     }
 }
 
+/// Parts a block that is run where a check holds, and that loads something and stores it before threads meet, where they do.
+fn part<'ctx>(context: &'ctx Context, block: BasicBlock<'ctx>) {
+    let instructions: Vec<InstructionValue<'ctx>> = block.get_instructions().collect();
+    let Some(at) = instructions.iter().position(|from| loops::is_convergent(*from)) else { return };
+    let does = |is: fn(InstructionValue<'_>) -> bool| instructions[..at].iter().any(|from| is(*from));
+    let is_inside = || {
+        let [before] = llvm::predecessors(block)[..] else { return false };
+        Check::of(before, false).is_some_and(|check| check.inside == block && has_store(before))
+    };
+    if !does(llvm::is_plain_load) || !does(llvm::is_plain_store) || !is_inside() {
+        return;
+    }
+    let rest = context.insert_basic_block_after(block, "");
+    let behind = targets(block);
+    llvm::move_to_end(context, &instructions[at..], rest);
+    let builder = context.create_builder();
+    builder.position_at_end(block);
+    builder.build_unconditional_branch(rest).expect("the builder has a place");
+    behind.into_iter().for_each(|to| llvm::replace_predecessor(to, block, rest, |value| value));
+}
+
+fn has_store(block: BasicBlock<'_>) -> bool {
+    block.get_instructions().any(llvm::is_plain_store)
+}
+
 /// Where a block jumps.
 fn targets(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
     block.get_terminator().map(llvm::block_operands).unwrap_or_default()
@@ -340,6 +380,53 @@ mod tests {
         let (slow, ir) = copied(INDEX, STORE, "%sum = trunc i64 %len to i32", &phi);
         assert_eq!(slow, 9, "{ir}");
         assert_eq!(ir.matches("barrier.cta.sync.all(i32 0)").count(), 1, "{ir}");
+    }
+
+    /// Two elements that go to a tile one after the other, before a barrier; what is stored between, after [`copy`].
+    fn tiled(between: &str) -> String {
+        let text = format!(
+            "declare void @__rust_ptx_panic_with_1(i64) noreturn
+            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+            define void @f(ptr %from, ptr %to, i64 %len, i64 %i, i64 %j, i1 %again) {{
+            entry: br label %a
+            a: %a.inside = icmp ult i64 %i, %len
+              br i1 %a.inside, label %b, label %panic
+            b: %a.at = getelementptr i32, ptr %from, i64 %i
+              %x = load i32, ptr %a.at
+              {between}
+              %index = add i64 %i, %j
+              %b.inside = icmp ult i64 %index, %len
+              br i1 %b.inside, label %c, label %panic
+            c: %b.at = getelementptr i32, ptr %from, i64 %index
+              %y = load i32, ptr %b.at
+              store i32 %y, ptr %to
+              call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+              br i1 %again, label %a, label %end
+            end: ret void
+            panic: %told = phi i64 [ %i, %a ], [ %index, %b ]
+              call void @__rust_ptx_panic_with_1(i64 %told)
+              unreachable
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        copy(&context, function).unwrap();
+        module.verify().unwrap();
+        function.print_to_string().to_string()
+    }
+
+    #[test]
+    fn checks_with_stores_between_them_get_a_copy_without() {
+        let ir = tiled("store i32 %x, ptr %to");
+        assert_eq!((ir.matches("load i32").count(), ir.matches("store i32").count()), (4, 4), "{ir}");
+        assert_eq!(
+            (ir.matches("br i1 true").count(), ir.matches("barrier.cta.sync.all(i32 0)").count()),
+            (2, 1),
+            "{ir}"
+        );
+        // Others are merged.
+        assert_eq!(tiled("").matches("load i32").count(), 2);
     }
 
     #[test]

@@ -54,6 +54,7 @@ mod ranges;
 mod registers;
 mod rewrite;
 mod rounds;
+mod steps;
 mod sums;
 mod words;
 
@@ -196,7 +197,16 @@ fn narrow_one<'ctx>(
     let end = builder.build_conditional_branch(fits, entry, wide[0])?;
     let Some((_, plan)) = best else { return Ok(false) };
     Rewrite::new(context, module, &plan, end).write()?;
+    let whole = limits.iter().filter(|(number, _)| number.half.is_none()).map(|(number, _)| number.param);
+    let whole = whole.map(|param| (param, frozen_before(param, end)));
+    steps::extend(context, &graph, whole, end)?;
     Ok(true)
+}
+
+/// What a parameter is frozen to in the block that an instruction ends.
+fn frozen_before<'ctx>(param: IntValue<'ctx>, end: InstructionValue<'ctx>) -> IntValue<'ctx> {
+    let from = known(param).as_instruction_value();
+    if from.is_some_and(|from| from.get_parent() == end.get_parent()) { known(param) } else { param }
 }
 
 /// Moves what both copies would begin with to where the builder stands: reading a thread's position, which takes as long as
@@ -526,6 +536,36 @@ mod tests {
 
     fn loads(ir: &str) -> usize {
         ir.matches("load float").count()
+    }
+
+    #[test]
+    fn indices_that_become_addresses_of_a_loop_stay_as_they_are() {
+        let ir = narrowed(
+            KERNEL,
+            "%inside",
+            "br label %loop
+            loop: %k = phi i64 [ 0, %fine ], [ %k.next, %loop ]
+              %k.1 = or disjoint i64 %k, 1
+              %beside = getelementptr inbounds float, ptr %from, i64 %k.1
+              %down = mul i64 %k, %width
+              %below = getelementptr inbounds float, ptr %from, i64 %down
+              %u = load float, ptr %beside
+              %v = load float, ptr %below
+              store volatile float %u, ptr %to
+              store volatile float %v, ptr %to
+              %k.next = add i64 %k, 4
+              %go = icmp ult i64 %k.next, %len
+              br i1 %go, label %loop, label %past
+            past:",
+        );
+        assert_eq!(ir.matches("or disjoint i64").count(), 2, "{ir}");
+        // The small copy sees that the step has 32 bits.
+        let steps: Vec<&str> = ir.lines().filter(|line| line.contains("mul i64")).collect();
+        let is_extended = |line: &&&str| {
+            let step = line.rsplit(' ').next().unwrap_or_default();
+            ir.contains(&format!("{step} = zext i32 %"))
+        };
+        assert_eq!(steps.iter().filter(is_extended).count(), 1, "{ir}");
     }
 
     #[test]

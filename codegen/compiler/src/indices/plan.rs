@@ -13,6 +13,9 @@ use super::ranges::{Facts, Interval, Ranges, decide, integer, is_bool};
 /// How many conditions are looked through above a comparison.
 const MOST_CONDITIONS: u32 = 4;
 
+/// How deep an index may be computed that a loop adds to.
+const MOST_STEPS: u32 = 12;
+
 /// How many uses of an address are looked at.
 const MOST_LOOKS: u32 = 16;
 
@@ -67,15 +70,17 @@ pub struct Plan<'ctx> {
 impl<'ctx> Plan<'ctx> {
     pub fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Self {
         let reached = graph.by_dominance();
+        let loops = graph.innermost();
         let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0, told: HashMap::new() };
         for block in kernel.get_basic_blocks().into_iter().filter(|block| reached.contains(block)) {
+            let within = loops.iter().find(|found| found.blocks[..] == [block]);
             for instruction in block.get_instructions() {
-                plan.extend(instruction, block, ranges);
+                plan.extend(instruction, block, within, ranges);
                 plan.compare(instruction, ranges);
             }
         }
         plan.told.clear();
-        plan.count(kernel, &graph.innermost());
+        plan.count(kernel, &loops);
         plan
     }
 
@@ -84,14 +89,20 @@ impl<'ctx> Plan<'ctx> {
         self.gone
     }
 
-    /// Replaces operands by what has 32 bits.
-    fn extend(&mut self, user: InstructionValue<'ctx>, block: BasicBlock<'ctx>, ranges: &Ranges<'_, 'ctx>) {
+    /// Replaces operands by what has 32 bits. `within` is the loop that is the block.
+    fn extend(
+        &mut self,
+        user: InstructionValue<'ctx>,
+        block: BasicBlock<'ctx>,
+        within: Option<&Loop<'ctx>>,
+        ranges: &Ranges<'_, 'ctx>,
+    ) {
         if is_arithmetic(user) || matches!(user.get_opcode(), Op::ICmp | Op::Freeze) || is_assumption(user) {
             return;
         }
         for (index, value) in llvm::value_operands(user) {
             let BasicValueEnum::IntValue(value) = value else { continue };
-            if !is_computed(value) {
+            if !is_computed(value) || is_address(user) && within.is_some_and(|found| is_walked(found, value)) {
                 continue;
             }
             if user.get_opcode() == Op::Trunc {
@@ -250,7 +261,10 @@ impl<'ctx> Plan<'ctx> {
         };
         let weight = |from: &InstructionValue<'ctx>| if is_run_again(from) { IN_A_LOOP } else { 1 };
         let halved = halved(&new);
-        let goes = |from: &&InstructionValue<'ctx>| !needed.contains(from) && !halved.contains(from);
+        let counting: HashSet<InstructionValue<'ctx>> =
+            loops.iter().filter(|found| found.blocks.len() == 1).flat_map(counting).collect();
+        let is_free = |from: &InstructionValue<'ctx>| halved.contains(from) || counting.contains(from);
+        let goes = |from: &&InstructionValue<'ctx>| !needed.contains(from) && !is_free(from);
         let goes = new.iter().chain(&decided).filter(goes).map(weight).sum::<usize>();
         self.gone = goes.saturating_sub(new.iter().filter(|from| needed.contains(from)).map(weight).sum());
     }
@@ -327,6 +341,59 @@ fn is_converted(user: InstructionValue<'_>, range: Interval) -> bool {
         Op::UIToFP => range.is_small(),
         _ => false,
     }
+}
+
+/// Whether an instruction computes an address.
+fn is_address(user: InstructionValue<'_>) -> bool {
+    user.get_opcode() == Op::GetElementPtr
+}
+
+/// Whether an index grows by the same in every round of a loop, and so becomes a part of an address that does: of all indices
+/// in an unrolled round, which are constants apart, one address is left, and of those down a column one instruction for each.
+/// In 32 bits each would be computed and extended by itself.
+fn is_walked<'ctx>(found: &Loop<'ctx>, index: IntValue<'ctx>) -> bool {
+    !found.is_invariant(index.into()) && grows_alike(found, index, MOST_STEPS)
+}
+
+/// What a loop of one block counts by, and compares with where it ends: one instruction more in 64 bits, and none where it becomes
+/// an address.
+fn counting<'ctx>(found: &Loop<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    let is = |value: Option<IntValue<'ctx>>| value.is_some_and(|value| is_walked(found, value));
+    let counts = |from: &InstructionValue<'ctx>| match from.get_opcode() {
+        Op::ICmp => is(integer(*from, 0)) || is(integer(*from, 1)),
+        _ => is_arithmetic(*from) && is(Some(llvm::result(*from).into_int_value())),
+    };
+    found.head.get_instructions().filter(counts).collect()
+}
+
+fn grows_alike<'ctx>(found: &Loop<'ctx>, value: IntValue<'ctx>, steps: u32) -> bool {
+    if found.is_invariant(value.into()) {
+        return true;
+    }
+    let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
+    let is = |index| integer(from, index).is_some_and(|part| grows_alike(found, part, steps - 1));
+    let is_same = |index| integer(from, index).is_some_and(|part| found.is_invariant(part.into()));
+    match from.get_opcode() {
+        Op::Phi => found.incoming(value).is_some_and(|(_, next)| is_grown(found, value, next, steps - 1)),
+        Op::Add | Op::Sub => is(0) && is(1),
+        Op::Or => llvm::is_disjoint(from) && is(0) && is(1),
+        Op::Mul => is(0) && is_same(1) || is_same(0) && is(1),
+        Op::Shl => is(0) && is_same(1),
+        _ => false,
+    }
+}
+
+/// Whether a value is a phi of the loop's head and what the loop does not change.
+fn is_grown<'ctx>(found: &Loop<'ctx>, phi: IntValue<'ctx>, next: BasicValueEnum<'ctx>, steps: u32) -> bool {
+    let BasicValueEnum::IntValue(next) = next else { return false };
+    let Some(from) = next.as_instruction_value().filter(|from| from.get_opcode() == Op::Add && steps > 0) else {
+        return false;
+    };
+    let (Some(left), Some(right)) = (integer(from, 0), integer(from, 1)) else { return false };
+    let leads = |one: IntValue<'ctx>, other: IntValue<'ctx>| {
+        found.is_invariant(other.into()) && (one == phi || is_grown(found, phi, one.into(), steps - 1))
+    };
+    leads(left, right) || leads(right, left)
 }
 
 /// How many bits the integer has that an instruction computes.

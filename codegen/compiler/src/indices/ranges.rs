@@ -325,6 +325,11 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                         let range = at(0)?;
                         Interval::new(range.low & mask, range.high & mask)
                     }
+                    // The same, of a number that has no bit above those of the mask.
+                    Some(mask) if is_run_of_bits(mask) && positive(0).is_some_and(|range| range.high <= mask) => {
+                        let range = positive(0)?;
+                        Interval::new(range.low & mask, range.high & mask)
+                    }
                     _ => Interval::new(0, most(0).into_iter().chain(most(1)).min()?),
                 }
             }
@@ -500,6 +505,11 @@ pub fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue
         BasicValueEnum::IntValue(value) => Some(value),
         _ => None,
     })
+}
+
+/// Whether the bits of a mask follow each other.
+fn is_run_of_bits(mask: i128) -> bool {
+    mask > 0 && ((mask >> mask.trailing_zeros()) + 1).count_ones() == 1
 }
 
 #[cfg(test)]

@@ -78,12 +78,8 @@ impl<'ctx> Ranges<'_, 'ctx> {
     pub(super) fn counted(&self, phi: InstructionValue<'ctx>, steps: u32) -> Option<Interval> {
         let counted = Counted::of(phi)?;
         let head = phi.get_parent()?;
-        // Where a round is one block, a counter becomes a part of addresses, and costs nothing in 64 bits.
-        let most = if counted.latch == head {
-            self.rounds_of_loads(head, steps)?
-        } else {
-            self.rounds_to_bound(head, counted.latch, steps)?
-        };
+        let by_loads = if counted.latch == head { self.rounds_of_loads(head, steps) } else { None };
+        let most = by_loads.or_else(|| self.rounds_to_bound(head, counted.latch, steps))?;
         let first = self.look(counted.first, &self.facts(counted.before), steps);
         Some(Interval::new(first.low, first.high + (most - 1) * counted.step))
     }

@@ -21,6 +21,8 @@
 //! no more than `%len` and leaves enough, all before are less and leave more. Of a part `&x[k * n..(k + 1) * n]` both
 //! ends grow alike. What is the same in all rounds is asked with the rest.
 //!
+//! An index that does not grow alike may still be known to be at most some number: see [`super::bounds`].
+//!
 //! What a loop asks to end otherwise is a check too: of `skip(i).step_by(n).take(rows)`, the copy ends behind so many rows,
 //! if the slice has them. Of `while k < n && left > 0` one part is counted, and the other has to hold wherever the loop jumps
 //! back, so in all rounds but the last. What ends at an address, which the copy counts, is in [`super::meetings`], what is
@@ -381,7 +383,10 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         let (low, high, strict) = order(branch, inside_first)?;
         let is_index = |value| !self.is_invariant(value) && self.is_affine(value, MOST_STEPS);
         if self.is_invariant(high) {
-            return is_index(low).then(|| made(low, high, if strict { Limit::Below } else { Limit::UpTo }))?;
+            if is_index(low) {
+                return made(low, high, if strict { Limit::Below } else { Limit::UpTo });
+            }
+            return self.bound(low).and_then(|_| made(low, high, Limit::Bounded { strict }));
         }
         if is_index(low) && is_index(high) {
             return made(low, high, Limit::Beside { strict });

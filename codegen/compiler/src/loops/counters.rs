@@ -214,6 +214,7 @@ pub fn most(value: IntValue<'_>, steps: u32) -> Option<u64> {
         }
         Op::UDiv => of(0),
         Op::Add => of(0)?.checked_add(of(1)?),
+        Op::Mul => of(0)?.checked_mul(of(1)?),
         Op::Select => Some(of(1)?.max(of(2)?)),
         Op::Call => {
             let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();

@@ -20,6 +20,8 @@ pub enum Limit<'ctx> {
     Keeps { shift: u64, more: bool },
     /// It is no more, or less, than what grows as it does: where a part of a slice begins and ends.
     Beside { strict: bool },
+    /// It is below, or no more, whatever it is in a round: of what it is computed from it is known what it is at most.
+    Bounded { strict: bool },
     /// Both are the same in all rounds.
     Always { predicate: IntPredicate },
 }

@@ -19,6 +19,9 @@ impl<'ctx> Emit<'_, 'ctx> {
         if let Limit::Beside { strict } = check.limit {
             return self.stays_beside(check, rounds, strict);
         }
+        if let Limit::Bounded { strict } = check.limit {
+            return self.stays_bounded((check.index, check.len), strict, rounds);
+        }
         let (first, step) = self.affine(check.index)?;
         let [first, step, len] = [first, step, check.len].map(|value| llvm::build_freeze(&self.builder, value));
         if let Limit::Not { down } = check.limit {

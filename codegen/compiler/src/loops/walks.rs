@@ -33,7 +33,11 @@ use crate::llvm::{
 };
 
 use super::branches::{integer, is_convergent};
+use super::counters::most;
 use super::natural::{self, Graph, Loop};
+
+/// What cleans up.
+const CLEAN: &str = "adce";
 
 /// How deep an address may be computed.
 const MOST_STEPS: u32 = 12;
@@ -51,42 +55,50 @@ const MOST_INSTRUCTIONS: usize = 150;
 pub fn walk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
-        walk_function(context, function).map_err(|error| {
+        let changed = walk_function(context, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot rewrite the addresses of a loop: {error}"))
         })?;
+        // The pointers that nothing looks at any more but each other: neither the code generator nor ptxas drops them.
+        if changed {
+            llvm::run_passes_on_function(function, machine, CLEAN).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}"))
+            })?;
+        }
     }
     // As after jumps were threaded: one PTX in about eight runs had two counters of a loop the other way round.
     llvm::sort_phi_uses(module);
     Ok(())
 }
 
-fn walk_function<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+/// Says whether there was such a loop.
+fn walk_function<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+) -> std::result::Result<bool, BuilderError> {
     let graph = Graph::of(function);
+    let mut changed = false;
     for found in graph.innermost() {
         let ([latch], Some(before)) = (&found.latches[..], graph.block_before(&found)) else { continue };
         let place = Place { context, before, latch: *latch, found: &found };
         let (narrow, wide): (Vec<_>, Vec<_>) =
-            Sums::new(&found).groups().into_iter().partition(|group| narrow(group.step).is_some());
+            Sums::new(&found).groups().into_iter().partition(|group| is_narrow(group.step));
         if wide.iter().any(Group::is_long) && may_be_copied(context, &found) {
             place.of_two(function, &wide)?;
+            changed = true;
             continue;
         }
+        changed |= !narrow.is_empty();
         for group in narrow {
             group.write(&place, None)?;
         }
     }
-    Ok(())
+    Ok(changed)
 }
 
-/// Whether a loop may have a twin: not one that is the twin of another, or that a user keeps as it is. Only one that computes
-/// with `f64`, whose arithmetic hides how long loads take: with `f32` what counts is how many of them are under way, and
-/// ptxas asks for fewer at once where each address waits for the last (on an H200 a product of a matrix and a vector of
-/// `f32` took 34 % longer, one of two matrices of `f64` 8 % less).
+/// Whether a loop may have a twin: not one that is the twin of another, or that a user keeps as it is.
 fn may_be_copied(context: &Context, found: &Loop<'_>) -> bool {
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
-    let is_double = |from| llvm::float_result(from).is_some_and(|value| value.get_type() == context.f64_type());
     instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS
-        && instructions().any(is_double)
         && !instructions().any(is_convergent)
         && !llvm::unroll_is_disabled(context, &found.jumps_back())
 }
@@ -344,10 +356,20 @@ fn is_address(gep: &InstructionValue<'_>) -> bool {
     llvm::element_of(*gep).is_some() && llvm::uses(gep).into_iter().any(is_access)
 }
 
+/// Whether a step has 32 bits, by what it is computed from.
+fn is_narrow(step: IntValue<'_>) -> bool {
+    most(step, MOST_STEPS).is_some_and(|most| most <= u64::from(u32::MAX))
+}
+
 /// The number of 32 bits that a step is.
-fn narrow(step: IntValue<'_>) -> Option<IntValue<'_>> {
-    let from = step.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt)?;
-    integer(from, 0).filter(|inner| inner.get_type().get_bit_width() == 32)
+fn narrow<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    step: IntValue<'ctx>,
+) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+    let extended = step.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt);
+    let inner = extended.and_then(|from| integer(from, 0)).filter(|inner| inner.get_type().get_bit_width() == 32);
+    inner.map_or_else(|| builder.build_int_truncate(step, context.i32_type(), ""), Ok)
 }
 
 struct Member<'ctx> {
@@ -403,11 +425,14 @@ impl<'ctx> Group<'ctx> {
         ) else {
             return Ok(());
         };
-        let Some(inner) = number.or_else(|| narrow(self.step)) else { return Ok(()) };
+        if number.is_none() && !is_narrow(self.step) {
+            return Ok(());
+        }
         let builder = context.create_builder();
         builder.position_before(&end);
         let mut known = HashMap::new();
         let Some(start) = at_first(&builder, found, llvm::result(begin.gep), &mut known) else { return Ok(()) };
+        let inner = number.map_or_else(|| narrow(context, &builder, self.step), Ok)?;
 
         let Some(top) = found.head.get_first_instruction() else { return Ok(()) };
         builder.position_before(&top);
@@ -506,6 +531,11 @@ mod tests {
 
     /// A loop of such a body, whose first block has `%k` from `%start` by four, after the stage.
     fn walked(head: &str, rest: &str) -> String {
+        walked_behind("br label %loop", head, rest)
+    }
+
+    /// The same, with what stands before the loop.
+    fn walked_behind(before: &str, head: &str, rest: &str) -> String {
         let text = format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
@@ -513,7 +543,7 @@ mod tests {
             define float @f(ptr %x, ptr %y, i32 %n.32, i64 %wide, i64 %start, i64 %end, i1 %c) {{
             entry: %n = zext i32 %n.32 to i64
               %column = getelementptr float, ptr %x, i64 %start
-              br label %loop
+              {before}
             loop: %k = phi i64 [ %start, %entry ], [ %k.next, %latch ]
               {head}
               br i1 %c, label %latch, label %out
@@ -599,23 +629,30 @@ mod tests {
     #[test]
     fn a_step_of_64_bits_is_asked_for_before_the_loop() {
         for (before, rest) in [(PRODUCTS, ""), (SUMS, NEXT)] {
-            let of_singles = loads("%x", &before.replace("%n", "%wide"), &ALL);
-            let ir = walked(&of_singles, &rest.replace("%n", "%wide"));
-            assert!(!ir.contains("asm") && !ir.contains("freeze"), "{ir}");
-            let ir = walked(&of_singles.replace("float", "double"), &rest.replace("%n", "%wide"));
+            let ir = walked(&loads("%x", &before.replace("%n", "%wide"), &ALL), &rest.replace("%n", "%wide"));
             let (test, loops) = ir.split_once("\nloop:").unwrap();
             assert!(test.contains("= freeze i64 %wide\n") && test.contains("icmp ult i64 %"), "{ir}");
             assert!(test.contains(", 4294967296\n") && test.contains("trunc i64 %"), "{ir}");
-            assert_eq!(loops.matches("load volatile double").count(), 8, "four in each: {ir}");
+            assert_eq!(loops.matches("load volatile float").count(), 8, "four in each: {ir}");
             assert_eq!(loops.matches("getelementptr i8, ptr").count(), 4, "in one: {ir}");
             assert_eq!(loops.matches("asm").count(), 1, "{ir}");
             assert_eq!(loops.matches("!llvm.loop").count(), 1, "ptxas leaves the other one: {ir}");
         }
         // Another thread of the warp might take the other loop.
         let meets = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)";
-        let of_doubles = loads("%x", &PRODUCTS.replace("%n", "%wide"), &ALL).replace("float", "double");
-        let ir = walked(&of_doubles, meets);
+        let ir = walked(&loads("%x", &PRODUCTS.replace("%n", "%wide"), &ALL), meets);
         assert!(!ir.contains("asm") && !ir.contains("freeze"), "{ir}");
+    }
+
+    #[test]
+    fn a_step_that_is_seen_to_have_32_bits_is_not_asked_for() {
+        // As the width of a view, or two rows at once.
+        for step in ["%s = and i64 %wide, 4294967295", "%h = and i64 %wide, 65535\n %s = mul i64 %h, 3"] {
+            let before = format!("{step}\n br label %loop\n");
+            let text = loads("%x", &PRODUCTS.replace("%n", "%s"), &ALL);
+            let ir = walked_behind(&before, &text, "");
+            assert!(is_walk(&ir, 4) && !ir.contains("freeze"), "{ir}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn product(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
     }
 }
 
-// The width of a matrix has 64 bits, and is asked for before the loop, where arithmetic hides how long loads take.
+// The width of a matrix has 64 bits, and is asked for before the loop.
 // CHECK-LABEL: .visible .entry transformed(
 // CHECK: setp.lt.u64 {{.*}}, 4294967296;
 // CHECK: mul.wide.u32 [[STEP:%rd[0-9]+]], %r{{[0-9]+}}, 8;

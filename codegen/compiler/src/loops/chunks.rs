@@ -1,0 +1,280 @@
+//! Parts loops over the chunks of a slice into one over the whole chunks and the loop as it was, for what is left.
+//!
+//! ```text
+//! before: loop: %rest = phi i64 [ %len, %before ], [ %next, %loop ]
+//!               %here = umin(i64 %n, i64 %rest)                           ; `for row in m.chunks(n)`
+//!               …
+//!               %next = sub i64 %rest, %here
+//!               br i1 (icmp eq i64 %next, 0), label %end, label %loop
+//! after:  before:  br i1 (%n != 0 and %len / %n != 0), label %whole, label %loop
+//!         whole:   …                                                      ; with `%n` for `%here`
+//!                  br i1 (%len / %n rounds are over), label %over, label %whole
+//!         over:    br i1 (icmp eq i64 %next, 0), label %end, label %loop
+//!         loop:    …                                                      ; as it was
+//! ```
+//!
+//! LLVM does not see how often such a loop goes on, nor that an index into a chunk is checked against the same number in all
+//! rounds but the last. So `m.chunks(cols).map(|row| row[column]).sum()` waited for each load, while that with `chunks_exact`
+//! asks for many. nvcc's users write the loop over whole rows.
+//!
+//! **Why it is right.** With `q` for `%len / %n`, in each of the first `q` rounds at least `%n` is left, so that is the smaller
+//! one. Before the last of these more than nothing is left, so the loop would have gone on; after it the loop's own condition
+//! is asked. What goes into the test is frozen, as in [`super::checks`].
+//!
+//! Not with anything convergent in the loop: threads of a warp may have slices of other lengths, and would meet elsewhere.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
+};
+use crate::settled;
+
+use super::branches::{Branch, integer, is_convergent};
+use super::limits::least;
+use super::natural::{self, Graph, Loop};
+
+/// Instructions of a loop that is copied.
+const MOST_INSTRUCTIONS: usize = 100;
+
+/// Parts every such loop.
+pub fn chunk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    natural::simplify(module, machine)?;
+    for function in settled::open(module) {
+        for found in Graph::of(function).innermost() {
+            let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
+            let is_short = instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS;
+            if !is_short || instructions().any(is_convergent) || llvm::unroll_is_disabled(context, &found.jumps_back())
+            {
+                continue;
+            }
+            let Some(chunks) = Chunks::of(function, &found) else { continue };
+            chunks.part(context, module, function).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("cannot part a loop over chunks: {error}"))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+struct Chunks<'a, 'ctx> {
+    found: &'a Loop<'ctx>,
+    before: BasicBlock<'ctx>,
+    latch: BasicBlock<'ctx>,
+    /// What is left at first.
+    len: IntValue<'ctx>,
+    /// Of a whole chunk.
+    size: IntValue<'ctx>,
+    /// The smaller one of the two.
+    here: InstructionValue<'ctx>,
+}
+
+impl<'a, 'ctx> Chunks<'a, 'ctx> {
+    fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
+        let [latch] = found.latches[..] else { return None };
+        let before = Graph::of(function).block_before(found)?;
+        let branch = Branch::of(latch)?;
+        let goes_on = branch.then == found.head;
+        if goes_on == (branch.other == found.head) {
+            return None;
+        }
+        for here in found.blocks.iter().flat_map(|block| block.get_instructions()) {
+            let Some([one, other]) = number(here).and_then(least) else { continue };
+            for (rest, size) in [(one, other), (other, one)] {
+                let is_same = found.is_invariant(size.into()) && !size.is_const();
+                let Some((first, next)) = found.incoming(rest).filter(|_| is_same) else { continue };
+                let (BasicValueEnum::IntValue(len), BasicValueEnum::IntValue(next)) = (first, next) else { continue };
+                if is_less(next, rest, here, size) && ends_at_0(&branch, goes_on, (next, rest, size)) {
+                    return Some(Self { found, before, latch, len, size, here });
+                }
+            }
+        }
+        None
+    }
+
+    fn part(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        function: FunctionValue<'ctx>,
+    ) -> std::result::Result<(), BuilderError> {
+        let Self { found, before, latch, len, size, here } = *self;
+        let copies = llvm::copy_blocks(context, function, &found.blocks);
+        let at = |block: BasicBlock<'ctx>| found.blocks.iter().position(|known| *known == block);
+        let copy_of = |from: InstructionValue<'ctx>| found.copy_of(&copies, from);
+        let (Some(end), Some(whole), Some(smaller)) = (before.get_terminator(), at(latch), copy_of(here)) else {
+            return Ok(());
+        };
+        let (Some(old), whole) = (latch.get_terminator(), copies[whole]) else { return Ok(()) };
+        let (Some(jump), Some((then, other)), Some(head)) =
+            (whole.get_terminator(), llvm::branch_targets(old), copies[0].get_first_instruction())
+        else {
+            return Ok(());
+        };
+        let Some(is_over) = integer(jump, 0) else { return Ok(()) };
+        // How many there are.
+        let builder = context.create_builder();
+        builder.position_before(&end);
+        let [len, size_now] = [len, size].map(|value| llvm::build_freeze(&builder, value));
+        let word = size.get_type();
+        let (zero, one) = (word.const_zero(), word.const_int(1, false));
+        let largest = Intrinsic::find("llvm.umax").and_then(|found| found.get_declaration(module, &[word.into()]));
+        let largest = largest.expect("LLVM has the larger of two for every integer");
+        let divisor = builder.build_call(largest, &[size_now.into(), one.into()], "")?.try_as_basic_value();
+        let rounds = builder.build_int_unsigned_div(len, divisor.unwrap_basic().into_int_value(), "")?;
+        let are_whole = builder.build_int_compare(IntPredicate::NE, rounds, zero, "")?;
+        let is_size = builder.build_int_compare(IntPredicate::NE, size_now, zero, "")?;
+        let fits = builder.build_and(are_whole, is_size, "")?;
+        builder.build_conditional_branch(fits, copies[0], found.head)?;
+        end.erase_from_basic_block();
+        // The copy counts them.
+        llvm::replace_uses(smaller, size.into());
+        smaller.erase_from_basic_block();
+        builder.position_before(&copies[0].get_first_instruction().unwrap_or(head));
+        let round = builder.build_phi(word, "")?;
+        let over = context.append_basic_block(function, "");
+        builder.position_before(&jump);
+        let next = builder.build_int_nuw_add(round.as_basic_value().into_int_value(), one, "")?;
+        round.add_incoming(&[(&zero, before), (&next, whole)]);
+        let is_last = builder.build_int_compare(IntPredicate::EQ, next, rounds, "")?;
+        let outside = if then == found.head { other } else { then };
+        builder.build_conditional_branch(is_last, over, copies[0])?;
+        jump.erase_from_basic_block();
+        // Then the loop's own condition is asked.
+        builder.position_at_end(over);
+        builder.build_conditional_branch(is_over, then, other)?;
+        llvm::replace_predecessor(outside, whole, over, |value| value);
+        for phi in llvm::phis(found.head).collect::<Vec<_>>() {
+            let Some((_, next)) = found.incoming(llvm::result(phi)) else { continue };
+            let copied = llvm::instruction_of(next).and_then(copy_of).map_or(next, llvm::result);
+            llvm::add_incoming(phi, copied, over);
+        }
+        llvm::forget_loop(context, &whole.get_terminator().into_iter().collect::<Vec<_>>());
+        // What is left is less than a chunk, or it is a loop that never ends.
+        llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
+        Ok(())
+    }
+}
+
+/// The number that a call chooses.
+fn number(from: InstructionValue<'_>) -> Option<IntValue<'_>> {
+    let is_minimum = llvm::called_function(from)?.get_name().to_bytes().starts_with(b"llvm.umin.i");
+    is_minimum.then(|| llvm::result(from).into_int_value())
+}
+
+/// Whether a number is what is left behind a chunk.
+fn is_less<'ctx>(
+    next: IntValue<'ctx>,
+    rest: IntValue<'ctx>,
+    here: InstructionValue<'ctx>,
+    size: IntValue<'ctx>,
+) -> bool {
+    let Some(from) = next.as_instruction_value() else { return false };
+    let parts = integer(from, 0).zip(integer(from, 1));
+    match from.get_opcode() {
+        Op::Sub => parts.is_some_and(|(left, right)| left == rest && right.as_instruction_value() == Some(here)),
+        Op::Call => {
+            let name = llvm::called_function(from).map(|callee| callee.get_name().to_bytes().to_vec());
+            name.is_some_and(|name| name.starts_with(b"llvm.usub.sat.")) && parts == Some((rest, size))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a loop goes on while something is left behind a chunk.
+fn ends_at_0<'ctx>(
+    branch: &Branch<'ctx>,
+    goes_on: bool,
+    (next, rest, size): (IntValue<'ctx>, IntValue<'ctx>, IntValue<'ctx>),
+) -> bool {
+    use IntPredicate as P;
+    let is_0 = |value: IntValue<'ctx>| value.get_zero_extended_constant() == Some(0);
+    match (branch.predicate, goes_on) {
+        (P::EQ, false) | (P::NE, true) => branch.left == next && is_0(branch.right),
+        (P::ULE, false) | (P::UGT, true) => (branch.left, branch.right) == (rest, size),
+        (P::UGE, false) | (P::ULT, true) => (branch.left, branch.right) == (size, rest),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::AnyValue;
+    use crate::request::OptLevel;
+
+    /// A loop over chunks of which each tells its length and gives one element, after the stage.
+    fn parted(here: &str, next: &str, over: &str) -> String {
+        let text = format!(
+            "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+            target triple = \"nvptx64-nvidia-cuda\"
+            declare i64 @llvm.umin.i64(i64, i64)
+            declare i64 @llvm.umax.i64(i64, i64)
+            declare i64 @llvm.usub.sat.i64(i64, i64)
+            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+            define i64 @f(ptr %data, i64 %len, i64 %n) {{
+            entry: br label %loop
+            loop: %rest = phi i64 [ %len, %entry ], [ %next, %loop ]
+              %p = phi ptr [ %data, %entry ], [ %behind, %loop ]
+              %sum = phi i64 [ 0, %entry ], [ %more, %loop ]
+              {here}
+              %x = load i64, ptr %p
+              %both = xor i64 %x, %here
+              %more = add i64 %sum, %both
+              %behind = getelementptr i64, ptr %p, i64 %here
+              {next}
+              %over = icmp {over}
+              br i1 %over, label %end, label %loop
+            end: ret i64 %more
+            }}"
+        );
+        let context = Context::create();
+        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        chunk(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    const HERE: &str = "%here = call i64 @llvm.umin.i64(i64 %n, i64 %rest)";
+    const NEXT: &str = "%next = sub i64 %rest, %here";
+
+    #[test]
+    fn whole_chunks_have_a_loop_of_their_own() {
+        for (next, over) in [
+            (NEXT, "eq i64 %next, 0"),
+            ("%next = call i64 @llvm.usub.sat.i64(i64 %rest, i64 %n)", "eq i64 %next, 0"),
+            ("%next = call i64 @llvm.usub.sat.i64(i64 %rest, i64 %n)", "ule i64 %rest, %n"),
+        ] {
+            let ir = parted(HERE, next, over);
+            assert_eq!((ir.matches("load i64").count(), ir.matches("llvm.umin").count()), (2, 1), "{ir}");
+            assert_eq!((ir.matches("udiv i64").count(), ir.matches("icmp ne i64").count()), (1, 2), "{ir}");
+            assert_eq!(ir.matches(", %n\n").count() + ir.matches("i64 %n)").count() >= 3, true, "{ir}");
+            // The loop as it was goes on from where the other ended.
+            let [before, whole, over] = ["%entry ]", "%next", "phi i64"].map(|text| ir.matches(text).count());
+            assert!(before > 0 && whole > 0 && over >= 6, "{ir}");
+        }
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        for (here, next, over) in [
+            // It ends elsewhere, the size changes or is a constant, or threads meet.
+            (HERE, NEXT, "ult i64 %next, 3"),
+            (HERE, "%next = sub i64 %rest, %n", "eq i64 %next, 0"),
+            ("%here = call i64 @llvm.umax.i64(i64 %n, i64 %rest)", NEXT, "eq i64 %next, 0"),
+            ("%here = call i64 @llvm.umin.i64(i64 %sum, i64 %rest)", NEXT, "eq i64 %next, 0"),
+            (
+                "%here = call i64 @llvm.umin.i64(i64 %n, i64 %rest)\n call void @llvm.nvvm.barrier.cta.sync.all(i32 0)",
+                NEXT,
+                "eq i64 %next, 0",
+            ),
+        ] {
+            assert!(!parted(here, next, over).contains("udiv"), "{here}, {next}, {over}");
+        }
+    }
+}
