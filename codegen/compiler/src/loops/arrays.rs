@@ -40,6 +40,9 @@ const MOST_OF_A_TABLE: u64 = 2048;
 /// Instructions that are left of a loop by a table.
 const MOST_OF_A_WALK: u64 = 2048;
 
+/// Instructions that are left of a loop that only reads an array: some 70 KiB of machine code.
+const MOST_OF_READS: u64 = 7168;
+
 /// Instructions that are left of rounds with branches or places by their number.
 const MOST_OF_ROUNDS: u64 = 1024;
 
@@ -82,8 +85,8 @@ pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<Functio
                 continue;
             } else if indexes(found) {
                 match rounds() {
-                    // An array that is only read is a table.
-                    Some(rounds) if rounds.instructions > MOST_OF_A_WALK && !writes(found) => continue,
+                    // An array that is only read is a table, in memory near by.
+                    Some(rounds) if rounds.instructions > MOST_OF_READS && !writes(found) => continue,
                     Some(_) => full,
                     None if is_bounded(found) => Unroll::Bounded,
                     None => Unroll::Full,
