@@ -42,6 +42,9 @@ const ASKED: &str = "rust-ptx.unroll.count";
 /// What we alone say of a loop: how many rounds it has at most, as far as its bounds tell.
 const FEW: &str = "rust-ptx.rounds";
 
+/// What LLVM is told of a loop that is to be unrolled even if only the most rounds that it has are known.
+const ENABLE: &str = "llvm.loop.unroll.enable";
+
 /// What we alone say of a loop of which nothing will be left.
 const WHOLE: &str = "rust-ptx.unroll.full";
 
@@ -60,7 +63,7 @@ pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: U
         Unroll::Later => &[(LATER, None)],
         Unroll::Full => &[("llvm.loop.unroll.full", None)],
         Unroll::Whole => &[("llvm.loop.unroll.full", None), (WHOLE, None)],
-        Unroll::Bounded => &[("llvm.loop.unroll.enable", None)],
+        Unroll::Bounded => &[(ENABLE, None)],
         Unroll::By(count) => &[("llvm.loop.unroll.count", Some(count)), (ASKED, None)],
     };
     let (context, kind) = (context.as_ctx_ref(), "llvm.loop");
@@ -116,6 +119,12 @@ pub fn unroll_was_disabled(context: &Context, latches: &[InstructionValue<'_>]) 
 /// Whether [`set_unroll`] said that a loop is to be unrolled later, and nothing has been said since.
 pub fn unroll_was_delayed(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
     has_hint(context, latches, LATER) && !unroll_is_disabled(context, latches)
+}
+
+/// Whether [`set_unroll`] asked for all rounds that there are at most.
+#[cfg(test)]
+pub fn is_bounded(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
+    has_hint(context, latches, ENABLE)
 }
 
 /// Whether anything was said of a loop.

@@ -40,6 +40,9 @@ const MOST_OF_A_TABLE: u64 = 2048;
 /// Instructions that are left of a loop by a table.
 const MOST_OF_A_WALK: u64 = 2048;
 
+/// Instructions that are left of a loop that only reads an array: some 70 KiB of machine code.
+const MOST_OF_READS: u64 = 7168;
+
 /// Instructions that are left of rounds with branches or places by their number.
 const MOST_OF_ROUNDS: u64 = 1024;
 
@@ -82,8 +85,8 @@ pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<Functio
                 continue;
             } else if indexes(found) {
                 match rounds() {
-                    // An array that is only read is a table.
-                    Some(rounds) if rounds.instructions > MOST_OF_A_WALK && !writes(found) => continue,
+                    // An array that is only read is a table, in memory near by.
+                    Some(rounds) if rounds.instructions > MOST_OF_READS && !writes(found) => continue,
                     Some(_) => full,
                     None if is_bounded(found) => Unroll::Bounded,
                     None => Unroll::Full,
@@ -178,4 +181,109 @@ fn is_indexed(gep: InstructionValue<'_>) -> bool {
             .and_then(|operand| operand.value())
             .is_some_and(|operand| matches!(operand, BasicValueEnum::IntValue(index) if !index.is_const()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::parse_ir;
+
+    /// How many loops of a function are marked, each in its own way: all rounds, at most so many, and those that LLVM counts.
+    fn marks(text: &str) -> [usize; 3] {
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        llvm::set_target(&module);
+        unroll(&context, &module);
+        module.verify().unwrap();
+        let function = module.get_function("f").unwrap();
+        let mut marks = [0; 3];
+        for found in Graph::of(function).all() {
+            let jumps = found.jumps_back();
+            let whole = llvm::is_to_be_unrolled(&context, &jumps);
+            let bounded = llvm::is_bounded(&context, &jumps);
+            let any = llvm::has_loop_mark(&context, &jumps);
+            marks.iter_mut().zip([whole, bounded, any && !whole && !bounded]).for_each(|(n, is)| *n += usize::from(is));
+        }
+        marks
+    }
+
+    /// A triangle of loops on an array of eight.
+    const TRIANGLE: &str = "define float @f(float %x, i64 %n) {
+        entry: %a = alloca [8 x float]
+          br label %outer
+        outer: %i = phi i64 [ 0, %entry ], [ %more, %latch ]
+          br label %inner
+        inner: %j = phi i64 [ 0, %outer ], [ %next, %inner ]
+          %at = getelementptr float, ptr %a, i64 %j
+          %y = load float, ptr %at
+          %z = fmul float %y, %x
+          store float %z, ptr %at
+          %next = add i64 %j, 1
+          %last = icmp uge i64 %j, %i
+          br i1 %last, label %latch, label %inner
+        latch: %more = add i64 %i, 1
+          %again = icmp ult i64 %more, 8
+          br i1 %again, label %outer, label %end
+        end: %r = load float, ptr %a
+          ret float %r
+    }";
+
+    #[test]
+    fn a_triangle_on_an_array_is_unrolled_from_without() {
+        assert_eq!(marks(TRIANGLE), [2, 0, 0]);
+        // Where the outer loop is not counted, or too long, the inner one has eight rounds at most, as LLVM may see.
+        assert_eq!(marks(&TRIANGLE.replace("%more, 8", "%more, %n")), [0, 1, 0]);
+        assert_eq!(marks(&TRIANGLE.replace("%more, 8", "%more, 100")), [0, 1, 0]);
+        // What calls is too much for so many copies.
+        let calls = TRIANGLE.replace("%z = fmul", "call void @g()\n %z = fmul").replace("%more, 8", "%more, %n");
+        assert_eq!(marks(&format!("declare void @g()\n{calls}")), [0, 0, 1]);
+    }
+
+    /// Rounds that load from a table, and do so much in each.
+    fn walk(products: usize) -> String {
+        let step = |text: String, at: usize| text + &format!("%s{} = mul i32 %s{at}, %x\n", at + 1);
+        let body = (0..products).fold("%s0 = add i32 %s, %w\n".to_string(), step);
+        format!(
+            "@table = constant [64 x i32] zeroinitializer
+            define i32 @f(i32 %x) {{
+            entry: br label %loop
+            loop: %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+              %s = phi i32 [ 0, %entry ], [ %s{products}, %loop ]
+              %at = getelementptr i32, ptr @table, i64 %i
+              %w = load i32, ptr %at
+              {body}
+              %next = add i64 %i, 1
+              %more = icmp ult i64 %next, 64
+              br i1 %more, label %loop, label %end
+            end: ret i32 %s{products}
+            }}"
+        )
+    }
+
+    #[test]
+    fn a_long_walk_of_a_table_stays_a_loop() {
+        assert_eq!(marks(&walk(10)), [1, 0, 0]);
+        assert_eq!(marks(&walk(100)), [0, 0, 0]);
+    }
+
+    #[test]
+    fn rounds_that_find_words_by_their_number_are_unrolled() {
+        let text = "define i32 @f(ptr %p, i32 %x) {
+            entry: br label %loop
+            loop: %sum = phi i32 [ 0, %entry ], [ %next, %loop ]
+              %s = phi i32 [ %x, %entry ], [ %t, %loop ]
+              %k = and i32 %sum, 3
+              %at = getelementptr i32, ptr %p, i32 %k
+              %w = load i32, ptr %at
+              %t = xor i32 %s, %w
+              %next = add i32 %sum, 5
+              %more = icmp ne i32 %next, 160
+              br i1 %more, label %loop, label %end
+            end: ret i32 %t
+        }";
+        assert_eq!(marks(text), [1, 0, 0]);
+        // By what all loops count, or for as long as somebody says.
+        assert_eq!(marks(&text.replace("i32 %k\n", "i32 %sum\n")), [0, 0, 0]);
+        assert_eq!(marks(&text.replace("%next, 160", "%next, %x")), [0, 0, 0]);
+    }
 }
