@@ -29,10 +29,13 @@
 mod again;
 mod chain;
 mod copy;
+mod early;
 mod regions;
 mod separate;
 
 use std::collections::HashSet;
+
+pub use early::read_early;
 
 use chain::{Chain, Check, Indexed};
 use copy::Copies;

@@ -15,12 +15,12 @@
 //! with, it ends with, too. Through the phis of a loop that holds by induction: what is added in a round ends with as many. The
 //! parameters' are tested. In the copy that runs where the test fails, nothing is promised.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::ranges::{constant, integer};
 use crate::llvm::{
     self, AttributeLoc, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, CallSiteValue,
-    Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, PointerValue,
+    Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, PointerValue, Use,
 };
 use crate::loops::Graph;
 
@@ -91,7 +91,12 @@ impl<'ctx> Aligned<'ctx> {
                 access.zeros = zeros.min(access.offset.trailing_zeros());
             }
             let (saved, needed) = saved(&accesses);
-            if saved == 0 || seen.params.iter().any(|param| is_passed_by_value(kernel, *param)) {
+            let bytes = accesses.iter().map(|access| access.bytes).min().unwrap_or_default();
+            let has_large_elements = || seen.params.iter().all(|param| element_bytes(kernel, *param) > bytes);
+            if saved == 0 || !has_large_elements() && !varies(root) {
+                continue;
+            }
+            if seen.params.iter().any(|param| is_passed_by_value(kernel, *param)) {
                 continue;
             }
             all.gone += saved * if loops.iter().any(|found| found.contains(block)) { IN_A_LOOP } else { 1 };
@@ -137,6 +142,40 @@ impl<'ctx> Aligned<'ctx> {
             }
         }
     }
+}
+
+/// Whether threads of a warp look at different addresses. Elements of one address for all of them come from a cache anyway: a
+/// vector of those that an unrolled loop loads spares little, and needs registers side by side.
+fn varies(root: Root<'_>) -> bool {
+    let mut pending: Vec<BasicValueEnum<'_>> = vec![root.0.into()];
+    pending.extend(root.1.map(|(_, index)| BasicValueEnum::from(index)));
+    let mut seen = HashSet::new();
+    while let Some(value) = pending.pop() {
+        let Some(from) = llvm::instruction_of(value).filter(|from| seen.insert(*from)) else { continue };
+        let is_own = llvm::called_function(from).is_some_and(|callee| {
+            let name = callee.get_name().to_string_lossy();
+            name.contains(".sreg.tid.") || name.ends_with(".sreg.laneid")
+        });
+        if is_own || from.get_opcode() == Op::Load {
+            return true;
+        }
+        pending.extend(llvm::value_operands(from).map(|(_, operand)| operand));
+        pending.extend(llvm::incoming(from).into_iter().map(|(operand, _)| operand));
+    }
+    false
+}
+
+/// The bytes of an element of a slice: rustc tells LLVM of its length that all elements have less than 2^63 bytes. One for
+/// what is no slice.
+fn element_bytes(kernel: FunctionValue<'_>, slice: PointerValue<'_>) -> u64 {
+    let len = llvm::param_index(slice).and_then(|index| kernel.get_nth_param(u32::try_from(index).ok()? + 1));
+    let Some(BasicValueEnum::IntValue(len)) = len else { return 1 };
+    let limits = llvm::uses(&len).into_iter().filter_map(|user| match user {
+        Use::Instruction(user) if user.get_icmp_predicate() == Some(IntPredicate::ULT) => integer(user, 1),
+        _ => None,
+    });
+    let limit = limits.filter_map(IntValue::get_zero_extended_constant).filter(|limit| *limit > 0).max();
+    limit.map_or(1, |limit| (1 << 63) / limit)
 }
 
 /// The kernel has its own copy of such a parameter, where the ABI says.
@@ -372,9 +411,11 @@ mod tests {
             target triple = \"nvptx64-nvidia-cuda\"
             declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
             declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+            declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
             define ptx_kernel void @f(ptr %x, ptr %y, i64 %n, i32 %i, ptr byval([16 x i8]) align 4 %own) {{
             entry:
-              %k = zext i32 %i to i64
+              %own.i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+              %k = zext i32 %own.i to i64
               {body}
               ret void
             }}"
@@ -404,27 +445,28 @@ mod tests {
     #[test]
     fn what_begins_at_multiples_of_a_vector_is_loaded_as_one() {
         for at in [
-            "%at = getelementptr [4 x float], ptr %x, i64 %n",
-            "%four = mul i64 %n, 12\n %at = getelementptr float, ptr %x, i64 %four",
+            "%at = getelementptr [4 x float], ptr %x, i64 %k",
+            "%four = mul i64 %k, 12\n %at = getelementptr float, ptr %x, i64 %four",
             "%four = shl i64 %k, 2\n %more = add i64 %four, 8\n %at = getelementptr float, ptr %x, i64 %more",
-            "%c = icmp eq i32 %i, 0\n %p = select i1 %c, ptr %x, ptr %y\n %at = getelementptr i8, ptr %p, i64 32",
+            "%c = icmp eq i64 %k, 0\n %p = select i1 %c, ptr %x, ptr %y\n %at = getelementptr i8, ptr %p, i64 32",
         ] {
             let ir = aligned(&four(at));
             assert_eq!(ir.matches("load float").count(), 8, "{at}: {ir}");
             assert_eq!(ir.matches("align 16").count(), 1, "the first, in one copy: {ir}");
             assert!(ir.contains("ptrtoint") && ir.contains(", 15\n"), "{ir}");
         }
-        let both = aligned(&four("%c = icmp eq i32 %i, 0\n %at = select i1 %c, ptr %x, ptr %y"));
+        let both = aligned(&four("%c = icmp eq i64 %k, 0\n %at = select i1 %c, ptr %x, ptr %y"));
         assert_eq!(both.matches("ptrtoint").count(), 2, "{both}");
     }
 
     #[test]
     fn an_address_that_a_loop_moves_is_aligned_if_each_step_is() {
-        let walk = |step: u32| {
+        let walk_from = |first: &str, step: u32| {
             let body = four("");
             aligned(&format!(
-                "br label %loop
-                loop: %at = phi ptr [ %x, %entry ], [ %next, %loop ]
+                "%first = getelementptr [16 x i8], ptr %x, i64 {first}
+                br label %loop
+                loop: %at = phi ptr [ %first, %entry ], [ %next, %loop ]
                   {body}
                   %next = getelementptr i8, ptr %at, i64 {step}
                   %go = icmp ne ptr %next, %y
@@ -432,14 +474,22 @@ mod tests {
                 end:"
             ))
         };
+        let walk = |step| walk_from("%k", step);
         assert_eq!(walk(48).matches("align 16").count(), 1);
         assert_eq!(walk(8).matches("align 8").count(), 2, "two of two: {}", walk(8));
         assert!(!walk(20).contains("ptrtoint"), "{}", walk(20));
+        // What all threads look at counts only if it is what the slice is made of.
+        assert!(!walk_from("%n", 16).contains("ptrtoint"));
+        let uniform = |limit: u64| {
+            let at = "%at = getelementptr [4 x float], ptr %y, i64 7";
+            aligned(&format!("%few = icmp ult i64 %n, {limit}\n{}", four(at))).contains("ptrtoint")
+        };
+        assert!(uniform(1 << 59) && !uniform(1 << 61));
     }
 
     #[test]
     fn copies_and_single_words_count_too() {
-        let ends = "%p = getelementptr [16 x i8], ptr %x, i64 %n\n %q = getelementptr [16 x i8], ptr %y, i64 %n";
+        let ends = "%p = getelementptr [16 x i8], ptr %x, i64 %k\n %q = getelementptr [16 x i8], ptr %y, i64 %k";
         let call = "call void @llvm.memcpy.p0.p0.i64(ptr align 4 %p, ptr align 4 %q, i64 16, i1 false)";
         let ir = aligned(&format!("{ends}\n{call}"));
         assert!(ir.contains("ptr align 16 %p, ptr align 16 %q") && ir.matches("ptrtoint").count() == 2, "{ir}");
@@ -452,18 +502,18 @@ mod tests {
     fn others_stay_as_they_are() {
         for body in [
             // Any float may be the first.
-            &four("%at = getelementptr float, ptr %x, i64 %n"),
-            &four("%odd = or i64 %n, 4\n %at = getelementptr float, ptr %x, i64 %odd"),
-            &four("%four = mul i64 %n, 16\n %any = freeze i64 %four\n %at = getelementptr i8, ptr %x, i64 %any"),
+            &four("%at = getelementptr float, ptr %x, i64 %k"),
+            &four("%odd = or i64 %k, 4\n %at = getelementptr float, ptr %x, i64 %odd"),
+            &four("%four = mul i64 %k, 16\n %any = freeze i64 %four\n %at = getelementptr i8, ptr %x, i64 %any"),
             // What is passed by value is where the ABI says.
             &four("%at = getelementptr i8, ptr %own, i64 0"),
-            &four("%at = getelementptr [4 x float], ptr %x, i64 %n").replace("load float", "load volatile float"),
+            &four("%at = getelementptr [4 x float], ptr %x, i64 %k").replace("load float", "load volatile float"),
             &format!(
                 "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)\n{}",
-                four("%at = getelementptr [4 x float], ptr %x, i64 %n")
+                four("%at = getelementptr [4 x float], ptr %x, i64 %k")
             ),
             // One pair is not worth a copy.
-            &"%at = getelementptr [2 x float], ptr %x, i64 %n
+            &"%at = getelementptr [2 x float], ptr %x, i64 %k
               %v = load float, ptr %at, align 4
               %next = getelementptr i8, ptr %at, i64 4
               %w = load float, ptr %next, align 4
