@@ -28,7 +28,7 @@ const CHANGED: (&str, &str) = ("src/streams.rs", "*y += a * x[i.get()];");
 /// What is asked of the device build.
 #[derive(Clone, Copy)]
 enum Form {
-    /// One cubin.
+    /// Machine code in one file.
     Cubin,
     /// What ptxas says, of parts of the program.
     Parts,

@@ -1,7 +1,8 @@
 //! Modules that are loaded once for each device, and what is known of their kernels there.
 
-use ptx::Error;
+use ptx::cudarc::driver::sys::CUresult::*;
 use ptx::prelude::*;
+use ptx::{Error, Image, Linking, Object};
 
 use crate::driver::{device, driver, image_of};
 use crate::launches::saxpy;
@@ -84,4 +85,32 @@ fn a_missing_management_library_is_an_error_that_says_where_it_comes_from() {
         Ok(health) => assert!(health.celsius.is_none_or(|celsius| celsius < 150), "{health:?}"),
         Err(error) => panic!("{error}"),
     }
+}
+
+#[test]
+fn cubins_of_one_arch_are_loaded_together() {
+    static OBJECTS: [Object; 4] = [
+        Object { arch: "sm_80", ptx: "", ptx_path: "", cubin: Some(&[0]) },
+        Object { arch: "sm_90", ptx: "", ptx_path: "", cubin: Some(&[1]) },
+        Object { arch: "sm_90", ptx: "", ptx_path: "", cubin: Some(&[2]) },
+        Object { arch: "sm_90", ptx: "", ptx_path: "", cubin: Some(&[3]) },
+    ];
+    let driver = driver();
+    let device = device(&driver);
+    let [loads, unloads, lookups] =
+        ["cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction"].map(|name| driver.calls(name));
+    // SAFETY: the driver runs nothing.
+    let image = unsafe { Image::new("parts", Linking::None, &OBJECTS, &[]) };
+    let module = device.load(&image).unwrap();
+    assert_eq!((module.loaded(), driver.calls("cuModuleLoadDataEx") - loads), ("`parts` (3 cubins for sm_90)", 3));
+    driver.fail("cuModuleGetFunction", CUDA_ERROR_NOT_FOUND as i32);
+    module.function("k").unwrap();
+    assert_eq!(driver.calls("cuModuleGetFunction") - lookups, 2, "it is in the second");
+    driver.fail("cuModuleGetFunction", CUDA_ERROR_INVALID_VALUE as i32);
+    assert!(module.function("k").is_err(), "another error is one");
+    drop(module);
+    assert_eq!(driver.calls("cuModuleUnload") - unloads, 3);
+    driver.fail("cuModuleLoadDataEx", CUDA_ERROR_INVALID_IMAGE as i32);
+    assert!(device.load(&image).is_err());
+    assert_eq!(driver.calls("cuModuleUnload") - unloads, 3, "nothing was loaded before");
 }
