@@ -63,8 +63,6 @@ pub fn run_level(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, 
 pub fn run_again(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, arch: Arch) -> Result<()> {
     llvm::doing(Code::LlvmFailed, format!("cannot optimise for {arch} again"));
     let nontrivial = if level == OptLevel::O3 { "nontrivial" } else { "no-nontrivial" };
-    let pack = if has_pairs(module, arch) { "slp-vectorizer," } else { "" };
-    let level = level.name();
     run(
         module,
         machine,
@@ -74,8 +72,22 @@ pub fn run_again(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, 
              {TIDY},{COMBINE},\
              loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),\
              sroa<modify-cfg>,gvn,constraint-elimination,sccp,{COMBINE},adce,memcpyopt,dse,{JOIN},{COMBINE},\
-             {LAST_JOIN},{pack}loop-unroll<{level}>,sroa<preserve-cfg>,{COMBINE},loop-mssa(licm<allowspeculation>),\
-             div-rem-pairs,{SPECULATE}),globaldce"
+             {LAST_JOIN})"
+        ),
+    )
+}
+
+/// The end of that: LLVM packs and unrolls. Apart, because branches have been joined across the ends of loops before.
+pub fn unroll_again(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, arch: Arch) -> Result<()> {
+    llvm::doing(Code::LlvmFailed, format!("cannot unroll loops for {arch} again"));
+    let pack = if has_pairs(module, arch) { "slp-vectorizer," } else { "" };
+    let level = level.name();
+    run(
+        module,
+        machine,
+        &format!(
+            "function<eager-inv>({pack}loop-unroll<{level}>,sroa<preserve-cfg>,{COMBINE},\
+             loop-mssa(licm<allowspeculation>),div-rem-pairs,{SPECULATE}),globaldce"
         ),
     )
 }
@@ -92,7 +104,7 @@ const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 /// As LLVM simplifies branches before, between and after its passes over loops, and once they are over.
 const TIDY: &str = "simplifycfg<switch-range-to-icmp>";
 const JOIN: &str = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>";
-const LAST_JOIN: &str = "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;\
+const LAST_JOIN: &str = "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;\
                          hoist-common-insts;sink-common-insts>";
 const SPECULATE: &str = "simplifycfg<switch-range-to-icmp;speculate-unpredictables>";
 
@@ -151,8 +163,10 @@ mod tests {
             llvm::set_target(&module);
             let machine = emit::machine(arch, arch.min_ptx(), level).unwrap();
             // The first finds which function is called.
-            run_again(&module, &machine, level, arch).unwrap();
-            run_again(&module, &machine, level, arch).unwrap();
+            for _ in 0..2 {
+                run_again(&module, &machine, level, arch).unwrap();
+                unroll_again(&module, &machine, level, arch).unwrap();
+            }
             let kernel = module.get_function("f").unwrap();
             assert_eq!((kernel.count_basic_blocks(), llvm::instructions(kernel).count()), (1, 4));
             assert_eq!((llvm::functions(&module).count(), llvm::globals(&module).count()), (1, 0));
@@ -180,7 +194,7 @@ mod tests {
             let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
             llvm::set_target(&module);
             let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-            run_again(&module, &machine, OptLevel::O3, arch).unwrap();
+            unroll_again(&module, &machine, OptLevel::O3, arch).unwrap();
             module.print_to_string().to_string().contains(&format!("fmul <2 x {ty}>"))
         };
         assert!(packed("half", "sm_90") && packed("bfloat", "sm_90"));
