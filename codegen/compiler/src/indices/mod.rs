@@ -195,7 +195,7 @@ fn narrow_one<'ctx>(
     }
     let fits = fits.expect("one of them asks for the copy");
     let end = builder.build_conditional_branch(fits, entry, wide[0])?;
-    let Some((_, plan)) = best else { return Ok(false) };
+    let Some((limits, plan)) = best else { return Ok(false) };
     Rewrite::new(context, module, &plan, end).write()?;
     let whole = limits.iter().filter(|(number, _)| number.half.is_none()).map(|(number, _)| number.param);
     let whole = whole.map(|param| (param, frozen_before(param, end)));
