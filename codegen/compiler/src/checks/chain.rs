@@ -194,7 +194,8 @@ fn leaves(block: BasicBlock<'_>, ends: bool) -> bool {
     let Some(end) = block.get_terminator() else { return false };
     match end.get_opcode() {
         InstructionOpcode::Unreachable => true,
-        InstructionOpcode::Br => reasons(block).is_some(),
+        // Where parts of slices begin and end are many numbers; before and in a loop a register counts more.
+        InstructionOpcode::Br => ends && reasons(block).is_some(),
         InstructionOpcode::Return => ends && block.get_first_instruction() == Some(end) && end.get_num_operands() == 0,
         _ => false,
     }
