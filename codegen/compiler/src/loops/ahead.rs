@@ -32,12 +32,9 @@
 
 use std::collections::HashSet;
 
-use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicTypeEnum, Context, InstructionOpcode as Op, InstructionValue,
-    Module,
-};
+use crate::llvm::{self, BasicBlock, BasicTypeEnum, Context, InstructionOpcode as Op, InstructionValue, Module};
 
-use super::branches::is_convergent;
+use super::branches::is_quiet;
 use super::natural::{Graph, Loop};
 use super::past;
 
@@ -134,25 +131,6 @@ fn operands(from: InstructionValue<'_>) -> impl Iterator<Item = InstructionValue
 /// Registers for what is loaded.
 fn registers(load: InstructionValue<'_>) -> u64 {
     BasicTypeEnum::try_from(load.get_type()).map_or(0, |ty| llvm::type_align(ty).0.div_ceil(4))
-}
-
-/// Whether nobody sees that an instruction was run, nor whether it was before another.
-pub(super) fn is_quiet(instruction: InstructionValue<'_>) -> bool {
-    llvm::is_pure(instruction)
-        || llvm::is_plain_load(instruction)
-        || matches!(instruction.get_opcode(), Op::Br | Op::Phi)
-        || computes(instruction) && !is_convergent(instruction)
-}
-
-/// Whether an instruction calls a function of LLVM's that only computes, as `llvm.fma.f32`.
-fn computes(instruction: InstructionValue<'_>) -> bool {
-    let memory = Attribute::get_named_enum_kind_id("memory");
-    llvm::called_function(instruction).is_some_and(|callee| {
-        // `memory` with 0 is `memory(none)`.
-        let attribute = callee.get_enum_attribute(AttributeLoc::Function, memory);
-        callee.get_name().to_bytes().starts_with(b"llvm.")
-            && attribute.is_some_and(|memory| memory.get_enum_value() == 0)
-    })
 }
 
 #[cfg(test)]

@@ -143,3 +143,22 @@ pub fn is_convergent(instruction: InstructionValue<'_>) -> bool {
         || callee.get_enum_attribute(AttributeLoc::Function, kind).is_some()
         || called.is_none_or(|call| call.get_enum_attribute(AttributeLoc::Function, kind).is_some())
 }
+
+/// Whether nobody sees that an instruction was run, nor whether it was before another.
+pub fn is_quiet(instruction: InstructionValue<'_>) -> bool {
+    llvm::is_pure(instruction)
+        || llvm::is_plain_load(instruction)
+        || matches!(instruction.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Phi)
+        || computes(instruction) && !is_convergent(instruction)
+}
+
+/// Whether an instruction calls a function of LLVM's that only computes, as `llvm.fma.f32`.
+fn computes(instruction: InstructionValue<'_>) -> bool {
+    let memory = Attribute::get_named_enum_kind_id("memory");
+    llvm::called_function(instruction).is_some_and(|callee| {
+        // `memory` with 0 is `memory(none)`.
+        let attribute = callee.get_enum_attribute(AttributeLoc::Function, memory);
+        callee.get_name().to_bytes().starts_with(b"llvm.")
+            && attribute.is_some_and(|memory| memory.get_enum_value() == 0)
+    })
+}

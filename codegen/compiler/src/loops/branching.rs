@@ -19,8 +19,7 @@
 use crate::llvm::{self, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, Module, Unroll};
 use crate::settled;
 
-use super::ahead::is_quiet;
-use super::branches::integer;
+use super::branches::{integer, is_quiet};
 use super::natural::{Graph, Loop};
 
 /// Instructions of a body of which four stand in the loop, and of one of which two do.

@@ -21,8 +21,7 @@ use crate::llvm::{
     IntValue, PointerValue,
 };
 
-use super::ahead::is_quiet;
-use super::branches::integer;
+use super::branches::{integer, is_quiet};
 
 /// Registers for what is loaded early, all of which are kept at once.
 const MOST_REGISTERS: u64 = 16;
