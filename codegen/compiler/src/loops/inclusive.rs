@@ -137,7 +137,19 @@ impl<'a, 'ctx> Inclusive<'a, 'ctx> {
                 && integer(from, 1)?.get_zero_extended_constant() == Some(1))
             .then_some(of)
         };
-        let is_last = |value| compares(value, [greater, IntPredicate::EQ]);
+        // LLVM writes `j >= 3` as `j > 2`.
+        let exceeds = |value: IntValue<'ctx>| {
+            value.as_instruction_value().is_some_and(|from| {
+                let less = integer(from, 1).and_then(|less| less.get_zero_extended_constant());
+                from.get_opcode() == Op::ICmp
+                    && from.get_icmp_predicate() == past.get_icmp_predicate()
+                    && integer(from, 0) == Some(counter)
+                    && less
+                        .zip(bound.get_zero_extended_constant())
+                        .is_some_and(|(less, bound)| bound < i32::MAX as u64 && less.checked_add(1) == Some(bound))
+            })
+        };
+        let is_last = |value| compares(value, [greater, IntPredicate::EQ]) || exceeds(value);
         let is_not_last = |value| compares(value, [least, IntPredicate::NE]);
         let ends = is_last(last) || not(last).is_some_and(is_not_last);
         let goes = |value| is_not_last(value) || not(value).is_some_and(is_last);
@@ -293,6 +305,7 @@ mod tests {
             // Another bound, another step, or something else that is seen.
             ("uge i64 %j, %b", "uge i64 %j, %a"),
             ("icmp uge", "icmp ugt"),
+            ("icmp uge i64 %j, %b", "icmp ugt i64 %j, 2"),
             ("icmp uge", "icmp sge"),
             ("add nuw i64 %j, %step", "add nuw i64 %a, %step"),
             ("zext i1 %on", "zext i1 %last"),
