@@ -52,6 +52,10 @@ use super::limits::{Limit, opposite, order};
 use super::meetings::Meeting;
 use super::natural::{self, Graph, Loop};
 
+/// Rounds of a loop that LLVM makes straight code of, and instructions of that.
+const FEW_ROUNDS: usize = 9;
+const STRAIGHT: usize = 256;
+
 /// Instructions of a loop that is copied.
 const MOST_INSTRUCTIONS: usize = 150;
 
@@ -90,6 +94,11 @@ fn split_one<'ctx>(
         return Ok(());
     }
     let Some(shape) = Shape::of_part(function, found) else { return Ok(()) };
+    // LLVM makes straight code of it, of which all checks are asked at once, whatever their indices are.
+    if shape.constant_rounds().is_some_and(|rounds| rounds <= FEW_ROUNDS && rounds * instructions().count() <= STRAIGHT)
+    {
+        return Ok(());
+    }
     let checks: Vec<Check<'ctx>> =
         found.blocks.iter().filter_map(|block| shape.checks(*block)).take(MOST_CHECKS).flatten().collect();
     let ends = shape.ends();
@@ -314,6 +323,14 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         let more = integer(sum, 1)?.get_sign_extended_constant()?;
         let (first, step) = self.counted(integer(sum, 0)?)?;
         Some((first, more, step.get_sign_extended_constant()?))
+    }
+
+    /// How many rounds it has, if that is a constant.
+    fn constant_rounds(&self) -> Option<usize> {
+        let bound = self.number()?.bound.get_sign_extended_constant()?;
+        let (first, more, step) = self.counter_at_first()?;
+        let way = bound.checked_sub(first.get_sign_extended_constant()?.checked_add(more)?)?;
+        usize::try_from(way.checked_div(step)?).ok()?.checked_add(1)
     }
 
     pub(super) fn is_invariant(&self, value: IntValue<'ctx>) -> bool {
