@@ -197,7 +197,7 @@ mod tests {
         module.verify().unwrap();
         let function = module.get_function("f").unwrap();
         let mut marks = [0; 3];
-        for found in Graph::of(function).all() {
+        for found in Graph::of(function).loops() {
             let jumps = found.jumps_back();
             let whole = llvm::is_to_be_unrolled(&context, &jumps);
             let bounded = llvm::is_bounded(&context, &jumps);

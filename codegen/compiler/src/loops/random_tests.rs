@@ -749,5 +749,12 @@ fn ranges(u: &mut Unstructured<'_>) -> Result<String> {
 
 #[test]
 fn ranges_whose_end_belongs_to_them_have_the_same_rounds() {
-    do_the_same(ranges, |context, module, _| end_inclusive(context, module).unwrap(), |before, after| before != after);
+    do_the_same(
+        ranges,
+        |context, module, _| {
+            join(context, module).unwrap();
+            end_inclusive(context, module).unwrap();
+        },
+        |before, after| before != after,
+    );
 }

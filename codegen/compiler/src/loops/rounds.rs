@@ -412,7 +412,7 @@ mod tests {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let function = module.get_function("f").unwrap();
-        let loops = Graph::of(function).all();
+        let loops = Graph::of(function).loops();
         Walk::new(function, &loops).of(&loops[0])
     }
 
