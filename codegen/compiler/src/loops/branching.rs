@@ -67,8 +67,8 @@ fn times(found: &Loop<'_>) -> Option<(u32, usize)> {
     let size = instructions().filter(|from| !matches!(from.get_opcode(), Op::Phi | Op::GetElementPtr)).count();
     match size {
         _ if !is_counted => None,
-        0..=MOST_OF_FOUR => Some((4, size)),
-        0..=MOST_OF_TWO => Some((2, size)),
+        ..=MOST_OF_FOUR => Some((4, size)),
+        _ if size <= MOST_OF_TWO => Some((2, size)),
         _ => None,
     }
 }

@@ -17,8 +17,8 @@
 use std::collections::HashSet;
 
 use crate::llvm::{
-    self, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue,
-    IntValue, PointerValue,
+    self, BasicBlock, BasicValue, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, IntValue,
+    PointerValue,
 };
 
 use super::branches::{integer, is_quiet};
@@ -163,7 +163,7 @@ fn are_apart<'ctx>(load: InstructionValue<'ctx>, store: InstructionValue<'ctx>) 
 
 /// The bytes that a value takes in memory.
 fn size(value: BasicValueEnum<'_>) -> u64 {
-    BasicTypeEnum::try_from(value.get_type()).map_or(u64::MAX / 2, |ty| llvm::type_align(ty).0)
+    llvm::type_align(value.get_type()).0
 }
 
 #[cfg(test)]

@@ -738,7 +738,7 @@ fn ranges(u: &mut Unstructured<'_>) -> Result<String> {
              latch: %sum.now = phi {ty} [ %sum, %loop ], [ %sum.next, %body ]
                %past = icmp {sign}gt {ty} %next, {end} %done = select i1 %last, i1 true, i1 %past
                br i1 %done, label %out, label %loop",
-            round.replacen(&last, *u.choose(&[last.as_str(), &format!("icmp eq {ty} %k, {end}")])?, 1)
+            round.replacen(&last, u.choose(&[last.as_str(), &format!("icmp eq {ty} %k, {end}")])?, 1)
         ),
     };
     let blocks = blocks

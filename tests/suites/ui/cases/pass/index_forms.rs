@@ -54,9 +54,9 @@ pub fn c_strided(mut out: DisjointSlice<u32>) {
     }
 }
 
-// A round of four, the rest, which the compiler counts and unrolls once more, and no test of `x[i]`.
+// A round of four and the rest, which the compiler counts, and no test of `x[i]`.
 // CHECK-LABEL: .visible .entry d_rounds(
-// CHECK-COUNT-9: ld.global.nc.b32
+// CHECK-COUNT-5: ld.global.nc.b32
 // CHECK-NOT: ld.global
 // CHECK-NOT: trap
 // CHECK: ret;

@@ -3,6 +3,7 @@
 use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry product(
+// CHECK: .pragma "nounroll";
 // CHECK: mul.wide.u32 [[STEP:%rd[0-9]+]], %r{{[0-9]+}}, 4;
 // CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST:%rd[0-9]+]]];
 // CHECK: add.s64 [[SECOND:%rd[0-9]+]], [[FIRST]], [[STEP]];
