@@ -82,7 +82,7 @@ fn walk_function<'ctx>(
         let place = Place { context, before, latch: *latch, found: &found };
         let (narrow, wide): (Vec<_>, Vec<_>) =
             Sums::new(&found).groups().into_iter().partition(|group| is_narrow(group.step));
-        if wide.iter().any(Group::is_long) && may_be_copied(context, &found) {
+        if wide.iter().any(Group::is_long) && may_be_copied(context, &found, &wide) {
             place.of_two(function, &wide)?;
             changed = true;
             continue;
@@ -96,14 +96,19 @@ fn walk_function<'ctx>(
 }
 
 /// Whether a loop may have a twin: not one that is the twin of another, or that a user keeps as it is. Only one that computes
-/// with `f64`, whose arithmetic hides how long loads take: with `f32` what counts is how many of them are under way, and
-/// ptxas asks for fewer at once where each address waits for the last (on an H100 a product of a matrix and a vector of
-/// `f32` took 7 % longer, on an H200 one of two matrices of `f64` 8 % less).
-fn may_be_copied(context: &Context, found: &Loop<'_>) -> bool {
+/// with `f64`, whose arithmetic hides how long loads take, or that loads by such addresses alone, as the sum of a column does:
+/// else with `f32` what counts is how many loads are under way, and ptxas asks for fewer at once where each address waits for
+/// the last (on an H100 a product of a matrix and a vector of `f32` took 7 % longer, and the sum of a column half as long).
+fn may_be_copied<'ctx>(context: &Context, found: &Loop<'ctx>, wide: &[Group<'ctx>]) -> bool {
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
     let is_double = |from| llvm::float_result(from).is_some_and(|value| value.get_type() == context.f64_type());
+    let walks = |load: InstructionValue<'ctx>| {
+        let address = load.get_operand(0).and_then(|operand| operand.value()).and_then(llvm::instruction_of);
+        address.is_some_and(|gep| wide.iter().flat_map(|group| &group.members).any(|member| member.gep == gep))
+    };
+    let all_walk = || instructions().filter(|from| llvm::is_plain_load(*from)).all(walks);
     instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS
-        && instructions().any(is_double)
+        && (instructions().any(is_double) || all_walk())
         && !instructions().any(is_convergent)
         && !llvm::unroll_is_disabled(context, &found.jumps_back())
 }
@@ -635,13 +640,16 @@ mod tests {
     fn a_step_of_64_bits_is_asked_for_before_the_loop() {
         for (before, rest) in [(PRODUCTS, ""), (SUMS, NEXT)] {
             let of_singles = loads("%x", &before.replace("%n", "%wide"), &ALL);
-            let ir = walked(&of_singles, &rest.replace("%n", "%wide"));
+            let beside = format!("{of_singles}\n %beside = load float, ptr %y");
+            let ir = walked(&beside, &rest.replace("%n", "%wide"));
             assert!(!ir.contains("asm") && !ir.contains("freeze"), "{ir}");
-            let ir = walked(&of_singles.replace("float", "double"), &rest.replace("%n", "%wide"));
+            let twice = walked(&beside.replace("float", "double"), &rest.replace("%n", "%wide"));
+            assert!(twice.contains("asm") && twice.contains("freeze"), "{twice}");
+            let ir = walked(&of_singles, &rest.replace("%n", "%wide"));
             let (test, loops) = ir.split_once("\nloop:").unwrap();
             assert!(test.contains("= freeze i64 %wide\n") && test.contains("icmp ult i64 %"), "{ir}");
             assert!(test.contains(", 4294967296\n") && test.contains("trunc i64 %"), "{ir}");
-            assert_eq!(loops.matches("load volatile double").count(), 8, "four in each: {ir}");
+            assert_eq!(loops.matches("load volatile float").count(), 8, "four in each: {ir}");
             assert_eq!(loops.matches("getelementptr i8, ptr").count(), 4, "in one: {ir}");
             assert_eq!(loops.matches("asm").count(), 1, "{ir}");
             assert_eq!(loops.matches("!llvm.loop").count(), 1, "ptxas leaves the other one: {ir}");
