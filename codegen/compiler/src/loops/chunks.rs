@@ -49,13 +49,124 @@ pub fn chunk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
             {
                 continue;
             }
+            let failed =
+                |error| Diagnostic::error(Code::LlvmFailed, format!("cannot part a loop over chunks: {error}"));
+            if let Some(ahead) = Ahead::of(&found) {
+                ahead.begin_with_own(context, module, &found).map_err(failed)?;
+            }
             let Some(chunks) = Chunks::of(function, &found) else { continue };
-            chunks.part(context, module, function).map_err(|error| {
-                Diagnostic::error(Code::LlvmFailed, format!("cannot part a loop over chunks: {error}"))
-            })?;
+            chunks.part(context, module, function).map_err(failed)?;
         }
     }
     Ok(())
+}
+
+/// A loop whose rounds have their chunk from the round before, which also looked for the next one.
+///
+/// ```text
+/// before: loop: %here = phi i64 [ umin(i64 %n, i64 %len), %before ], [ umin(i64 %n, i64 %rest), %loop ]
+///               %rest = phi i64 [ (sub i64 %len, …), %before ], [ (sub i64 %rest, …), %loop ]
+/// after:  loop: %left = phi i64 [ %len, %before ], [ %rest, %loop ]
+///               %here = umin(i64 %n, i64 %left)
+///               %rest = sub i64 %left, %here
+/// ```
+///
+/// LLVM leaves it so if `next` was inlined once before the loop and once at its end. Both sides compute the same of the same.
+struct Ahead<'ctx> {
+    here: InstructionValue<'ctx>,
+    rest: InstructionValue<'ctx>,
+    /// What is left at first.
+    len: IntValue<'ctx>,
+    size: IntValue<'ctx>,
+    /// Where the next chunk begins, how it is computed, and where this one does.
+    addresses: Vec<(InstructionValue<'ctx>, InstructionValue<'ctx>, InstructionValue<'ctx>)>,
+}
+
+impl<'ctx> Ahead<'ctx> {
+    fn of(found: &Loop<'ctx>) -> Option<Self> {
+        let phis: Vec<_> = llvm::phis(found.head).collect();
+        phis.iter().find_map(|here| {
+            let (first, next) = found.incoming(llvm::result(*here))?;
+            let (first, next) = (llvm::instruction_of(first)?, llvm::instruction_of(next)?);
+            let (of_first, of_next) = (least(number(first)?)?, least(number(next)?)?);
+            let size =
+                of_first.into_iter().find(|value| of_next.contains(value) && found.is_invariant((*value).into()))?;
+            let other = |both: [IntValue<'ctx>; 2]| both.into_iter().find(|value| *value != size);
+            let (len, rest) = (other(of_first)?, other(of_next)?.as_instruction_value()?);
+            let (rest_first, rest_next) = found.incoming(llvm::result(rest))?;
+            let is_rest = |value: BasicValueEnum<'ctx>, of: IntValue<'ctx>, without| {
+                llvm::instruction_of(value).is_some_and(|from| {
+                    from.get_opcode() == Op::Sub
+                        && integer(from, 0) == Some(of)
+                        && integer(from, 1).and_then(|less| less.as_instruction_value()) == Some(without)
+                })
+            };
+            let BasicValueEnum::IntValue(rest_value) = llvm::result(rest) else { return None };
+            if !is_rest(rest_first, len, first) || !is_rest(rest_next, rest_value, next) {
+                return None;
+            }
+            let addresses = phis.iter().filter_map(|behind| address(found, &phis, *behind, (first, next))).collect();
+            Some(Self { here: *here, rest, len, size, addresses })
+        })
+    }
+
+    /// Has each round compute its own chunk.
+    fn begin_with_own(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        found: &Loop<'ctx>,
+    ) -> std::result::Result<(), BuilderError> {
+        let word = self.size.get_type();
+        let smaller = Intrinsic::find("llvm.umin").and_then(|found| found.get_declaration(module, &[word.into()]));
+        let smaller = smaller.expect("LLVM has the smaller of two for every integer");
+        let builder = context.create_builder();
+        builder.position_before(&self.here);
+        let left = builder.build_phi(word, "")?;
+        let Some(body) = found.head.get_instructions().find(|from| from.get_opcode() != Op::Phi) else { return Ok(()) };
+        builder.position_before(&body);
+        let left_now = left.as_basic_value().into_int_value();
+        let here = builder.build_call(smaller, &[self.size.into(), left_now.into()], "")?.try_as_basic_value();
+        let here = here.unwrap_basic().into_int_value();
+        let rest = builder.build_int_nuw_sub(left_now, here, "")?;
+        for (_, from) in llvm::incoming(self.here) {
+            let value = if found.contains(from) { rest } else { self.len };
+            left.add_incoming(&[(&value, from)]);
+        }
+        for (behind, next, own) in &self.addresses {
+            let operands = [(0, llvm::result(*own)), (1, here.into())];
+            let computed = llvm::build_copy(&builder, *next, &operands);
+            llvm::replace_uses(*behind, llvm::result(computed));
+            behind.erase_from_basic_block();
+        }
+        for (old, new) in [(self.here, here), (self.rest, rest)] {
+            llvm::replace_uses(old, new.into());
+            old.erase_from_basic_block();
+        }
+        Ok(())
+    }
+}
+
+/// The phi of where the next chunk begins, how it is computed from where this one does, and the phi of that.
+fn address<'ctx>(
+    found: &Loop<'ctx>,
+    phis: &[InstructionValue<'ctx>],
+    behind: InstructionValue<'ctx>,
+    (first_size, next_size): (InstructionValue<'ctx>, InstructionValue<'ctx>),
+) -> Option<(InstructionValue<'ctx>, InstructionValue<'ctx>, InstructionValue<'ctx>)> {
+    let (first, next) = found.incoming(llvm::result(behind))?;
+    let (first, next) = (llvm::instruction_of(first)?, llvm::instruction_of(next)?);
+    let ((base, bytes, by), (next_base, next_bytes, next_by)) = (llvm::element_of(first)?, llvm::element_of(next)?);
+    let is_alike = bytes == next_bytes
+        && next.get_num_operands() == 2
+        && by.as_instruction_value() == Some(first_size)
+        && next_by.as_instruction_value() == Some(next_size)
+        && BasicValueEnum::from(next_base) == llvm::result(behind);
+    let own = phis
+        .iter()
+        .copied()
+        .find(|own| found.incoming(llvm::result(*own)) == Some((base.into(), llvm::result(behind))));
+    own.filter(|_| is_alike).map(|own| (behind, next, own))
 }
 
 struct Chunks<'a, 'ctx> {
@@ -238,6 +349,50 @@ mod tests {
         chunk(&context, &module, &machine).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    #[test]
+    fn a_round_that_looks_for_the_next_chunk_looks_for_its_own() {
+        let parted = |rest_first: &str, rest_next: &str| {
+            let text = format!(
+                "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+                target triple = \"nvptx64-nvidia-cuda\"
+                declare i64 @llvm.umin.i64(i64, i64)
+                define i64 @f(ptr %data, i64 %len, i64 %n, i64 %other) {{
+                entry: %first = call i64 @llvm.umin.i64(i64 %n, i64 %len)
+                  %second = getelementptr i64, ptr %data, i64 %first
+                  %left = sub i64 {rest_first}, %first
+                  br label %loop
+                loop: %next = phi ptr [ %second, %entry ], [ %third, %loop ]
+                  %rest = phi i64 [ %left, %entry ], [ %less, %loop ]
+                  %here = phi i64 [ %first, %entry ], [ %then, %loop ]
+                  %p = phi ptr [ %data, %entry ], [ %next, %loop ]
+                  %sum = phi i64 [ 0, %entry ], [ %more, %loop ]
+                  %x = load i64, ptr %p
+                  %both = xor i64 %x, %here
+                  %more = add i64 %sum, %both
+                  %over = icmp eq i64 %rest, 0
+                  %then = call i64 @llvm.umin.i64(i64 %n, i64 %rest)
+                  %less = sub i64 {rest_next}, %then
+                  %third = getelementptr i64, ptr %next, i64 %then
+                  br i1 %over, label %end, label %loop
+                end: ret i64 %more
+                }}"
+            );
+            let context = Context::create();
+            let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+            let arch = "sm_90".parse::<Arch>().unwrap();
+            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+            chunk(&context, &module, &machine).unwrap();
+            module.verify().unwrap();
+            module.get_function("f").unwrap().print_to_string().to_string()
+        };
+        let ir = parted("%len", "%rest");
+        assert_eq!((ir.matches("load i64").count(), ir.matches("udiv i64").count()), (2, 1), "{ir}");
+        assert!(!ir.contains("phi ptr [ %second"), "{ir}");
+        for (first, next) in [("%other", "%rest"), ("%len", "%other")] {
+            assert_eq!(parted(first, next).matches("load i64").count(), 1, "{first}, {next}");
+        }
     }
 
     const HERE: &str = "%here = call i64 @llvm.umin.i64(i64 %n, i64 %rest)";
