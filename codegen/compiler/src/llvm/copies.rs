@@ -1,6 +1,6 @@
 //! Copies of blocks within their function, and of instructions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildPhi, LLVMCountIncoming, LLVMCreateBuilderInContext,
@@ -232,6 +232,8 @@ pub fn phis(block: BasicBlock<'_>) -> impl Iterator<Item = InstructionValue<'_>>
 pub fn predecessors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
     let value = block.as_mut_ptr();
     let mut found: Vec<BasicBlock<'_>> = Vec::new();
+    // Thousands jump to where a large function panics.
+    let mut seen = HashSet::new();
     // SAFETY: the block is live, and so is what uses it; terminators, which alone do as a target, have a parent.
     unsafe {
         let mut next = LLVMGetFirstUse(LLVMBasicBlockAsValue(value));
@@ -239,7 +241,9 @@ pub fn predecessors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
             let user = LLVMGetUser(next);
             next = LLVMGetNextUse(next);
             if !LLVMIsATerminatorInst(user).is_null() {
-                found.extend(BasicBlock::new(LLVMGetInstructionParent(user)).filter(|from| !found.contains(from)));
+                found.extend(
+                    BasicBlock::new(LLVMGetInstructionParent(user)).filter(|from| seen.insert(from.as_mut_ptr())),
+                );
             }
         }
     }
