@@ -60,6 +60,11 @@ pub fn open<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = FunctionValue<'
     llvm::functions(module).filter(|function| function.count_basic_blocks() > 0 && !is_settled(*function))
 }
 
+/// Those of them that are not to be small: loops of the others stay as they are.
+pub fn open_and_fast<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = FunctionValue<'ctx>> + use<'ctx> {
+    open(module).filter(|function| !has(*function, "optsize"))
+}
+
 /// Whether a function is settled.
 pub fn is_settled(function: FunctionValue<'_>) -> bool {
     function.get_string_attribute(AttributeLoc::Function, SETTLED).is_some()

@@ -13,24 +13,11 @@
 //!         %b = trunc i32 %m to i8
 //! ```
 //!
-//! Of 64 bits, at `-O2` and `-O3`:
-//!
-//! ```text
-//! before: %l = call i64 @llvm.fptoui.sat.i64.f32(float %x)     ; `x as usize`
-//!         %f = uitofp i64 %n to float                          ; `n as f32`
-//! after:  cvt.rzi.u32.f32 of %x; where that is 2^32 and more, or NaN, cvt.rzi.u64.f32
-//!         cvt.rn.f32.u32 of the lower half of %n; where the upper is not 0, cvt.rn.f32.u64
-//! ```
-//!
-//! A GPU converts 64 bits in the unit for reciprocals, and takes several times as long; of 32 it makes floats in each cycle. CUDA
-//! C++ has `int` there. ptxas gives the second instruction a predicate, so it costs nothing where no thread of a warp needs
-//! it. Both give the same where the first suffices: the same number is rounded, or cut off, in one step.
-//!
 //! PTX ISA, `cvt`: beyond the integer's range the result is its nearest value, and NaN becomes 0 where neither side has 64 bits.
 
 use crate::llvm::{
-    self, AnyTypeEnum, BasicType, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FloatPredicate,
-    FloatValue, InstructionOpcode, InstructionValue, IntType, IntValue, Intrinsic, Module,
+    self, AnyTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FloatPredicate, FloatValue, InstructionValue,
+    IntType, IntValue, Intrinsic, Module,
 };
 
 /// A call of `llvm.fptosi.sat` or `llvm.fptoui.sat`.
@@ -67,16 +54,13 @@ impl<'ctx> Cast<'ctx> {
     }
 }
 
-/// Replaces a conversion; leaves everything else. `fast` is for speed, `ftz` takes subnormal floats for zeros.
+/// Replaces a conversion; leaves everything else.
 pub fn lower<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
-    (ftz, fast): (bool, bool),
+    ftz: bool,
     call: InstructionValue<'ctx>,
 ) -> Result<(), BuilderError> {
-    if fast && let Some(signed) = from_wide(call) {
-        return to_float(context, call, signed);
-    }
     let Some(cast) = Cast::of(call) else { return Ok(()) };
     let Some(BasicValueEnum::FloatValue(mut float)) = call.get_operand(0).and_then(|operand| operand.value()) else {
         return Ok(());
@@ -86,71 +70,11 @@ pub fn lower<'ctx>(
     if cast.float == "f16" {
         float = builder.build_float_ext(float, context.f32_type(), "")?;
     }
-    let converted = if fast && cast.integer.get_bit_width() > 32 && cast.float != "f64" {
-        let (kind, fits) = match cast.signed {
-            true => ("s", ".reg .f32 %a; abs.f32 %a, $1; setp.lt.f32 %p, %a, 0f4F000000;"),
-            false => ("u", "setp.lt.f32 %p, $1, 0f4F800000;"),
-        };
-        // With a predicate on the conversion itself, ptxas converts twice and chooses; of a jump it makes a predicate.
-        let text = format!(
-            "{{ .reg .pred %p; .reg .b32 %w; {fits} cvt.rzi.{kind}32.f32 %w, $1; cvt.{kind}64.{kind}32 $0, %w; \
-             @%p bra FITS; cvt.rzi.{kind}64.f32 $0, $1; FITS: }}"
-        );
-        assembly(context, &builder, context.i64_type().into(), float.into(), &text, "=&l,f")?.into_int_value()
-    } else {
-        let converted = integer(&builder, module, &cast.intrinsic(ftz), &[float.into()])?;
-        let Some(converted) = converted else { return Ok(()) };
-        converted
-    };
+    let Some(converted) = integer(&builder, module, &cast.intrinsic(ftz), &[float.into()])? else { return Ok(()) };
     let Some(value) = within(module, &builder, &cast, float, converted)? else { return Ok(()) };
     llvm::replace_uses(call, value.into());
     call.erase_from_basic_block();
     Ok(())
-}
-
-/// Whether an integer of 64 bits that becomes an `f32` has a sign; `None` for anything else.
-fn from_wide(cast: InstructionValue<'_>) -> Option<bool> {
-    let signed = match cast.get_opcode() {
-        InstructionOpcode::SIToFP => true,
-        InstructionOpcode::UIToFP => false,
-        _ => return None,
-    };
-    let is_single = matches!(cast.get_type(), AnyTypeEnum::FloatType(ty) if ty.get_bit_width() == 32);
-    let (_, operand) = llvm::value_operands(cast).next()?;
-    let is_wide = matches!(operand, BasicValueEnum::IntValue(operand) if operand.get_type().get_bit_width() == 64);
-    (is_single && is_wide).then_some(signed)
-}
-
-/// Makes a float of the lower half, if that is all.
-fn to_float<'ctx>(context: &'ctx Context, cast: InstructionValue<'ctx>, signed: bool) -> Result<(), BuilderError> {
-    let Some((_, operand)) = llvm::value_operands(cast).next() else { return Ok(()) };
-    let builder = context.create_builder();
-    builder.position_before(&cast);
-    let (kind, above) = if signed { ("s", "shr.s32 %a, %w, 31;") } else { ("u", "mov.b32 %a, 0;") };
-    let text = format!(
-        "{{ .reg .pred %p; .reg .b32 %w, %h, %a; mov.b64 {{%w, %h}}, $1; {above} setp.ne.u32 %p, %h, %a; \
-         cvt.rn.f32.{kind}32 $0, %w; @%p cvt.rn.f32.{kind}64 $0, $1; }}"
-    );
-    let value = assembly(context, &builder, context.f32_type().into(), operand, &text, "=&f,l")?;
-    llvm::replace_uses(cast, value);
-    cast.erase_from_basic_block();
-    Ok(())
-}
-
-/// Writes PTX that computes a value of another.
-fn assembly<'ctx>(
-    context: &'ctx Context,
-    builder: &Builder<'ctx>,
-    ty: BasicTypeEnum<'ctx>,
-    operand: BasicValueEnum<'ctx>,
-    text: &str,
-    constraints: &str,
-) -> Result<BasicValueEnum<'ctx>, BuilderError> {
-    let ty = ty.fn_type(&[operand.get_type().into()], false);
-    let assembly = context.create_inline_asm(ty, text.to_owned(), constraints.to_owned(), false, false, None, false);
-    let call = builder.build_indirect_call(ty, assembly, &[operand.into()], "")?;
-    llvm::promise_pure(context, call);
-    Ok(call.try_as_basic_value().unwrap_basic())
 }
 
 /// What the instruction alone does not do.
@@ -212,49 +136,10 @@ mod tests {
         let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
         let function = module.get_function("f").expect("it defines `f`");
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {
-            lower(&context, &module, (ftz, false), instruction).expect("it is replaced");
+            lower(&context, &module, ftz, instruction).expect("it is replaced");
         }
         module.verify().expect("the module is sound");
         module.print_to_string().to_string()
-    }
-
-    #[test]
-    fn conversions_of_64_bits_try_32_first() {
-        let after = |body: &str| {
-            let context = Context::create();
-            let text = format!(
-                "declare i64 @llvm.fptoui.sat.i64.f32(float)
-                declare i64 @llvm.fptosi.sat.i64.f32(float)
-                declare i64 @llvm.fptoui.sat.i64.f64(double)
-                define void @f(ptr %to, float %x, double %y, i64 %n, i32 %k) {{ {body}\n store volatile i64 %n, ptr %to
-                  ret void }}"
-            );
-            let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
-            let function = module.get_function("f").expect("it defines `f`");
-            for instruction in llvm::instructions(function).collect::<Vec<_>>() {
-                lower(&context, &module, (false, true), instruction).expect("it is replaced");
-            }
-            module.verify().expect("the module is sound");
-            module.print_to_string().to_string()
-        };
-        for (body, expected) in [
-            ("%i = call i64 @llvm.fptoui.sat.i64.f32(float %x)", "@%p bra FITS; cvt.rzi.u64.f32 $0, $1;"),
-            ("%i = call i64 @llvm.fptosi.sat.i64.f32(float %x)", "@%p bra FITS; cvt.rzi.s64.f32 $0, $1;"),
-            ("%i = uitofp i64 %n to float", "@%p cvt.rn.f32.u64 $0, $1;"),
-            ("%i = sitofp i64 %n to float", "@%p cvt.rn.f32.s64 $0, $1;"),
-        ] {
-            let ir = after(body);
-            assert!(ir.contains(expected), "{ir}");
-            // What NaN becomes is still chosen.
-            assert_eq!(ir.contains("select"), body.contains("sat"), "{ir}");
-        }
-        for body in [
-            "%i = call i64 @llvm.fptoui.sat.i64.f64(double %y)",
-            "%i = uitofp i64 %n to double",
-            "%i = uitofp i32 %k to float",
-        ] {
-            assert!(!after(body).contains("asm"), "{body}");
-        }
     }
 
     #[test]

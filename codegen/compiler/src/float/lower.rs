@@ -47,7 +47,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
             }
         }
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {
-            casts::lower(context, module, (lowering.ftz, level.is_for_speed()), instruction).map_err(failed)?;
+            casts::lower(context, module, lowering.ftz, instruction).map_err(failed)?;
         }
         let builder = context.create_builder();
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {

@@ -55,7 +55,7 @@ const MOST_OF_A_ROUND: usize = 24;
 /// Marks loops for unrolling, and says which functions have any.
 pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {
     let mut marked = HashSet::new();
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         let blocks = indexed_in(function);
         let loops = Graph::of(function).loops();
         let is_disabled = |found: &Loop<'ctx>| llvm::unroll_was_disabled(context, &found.jumps_back());

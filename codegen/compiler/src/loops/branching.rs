@@ -35,7 +35,7 @@ const MOST_BLOCKS: usize = 8;
 
 /// Marks loops for unrolling.
 pub fn repeat(context: &Context, module: &Module<'_>) {
-    for function in settled::open(module).filter(|function| function.count_basic_blocks() > 1) {
+    for function in settled::open_and_fast(module).filter(|function| function.count_basic_blocks() > 1) {
         let mut room = MOST_OF_A_FUNCTION.saturating_sub(llvm::instructions(function).count());
         for found in Graph::of(function).innermost() {
             let jumps = found.jumps_back();

@@ -47,7 +47,7 @@ const MOST_STEPS: u32 = 8;
 /// Joins the stores of every loop where that is possible.
 pub fn pack<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         let graph = Graph::of(function);
         // Loops have no block in common, and what is written for one moves none of another.
         for found in graph.innermost() {

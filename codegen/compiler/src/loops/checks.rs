@@ -68,7 +68,7 @@ const MOST_STEPS: u32 = 8;
 /// Splits every loop where all that is needed is known before it.
 pub fn split<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         // Loops have no block in common, and splitting one moves none of another.
         for found in Graph::of(function).innermost() {
             split_one(context, module, function, &found).map_err(|error| {

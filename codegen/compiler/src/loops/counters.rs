@@ -42,7 +42,7 @@ const ROUNDS: u32 = 4;
 
 /// Shortens the counters of every function's loops.
 pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             let is_worth = match Counter::of(function, &found) {
                 Some(counter) => {

@@ -31,7 +31,7 @@ const MOST_INSTRUCTIONS: u64 = 400;
 
 /// Marks loops for unrolling.
 pub fn unroll(context: &Context, module: &Module<'_>) {
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             let jumps = found.jumps_back();
             if llvm::unroll_was_disabled(context, &jumps) || llvm::unroll_was_asked(context, &jumps) {

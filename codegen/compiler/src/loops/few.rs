@@ -58,7 +58,7 @@ const MOST_LOADS: u64 = 16;
 /// Marks every such loop, before LLVM unrolls it.
 pub fn foresee<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost().iter().filter(|found| found.blocks.len() == 1) {
             let jumps = found.jumps_back();
             let shape = Shape::of(function, found).filter(|_| !llvm::has_loop_mark(context, &jumps));

@@ -37,7 +37,7 @@ use super::natural::{Graph, Loop};
 
 /// Keeps what every search stands at.
 pub fn keep<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             keep_in(context, function, &found).map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot keep what a search has loaded: {error}"))

@@ -35,7 +35,7 @@ const CLEAN: &str = "function(simplifycfg)";
 pub fn pass<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
     let mut any = false;
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             let Some(shape) = Shape::of(function, &found) else { continue };
             let checks = found.blocks.iter().filter_map(|block| shape.check(*block));

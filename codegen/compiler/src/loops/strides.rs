@@ -52,7 +52,7 @@ const MOST_STEPS: u32 = 8;
 /// Counts every loop where it helps.
 pub fn count<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
             let is_short = instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS;

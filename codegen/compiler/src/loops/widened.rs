@@ -58,7 +58,7 @@ fn widen_some<'ctx>(
     is_wanted: impl Fn(&Loop<'ctx>) -> bool,
 ) -> Result<()> {
     natural::simplify(module, machine)?;
-    for function in settled::open(module) {
+    for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost().into_iter().filter(&is_wanted) {
             widen_one(context, module, function, &found).map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot widen the indices of a loop: {error}"))
