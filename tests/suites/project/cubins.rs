@@ -69,7 +69,7 @@ fn same_code(demo: &Demo, nvdisasm: &Path) {
 
 /// With one panic more and without. No earlier test has had this PTX compiled.
 fn one_part_after_a_change(demo: &Demo) {
-    build(demo, "timed", &["--timings"]);
+    build(demo, "timed-parts", &["--timings"]);
     let unique = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is later").as_nanos() as u32;
     for code in [format!("*out += {unique}_u32 as f32;"), format!("*out += {unique}_u32 as f32 + x[n + 1];")] {
         demo.edit("lib.rs", |text| {
@@ -77,8 +77,8 @@ fn one_part_after_a_change(demo: &Demo) {
             let (_, after) = rest.split_once("/* end */").expect("its end");
             format!("{before}/* kernel_11 */{code}/* end */{after}")
         });
-        build(demo, "timed", &["--timings"]);
-        let timings = fs::read(demo.path().join("timed/timings.json")).expect("the build wrote it");
+        build(demo, "timed-parts", &["--timings"]);
+        let timings = fs::read(demo.path().join("timed-parts/timings.json")).expect("the build wrote it");
         let timings: Timings = serde_json::from_slice(&timings).expect("timings");
         let runs: BTreeSet<_> = timings.spans.iter().filter(|span| span.beside).map(|span| span.name.clone()).collect();
         assert_eq!(runs.len(), 1, "{runs:?} after {code}");
