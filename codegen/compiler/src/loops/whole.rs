@@ -84,7 +84,15 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
             llvm::phis(inner.head).map(|phi| Some((phi, begins(outer, phi)?))).collect::<Option<_>>()?;
         let is_once =
             carried.iter().enumerate().all(|(at, (_, from))| carried[at + 1..].iter().all(|(_, other)| other != from));
-        let is_fit = is_once && !carried.is_empty() && llvm::predecessors(inner.head).iter().all(comes_in);
+        // A phi has an entry for each jump, and `join` adds one for each block.
+        let jumps_once = |latch: &BasicBlock<'ctx>| {
+            let targets = latch.get_terminator().map(llvm::block_operands).unwrap_or_default();
+            targets.iter().filter(|to| **to == inner.head).count() == 1
+        };
+        let is_fit = is_once
+            && !carried.is_empty()
+            && inner.latches.iter().all(jumps_once)
+            && llvm::predecessors(inner.head).iter().all(comes_in);
         is_fit.then_some(Self { outer, inner, carried })
     }
 
@@ -216,6 +224,28 @@ mod tests {
             let ir = two(between, first, use_of_outer);
             assert_eq!(shape(&ir), (2, 2), "{ir}");
         }
+    }
+
+    #[test]
+    fn a_block_that_jumps_back_in_several_cases_is_left_alone() {
+        let ir = joined(
+            "define i64 @f(i64 %end, ptr %p) {
+            entry: br label %outer
+            outer: %j = phi i64 [ 0, %entry ], [ %more, %rest ]
+              br label %inner
+            inner: %i = phi i64 [ %j, %outer ], [ %next, %near ], [ %next, %near ]
+              %go = icmp ult i64 %i, %end
+              br i1 %go, label %near, label %out
+            near: %next = add i64 %i, 1
+              %x = load i64, ptr %p
+              switch i64 %x, label %rest [ i64 1, label %inner
+                                           i64 2, label %inner ]
+            rest: %more = add i64 %next, 1
+              br label %outer
+            out: ret i64 %i
+            }",
+        );
+        assert_eq!(shape(&ir), (2, 2), "{ir}");
     }
 
     #[test]

@@ -115,7 +115,8 @@ pub fn counts<'ctx>(next: InstructionValue<'ctx>, from: IntValue<'ctx>, last: In
     }
 }
 
-/// What a phi of a loop's head is at first, by block, and what it is next, which is the same from everywhere.
+/// What a phi of a loop's head is at first, by block, and what it is next, which is the same from everywhere; `None` where a
+/// block jumps to the head in several cases, because whoever makes another phi of this gives it an entry for each block.
 pub fn of_head<'ctx>(
     found: &Loop<'ctx>,
     phi: InstructionValue<'ctx>,
@@ -123,9 +124,13 @@ pub fn of_head<'ctx>(
     if phi.get_opcode() != InstructionOpcode::Phi || phi.get_parent() != Some(found.head) {
         return None;
     }
-    let (mut first, mut next) = (Vec::new(), None);
+    let (mut first, mut next, mut seen) = (Vec::new(), None, Vec::new());
     for (value, from) in llvm::incoming(phi) {
         let BasicValueEnum::IntValue(value) = value else { return None };
+        if seen.contains(&from) {
+            return None;
+        }
+        seen.push(from);
         if !found.latches.contains(&from) {
             first.push((value, from));
         } else if next.replace(value).is_some_and(|before| before != value) {

@@ -69,6 +69,11 @@ mod tests {
 
     /// A loop from `first` to `end` whose head and latch are these, after [`end_inclusive`].
     fn counted(first: &str, end: &str, head: &str, latch: &str) -> String {
+        counted_as(str::to_string, first, end, head, latch)
+    }
+
+    /// The same of what is made of the text.
+    fn counted_as(made: impl Fn(&str) -> String, first: &str, end: &str, head: &str, latch: &str) -> String {
         let text = format!(
             "define void @f(ptr %to, i32 %first, i32 %end, i32 %other) {{
             entry: br label %head
@@ -85,7 +90,7 @@ mod tests {
             }}"
         );
         let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let module = parse_ir(&context, made(&text).as_bytes(), "module").unwrap();
         end_inclusive(&context, &module).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
@@ -131,6 +136,17 @@ mod tests {
         };
         let goes = plain.replace("br i1 %goes", "%is_less = icmp slt i32 %k, %end br i1 %is_less");
         assert!(!of(&goes).contains("br i1 %past") && of(&plain).contains("br i1 %past"));
+    }
+
+    #[test]
+    fn a_block_that_jumps_back_in_several_cases_is_left_alone() {
+        let twice = |ir: &str| ir.replace("[ %next, %latch ]", "[ %next, %latch ], [ %next, %latch ]");
+        let twice = |ir: &str| twice(ir).replace("[ %last, %latch ]", "[ %last, %latch ], [ %last, %latch ]");
+        let back = "%again = load volatile i32, ptr %to
+            switch i32 %again, label %out [ i32 1, label %head
+                                            i32 2, label %head ]";
+        let ir = counted_as(twice, "%first", "%end", FLAG, back);
+        assert!(ir.contains("br i1 %done"), "{ir}");
     }
 
     #[test]
