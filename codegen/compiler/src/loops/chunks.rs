@@ -157,7 +157,10 @@ fn address<'ctx>(
     let (first, next) = found.incoming(llvm::result(behind))?;
     let (first, next) = (llvm::instruction_of(first)?, llvm::instruction_of(next)?);
     let ((base, bytes, by), (next_base, next_bytes, next_by)) = (llvm::element_of(first)?, llvm::element_of(next)?);
+    // The copy of the one stands for the other in the first round.
+    let promises = |gep| (llvm::is_in_bounds(gep), llvm::is_in_bounds_above(gep));
     let is_alike = bytes == next_bytes
+        && promises(first) == promises(next)
         && next.get_num_operands() == 2
         && by.as_instruction_value() == Some(first_size)
         && next_by.as_instruction_value() == Some(next_size)
