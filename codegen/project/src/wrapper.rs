@@ -4,6 +4,10 @@
 //! configuration change it. `include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/table.bin"))` must work in kernels
 //! too, so this program is also cargo's `RUSTC_WORKSPACE_WRAPPER`: it sets the variable and becomes rustc.
 //!
+//! A nightly rustc is told here to keep what it knows of the package's crate, so that it compiles again only what has changed.
+//! cargo would have it do that for debug builds alone, or for every build by a variable, and the crate is divided in another
+//! way then: the PTX must not depend on that, so rustc always does it where it optimises for speed.
+//!
 //! For `cargo ptx run` it is the `RUSTC_WRAPPER` of the host's build as well, and notes of ours stand under
 //! rustc's errors about device memory and launches.
 
@@ -23,6 +27,13 @@ pub const CLIPPY_VARIABLE: &str = "RUST_PTX_CLIPPY";
 /// The environment variable with the workspace's root, where rustc is to show paths from there: in a check, whose rustc cargo
 /// gives no flags of its own.
 pub const ROOT_VARIABLE: &str = "RUST_PTX_ROOT";
+
+/// The environment variable with the folder in which rustc keeps what it knows of the package's crate.
+pub const INCREMENTAL_VARIABLE: &str = "RUST_PTX_INCREMENTAL";
+
+/// rustc inlines what is small before LLVM does, at the levels 2 and 3, but not in a crate that it compiles incrementally.
+/// Passes of ours would meet other loops.
+const INLINE: &str = "-Zinline-mir=yes";
 
 /// The environment variable that names the program which adds notes to rustc's messages in a host build.
 pub const NOTES_VARIABLE: &str = "RUST_PTX_NOTES";
@@ -112,8 +123,29 @@ pub fn become_rustc_if_asked(args: &[OsString]) {
         command.env("CARGO_MANIFEST_DIR", dir);
         let root = std::env::var(ROOT_VARIABLE);
         command.args(root.iter().flat_map(|root| remap(root)));
+        let is_primary = std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some();
+        if let Some(folder) = std::env::var_os(INCREMENTAL_VARIABLE) {
+            command.args(incrementally(args, is_primary.then_some(&folder)));
+        }
     }
     end(rustc, command.status())
+}
+
+/// What rustc is told beside what cargo told it: of the package's crate, which is kept in the folder, or another.
+fn incrementally(args: &[OsString], folder: Option<&OsString>) -> Vec<OsString> {
+    let values = |name: &str| {
+        let args = args.iter().filter_map(|arg| arg.to_str());
+        args.filter_map(|arg| arg.strip_prefix("-C").unwrap_or(arg).strip_prefix(name)?.strip_prefix('=')).next_back()
+    };
+    if !matches!(values("opt-level"), Some("2" | "3")) {
+        return Vec::new();
+    }
+    let own = match (values("incremental"), folder) {
+        (Some(_), _) => None,
+        (None, Some(folder)) => Some([OsStr::new("-Cincremental="), folder.as_os_str()].into_iter().collect()),
+        (None, None) => return Vec::new(),
+    };
+    own.into_iter().chain([INLINE.into()]).collect()
 }
 
 /// Ends this process as rustc ended.
@@ -151,6 +183,25 @@ mod tests {
             assert!(!names_rustc(folder.path()));
             std::fs::write(folder.path().join("config.toml"), text).expect("our own folder");
             assert_eq!(names_rustc(folder.path()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_crate_is_compiled_incrementally_where_it_is_made_fast() {
+        let folder = OsString::from("/kept");
+        for (args, is_primary, expected) in [
+            ("-C opt-level=3", true, "-Cincremental=/kept -Zinline-mir=yes"),
+            ("-Copt-level=2", true, "-Cincremental=/kept -Zinline-mir=yes"),
+            ("-C opt-level=3 -C incremental=/cargo", true, "-Zinline-mir=yes"),
+            ("-C opt-level=3 -C incremental=/cargo", false, "-Zinline-mir=yes"),
+            ("-C opt-level=3", false, ""),
+            ("-C opt-level=3 -Copt-level=s", true, ""),
+            ("-C opt-level=1 -C incremental=/cargo", true, ""),
+            ("-C debuginfo=2", true, ""),
+        ] {
+            let args: Vec<OsString> = args.split(' ').map(Into::into).collect();
+            let own = incrementally(&args, is_primary.then_some(&folder));
+            assert_eq!(own.join(OsStr::new(" ")), OsStr::new(expected), "{args:?}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::Trial;
@@ -35,6 +36,32 @@ pub fn trials() -> Vec<Trial> {
             demo.edit("lib.rs", |text| text + KERNEL);
             let again = demo.cargo(&["build", "-v"]).expect_success();
             assert!(again.compiled_for_the_device() && again.compiled_for_the_host(), "{}", again.stderr);
+        }),
+        test("what rustc keeps of earlier builds does not show in the PTX", || {
+            let demo = demo();
+            demo.edit("lib.rs", |text| text + MODULES);
+            let build = |variables: &[(&str, &str)], more: &[&str]| {
+                let out = ["build", "--release", "--arch", "sm_90", "--emit", "ptx", "--out", "kept"];
+                demo.ptx_with(variables, &[out.as_slice(), more].concat()).expect_success();
+                let ptx = ptx_in(&demo.path().join("kept"));
+                fs::remove_dir_all(demo.path().join("kept")).unwrap();
+                ptx
+            };
+            let before = build(&[], &[]);
+            demo.edit("lib.rs", |text| text.replace("* 3", "* 5"));
+            let after = build(&[], &[]);
+            assert!(before != after && after.contains("scaled") && after.contains("sums"));
+            let fresh = demo.path().join("fresh");
+            assert!(build(&[], &["--target-dir", fresh.to_str().unwrap()]) == after, "not as in an empty folder");
+            fs::remove_dir_all(fresh).unwrap();
+            // rustc calls constants of crates that it keeps otherwise.
+            let code = |ptx: &str| {
+                ptx.lines().filter(|line| !line.contains(".global ")).map(str::to_string).collect::<Vec<_>>()
+            };
+            for variable in ["0", "1"] {
+                let ptx = build(&[("CARGO_INCREMENTAL", variable)], &[]);
+                assert!(code(&ptx) == code(&after), "CARGO_INCREMENTAL={variable}");
+            }
         }),
         trial("a change to CUDA C++ that is linked compiles for the device again", || {
             let tools = tools::find();
@@ -107,3 +134,21 @@ pub fn trials() -> Vec<Trial> {
 /// One more kernel.
 const KERNEL: &str = "\n#[kernel]\npub fn one_more(mut out: DisjointSlice<u32>) {\n    \
     if let Some(out) = out.get_mut(thread::index_1d()) {\n        *out = 1;\n    }\n}\n";
+
+/// Kernels that rustc compiles in parts, with functions of two modules.
+const MODULES: &str = "\nmod arithmetic {\n    pub fn apply<T>(x: &[T], f: impl Fn(&T) -> T) -> impl Iterator<Item = T> {\n        \
+    x.iter().map(move |x| f(x))\n    }\n    pub fn scale(x: &u32) -> u32 {\n        x * 3\n    }\n}\n\n\
+    pub mod reductions {\n    use super::{arithmetic::*, *};\n\n    #[kernel]\n    pub fn sums(x: &[u32], mut out: \
+    DisjointSlice<u32>) {\n        let i = thread::index_1d();\n        if let Some(out) = out.get_mut(i) {\n            \
+    *out = apply(&x[i.get()..], scale).zip(x.chunks(4)).map(|(a, b)| a + b[0]).sum();\n        }\n    }\n}\n\n\
+    pub mod streams {\n    use super::{arithmetic::*, *};\n\n    #[kernel]\n    pub fn scaled(x: &[u32], mut out: \
+    DisjointSlice<u32>) {\n        let i = thread::index_1d();\n        if let Some(out) = out.get_mut(i) {\n            \
+    *out = scale(&x[i.get()]);\n        }\n    }\n}\n";
+
+/// The only PTX in a folder.
+fn ptx_in(folder: &Path) -> String {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let ptx: Vec<_> = files.filter(|file| file.extension().is_some_and(|extension| extension == "ptx")).collect();
+    assert_eq!(ptx.len(), 1, "{ptx:?}");
+    fs::read_to_string(&ptx[0]).unwrap()
+}

@@ -68,9 +68,6 @@ pub fn run() -> Result<ExitCode> {
     // Once for the crates below.
     bench.parts()?;
     let (mut parts, mut touched_part) = (bench.parts()?, bench.touched_part(0)?);
-    // Once for what is kept of it.
-    bench.incremental(0)?;
-    let mut incremental = bench.incremental(1)?;
     for round in 1..ROUNDS {
         twins = twins.least(bench.nvcc()?);
         kernels = kernels.least(bench.kernels()?);
@@ -78,7 +75,6 @@ pub fn run() -> Result<ExitCode> {
         touched_part = touched_part.least(bench.touched_part(round)?);
         touched = touched.least(bench.touched(round)?);
         unchanged = unchanged.least(bench.unchanged()?);
-        incremental = incremental.least(bench.incremental(round + 1)?);
     }
     let rows = [
         ("nvcc, twins to cubin", twins, None),
@@ -87,7 +83,6 @@ pub fn run() -> Result<ExitCode> {
         ("after a change to one kernel", touched, Some(0.5)),
         ("the kernels' crate, ptxas on parts", parts, Some(1.0)),
         ("after a change to one kernel, ptxas on its part", touched_part, Some(0.5)),
-        ("a change and one cubin, CARGO_INCREMENTAL=1", incremental, None),
         ("after a change that leaves the PTX as it was", unchanged, None),
     ];
     println!("\n{:48} {:>8} {:>8} {:>9} {:>9}   target", ARCH, "wall, s", "CPU, s", "wall, ×", "CPU, ×");
@@ -176,6 +171,8 @@ impl Build {
         // Whitespace is a change to cargo alone.
         self.build(form, &format!("{}\n", self.source))?;
         self.forget_groups(form)?;
+        let kept = self.of(form, "target").join("ptx/incremental");
+        fs::remove_dir_all(&kept).with_context(|| format!("rustc kept nothing in `{}`", kept.display()))?;
         self.build(form, &self.source)
     }
 
@@ -187,13 +184,6 @@ impl Build {
     fn touched_part(&self, round: usize) -> Result<Time> {
         fs::write(self.path("kernels").join(CHANGED.0), self.changed(round))?;
         timed(&mut self.command(Form::Parts, &self.of(Form::Parts, "target"))?)
-    }
-
-    /// rustc compiles again only what has changed.
-    fn incremental(&self, round: usize) -> Result<Time> {
-        self.write(Form::Cubin, &self.changed(round))?;
-        let target = self.path("incremental");
-        timed(self.command(Form::Cubin, &target)?.env("CARGO_INCREMENTAL", "1"))
     }
 
     fn changed(&self, round: usize) -> String {

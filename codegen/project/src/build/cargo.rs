@@ -132,12 +132,17 @@ pub fn linker_id() -> String {
     format!("{}-{:x}-{nanos:x}", env!("CARGO_PKG_VERSION"), file.map_or(0, |file| file.len()))
 }
 
-/// Runs cargo with those arguments, in the package's folder, so that its configuration files count.
+/// In the device build's own folder.
+const INCREMENTAL: &str = "incremental";
+
+/// Runs cargo with those arguments, in the package's folder, so that its configuration files count. If rustc `keeps` what it
+/// knows of the package's crate, it compiles only what has changed; a nightly can.
 pub fn run(
     build: &DeviceBuild,
     aim: &Aim,
     package: &Package,
     args: &[String],
+    keeps: bool,
     measured: Option<&Path>,
     step: &Step,
 ) -> Result<Outcome> {
@@ -147,7 +152,9 @@ pub fn run(
     };
     let mut command = command(build, package);
     command.envs(measured.map(|file| (timings::VARIABLE, file)));
-    if !aim.links() {
+    if aim.links() {
+        command.envs(keeps.then(|| (wrapper::INCREMENTAL_VARIABLE, build.target_dir.join(INCREMENTAL))));
+    } else {
         // cargo has no flags for the last crate of a check alone.
         command.env(wrapper::ROOT_VARIABLE, package.root());
     }
@@ -212,7 +219,8 @@ pub fn command(build: &DeviceBuild, package: &Package) -> Command {
             command.env_remove(name);
         }
     }
-    for variable in [timings::VARIABLE, wrapper::CLIPPY_VARIABLE, wrapper::ROOT_VARIABLE] {
+    for variable in [timings::VARIABLE, wrapper::CLIPPY_VARIABLE, wrapper::ROOT_VARIABLE, wrapper::INCREMENTAL_VARIABLE]
+    {
         command.env_remove(variable);
     }
     if std::env::var_os(wrapper::NOTES_VARIABLE).is_some() {

@@ -164,6 +164,7 @@ fn prepared<T>(
         package: &package,
         manifest: &device.manifest,
         args: &args,
+        keeps: rustc.is_nightly(),
         aim: &aim,
         warnings,
         measured,
@@ -243,6 +244,8 @@ struct Run<'a> {
     manifest: &'a Path,
     args: &'a [String],
     aim: &'a Aim,
+    /// Whether rustc keeps what it knows of the package's crate.
+    keeps: bool,
     /// Of our own, about the manifest.
     warnings: Vec<Diagnostic>,
     /// Where the linker's measurements go, if they are wanted.
@@ -295,7 +298,8 @@ impl Run<'_> {
         let step = self.progress.silent();
         let _span = timings::begin("cargo");
         let begun = Instant::now();
-        let mut outcome = cargo::run(self.build, self.aim, self.package, self.args, self.measured.as_deref(), &step)?;
+        let mut outcome =
+            cargo::run(self.build, self.aim, self.package, self.args, self.keeps, self.measured.as_deref(), &step)?;
         self.name_the_package(&mut outcome);
         drop(step);
         if let Some(file) = &self.measured {
