@@ -199,6 +199,9 @@ impl<T, const W: usize, const H: usize, const PAD: usize, const TRANSPOSED: bool
 
     /// Writes all elements of this thread's, of which `value` gets row and column.
     ///
+    /// `value` is called for up to four elements before the first of them is written, so that what it reads of global
+    /// memory is waited for together.
+    ///
     /// Where a kernel begins with `assert!(thread::block_dim() == Dim3::new(32, 8, 1))` or the like, the compiler knows how
     /// many they are and unrolls the loop.
     #[inline(always)]
