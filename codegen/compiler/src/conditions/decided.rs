@@ -19,7 +19,7 @@
 //! before the branch does no harm (`is_pure`), and nobody looks at it where the branch went the other way.
 
 use crate::llvm::{
-    self, BasicBlock, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Use,
+    self, BasicBlock, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue, IntValue, Use,
 };
 use crate::loops::Graph;
 
@@ -31,7 +31,27 @@ const MOST_USERS: usize = 16;
 
 /// Has what uses a choice use one of its operands where that is known.
 pub fn decide(function: FunctionValue<'_>) {
-    let choices: Vec<_> = llvm::instructions(function).filter_map(|from| Some((from, parts(from)?))).collect();
+    decide_by(function, |_| true);
+}
+
+/// Only where a counter that begins with a constant is compared with one: a loop whose rounds LLVM may count one by one. Then it
+/// writes some of them out, and leaves out the branches between them, which say how the choices there go.
+pub fn decide_counted(function: FunctionValue<'_>) {
+    decide_by(function, |condition| {
+        let compared = llvm::instruction_of(condition.into()).filter(|from| from.get_opcode() == Op::ICmp);
+        let Some(compared) = compared else { return false };
+        let constant = |value: BasicValueEnum<'_>| matches!(value, BasicValueEnum::IntValue(value) if value.is_const());
+        let counter = operand(compared, 0).and_then(llvm::instruction_of).filter(|from| from.get_opcode() == Op::Phi);
+        let begins = |from| llvm::incoming(from).into_iter().any(|(first, _)| constant(first));
+        operand(compared, 1).is_some_and(constant) && counter.is_some_and(begins)
+    });
+}
+
+fn decide_by<'ctx>(function: FunctionValue<'ctx>, is_wanted: impl Fn(IntValue<'ctx>) -> bool) {
+    let choices: Vec<_> = llvm::instructions(function)
+        .filter_map(|from| Some((from, parts(from)?)))
+        .filter(|(_, (condition, ..))| is_wanted(*condition))
+        .collect();
     if choices.is_empty() {
         return;
     }
@@ -48,11 +68,11 @@ pub fn decide(function: FunctionValue<'_>) {
 /// The condition of a choice, and what it is where that holds and where not.
 fn parts(choice: InstructionValue<'_>) -> Option<(IntValue<'_>, BasicValueEnum<'_>, BasicValueEnum<'_>)> {
     let (of_1, of_0) = match choice.get_opcode() {
-        InstructionOpcode::Select => (operand(choice, 1)?, operand(choice, 2)?),
-        opcode @ (InstructionOpcode::ZExt | InstructionOpcode::SExt) => {
+        Op::Select => (operand(choice, 1)?, operand(choice, 2)?),
+        opcode @ (Op::ZExt | Op::SExt) => {
             let BasicValueEnum::IntValue(extended) = llvm::result(choice) else { return None };
             let number = extended.get_type();
-            let is_signed = opcode == InstructionOpcode::SExt;
+            let is_signed = opcode == Op::SExt;
             let then = if is_signed { number.const_all_ones() } else { number.const_int(1, false) };
             (then.into(), number.const_zero().into())
         }
@@ -66,7 +86,7 @@ fn parts(choice: InstructionValue<'_>) -> Option<(IntValue<'_>, BasicValueEnum<'
 fn branches_by(condition: IntValue<'_>) -> Vec<(BasicBlock<'_>, (BasicBlock<'_>, BasicBlock<'_>))> {
     users(&condition)
         .into_iter()
-        .filter(|user| user.get_opcode() == InstructionOpcode::Br)
+        .filter(|user| user.get_opcode() == Op::Br)
         .filter_map(|branch| Some((branch.get_parent()?, llvm::branch_targets(branch)?)))
         .collect()
 }
@@ -87,7 +107,7 @@ impl<'ctx> Side<'_, 'ctx> {
     /// Whether an instruction uses a value only where this way was taken.
     fn has_use(&self, user: InstructionValue<'ctx>, value: InstructionValue<'ctx>, steps: u32) -> bool {
         let Some(block) = user.get_parent() else { return false };
-        if user.get_opcode() == InstructionOpcode::Phi {
+        if user.get_opcode() == Op::Phi {
             let value = llvm::result(value);
             let comes = |from| self.has(from) || from == self.from && block == self.to;
             return llvm::incoming(user).into_iter().all(|(incoming, from)| incoming != value || comes(from));
@@ -134,6 +154,10 @@ mod tests {
 
     /// A function after [`decide`].
     fn decided(body: &str) -> String {
+        decided_by(decide, body)
+    }
+
+    fn decided_by(decide: impl Fn(FunctionValue<'_>), body: &str) -> String {
         let text = format!("define void @f(i1 %c, i64 %a, i64 %b, ptr %to, ptr %end) {{ {body} }}");
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
@@ -189,6 +213,30 @@ mod tests {
             out: ret void",
         );
         assert!(ir.contains("%next = add i64 %at, %a"), "{ir}");
+    }
+
+    #[test]
+    fn a_loop_of_a_known_number_of_rounds_is_decided_before_all_others() {
+        // `for k in 0..32`
+        let of = |first: &str, end: &str| {
+            decided_by(
+                decide_counted,
+                &format!(
+                    "entry: br label %loop
+                    loop: %k = phi i64 [ {first}, %entry ], [ %next, %loop ]
+                      store volatile i64 %k, ptr %to
+                      %more = icmp ult i64 %k, {end}
+                      %step = zext i1 %more to i64
+                      %next = add nuw nsw i64 %k, %step
+                      br i1 %more, label %loop, label %out
+                    out: ret void"
+                ),
+            )
+        };
+        assert!(of("1", "32").contains("%next = add nuw nsw i64 %k, 1"), "{}", of("1", "32"));
+        for other in [of("%a", "32"), of("1", "%b")] {
+            assert!(other.contains("%next = add nuw nsw i64 %k, %step"), "{other}");
+        }
     }
 
     #[test]

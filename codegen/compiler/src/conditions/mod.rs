@@ -28,6 +28,11 @@ pub fn decide(module: &Module<'_>) {
     settled::open(module).for_each(decided::decide);
 }
 
+/// The same of loops of a known number of rounds, before LLVM's first pipeline.
+pub fn decide_counted(module: &Module<'_>) {
+    settled::open(module).for_each(decided::decide_counted);
+}
+
 /// Chooses by comparisons of floats rather than branch, in every function.
 pub fn choose<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     let mut any = false;

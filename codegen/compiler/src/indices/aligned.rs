@@ -93,7 +93,8 @@ impl<'ctx> Aligned<'ctx> {
             let (saved, needed) = saved(&accesses);
             let bytes = accesses.iter().map(|access| access.bytes).min().unwrap_or_default();
             let has_large_elements = || seen.params.iter().all(|param| element_bytes(kernel, *param) > bytes);
-            if saved == 0 || !has_large_elements() && !varies(root) {
+            // To take a byte out of a register is an instruction, as loading it is.
+            if saved == 0 || (bytes == 1 || !has_large_elements()) && !varies(root) {
                 continue;
             }
             if seen.params.iter().any(|param| is_passed_by_value(kernel, *param)) {
@@ -485,6 +486,15 @@ mod tests {
             aligned(&format!("%few = icmp ult i64 %n, {limit}\n{}", four(at))).contains("ptrtoint")
         };
         assert!(uniform(1 << 59) && !uniform(1 << 61));
+        // Bytes do not: each would have to be taken out of its word.
+        let bytes = |at: &str| {
+            let loads: String = (0..16)
+                .map(|k| format!("%p{k} = getelementptr i8, ptr %at, i64 {k}\n %v{k} = load i8, ptr %p{k}, align 1\n"))
+                .collect();
+            let at = format!("%at = getelementptr [16 x i8], ptr %y, i64 {at}");
+            aligned(&format!("%few = icmp ult i64 %n, {}\n{at}\n{loads}", 1_u64 << 59)).contains("ptrtoint")
+        };
+        assert!(bytes("%k") && !bytes("7"));
     }
 
     #[test]

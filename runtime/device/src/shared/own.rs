@@ -12,6 +12,9 @@ use crate::intrinsics::{ntid_x, ntid_y, tid_x, tid_y, tid_z};
 /// Up to how many elements are counted in 32 bits.
 const MOST_FILLED: usize = 1 << 30;
 
+/// Bytes of an element that may wait in registers with three more until all four are written.
+const MOST_WAITING: usize = 16;
+
 /// The elements of an array that are this thread's: element `e` is that of the thread of rank `e` modulo the number of the
 /// block's threads, where threads are counted with x first, then y, then z.
 #[derive(Debug)]
@@ -196,12 +199,45 @@ impl<T, const W: usize, const H: usize, const PAD: usize, const TRANSPOSED: bool
 
     /// Writes all elements of this thread's, of which `value` gets row and column.
     ///
+    /// `value` is called for up to four elements before the first of them is written, so that what it reads of global
+    /// memory is waited for together.
+    ///
     /// Where a kernel begins with `assert!(thread::block_dim() == Dim3::new(32, 8, 1))` or the like, the compiler knows how
     /// many they are and unrolls the loop.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn fill(&mut self, mut value: impl FnMut(usize, usize) -> T) {
-        self.for_each(|row, column, own| *own = value(row, column));
+        let is_small = (1..=MOST_WAITING).contains(&size_of::<T>()) && H <= MOST_FILLED && W <= MOST_FILLED;
+        if !is_small {
+            return self.for_each(|row, column, own| *own = value(row, column));
+        }
+        // Numbers of 32 bits take half the instructions.
+        let (height, width) = (H as u32, W as u32);
+        let [(rows, columns), (first_row, first_column)] =
+            [(ntid_x(), ntid_y()), (tid_x(), tid_y())].map(|(x, y)| if TRANSPOSED { (x, y) } else { (y, x) });
+        let is_first_layer = tid_z() == 0;
+        // Rows, and columns in each of them, as in two loops; but one after the other, so that four can be looked at together.
+        let next = |(top, left): (u32, u32)| {
+            let right = left + columns;
+            if right < width { (top, right) } else { (top + rows, 0) }
+        };
+        let mut corner = (0, 0);
+        while corner.0 < height {
+            let second = next(corner);
+            let third = next(second);
+            let fourth = next(third);
+            // Four values are read before one is written: so a thread waits for memory once, not four times.
+            let values = [corner, second, third, fourth].map(|(top, left)| {
+                let (row, column) = (top + first_row, left + first_column);
+                let is_own = (row < height) & (column < width) & is_first_layer;
+                is_own.then(|| (row as usize, column as usize, value(row as usize, column as usize)))
+            });
+            for (row, column, value) in values.into_iter().flatten() {
+                // SAFETY: in bounds; position modulo extents is that of this thread alone.
+                unsafe { *self.at(row, column) = value };
+            }
+            corner = next(fourth);
+        }
     }
 
     /// Calls `each` with row, column and element for all elements of this thread's.
@@ -211,16 +247,41 @@ impl<T, const W: usize, const H: usize, const PAD: usize, const TRANSPOSED: bool
         let (x, y) = (ntid_x() as usize, ntid_y() as usize);
         let (rows, columns) = if TRANSPOSED { (x, y) } else { (y, x) };
         let (first_row, first_column) = Self::first();
-        let is_first_layer = tid_z() == 0;
-        // All threads go through the same rounds, so that nothing parts them for long.
-        for top in (0..H).step_by(rows) {
-            for left in (0..W).step_by(columns) {
-                let (row, column) = (top + first_row, left + first_column);
-                if (row < H) & (column < W) & is_first_layer {
+        if tid_z() != 0 {
+            return;
+        }
+        if columns >= W {
+            // One column a thread, as in most kernels, and one loop: two loops in each other would hide from the compiler that
+            // all rounds are alike, so that it would let none wait for memory together.
+            if first_column < W {
+                // The rounds are counted here, so that they can be made four at a time.
+                (first_row..H).step_by(rows).for_each(|row| {
                     // SAFETY: in bounds; position modulo extents is that of this thread alone.
-                    each(row, column, unsafe { &mut *self.at(row, column) });
-                }
+                    each(row, first_column, unsafe { &mut *self.at(row, first_column) });
+                });
             }
+            return;
+        }
+        Self::steps(first_row, H, rows, |row| {
+            Self::steps(first_column, W, columns, |column| {
+                // SAFETY: in bounds; position modulo extents is that of this thread alone.
+                each(row, column, unsafe { &mut *self.at(row, column) });
+            });
+        });
+    }
+
+    /// Calls `each` with `first`, `first + by`, … below `end`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn steps(first: usize, end: usize, by: usize, mut each: impl FnMut(usize)) {
+        // `step_by` would count the rounds, which is a division where nobody knows `by`. Where that is known, so is the second
+        // end of the loop, which can be unrolled then.
+        let mut start = 0_usize;
+        while start < end {
+            let Some(index) = start.checked_add(first).filter(|&index| index < end) else { break };
+            each(index);
+            let Some(next) = start.checked_add(by) else { break };
+            start = next;
         }
     }
 }

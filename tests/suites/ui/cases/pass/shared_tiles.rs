@@ -1,6 +1,7 @@
 //! Shared parameters: static shared memory that the kernel's entry makes, and a barrier of its own for each object,
 //! aligned where all threads come together.
 #![no_std]
+use ptx::Disjoint2d;
 use ptx::prelude::*;
 use ptx::shared::{Array2d, SharedBuffers, SharedTile, Slices};
 
@@ -55,6 +56,31 @@ pub fn dynamic(mut data: DisjointSlice<u16>, #[shared(dynamic)] mut memory: Shar
     let (bytes, words) = memory.get();
     if let Some(data) = data.get_mut(thread::index_1d()) {
         *data = words[0] + u16::from(bytes[t / 2]);
+    }
+}
+
+// A thread reads four elements before it writes one, with checks and without, and does not count how many it has. All
+// rounds of a loop of a known number are written out.
+// CHECK-LABEL: .visible .entry filled(
+// CHECK-NOT: div
+// CHECK-COUNT-4: ld.global.nc.b32
+// CHECK-COUNT-4: st.shared.b32
+// CHECK-COUNT-4: ld.global.nc.b32
+// CHECK-COUNT-4: st.shared.b32
+// CHECK-NOT: st.shared
+// CHECK: bar.sync 1;
+// CHECK-COUNT-32: fma.rn.f32
+#[kernel(dimensions = 2)]
+pub fn filled(a: &[f32], n: usize, mut out: Disjoint2d<f32>, #[shared] mut tile: SharedTile<Array2d<f32, 32, 32>>) {
+    let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+    tile.own().fill(|row, column| a[row * n + column]);
+    let tile = tile.publish();
+    let mut sum = 0.0;
+    for k in 0..32 {
+        sum += tile[y][k] * tile[k][x];
+    }
+    if let Some(out) = out.get_mut(thread::index_2d()) {
+        *out = sum;
     }
 }
 
