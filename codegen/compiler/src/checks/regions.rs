@@ -29,6 +29,9 @@
 //! is not reached may mean nothing, and is frozen; whatever it then is, it decides only which of two equal ways is taken.
 //! What is computed in the stretch and used behind it is computed before it, if that is arithmetic; else nothing is copied.
 //!
+//! Where all checks but its own are on one way out of a block, the copy begins there, not with that block: behind a branch that
+//! asks whether a thread is inside of a matrix, `indices/` knows that its indices are small.
+//!
 //! Not across barriers, calls and loops: threads of a warp may take both ways.
 
 use std::collections::HashSet;
@@ -85,7 +88,7 @@ pub fn copy<'ctx>(
         if slow.contains(&head) {
             continue;
         }
-        if let Some(region) = Region::of(head) {
+        if let Some(region) = Region::of(head).filter(|region| !region.may_begin_later()) {
             slow.extend(&region.blocks);
             slow.insert(region.version(context, function)?);
         }
@@ -144,6 +147,18 @@ impl<'ctx> Region<'ctx> {
                 reaches(vec![check.inside], *root, None) && reaches(targets(self.head), *root, Some(check.block))
             })
         })
+    }
+
+    /// Whether one of the ways out of the head leads to all checks but its own, and may be copied by itself. There what the head
+    /// asks is known of the indices, as that they are inside of a matrix.
+    fn may_begin_later(&self) -> bool {
+        let rest = || self.checks.iter().filter(|check| check.check.block != self.head);
+        let has_all = |later: Self| {
+            let blocks: Vec<_> = later.checks.iter().map(|check| check.check.block).collect();
+            rest().all(|check| blocks.contains(&check.check.block))
+        };
+        let ways = || targets(self.head).into_iter().filter(|way| self.blocks.contains(way));
+        !self.has_stores_between() && ways().any(|way| Self::of(way).is_some_and(has_all))
     }
 
     /// Whether something is loaded behind a check that comes behind a store behind another check.
@@ -483,6 +498,37 @@ mod tests {
             module.verify().unwrap();
             assert_eq!(!slow.is_empty(), copies, "{to}");
         }
+    }
+
+    #[test]
+    fn behind_a_branch_with_all_checks_on_one_way_the_copy_begins_there() {
+        let text = "define void @f(ptr %from, ptr %to, i64 %len, i64 %i, i64 %j, i1 %first, i1 %second) {
+            start: %mine = icmp ult i64 %i, %j
+              br i1 %mine, label %entry, label %e
+            entry: br i1 %first, label %b, label %c
+            b: %b.inside = icmp ult i64 %i, %len
+              br i1 %b.inside, label %b.fine, label %panic
+            b.fine: store i32 1, ptr %to
+              br label %c
+            c: br i1 %second, label %d, label %e
+            d: %d.inside = icmp ult i64 %j, %len
+              br i1 %d.inside, label %d.fine, label %panic
+            d.fine: store i32 2, ptr %to
+              br label %e
+            e: ret void
+            panic: unreachable
+            }";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        copy(&context, function).unwrap();
+        module.verify().unwrap();
+        let ir = function.print_to_string().to_string();
+        assert_eq!(ir.matches("br i1 true").count(), 2, "{ir}");
+        // Only where it is known that `%i` is below `%j`.
+        let (start, rest) = ir.split_once("\n\n").unwrap_or_default();
+        assert!(start.contains("br i1 %mine, label %entry, label %e") && !start.contains("freeze"), "{ir}");
+        assert!(rest.starts_with("entry:") && rest.split("\n\n").next().unwrap_or_default().contains("freeze"), "{ir}");
     }
 
     #[test]
