@@ -39,9 +39,15 @@ impl<'ctx> Shapes<'ctx> {
 }
 
 /// Settles all kernels but the unfinished ones and those that call what is unfinished; says whether none of those is left.
+/// What is unfinished may be gone by now.
 pub fn settle<'ctx>(context: &Context, module: &Module<'ctx>, unfinished: HashSet<FunctionValue<'ctx>>) -> bool {
     if unfinished.is_empty() {
         return true;
+    }
+    // LLVM has removed what it has inlined since the set was made, and nobody knows into what.
+    let functions: HashSet<_> = llvm::functions(module).collect();
+    if !unfinished.is_subset(&functions) {
+        return false;
     }
     let Some(unfinished) = with_callers(unfinished) else { return false };
     let finished = open(module).filter(|function| is_kernel(*function) && !unfinished.contains(function));
@@ -143,6 +149,17 @@ mod tests {
         assert_eq!(settled(TEXT, "alone"), ["calls"]);
         assert_eq!(settled(TEXT, "inner"), ["alone"]);
         assert_eq!(settled(TEXT, "exported"), ["calls", "alone"]);
+    }
+
+    #[test]
+    fn nothing_settles_where_what_is_unfinished_has_been_inlined() {
+        let context = Context::create();
+        let module = llvm::parse_ir(&context, TEXT.as_bytes(), "module").unwrap();
+        let unfinished = HashSet::from([module.get_function("inner").unwrap(), module.get_function("outer").unwrap()]);
+        llvm::run_passes_for_any(&module, "cgscc(inline),globaldce").unwrap();
+        assert!(module.get_function("inner").is_none());
+        assert!(!settle(&context, &module, unfinished));
+        assert!(!llvm::functions(&module).any(is_settled));
     }
 
     #[test]
