@@ -27,11 +27,11 @@ const KINDS: [Kind; 11] = [
     Kind { name: "launches", processes: 1, alone: true },
     Kind { name: "stack", processes: 1, alone: true },
     Kind { name: "panic", processes: 1, alone: true },
+    Kind { name: "crate", processes: 1, alone: true },
     Kind { name: "core tests", processes: 1, alone: false },
     Kind { name: "the suite under", processes: 4, alone: false },
     Kind { name: "float accuracy", processes: 3, alone: false },
     Kind { name: "float as nvcc", processes: 3, alone: false },
-    Kind { name: "crate", processes: 1, alone: false },
     Kind { name: "", processes: 1, alone: false },
 ];
 
