@@ -133,14 +133,14 @@ pub fn become_rustc_if_asked(args: &[OsString]) {
 
 /// What rustc is told beside what cargo told it: of the package's crate, which is kept in the folder, or another.
 fn incrementally(args: &[OsString], folder: Option<&OsString>) -> Vec<OsString> {
-    let values = |name: &str| {
+    let value = |name: &str| {
         let args = args.iter().filter_map(|arg| arg.to_str());
         args.filter_map(|arg| arg.strip_prefix("-C").unwrap_or(arg).strip_prefix(name)?.strip_prefix('=')).next_back()
     };
-    if !matches!(values("opt-level"), Some("2" | "3")) {
+    if !matches!(value("opt-level"), Some("2" | "3")) {
         return Vec::new();
     }
-    let own = match (values("incremental"), folder) {
+    let own = match (value("incremental"), folder) {
         (Some(_), _) => None,
         (None, Some(folder)) => Some([OsStr::new("-Cincremental="), folder.as_os_str()].into_iter().collect()),
         (None, None) => return Vec::new(),

@@ -136,14 +136,40 @@ const KERNEL: &str = "\n#[kernel]\npub fn one_more(mut out: DisjointSlice<u32>) 
     if let Some(out) = out.get_mut(thread::index_1d()) {\n        *out = 1;\n    }\n}\n";
 
 /// Kernels that rustc compiles in parts, with functions of two modules.
-const MODULES: &str = "\nmod arithmetic {\n    pub fn apply<T>(x: &[T], f: impl Fn(&T) -> T) -> impl Iterator<Item = T> {\n        \
-    x.iter().map(move |x| f(x))\n    }\n    pub fn scale(x: &u32) -> u32 {\n        x * 3\n    }\n}\n\n\
-    pub mod reductions {\n    use super::{arithmetic::*, *};\n\n    #[kernel]\n    pub fn sums(x: &[u32], mut out: \
-    DisjointSlice<u32>) {\n        let i = thread::index_1d();\n        if let Some(out) = out.get_mut(i) {\n            \
-    *out = apply(&x[i.get()..], scale).zip(x.chunks(4)).map(|(a, b)| a + b[0]).sum();\n        }\n    }\n}\n\n\
-    pub mod streams {\n    use super::{arithmetic::*, *};\n\n    #[kernel]\n    pub fn scaled(x: &[u32], mut out: \
-    DisjointSlice<u32>) {\n        let i = thread::index_1d();\n        if let Some(out) = out.get_mut(i) {\n            \
-    *out = scale(&x[i.get()]);\n        }\n    }\n}\n";
+const MODULES: &str = r"
+mod arithmetic {
+    pub fn apply<T>(x: &[T], f: impl Fn(&T) -> T) -> impl Iterator<Item = T> {
+        x.iter().map(move |x| f(x))
+    }
+    pub fn scale(x: &u32) -> u32 {
+        x * 3
+    }
+}
+
+pub mod reductions {
+    use super::{arithmetic::*, *};
+
+    #[kernel]
+    pub fn sums(x: &[u32], mut out: DisjointSlice<u32>) {
+        let i = thread::index_1d();
+        if let Some(out) = out.get_mut(i) {
+            *out = apply(&x[i.get()..], scale).zip(x.chunks(4)).map(|(a, b)| a + b[0]).sum();
+        }
+    }
+}
+
+pub mod streams {
+    use super::{arithmetic::*, *};
+
+    #[kernel]
+    pub fn scaled(x: &[u32], mut out: DisjointSlice<u32>) {
+        let i = thread::index_1d();
+        if let Some(out) = out.get_mut(i) {
+            *out = scale(&x[i.get()]);
+        }
+    }
+}
+";
 
 /// The only PTX in a folder.
 fn ptx_in(folder: &Path) -> String {

@@ -320,6 +320,17 @@ mod tests {
     use crate::llvm::AnyValue;
     use crate::request::OptLevel;
 
+    /// The function `f` of a module, after the stage.
+    fn staged(text: &str) -> String {
+        let context = Context::create();
+        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        chunk(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
     /// A loop over chunks of which each tells its length and gives one element, after the stage.
     fn parted(here: &str, next: &str, over: &str) -> String {
         let text = format!(
@@ -345,13 +356,7 @@ mod tests {
             end: ret i64 %more
             }}"
         );
-        let context = Context::create();
-        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let arch = "sm_90".parse::<Arch>().unwrap();
-        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        chunk(&context, &module, &machine).unwrap();
-        module.verify().unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
+        staged(&text)
     }
 
     #[test]
@@ -382,13 +387,7 @@ mod tests {
                 end: ret i64 %more
                 }}"
             );
-            let context = Context::create();
-            let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
-            let arch = "sm_90".parse::<Arch>().unwrap();
-            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-            chunk(&context, &module, &machine).unwrap();
-            module.verify().unwrap();
-            module.get_function("f").unwrap().print_to_string().to_string()
+            staged(&text)
         };
         let ir = parted("%len", "%rest");
         assert_eq!((ir.matches("load i64").count(), ir.matches("udiv i64").count()), (2, 1), "{ir}");

@@ -132,7 +132,7 @@ pub fn linker_id() -> String {
     format!("{}-{:x}-{nanos:x}", env!("CARGO_PKG_VERSION"), file.map_or(0, |file| file.len()))
 }
 
-/// In the device build's own folder.
+/// The folder, in the device build's own, in which rustc keeps what it knows of the package's crate.
 const INCREMENTAL: &str = "incremental";
 
 /// Runs cargo with those arguments, in the package's folder, so that its configuration files count. If rustc `keeps` what it
