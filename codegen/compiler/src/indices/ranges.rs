@@ -459,7 +459,10 @@ fn less<'ctx>(
     facts: &mut Facts<'ctx>,
 ) {
     let bits = small.get_type().get_bit_width();
-    let Some([below, above]) = a.less(b, strict, signed, bits).filter(|_| bits <= 64) else { return };
+    if bits > 64 {
+        return;
+    }
+    let Some([below, above]) = a.less(b, strict, signed, bits) else { return };
     [(small, below), (large, above)].into_iter().for_each(|(value, range)| {
         if let Some(range) = range {
             know(value, range, facts);
@@ -590,6 +593,9 @@ mod tests {
         // Without a sign all negative numbers are larger.
         assert_eq!(guarded("icmp uge i64 %any, %len", yes), ALL);
         assert_eq!(guarded("icmp ult i64 %len, %any", yes), ALL);
+        // Nothing is learnt of numbers that are wider than an interval's.
+        let wide = "%wide = sext i64 %any to i128\n %ok = icmp ult i128 %wide, 5";
+        assert_eq!(range(&format!("{wide}\n br i1 %ok, {yes}\n yes: %x = add i64 %any, 0\n ret i64 %x")), ALL);
         assert_eq!(guarded("icmp eq i64 %any, %n", yes), (0, (1 << 15) - 1));
         // No number has a bit that its union with another has not; to add a negative number is to subtract.
         let parts = "or i64 %any, %len\n %small = icmp ult i64 %ok, 512";
