@@ -1,6 +1,8 @@
 //! The device build always has rustc write line tables, for messages. That changes no code: every program of the
-//! user-interface tests has the same PTX whatever `-C debuginfo` is, where the output has no debug information. The one
-//! exception is data: where a function begins whose stack overflows is known from debug information alone.
+//! user-interface tests has the same PTX whatever `-C debuginfo` is, where the output has no debug information. There are
+//! two exceptions. One is data: where a function begins whose stack overflows is known from debug information alone. The
+//! other is rustc's: with `full` it keeps variables in memory, from where LLVM takes them later than others, so that the IR
+//! which we read has some blocks and phis in another order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,10 @@ use ptx_tests::{Sample, library, trial};
 
 /// Of rustc: `-C opt-level`, and levels of debug information to compare with none.
 const LEVELS: [(&str, &[&str]); 2] = [("3", &["line-tables-only", "full"]), ("0", &["line-tables-only"])];
+
+/// Programs whose blocks or phis rustc puts into another order with `full`. To order them anew for all programs was tried,
+/// and made the loops of `reduce` longer by a tenth.
+const ORDERED_OTHERWISE: [&str; 4] = ["bounds_check_elimination", "index_forms", "loops", "strided_loops"];
 
 pub fn trials() -> Vec<Trial> {
     let folder = root().join("tests/suites/ui/cases/pass");
@@ -77,6 +83,10 @@ fn same(case: Case) -> Trial {
             assert!(without.contains(".version") && !without.contains("\t.loc\t"), "{without}");
             for debug in levels {
                 let with = ptx(debug);
+                if *debug == "full" && ORDERED_OTHERWISE.contains(&case.name.as_str()) {
+                    assert!(without != with, "{} is no exception any more", case.name);
+                    continue;
+                }
                 let difference = without.lines().zip(with.lines()).find(|(without, with)| without != with);
                 assert!(without == with, "-O{optimisation} with {debug} differs, first in {difference:?}");
             }

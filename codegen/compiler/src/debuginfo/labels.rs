@@ -2,7 +2,8 @@
 //!
 //! A scope may end at a label with nothing behind it but a jump. ptxas leaves out jumps and joins blocks where it can, also
 //! with `--dont-merge-basicblocks`, and a label that has lost its instruction is address 0 in its DWARF: the scope would end
-//! before it begins. Such a scope ends one instruction later, behind the first one of the next block, or one earlier:
+//! before it begins. Such a scope ends one instruction later, behind the first one of the next block and those after it that
+//! belong to no line of the source, or one earlier:
 //!
 //! ```text
 //! $L__tmp461:                    the end of a scope
@@ -14,6 +15,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
+use std::ops::Range;
 
 use super::tree::{Block, Tree, Value};
 use crate::ptx_text::{self, Kind, Line};
@@ -27,9 +29,7 @@ pub fn steady(ptx: &str) -> (String, HashMap<String, String>) {
     for (at, line) in code.iter().enumerate() {
         let Kind::Label(label) = line.kind else { continue };
         let Some(jump) = next(at + 1).filter(|jump| code[*jump].code().starts_with("bra")) else { continue };
-        // The label behind the next instruction is safe only if it does not stand before a jump again.
-        let behind = next(jump + 1)
-            .filter(|first| is_simple(&code[*first]) && next(first + 1).is_some_and(|second| is_simple(&code[second])));
+        let behind = next(jump + 1).filter(|first| is_simple(&code[*first])).and_then(|first| kept(&code, first));
         // Otherwise the scope ends an instruction early.
         let before = || (0..at).rev().find(|at| is_statement(&code[*at])).filter(|last| is_simple(&code[*last]));
         if let Some(place) = behind.map(|first| first + 1).or_else(before) {
@@ -46,6 +46,31 @@ pub fn steady(ptx: &str) -> (String, HashMap<String, String>) {
         let _ = writeln!(text, "{}", line.text);
     }
     (text, instead)
+}
+
+/// The instruction before the next one that ptxas keeps, if that does not stand before a jump again. What belongs to no line
+/// of the source may be joined with what stands before it, and is passed over where more follows.
+fn kept(code: &[Line<'_>], first: usize) -> Option<usize> {
+    let following =
+        |at: usize| (at + 1..code.len()).find(|at| is_statement(&code[*at])).filter(|at| is_simple(&code[*at]));
+    let has_line = |range: Range<usize>| {
+        code[range].iter().rev().find_map(|line| match line.kind {
+            Kind::Loc { line, .. } => Some(line != "0"),
+            _ => None,
+        })
+    };
+    let mut in_line = has_line(0..first).unwrap_or(true);
+    let mut last = first;
+    let mut second = following(last)?;
+    loop {
+        in_line = has_line(last..second).unwrap_or(in_line);
+        if in_line {
+            return Some(last);
+        }
+        last = second;
+        let Some(third) = following(last) else { return Some(first) };
+        second = third;
+    }
 }
 
 /// Whether a line is more than a label, a line number or a comment.
@@ -104,6 +129,14 @@ mod tests {
         assert_eq!(instead.len(), 1, "{instead:?}");
         assert_eq!(instead["$L__tmp2"], "$L__end0");
         assert_eq!(text, ptx.replace("st.b32 [%a], 1;\n", "st.b32 [%a], 1;\n$L__end0:\n"));
+    }
+
+    #[test]
+    fn what_has_no_line_belongs_to_the_scope() {
+        let ptx = "$L__tmp1:\n\t.loc 1 7 5\n\tmov.b64 %a, 1;\n$L__tmp2:\n\tbra.uni \t$L__BB0_1;\n$L__BB0_1:\n\t.loc 1 0 5\n\tadd.u64 %b, %SP, 424;\n\tst.b64 [%SP+280], %b;\n\t.loc 1 8 5\n\tst.b8 [%a], 0;\n\tret;\n}\n";
+        let (text, instead) = steady(ptx);
+        assert_eq!(instead["$L__tmp2"], "$L__end0");
+        assert_eq!(text, ptx.replace("%b;\n", "%b;\n$L__end0:\n"));
     }
 
     #[test]

@@ -169,6 +169,22 @@ mod tests {
     }
 
     #[test]
+    fn added_functions_are_in_the_order_of_their_names() {
+        let added = |name: &str, kernel: &str| {
+            emitted(&format!(
+                "define internal void @{name}(ptr %p) noinline {{ store volatile i8 1, ptr %p ret void }}
+                 define ptx_kernel void @{kernel}(ptr %p) {{ call void @{name}(ptr %p) ret void }}"
+            ))
+        };
+        let [one, two] = [added("added_1", "a"), added("added_2", "b")];
+        for groups in [[&one, &two], [&two, &one]] {
+            let joined = texts(&groups);
+            let at = |what: &str| joined.rfind(what).unwrap_or_else(|| panic!("no `{what}` in\n{joined}"));
+            assert!(at(".entry b(") < at(".func added_1(") && at(".func added_1(") < at(".func added_2("), "{joined}");
+        }
+    }
+
+    #[test]
     fn one_text_keeps_all_that_it_has() {
         let text = emitted(&format!("{STATICS}\n{B}"));
         let sorted = |text: &str| {

@@ -22,7 +22,7 @@ pub struct Function<'a> {
     pub definition: Definition<'a>,
 }
 
-/// The functions in the order of their names in `order`, then the others; and declarations of those that others name before, or
+/// The functions in the order of their names in `order`, then the others by name; and declarations of those that others name before, or
 /// statics do.
 pub fn functions<'a>(
     mut functions: Vec<Function<'a>>,
@@ -30,7 +30,11 @@ pub fn functions<'a>(
     statics: &[&str],
 ) -> (Vec<Function<'a>>, Vec<String>) {
     let places: HashMap<&str, usize> = order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
-    functions.sort_by_key(|function| places.get(function.definition.function.name).copied().unwrap_or(usize::MAX));
+    // What a stage has added has no place: by name, because stages add it in another order where there are other groups.
+    functions.sort_by_key(|Function { definition, .. }| {
+        let name = definition.function.name;
+        places.get(name).map_or((usize::MAX, name), |place| (*place, ""))
+    });
     let by_name: HashMap<&str, usize> =
         functions.iter().enumerate().map(|(place, function)| (function.definition.function.name, place)).collect();
     let in_statics = statics.iter().flat_map(|text| ptx_text::words(text));
