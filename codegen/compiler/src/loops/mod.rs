@@ -17,6 +17,7 @@ mod counters;
 mod divided;
 mod few;
 mod gathers;
+mod idle;
 mod inclusive;
 #[cfg(test)]
 pub mod interpreter;
@@ -52,6 +53,7 @@ pub use chunks::chunk;
 pub use counters::{most, shorten};
 pub use few::{foresee, spread};
 pub use gathers::gather;
+pub use idle::step;
 pub use inclusive::end_inclusive;
 pub use later::{delay, resume};
 pub use left::count_down;

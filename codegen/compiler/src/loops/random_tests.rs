@@ -73,7 +73,7 @@ fn walks(u: &mut Unstructured<'_>) -> Result<String> {
     ))
 }
 
-fn do_the_same(
+pub(super) fn do_the_same(
     text: impl Fn(&mut Unstructured<'_>) -> Result<String>,
     stage: impl Fn(&'static Context, &Module<'static>, &TargetMachine),
     is_changed: impl Fn(&str, &str) -> bool,

@@ -9,12 +9,14 @@
 //! ```
 //!
 //! A grid-stride loop, `iter().skip(first).step_by(step)` and `chunks_exact(n)`: LLVM unrolls none of them, because it would
-//! have to divide to know how often they go on, and may not see that they end. nvcc divides. Two forms are known:
+//! have to divide to know how often they go on, and may not see that they end. nvcc divides. Three forms are known:
 //!
 //! - The next index is compared with a bound. Where `%n + %step` would overflow, or the step is 0, the index may jump over
 //!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted. A constant step LLVM
 //!   counts by itself, but not where the loop checks an index: then the twin is what [`super::checks`] and
 //!   [`super::batches`] look for (`while j < end { …; j += 32 }`).
+//! - The same, and the loop ends where the sum overflows (`zip(…).skip(first).step_by(step)`, see [`super::idle`]). Then only a
+//!   step of 0 has it stay as it was.
 //! - What is left of a slice, in elements or in bytes, is compared with the step less one, or with the step itself. It shrinks
 //!   by the step while it is not smaller, so it never wraps, and is divided by the step. Where it is compared with the step
 //!   itself (`chunks_exact`), a step of 0 would never end it, and the loop as it was runs.
@@ -86,16 +88,80 @@ struct Stride<'a, 'ctx> {
 enum Form<'ctx> {
     /// It goes on while this, which grows by the step, is below the bound.
     Below { next: IntValue<'ctx>, bound: IntValue<'ctx> },
+    /// The same, and while the sum does not overflow.
+    Within(Within<'ctx>),
     /// It goes on while this, which shrinks by the step, is not below the step; not at all where the step is 0.
     Left(IntValue<'ctx>),
     /// The same, but it never ends where the step is 0.
     Rest(IntValue<'ctx>),
 }
 
+/// A sum of which a loop asks whether it overflows.
+struct Within<'ctx> {
+    /// `llvm.uadd.with.overflow`.
+    call: InstructionValue<'ctx>,
+    /// What it computes, the next index.
+    next: IntValue<'ctx>,
+    bound: IntValue<'ctx>,
+    /// What it adds to.
+    at: IntValue<'ctx>,
+    /// What is added beside it in each round.
+    more: u64,
+    /// What it adds.
+    step: IntValue<'ctx>,
+}
+
+impl<'ctx> Within<'ctx> {
+    fn of(found: &Loop<'ctx>, latch: BasicBlock<'ctx>) -> Option<Self> {
+        let end = latch.get_terminator()?;
+        let (then, other) = llvm::branch_targets(end)?;
+        let either = integer(end, 0)?.as_instruction_value()?;
+        if either.get_opcode() != InstructionOpcode::Or || other != found.head || then == found.head {
+            return None;
+        }
+        let parts = [integer(either, 0)?, integer(either, 1)?].map(|part| part.as_instruction_value());
+        let [Some(a), Some(b)] = parts else { return None };
+        let (overflows, compared) = if b.get_icmp_predicate().is_some() { (a, b) } else { (b, a) };
+        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
+        let (next, bound) = match compared.get_icmp_predicate()? {
+            IntPredicate::UGE => (left, right),
+            IntPredicate::ULE => (right, left),
+            _ => return None,
+        };
+        let call = called(overflows, 1)?;
+        let is_sum = llvm::called_function(call)?.get_name().to_bytes().starts_with(b"llvm.uadd.with.overflow.")
+            && called(next.as_instruction_value()?, 0) == Some(call);
+        let (at, step) = (integer(call, 0)?, integer(call, 1)?);
+        // One is added before or behind it.
+        let (phi, before) = without_constant(at);
+        let BasicValueEnum::IntValue(again) = found.incoming(phi)?.1 else { return None };
+        let (again, behind) = if again == next { (again, 0) } else { without_constant(again) };
+        let (is_next, more) = (again == next, before.checked_add(behind)?);
+        let is_same = found.is_invariant(step.into()) && found.is_invariant(bound.into());
+        (is_sum && is_next && is_same).then_some(Self { call, next, bound, at, more, step })
+    }
+}
+
+/// A sum without the constant that is added, and that.
+fn without_constant(value: IntValue<'_>) -> (IntValue<'_>, u64) {
+    let sum = value.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add);
+    let parts = sum.and_then(|sum| Some((integer(sum, 0)?, integer(sum, 1)?.get_zero_extended_constant()?)));
+    parts.unwrap_or((value, 0))
+}
+
+/// The call of whose result an instruction is that part.
+fn called(instruction: InstructionValue<'_>, part: u32) -> Option<InstructionValue<'_>> {
+    let (whole, index) = llvm::part_of(instruction)?;
+    (index == part && whole.get_opcode() == InstructionOpcode::Call).then_some(whole)
+}
+
 impl<'a, 'ctx> Stride<'a, 'ctx> {
     fn of(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
         let [latch] = found.latches[..] else { return None };
         let before = Graph::of(function).block_before(found)?;
+        if let Some(within) = Within::of(found, latch) {
+            return Some(Self { found, before, latch, goes_on: false, step: within.step, form: Form::Within(within) });
+        }
         let branch = Branch::of(latch)?;
         let goes_on = branch.then == found.head;
         if goes_on == (branch.other == found.head) {
@@ -223,37 +289,74 @@ impl<'ctx> Stage<'_, 'ctx> {
         let Some(end) = before.get_terminator() else { return Ok(()) };
         self.builder.position_before(&end);
         let step = llvm::build_freeze(&self.builder, self.stride.step);
-        match self.stride.form {
-            Form::Left(left) => {
+        match &self.stride.form {
+            Form::Within(within) => self.count_within(within, step),
+            &Form::Left(left) => {
                 let Some(left) = self.at_first(left.into(), MOST_STEPS) else { return Ok(()) };
                 let left = llvm::build_freeze(&self.builder, left.into_int_value());
                 let rounds = self.divided(left, step)?;
                 self.until(found.head, *latch, rounds)
             }
-            Form::Rest(left) => {
+            &Form::Rest(left) => {
                 let Some(left) = self.at_first(left.into(), MOST_STEPS) else { return Ok(()) };
                 let left = llvm::build_freeze(&self.builder, left.into_int_value());
                 let fits = self.builder.build_int_compare(IntPredicate::NE, step, step.get_type().const_zero(), "")?;
                 let rounds = self.divided(left, step)?;
-                self.twin(fits, rounds, None)
+                self.twin(fits, rounds, |_| Ok(()))
             }
-            Form::Below { next, bound } => {
+            &Form::Below { next, bound } => {
                 let next_sum = next.as_instruction_value();
                 let Some(next) = self.at_first(next.into(), MOST_STEPS) else { return Ok(()) };
                 let next = llvm::build_freeze(&self.builder, next.into_int_value());
                 let bound = llvm::build_freeze(&self.builder, bound);
                 let (fits, rounds) = self.rounds(next, bound, step)?;
-                self.twin(fits, rounds, next_sum)
+                self.twin(fits, rounds, |copies| {
+                    // The last index is less than a step above the bound.
+                    let sum = next_sum.and_then(|sum| self.stride.found.copy_of(copies, sum));
+                    sum.into_iter().for_each(llvm::set_no_unsigned_wrap);
+                    Ok(())
+                })
             }
         }
     }
 
-    /// Writes the loop that is counted, for where that is known to be the same; there, a sum does not overflow.
+    /// Where a sum overflows the loop ends, so that it may be counted for every step but 0.
+    fn count_within(&self, within: &Within<'ctx>, less: IntValue<'ctx>) -> Result<(), BuilderError> {
+        let builder = &self.builder;
+        let Some(at) = self.at_first(within.at.into(), MOST_STEPS) else { return Ok(()) };
+        let [at, bound] = [at.into_int_value(), within.bound].map(|value| llvm::build_freeze(builder, value));
+        let (zero, one) = (less.get_type().const_zero(), less.get_type().const_int(1, false));
+        let next = builder.build_int_add(at, less, "")?;
+        let step = builder.build_int_add(less, less.get_type().const_int(within.more, false), "")?;
+        let moves = builder.build_int_compare(IntPredicate::NE, step, zero, "")?;
+        // An index below the bound, and what is added beside the step, do not overflow.
+        let most = less.get_type().const_int(within.more.wrapping_neg().wrapping_sub(1), false);
+        let has_room = builder.build_int_compare(IntPredicate::ULE, bound, most, "")?;
+        let fits = builder.build_and(moves, has_room, "")?;
+        let overflows = builder.build_int_compare(IntPredicate::ULT, next, at, "")?;
+        let is_below = builder.build_int_compare(IntPredicate::ULT, next, bound, "")?;
+        let goes_on = builder.build_and(is_below, builder.build_not(overflows, "")?, "")?;
+        let way = builder.build_int_sub(builder.build_int_sub(bound, one, "")?, next, "")?;
+        let more = builder.build_int_add(self.divided(way, step)?, one, "")?;
+        let rounds = builder.build_select(goes_on, more, zero, "")?.into_int_value();
+        self.twin(fits, rounds, |copies| {
+            let copy = |of: InstructionValue<'ctx>| self.stride.found.copy_of(copies, of);
+            let sum = within.next.as_instruction_value().and_then(copy).zip(copy(within.call));
+            let Some((next, call)) = sum else { return Ok(()) };
+            let Some((at, less)) = integer(call, 0).zip(integer(call, 1)) else { return Ok(()) };
+            self.builder.position_before(&call);
+            // The last one may overflow: after it the loop ends.
+            llvm::replace_uses(next, self.builder.build_int_add(at, less, "")?.into());
+            Ok(())
+        })
+    }
+
+    /// Writes the loop that is counted, for where that is known to be the same, after a change to its blocks.
     fn twin(
         &self,
         fits: IntValue<'ctx>,
         rounds: IntValue<'ctx>,
-        sum: Option<InstructionValue<'ctx>>,
+        change: impl FnOnce(&[BasicBlock<'ctx>]) -> Result<(), BuilderError>,
     ) -> Result<(), BuilderError> {
         let Stride { found, before, latch, .. } = self.stride;
         let at = found.blocks.iter().position(|block| block == latch);
@@ -263,8 +366,7 @@ impl<'ctx> Stage<'_, 'ctx> {
         self.builder.build_conditional_branch(fits, copies[0], found.head)?;
         end.erase_from_basic_block();
         llvm::set_unroll(self.context, &found.jumps_back(), Unroll::None);
-        // The last index is less than a step above the bound.
-        sum.and_then(|sum| found.copy_of(&copies, sum)).into_iter().for_each(llvm::set_no_unsigned_wrap);
+        change(&copies)?;
         llvm::forget_loop(self.context, &copies[at].get_terminator().into_iter().collect::<Vec<_>>());
         self.until(copies[0], copies[at], rounds)
     }

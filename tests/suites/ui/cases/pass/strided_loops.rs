@@ -33,3 +33,20 @@ pub fn transformed(a: &[f64], x: &[f64], mut y: DisjointSlice<f64>) {
         *y = x.iter().enumerate().map(|(column, x)| a[column * rows + row.get()] * x).sum();
     }
 }
+
+// What `zip` skips is passed over at once, and the rounds are counted.
+// CHECK-LABEL: .visible .entry zipped(
+// CHECK: div.u64
+// CHECK-COUNT-5: fma.rn.f32
+#[kernel]
+pub fn zipped(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
+    let own = thread::index_1d();
+    let threads = (thread::grid_dim().x * thread::block_dim().x) as usize;
+    let mut sum = 0.0;
+    for (x, y) in x.iter().zip(y).skip(own.get()).step_by(threads) {
+        sum += x * y;
+    }
+    if let Some(sums) = sums.get_mut(own) {
+        *sums = sum;
+    }
+}
