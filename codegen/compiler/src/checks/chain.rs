@@ -108,7 +108,7 @@ impl<'ctx> Indexed<'ctx> {
 }
 
 /// The smaller and the larger side of a comparison without a sign, if it is the wanted one, `ULT` or `ULE`, once turned so.
-fn compared<'ctx>(
+pub fn compared<'ctx>(
     condition: IntValue<'ctx>,
     holds: bool,
     wanted: IntPredicate,

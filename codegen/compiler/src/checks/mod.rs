@@ -27,6 +27,7 @@
 //! computes may mean nothing there.
 
 mod again;
+mod bounds;
 mod chain;
 mod copy;
 mod early;
