@@ -27,6 +27,7 @@
 //! computes may mean nothing there.
 
 mod again;
+mod ahead;
 mod bounds;
 mod chain;
 mod copy;
@@ -36,6 +37,7 @@ mod separate;
 
 use std::collections::HashSet;
 
+pub use ahead::compute_ahead;
 pub use early::read_early;
 
 use chain::{Chain, Check, Indexed};

@@ -201,6 +201,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
         time!(loops::count_down(context, module))?;
         time!(indices::compare(context, module))?;
         time!(checks::read_early(context, module))?;
+        time!(checks::compute_ahead(context, module))?;
     }
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.
     let needs = time!(stacks::check(context, module, &options.panics))?;
