@@ -41,6 +41,7 @@ mod loops;
 mod marks;
 mod memory;
 mod multiples;
+mod offsets;
 mod optimize;
 mod output;
 mod panics;

@@ -100,6 +100,7 @@ pub const FLOORS: &[Floor] = &[
             "loops",
             "memory",
             "multiples",
+            "offsets",
             "optimize",
             "panics",
             "parities",

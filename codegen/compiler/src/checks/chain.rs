@@ -72,6 +72,11 @@ impl<'ctx> Check<'ctx> {
         std::iter::once(self.outside).chain(reasons(self.outside).into_iter().flatten()).collect()
     }
 
+    /// Whether LLVM promises that the index is not negative where it is compared, as the length is not.
+    pub fn is_of_same_signs(&self) -> bool {
+        self.condition.as_instruction_value().is_some_and(|compare| llvm::promises(compare).other)
+    }
+
     /// Whether one comparison checks both.
     pub fn is_like(&self, other: &Self) -> bool {
         match (&self.indexed, &other.indexed) {
@@ -108,7 +113,7 @@ impl<'ctx> Indexed<'ctx> {
 }
 
 /// The smaller and the larger side of a comparison without a sign, if it is the wanted one, `ULT` or `ULE`, once turned so.
-fn compared<'ctx>(
+pub fn compared<'ctx>(
     condition: IntValue<'ctx>,
     holds: bool,
     wanted: IntPredicate,

@@ -48,7 +48,7 @@ pub fn read_early<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result
 }
 
 /// Reads the same register where the builder stands.
-fn write<'ctx>(
+pub fn write<'ctx>(
     context: &'ctx Context,
     builder: &Builder<'ctx>,
     read: InstructionValue<'ctx>,

@@ -23,10 +23,13 @@
 //!
 //! Indices that differ by a constant need one comparison, if the length is below 2^63, as LLVM is told of every slice: with
 //! `%j` the smallest and `d` between it and the largest, all are below `%len` exactly if `%j < %len - d`, and never where
-//! `d > %len`. Conditions are joined by `select`, which does not look at the second where the first fails: what a later check
+//! `d > %len`. Where LLVM has found that an index is not negative when its check is reached, as that of `a[i - 1]` behind
+//! `i > 0`, it is enough that a larger one is below. Conditions are joined by `select`, which does not look at the second where the first fails: what a later check
 //! computes may mean nothing there.
 
 mod again;
+mod ahead;
+mod bounds;
 mod chain;
 mod copy;
 mod early;
@@ -35,6 +38,7 @@ mod separate;
 
 use std::collections::HashSet;
 
+pub use ahead::compute_ahead;
 pub use early::read_early;
 
 use chain::{Chain, Check, Indexed};
@@ -150,13 +154,22 @@ impl<'ctx> Stage<'_, 'ctx> {
                 continue;
             }
             let like: Vec<usize> = (at..checks.len()).filter(|other| check.is_like(&checks[*other])).collect();
+            let offsets = || like.iter().filter_map(|at| Some(checks[*at].indexed.as_ref()?.offset));
+            let (least, most) = (offsets().min().unwrap_or(0), offsets().max().unwrap_or(0));
+            let is_implied = |other: &usize| {
+                let is_largest = checks[*other].indexed.as_ref().is_some_and(|indexed| indexed.offset == most);
+                is_largest || checks[*other].is_of_same_signs()
+            };
             let holds = match &check.indexed {
+                // Where an index is not negative, it is below a larger one that differs by a constant.
+                Some(first) if like.len() > 1 && like.iter().all(is_implied) => {
+                    done.extend(like);
+                    self.in_reach(first, most, most, &mut copies)?
+                }
                 Some(first)
                     if like.len() > 2
                         || like.len() > 1 && (first.base.is_none() || like.iter().any(|at| checks[*at].is_of_part)) =>
                 {
-                    let offsets = || like.iter().filter_map(|at| Some(checks[*at].indexed.as_ref()?.offset));
-                    let (least, most) = (offsets().min().unwrap_or(0), offsets().max().unwrap_or(0));
                     done.extend(like);
                     self.in_reach(first, least, most, &mut copies)?
                 }
@@ -198,6 +211,9 @@ impl<'ctx> Stage<'_, 'ctx> {
             let index = self.builder.build_int_add(base, number(offset), "")?;
             self.builder.build_int_compare(IntPredicate::ULT, index, len, "")
         };
+        if least == most {
+            return below(most);
+        }
         let (first, last) = (below(least)?, below(most)?);
         self.builder.build_and(first, last, "")
     }
@@ -290,6 +306,48 @@ mod tests {
         // With a length of 2^64 - 1 the first and the last could be on both sides of 0.
         let ir = merged(&indices, "", "");
         assert!(loads_at_once(&ir, 4) && compares(&ir) == 4, "{ir}");
+    }
+
+    #[test]
+    fn of_indices_that_are_not_negative_the_last_is_compared() {
+        let text = |sign: &str| {
+            format!(
+                "declare void @llvm.assume(i1)
+                declare void @panic(i64) noreturn
+                define i32 @f(ptr %data, i64 %len, i32 %n) {{
+                entry: {SMALL}
+                  %i = zext i32 %n to i64
+                  %before = add nsw i64 %i, -1
+                  %one = icmp {sign} ult i64 %before, %len
+                  br i1 %one, label %a, label %first
+                a: %two = icmp samesign ult i64 %i, %len
+                  br i1 %two, label %b, label %second
+                b: %left = getelementptr i32, ptr %data, i64 %before
+                  %x = load i32, ptr %left
+                  %at = getelementptr i32, ptr %data, i64 %i
+                  %y = load i32, ptr %at
+                  %sum = add i32 %x, %y
+                  ret i32 %sum
+                first: call void @panic(i64 %before)
+                  unreachable
+                second: call void @panic(i64 %i)
+                  unreachable
+                }}"
+            )
+        };
+        let compares = |sign: &str| {
+            let context = Context::create();
+            let module = parse_ir(&context, text(sign).as_bytes(), "module").unwrap();
+            let arch = "sm_90".parse::<Arch>().unwrap();
+            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+            merge(&context, &module, &machine).unwrap();
+            module.verify().unwrap();
+            let ir = module.get_function("f").unwrap().print_to_string().to_string();
+            assert!(loads_at_once(&ir, 2), "{ir}");
+            let entry = ir.split("br i1").next().unwrap_or_default();
+            entry.matches("%len").count() - entry.matches("sgt i64 %len").count() - 1
+        };
+        assert_eq!((compares("samesign"), compares("")), (1, 2));
     }
 
     #[test]

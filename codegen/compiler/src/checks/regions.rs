@@ -36,11 +36,12 @@
 
 use std::collections::HashSet;
 
+use super::bounds::Bound;
 use super::chain::{self, Check};
 use super::copy::Copies;
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
-    InstructionValue, IntValue, Use,
+    InstructionValue, IntPredicate, IntValue, Use,
 };
 use crate::loops;
 
@@ -243,16 +244,49 @@ impl<'ctx> Region<'ctx> {
         let mut copies = Copies::new(self.blocks.iter().copied().collect());
         let yes = context.bool_type().const_int(1, false);
         let mut all = yes;
-        for Guarded { check, guards, .. } in &self.checks {
+        let bounds: Vec<_> = self.checks.iter().map(Guarded::bound).collect();
+        for (at, Guarded { check, guards, .. }) in self.checks.iter().enumerate() {
             let mut condition = |value: IntValue<'ctx>, is: bool| {
                 let copy = llvm::build_freeze(builder, copies.of(builder, value.into()).into_int_value());
                 if is { Ok(copy) } else { builder.build_not(copy, "") }
             };
-            let mut holds = condition(check.condition, check.inside_first)?;
-            for (guard, is) in guards {
-                let leads = condition(*guard, *is)?;
-                holds = builder.build_select(leads, holds, yes, "")?.into_int_value();
-            }
+            let alike = || {
+                bounds.iter().enumerate().filter(
+                    |(_, other)| matches!((other, &bounds[at]), (Some((one, _)), Some((other, _))) if one == other),
+                )
+            };
+            let holds = match &bounds[at] {
+                Some((bound, _)) if alike().count() > 1 => {
+                    // The one with the largest number is enough; of equal ones the first.
+                    let decides = alike().max_by_key(|(other, bound)| {
+                        (bound.as_ref().map(|(_, number)| *number), std::cmp::Reverse(*other))
+                    });
+                    if decides.is_none_or(|(other, _)| other != at) {
+                        continue;
+                    }
+                    match bound {
+                        Bound::Plane { width, height, len } => {
+                            let wide = |value: IntValue<'ctx>| builder.build_int_z_extend(value, len.get_type(), "");
+                            let [width, height, len] = [*width, *height, *len].map(|value| {
+                                llvm::build_freeze(builder, copies.of(builder, value.into()).into_int_value())
+                            });
+                            let elements = builder.build_int_nuw_mul(wide(height)?, wide(width)?, "")?;
+                            let one = len.get_type().const_int(1, false);
+                            let last = builder.build_int_sub(elements, one, "")?;
+                            builder.build_int_compare(IntPredicate::ULT, last, len, "")?
+                        }
+                        Bound::Place { .. } => condition(check.condition, check.inside_first)?,
+                    }
+                }
+                _ => {
+                    let mut holds = condition(check.condition, check.inside_first)?;
+                    for (guard, is) in guards {
+                        let leads = condition(*guard, *is)?;
+                        holds = builder.build_select(leads, holds, yes, "")?.into_int_value();
+                    }
+                    holds
+                }
+            };
             all = builder.build_and(all, holds, "")?;
         }
         Ok(all)
@@ -260,6 +294,10 @@ impl<'ctx> Region<'ctx> {
 }
 
 impl<'ctx> Guarded<'ctx> {
+    fn bound(&self) -> Option<(Bound<'ctx>, u64)> {
+        Bound::of(self.check.condition, self.check.inside_first, &self.guards)
+    }
+
     fn of(block: BasicBlock<'ctx>, head: BasicBlock<'ctx>, inside: &HashSet<BasicBlock<'ctx>>) -> Option<Self> {
         let known = |value: IntValue<'ctx>| chain::can_be_copied(value.into(), inside, &mut { MOST_STEPS });
         let check = Check::of(block, false).filter(|check| known(check.condition))?;
@@ -375,6 +413,72 @@ mod tests {
         assert_eq!(entry.matches("freeze i1").count(), 4, "{entry}");
         assert_eq!(entry.matches("select i1").count(), 2, "{entry}");
         assert!(!entry.contains("load") && entry.contains("br i1 %"), "{entry}");
+    }
+
+    /// Two elements of a plane that go to a tile, each if it is inside and `more` holds; what decides, after [`copy`].
+    fn of_plane(more: &str, column: &str) -> String {
+        let element = |at: usize, next: &str| {
+            let rows = at * 8;
+            format!(
+                "a{at}: %row{at} = add i32 %top, {rows}
+                  %y{at} = add i32 %row{at}, %ty
+                  %below{at} = icmp ult i32 %y{at}, %height
+                  %in{at} = and i1 %left, %below{at}
+                  %mine{at} = select i1 %in{at}, i1 {more}, i1 false
+                  br i1 %mine{at}, label %b{at}, label %{next}
+                b{at}: %wide{at} = zext i32 %y{at} to i64
+                  %start{at} = mul nuw i64 %wide{at}, %w
+                  %i{at} = add nuw i64 %start{at}, %x
+                  %inside{at} = icmp ult i64 %i{at}, %len
+                  br i1 %inside{at}, label %c{at}, label %panic
+                c{at}: %t{at} = add nuw nsw i32 %ty, {rows}
+                  %line{at} = mul nuw nsw i32 %t{at}, 33
+                  %to{at} = add nuw nsw i32 %line{at}, %tx
+                  %fits{at} = icmp ult i32 %to{at}, 1056
+                  br i1 %fits{at}, label %d{at}, label %panic
+                d{at}: %v{at} = load i32, ptr %from
+                  store i32 %v{at}, ptr %to
+                  br label %{next}\n"
+            )
+        };
+        let (first, second) = (element(0, "a1"), element(1, "end"));
+        let text = format!(
+            "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+            declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+            define void @f(ptr %from, ptr %to, i64 %len, i32 %width, i32 %height, i32 %column, i32 %other, i32 %top) {{
+            entry: %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+              %ty = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+              %first = icmp ult i32 %tx, 8
+              %grid = icmp ult i32 %tx, %top
+              %left = icmp ult i32 %column, %width
+              %x = zext i32 {column} to i64
+              %w = zext i32 %width to i64
+              br label %a0
+            {first}{second}
+            end: ret void
+            panic: unreachable
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        copy(&context, module.get_function("f").unwrap()).unwrap();
+        module.verify().unwrap();
+        let ir = module.get_function("f").unwrap().print_to_string().to_string();
+        ir.split("\n\n").find(|block| block.starts_with("a0:")).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn one_test_is_enough_for_all_elements_of_a_plane() {
+        let compares = |ir: &str| (ir.matches("icmp ult i64").count(), ir.matches("1056").count());
+        let ir = of_plane("%grid", "%column");
+        assert!(ir.contains("mul nuw i64") && compares(&ir) == (1, 1), "{ir}");
+        // Of the tile the last element is compared, whatever the plane.
+        assert!(ir.contains("%ty, 8") && !ir.contains("%ty, 0"), "{ir}");
+        // Not every thread of a block that is inside has such an element.
+        assert_eq!(compares(&of_plane("%first", "%column")), (1, 2));
+        // Another column may be outside.
+        let ir = of_plane("%grid", "%other");
+        assert_eq!(compares(&ir), (2, 1), "{ir}");
     }
 
     #[test]

@@ -179,6 +179,7 @@ fn compare<'ctx>(
     let constraints = "=r".to_string() + &",l".repeat(operands.len());
     let assembly = context.create_inline_asm(ty, text, constraints, false, false, None, false);
     let call = builder.build_indirect_call(ty, assembly, &operands, "")?;
+    llvm::promise_pure(context, call);
     let number = call.try_as_basic_value().unwrap_basic().into_int_value();
     builder.build_int_compare(IntPredicate::NE, number, context.i32_type().const_zero(), "")
 }

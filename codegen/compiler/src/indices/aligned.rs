@@ -37,6 +37,10 @@ const IN_A_LOOP: u64 = 4;
 /// For how many instructions of a copy that is made for nothing else one must go.
 const COPIED: u64 = 48;
 
+/// Instructions of a function that is copied for nothing else, and how many must go where there are as many.
+pub const MOST_INSTRUCTIONS: usize = 1_500;
+const MANY_GONE: u64 = 16;
+
 /// Bytes of a copy that becomes loads and stores.
 const LONGEST_COPY: u64 = 64;
 
@@ -109,9 +113,10 @@ impl<'ctx> Aligned<'ctx> {
         (all.gone >= FEWEST_GONE).then_some(all)
     }
 
-    /// Whether a copy of so many instructions is worth it.
+    /// Whether a copy of so many instructions is worth it. Where many loads go, it is that of a hash or of a row: each was one
+    /// of every thread from a place of its own.
     pub fn pays(&self, instructions: usize) -> bool {
-        u64::try_from(instructions).is_ok_and(|count| count <= COPIED * self.gone)
+        u64::try_from(instructions).is_ok_and(|count| count <= COPIED * self.gone) || self.gone >= MANY_GONE
     }
 
     /// Writes whether the parameters are as is wanted.
@@ -458,6 +463,27 @@ mod tests {
         }
         let both = aligned(&four("%c = icmp eq i64 %k, 0\n %at = select i1 %c, ptr %x, ptr %y"));
         assert_eq!(both.matches("ptrtoint").count(), 2, "{both}");
+    }
+
+    #[test]
+    fn a_long_kernel_gets_its_copy_where_many_loads_go() {
+        let of_words = |words: u32| {
+            let loads = (0..words).map(|k| {
+                format!(
+                    "%p{k} = getelementptr i8, ptr %at, i64 {}
+                    %v{k} = load i32, ptr %p{k}, align 4
+                    store volatile i32 %v{k}, ptr %y, align 4\n",
+                    4 * k
+                )
+            });
+            // As a hash does; more than what is copied for a few loads.
+            let rounds = (1..1000).map(|k| format!("%h{k} = mul i32 %h{}, %i\n", k - 1));
+            let (loads, rounds) = (loads.collect::<String>(), rounds.collect::<String>());
+            let (at, first) = ("%at = getelementptr [32 x i32], ptr %x, i64 %k", "%h0 = add i32 %i, 1");
+            aligned(&format!("{at}\n{loads}{first}\n{rounds}store volatile i32 %h999, ptr %y, align 4"))
+        };
+        assert_eq!(of_words(32).matches("load i32").count(), 64);
+        assert_eq!(of_words(16).matches("load i32").count(), 16);
     }
 
     #[test]

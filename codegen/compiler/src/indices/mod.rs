@@ -141,8 +141,8 @@ fn narrow_one<'ctx>(
     let is_unfit = |instruction: InstructionValue<'ctx>| {
         instruction.get_opcode() == InstructionOpcode::Alloca || is_convergent(instruction)
     };
-    let count = llvm::instructions(kernel).take(MOST_INSTRUCTIONS + 1).count();
-    if count > MOST_INSTRUCTIONS || llvm::instructions(kernel).any(is_unfit) {
+    let count = llvm::instructions(kernel).take(aligned::MOST_INSTRUCTIONS + 1).count();
+    if count > aligned::MOST_INSTRUCTIONS || llvm::instructions(kernel).any(is_unfit) {
         return Ok(false);
     }
     parameters::freeze_once(context, kernel);
@@ -152,7 +152,8 @@ fn narrow_one<'ctx>(
     // First with the weaker demand on what the kernel is given.
     let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
     let has_factors = numbers.iter().any(|number| !number.is_length());
-    for bits_of_a_factor in [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR].into_iter().take(if has_factors { 2 } else { 1 }) {
+    let bits_of_factors = [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR].into_iter().take(if has_factors { 2 } else { 1 });
+    for bits_of_a_factor in bits_of_factors.filter(|_| count <= MOST_INSTRUCTIONS) {
         let limits: Limits<'ctx> = numbers.iter().map(|number| (*number, number.limit(bits_of_a_factor))).collect();
         let mut given = HashMap::new();
         for (number, bits) in &limits {

@@ -45,6 +45,14 @@ pub fn promise_pure<'ctx>(context: &'ctx Context, call: CallSiteValue<'ctx>) {
     }
 }
 
+/// Whether an instruction calls inline PTX of which [`promise_pure`] promises so.
+pub fn is_promised_pure(instruction: InstructionValue<'_>) -> bool {
+    let kind = Attribute::get_named_enum_kind_id("memory");
+    let call = CallSiteValue::try_from(instruction).ok().filter(|_| inline_assembly(instruction).is_some());
+    let memory = call.and_then(|call| call.get_enum_attribute(AttributeLoc::Function, kind));
+    memory.is_some_and(|memory| memory.get_enum_value() == 0)
+}
+
 /// Whether an instruction's result follows from its operands, and it does no harm wherever it stands. A division does, and a
 /// frozen value may be another number in each place.
 pub fn is_pure(instruction: InstructionValue<'_>) -> bool {

@@ -138,6 +138,12 @@ impl<'ctx> Graph<'ctx> {
         self.dominators[at].filter(|above| *above != at).map(|above| self.blocks[above])
     }
 
+    /// The block that is on every way to these and nearest to them.
+    pub fn common_dominator(&self, blocks: &[BasicBlock<'ctx>]) -> Option<BasicBlock<'ctx>> {
+        let above = |block: BasicBlock<'ctx>| std::iter::successors(Some(block), |block| self.dominator(*block));
+        above(*blocks.first()?).find(|found| blocks.iter().all(|block| self.is_reached_by_way_of(*block, *found)))
+    }
+
     /// The blocks that jump to a block.
     pub fn before(&self, block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
         self.numbers.get(&block).into_iter().flat_map(|number| &self.predecessors[*number]).map(|at| self.blocks[*at])

@@ -18,6 +18,8 @@
 //! step has 32 bits, the next address is one instruction: `IMAD.WIDE` multiplies it by the size of an element and adds all
 //! 64 bits. nvcc has it so. The code generator would undo it, were the step not behind inline PTX, in the loop.
 //!
+//! So is each address of a loop that divides floats, which is not unrolled, if there are several by one step.
+//!
 //! **Why it is right.** Addresses are taken for sums of multiples: of phis, of products of a phi and what the loop does not
 //! change, of other values, and of one, all of 64 bits. Sums and products of 64 bits hold whatever overflows. Addresses that
 //! differ only by multiples of one value, and grow by a multiple of that value in each round, are the same as those that
@@ -341,7 +343,16 @@ impl<'a, 'ctx> Sums<'a, 'ctx> {
                 None => groups.push(Group { step, growth, rest, members: vec![member] }),
             }
         }
-        groups.retain(|group| group.unit().is_some());
+        // An address alone follows that of the round before. Where there are others by the same step, they would be sums of one
+        // counter else. A loop that divides floats is not unrolled; others have several addresses a round, or gain less.
+        let alone: Vec<IntValue<'ctx>> =
+            groups.iter().filter(|group| group.is_alone()).map(|group| group.step).collect();
+        let divides = self.found.head.get_instructions().any(|from| from.get_opcode() == Op::FDiv);
+        let is_one_of_several = |group: &Group<'ctx>| {
+            let is_fit = divides && self.found.blocks.len() == 1 && is_narrow(group.step) && !group.step.is_const();
+            is_fit && alone.iter().filter(|step| **step == group.step).count() > 1
+        };
+        groups.retain(|group| group.unit().is_some() && (!group.is_alone() || is_one_of_several(group)));
         groups
     }
 }
@@ -403,14 +414,19 @@ impl<'ctx> Group<'ctx> {
         self.members.iter().map(|member| member.steps).min().unwrap_or(0)
     }
 
-    /// How many steps each address is behind the one before, if there are several in a round.
+    /// How many steps each address is behind the one before; of one in a round, how many it goes on.
     fn unit(&self) -> Option<i64> {
         let first = self.first();
         let behind: Option<Vec<i64>> = self.members.iter().map(|member| member.steps.checked_sub(first)).collect();
         let behind = behind?;
         let unit = behind.iter().copied().fold(self.growth, greatest_divisor);
         let last = behind.into_iter().max()?;
-        (last > 0 && last < self.growth && self.growth / unit <= MOST_ADDRESSES).then_some(unit)
+        (last < self.growth && self.growth / unit <= MOST_ADDRESSES).then_some(unit)
+    }
+
+    /// Whether all of its addresses in a round are the same, but for bytes.
+    fn is_alone(&self) -> bool {
+        self.members.iter().all(|member| member.steps == self.first())
     }
 
     /// Whether a round has so many addresses, all of this group, that a twin of the loop is worth it.
@@ -621,6 +637,38 @@ mod tests {
             %b = load volatile float, ptr %p.2";
         let ir = walked(pointers, "");
         assert!(ir.matches("asm").count() == 1 && ir.matches("getelementptr i8").count() == 2, "{ir}");
+    }
+
+    #[test]
+    fn addresses_of_a_loop_that_divides_go_on_by_the_step() {
+        let text = |work: &str, step: &str| {
+            format!(
+                "define void @f(ptr %x, ptr %y, i32 %n.32, i64 %wide, i64 %start, i64 %end, float %by) {{
+                entry: %n = zext i32 %n.32 to i64
+                  br label %loop
+                loop: %k = phi i64 [ %start, %entry ], [ %k.next, %loop ]
+                  %from = getelementptr float, ptr %x, i64 %k
+                  %v = load float, ptr %from
+                  %w = {work} float %v, %by
+                  %to = getelementptr float, ptr %y, i64 %k
+                  store float %w, ptr %to
+                  %k.next = add nuw nsw i64 %k, {step}
+                  %go = icmp ult i64 %k.next, %end
+                  br i1 %go, label %loop, label %out
+                out: ret void
+                }}"
+            )
+        };
+        for (work, step, walks) in [("fdiv", "%n", 2), ("fmul", "%n", 0), ("fdiv", "%wide", 0)] {
+            let context = Context::create();
+            let module = llvm::parse_ir(&context, text(work, step).as_bytes(), "module").unwrap();
+            let arch = "sm_90".parse::<Arch>().unwrap();
+            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+            walk(&context, &module, &machine).unwrap();
+            module.verify().unwrap();
+            let ir = module.get_function("f").unwrap().print_to_string().to_string();
+            assert_eq!(ir.matches("= phi ptr").count(), walks, "{work} {step}: {ir}");
+        }
     }
 
     #[test]

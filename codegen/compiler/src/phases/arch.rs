@@ -27,6 +27,7 @@ use crate::llvm::{Context, Module, TargetMachine};
 use crate::loops;
 use crate::memory;
 use crate::multiples;
+use crate::offsets;
 use crate::optimize;
 use crate::panics;
 use crate::parities;
@@ -195,11 +196,13 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     time!(float::lower(context, module, level))?;
     if level.is_for_speed() {
         time!(addresses::share(context, module));
+        time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;
         time!(loops::hasten(context, module));
         time!(loops::count_down(context, module))?;
         time!(indices::compare(context, module))?;
         time!(checks::read_early(context, module))?;
+        time!(checks::compute_ahead(context, module))?;
     }
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.
     let needs = time!(stacks::check(context, module, &options.panics))?;

@@ -1,5 +1,5 @@
 //! A kernel with many indices has a copy in which they have 32 bits, for launches whose lengths are small. There only the
-//! checks stay that others do not imply.
+//! checks stay that others do not imply. Whether a thread has an element is asked before the copy is chosen.
 #![no_std]
 use ptx::Disjoint2d;
 use ptx::prelude::*;
@@ -9,9 +9,10 @@ use ptx::prelude::*;
 // CHECK: setp.gt.u32 {{.*}}, 32767;
 // CHECK: mul.lo.s32
 // CHECK: setp.lt.u32
+// CHECK: setp.lt.u32
+// CHECK: setp.lt.u32
+// CHECK: mov.pred
 // CHECK: bra
-// CHECK: setp.ge.u32
-// CHECK: setp.ge.u32
 // CHECK-NOT: setp.lt
 // CHECK-NOT: setp.ge
 // CHECK-NOT: max.u32
@@ -52,7 +53,12 @@ pub fn b_few(from: &[u32], mut to: Disjoint2d<u32>) {
 // CHECK: setp.gt.u32 {{.*}}, 32767;
 // CHECK: setp.ge.u32
 // CHECK: setp.ge.u32
-// CHECK: setp.ge.u32
+// CHECK: mov.pred
+// CHECK-NOT: setp.{{[lg]}}
+// CHECK: setp.lt.u32
+// CHECK-NOT: setp
+// CHECK: mov.pred
+// CHECK: bra
 // CHECK-NOT: setp
 // CHECK-NOT: max.u32
 // CHECK: ld.global.nc.b32
