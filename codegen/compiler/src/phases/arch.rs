@@ -137,6 +137,7 @@ fn for_speed<'ctx>(
         time!(conditions::choose(context, module, machine))?;
         time!(loops::join(context, module))?;
         time!(loops::end_inclusive(context, module))?;
+        time!(loops::end_once(context, module))?;
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
