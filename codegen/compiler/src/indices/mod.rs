@@ -71,7 +71,8 @@ pub use words::compare;
 use aligned::Aligned;
 use implied::Gone;
 use plan::Plan;
-use ranges::{Interval, Ranges};
+use ranges::Interval;
+pub use ranges::{Facts, Ranges};
 use rewrite::Rewrite;
 use small::{Limit, Limits, are_small};
 

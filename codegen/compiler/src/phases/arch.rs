@@ -16,6 +16,7 @@ use crate::conditions;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
+use crate::differences;
 use crate::divisions;
 use crate::emit;
 use crate::float;
@@ -176,6 +177,7 @@ fn for_speed<'ctx>(
     time!(indices::narrow(context, module, machine, arch))?;
     time!(indices::halve(context, module))?;
     time!(conditions::join(context, module, machine))?;
+    time!(differences::fold(context, module))?;
     time!(parities::fold(context, module))?;
     time!(divisions::share(context, module, machine))
 }
