@@ -74,14 +74,14 @@ use plan::Plan;
 use ranges::Interval;
 pub use ranges::{Facts, Ranges};
 use rewrite::Rewrite;
-use small::{Limit, Limits, are_small};
+use small::{BITS_OF_A_FACTOR, BITS_OF_A_LENGTH, Limit, Limits, Number, are_small, known};
 
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AnyTypeEnum, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    InstructionOpcode, InstructionValue, IntValue, Module, TargetMachine, Use,
+    self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue,
+    IntValue, Module, TargetMachine,
 };
 use crate::loops::{Graph, is_convergent};
 
@@ -93,15 +93,6 @@ const FEWEST_GONE: usize = 15;
 
 /// How many more must go where the test also asks whether extents are above 0.
 const FEWEST_MORE: usize = 6;
-
-/// Of a slice's length, the bits that it may have; two of these have a sum of 31.
-const BITS_OF_A_LENGTH: u32 = 30;
-
-/// Of another number, which may be a factor; a product of two and a length have a sum of 31.
-const BITS_OF_A_FACTOR: u32 = 15;
-
-/// Of each of the three extents of a view.
-const BITS_OF_A_THIRD: u32 = 21;
 
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again.
 const CLEAN: &str = "instsimplify,early-cse,simplifycfg,adce";
@@ -230,190 +221,6 @@ fn hoist_positions<'ctx>(builder: &Builder<'ctx>, entry: BasicBlock<'ctx>) {
         read.remove_from_basic_block();
         builder.insert_instruction(&read, None);
     }
-}
-
-/// A number that a kernel is given: a parameter, or a half of one that has two, as the width and height of a view.
-#[derive(Clone, Copy)]
-struct Number<'ctx> {
-    param: IntValue<'ctx>,
-    half: Option<Half>,
-    /// Whether it stands behind a pointer, as the length of a slice does.
-    behind_pointer: bool,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Half {
-    Low,
-    High,
-    /// Some bits of the lower one.
-    OfLow,
-    /// One of three numbers of 21 bits, which begins at some bit.
-    Third(u32),
-}
-
-impl<'ctx> Number<'ctx> {
-    fn of(kernel: FunctionValue<'ctx>) -> Vec<Self> {
-        let mut all = Vec::new();
-        let mut last_is_pointer = false;
-        for param in kernel.get_params() {
-            let behind_pointer = std::mem::replace(&mut last_is_pointer, param.is_pointer_value());
-            let BasicValueEnum::IntValue(param) = param else { continue };
-            if param.get_type().get_bit_width() != 64 {
-                continue;
-            }
-            let users: Vec<Option<Half>> = users(known(param)).into_iter().map(|(_, half)| half).collect();
-            if users.is_empty() {
-                continue;
-            }
-            let thirds = thirds(known(param)).filter(|_| behind_pointer).unwrap_or_default();
-            if !thirds.is_empty() {
-                let is_used = |at: &u32| thirds.iter().any(|(_, of)| of == at);
-                let third = |at| Self { param, half: Some(Half::Third(at)), behind_pointer };
-                all.extend([0, BITS_OF_A_THIRD, 2 * BITS_OF_A_THIRD].into_iter().filter(is_used).map(third));
-                continue;
-            }
-            if users.contains(&Some(Half::High)) && users.iter().all(Option::is_some) {
-                all.extend([Half::Low, Half::High].map(|half| Self { param, half: Some(half), behind_pointer }));
-            } else {
-                all.push(Self { param, half: None, behind_pointer });
-            }
-        }
-        all
-    }
-
-    /// The values that are this number.
-    fn same(&self) -> Vec<IntValue<'ctx>> {
-        match self.half {
-            Some(Half::Third(at)) => {
-                let thirds = thirds(known(self.param)).unwrap_or_default();
-                thirds.into_iter().filter(|(_, of)| *of == at).map(|(value, _)| value).collect()
-            }
-            Some(half) => {
-                users(known(self.param)).into_iter().filter(|(_, of)| *of == Some(half)).map(|(v, _)| v).collect()
-            }
-            None => {
-                let frozen = users(self.param).into_iter().filter(|(value, _)| is_freeze(*value)).map(|(v, _)| v);
-                std::iter::once(self.param).chain(frozen).collect()
-            }
-        }
-    }
-
-    /// What tells of this number what it tells of itself, with the value that stands for all of these: `x < width` compares the
-    /// half that is cut off, and `y * width` multiplies by that which is masked.
-    fn told_by(&self) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
-        let all = if self.half.is_some() { self.same() } else { Vec::new() };
-        let cut = |value: &IntValue<'ctx>| {
-            let is_cut = |user: &InstructionValue<'ctx>| user.get_opcode() == InstructionOpcode::Trunc;
-            let users = llvm::uses(value).into_iter().filter_map(|user| match user {
-                Use::Instruction(user) => Some(user),
-                Use::Global(_) => None,
-            });
-            users.filter(is_cut).map(|cut| llvm::result(cut).into_int_value()).filter(has_32_bits).collect::<Vec<_>>()
-        };
-        let all: Vec<_> = all.iter().flat_map(cut).chain(all.iter().copied()).collect();
-        all.iter().map(|value| (*value, all[0])).collect()
-    }
-
-    /// What the test allows it, if it allows a factor so many bits: of three, a product has a sum of 30.
-    fn limit(&self, bits_of_a_factor: u32, some: bool) -> Limit<'ctx> {
-        let bits = match self.half {
-            Some(Half::Third(_)) if bits_of_a_factor < BITS_OF_A_LENGTH => BITS_OF_A_LENGTH / 3,
-            _ if self.is_length() => BITS_OF_A_LENGTH,
-            _ => bits_of_a_factor,
-        };
-        Limit { number: *self, bits, some }
-    }
-
-    /// Whether it is a whole parameter, and one less is looked at: the last row of an image of so many.
-    fn is_extent(&self) -> bool {
-        let is_less = |user: Use<'ctx>| match user {
-            Use::Instruction(user) if user.get_opcode() == InstructionOpcode::Add => {
-                ranges::integer(user, 1).and_then(IntValue::get_sign_extended_constant) == Some(-1)
-            }
-            _ => false,
-        };
-        self.half.is_none()
-            && !self.behind_pointer
-            && self.same().iter().any(|value| llvm::uses(value).into_iter().any(is_less))
-    }
-
-    /// Whether it is the length of a slice. Any other number may be a factor, or above one.
-    fn is_length(&self) -> bool {
-        self.behind_pointer && self.half.is_none()
-    }
-}
-
-fn is_freeze(value: IntValue<'_>) -> bool {
-    value.as_instruction_value().is_some_and(|from| from.get_opcode() == InstructionOpcode::Freeze)
-}
-
-fn has_32_bits(value: &IntValue<'_>) -> bool {
-    value.get_type().get_bit_width() == 32
-}
-
-/// A parameter, or the value that it is frozen to for all who look.
-fn known(param: IntValue<'_>) -> IntValue<'_> {
-    match users(param)[..] {
-        [(value, None)] if is_freeze(value) => value,
-        _ => param,
-    }
-}
-
-/// What uses a parameter, and of which half of it that is the value.
-fn users<'ctx>(param: IntValue<'ctx>) -> Vec<(IntValue<'ctx>, Option<Half>)> {
-    use InstructionOpcode as Op;
-    let mut found = Vec::new();
-    for user in llvm::uses(&param) {
-        let Use::Instruction(user) = user else { continue };
-        let constant = ranges::integer(user, 1).and_then(ranges::constant);
-        // Of what computes no integer only that it is there matters.
-        let AnyTypeEnum::IntType(ty) = user.get_type() else {
-            found.push((param, None));
-            continue;
-        };
-        let half = match (user.get_opcode(), constant) {
-            (Op::LShr, Some(32)) => Some(Half::High),
-            (Op::And, Some(0xffff_ffff)) => Some(Half::Low),
-            (Op::And, Some(mask)) if (0..1 << 32).contains(&mask) => Some(Half::OfLow),
-            (Op::Trunc, None) if ty.get_bit_width() == 32 => Some(Half::Low),
-            _ => None,
-        };
-        let value = llvm::result(user).into_int_value();
-        found.push((value, half));
-    }
-    found
-}
-
-/// The values of 21 bits that a parameter is taken apart into, with the bit at which each begins; none, if it is used as
-/// something else.
-fn thirds<'ctx>(param: IntValue<'ctx>) -> Option<Vec<(IntValue<'ctx>, u32)>> {
-    use InstructionOpcode as Op;
-    let mut found: Vec<(IntValue<'ctx>, u32)> = Vec::new();
-    let mut pending = vec![(param, 0, 64_u32)];
-    while let Some((value, at, bits)) = pending.pop() {
-        for user in llvm::uses(&value) {
-            let Use::Instruction(user) = user else { return None };
-            let constant = ranges::integer(user, 1).and_then(ranges::constant).and_then(|of| u32::try_from(of).ok());
-            let result = |user| llvm::result(user).into_int_value();
-            match (user.get_opcode(), constant) {
-                (Op::LShr, Some(by)) if by < bits => pending.push((result(user), at + by, bits - by)),
-                (Op::And, Some(mask)) if mask.trailing_ones() + mask.leading_zeros() == 32 => {
-                    pending.push((result(user), at, bits.min(mask.trailing_ones())));
-                }
-                (Op::Trunc, _) => {
-                    let value = result(user);
-                    pending.push((value, at, bits.min(value.get_type().get_bit_width())));
-                }
-                _ if bits == BITS_OF_A_THIRD && at % BITS_OF_A_THIRD == 0 => {
-                    if !found.contains(&(value, at)) {
-                        found.push((value, at));
-                    }
-                }
-                _ => return None,
-            }
-        }
-    }
-    Some(found)
 }
 
 #[cfg(test)]
