@@ -19,6 +19,7 @@ mod copies;
 pub mod debuginfo;
 mod device_link;
 pub mod diagnostic;
+mod differences;
 mod divisions;
 pub mod driver;
 mod dump;

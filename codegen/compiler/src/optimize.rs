@@ -174,6 +174,35 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_over_bytes_takes_one_at_a_time() {
+        let arch: Arch = "sm_90".parse().unwrap();
+        let text = "
+            declare i8 @llvm.umax.i8(i8, i8)
+            define ptx_kernel void @f(ptr noalias %p, i64 %n, ptr noalias %to) {
+            entry: br label %loop
+            loop:
+              %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+              %most = phi i8 [ 0, %entry ], [ %more, %loop ]
+              %at = getelementptr inbounds i8, ptr %p, i64 %i
+              %byte = load i8, ptr %at
+              %more = call i8 @llvm.umax.i8(i8 %most, i8 %byte)
+              %next = add nuw i64 %i, 1
+              %again = icmp ult i64 %next, %n
+              br i1 %again, label %loop, label %end
+            end:
+              store i8 %more, ptr %to
+              ret void
+            }";
+        let context = Context::create();
+        let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
+        llvm::set_target(&module);
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        run_level(&module, &machine, OptLevel::O3, arch).unwrap();
+        let ir = module.print_to_string().to_string();
+        assert!(ir.contains("load i8") && !ir.contains(" x i8>"), "{ir}");
+    }
+
+    #[test]
     fn pairs_are_packed_where_there_are_instructions_for_them() {
         let packed = |ty: &str, arch: &str| {
             let arch: Arch = arch.parse().unwrap();

@@ -88,6 +88,7 @@ pub const FLOORS: &[Floor] = &[
             "conditions",
             "copies",
             "debuginfo",
+            "differences",
             "divisions",
             "emit",
             "float",

@@ -10,7 +10,7 @@
 //! so of indices with one limit often only the largest need be compared, because the others are not negative. A point and six
 //! neighbours in a box had six comparisons for one. Where that takes it, the test before the copy also asks whether each slice
 //! is as long as the view has elements: on a torus, or where neighbours are clamped into the view, no neighbour is always the
-//! largest. What else a branch asks goes where the numbers are seen to be so, as the assertion of `clamp` that its bounds are
+//! largest. Two numbers of a kernel's own may be such a width and height, too, if neither is 0. What else a branch asks goes where the numbers are seen to be so, as the assertion of `clamp` that its bounds are
 //! in order.
 //!
 //! **Why it is right.** All parts of a condition are numbers: none comes from what LLVM may leave undefined (`numbers.rs`). So
@@ -33,7 +33,7 @@ use crate::loops::Graph;
 
 use super::numbers::Numbers;
 use super::places::{Area, BITS, Comparison, MOST_STEPS, Place, comparison, follow, is_of_sum};
-use super::ranges::{Ranges, constant, integer, is_bool};
+use super::ranges::{Interval, Ranges, constant, integer, is_bool};
 
 /// Conditions that are joined in one branch.
 const MOST_PARTS: usize = 40;
@@ -43,6 +43,9 @@ const MOST_TOLD: usize = 16;
 
 /// Parts that must go for a test of whether slices are as long as a view has elements.
 const FEWEST_COVERED: usize = 4;
+
+/// Pairs of numbers that are tried as a width and a height.
+const MOST_PAIRS: usize = 6;
 
 /// A part of a joined condition: what joins it, and the number of the operand.
 type Part<'ctx> = (InstructionValue<'ctx>, u32);
@@ -62,23 +65,26 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
         return Ok(Gone::Nothing);
     };
     let graph = Graph::of(kernel);
-    let (given, same) = (HashMap::new(), HashMap::new());
+    cut_early(context, first, narrow);
+    let same = HashMap::new();
     // Nothing is known of one copy by the other.
     let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
     let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
-    let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
-    let mut numbers = Numbers::new(kernel, &ranges);
-    let mut find = |blocks: &[BasicBlock<'ctx>], areas: &[Area<'ctx>]| -> Vec<Part<'ctx>> {
-        blocks.iter().flat_map(|block| implied(*block, &graph, &ranges, &mut numbers, areas)).collect()
+    let find = |asking: &[BasicBlock<'ctx>], covered: &[Covered<'ctx>]| -> Vec<Part<'ctx>> {
+        let given = covered.iter().flat_map(Covered::given).collect();
+        let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
+        let mut numbers = Numbers::new(kernel, &ranges);
+        let areas: Vec<_> = covered.iter().map(|covered| covered.area).collect();
+        asking.iter().flat_map(|block| implied(*block, &graph, &ranges, &mut numbers, &areas)).collect()
     };
     let mut gone = find(&blocks[1..], &[]);
     let mut covered = areas(kernel);
-    covered.retain(|area| {
-        let count = |parts: &[Part<'ctx>]| parts.iter().filter(|part| is_joined_check(part, area[0])).count();
+    covered.retain(|one| {
+        let count = |parts: &[Part<'ctx>]| parts.iter().filter(|part| is_joined_check(part, one.area[0])).count();
         let wanted = count(&gone) + FEWEST_COVERED;
         let of_block = |block: &BasicBlock<'ctx>| count(&parts(*block));
         let asking: Vec<_> = blocks.iter().copied().filter(|block| of_block(block) > 0).collect();
-        asking.iter().map(of_block).sum::<usize>() >= wanted && count(&find(&asking, &[*area])) >= wanted
+        asking.iter().map(of_block).sum::<usize>() >= wanted && count(&find(&asking, &[*one])) >= wanted
     });
     if !covered.is_empty() {
         gone = find(&blocks[1..], &covered);
@@ -108,8 +114,41 @@ fn narrow_copy(kernel: FunctionValue<'_>) -> Option<BasicBlock<'_>> {
     (narrow != wide && llvm::predecessors(narrow) == [first]).then_some(narrow)
 }
 
-/// What the first block tells apart: the lengths in 32 bits, and the views, which have two numbers of 32 bits in one of 64.
-fn areas(kernel: FunctionValue<'_>) -> Vec<Area<'_>> {
+/// Has the first block cut what the copy would of what that one knows: all areas are found there.
+fn cut_early<'ctx>(context: &'ctx Context, first: BasicBlock<'ctx>, narrow: BasicBlock<'ctx>) {
+    let is_known = |cut: &InstructionValue<'ctx>| {
+        let of = integer(*cut, 0).and_then(|of| of.as_instruction_value());
+        cut.get_opcode() == Op::Trunc
+            && llvm::promises(*cut) == llvm::Promises::default()
+            && of.is_some_and(|of| of.get_parent() == Some(first) && of.get_opcode() == Op::Freeze)
+    };
+    let cuts: Vec<_> = narrow.get_instructions().filter(is_known).collect();
+    if let Some(end) = first.get_terminator() {
+        llvm::move_before(context, &cuts, end);
+    }
+}
+
+/// A slice that has as many elements as a plane.
+#[derive(Clone, Copy)]
+struct Covered<'ctx> {
+    area: Area<'ctx>,
+    /// Whether the plane's width and height are numbers of their own, of which one less may be asked for: they must not be 0.
+    of_numbers: bool,
+}
+
+impl<'ctx> Covered<'ctx> {
+    /// What is known of the numbers.
+    fn given(&self) -> impl Iterator<Item = (IntValue<'ctx>, Interval)> + use<'ctx> {
+        let [_, width, height] = self.area;
+        let some = Interval::new(1, i128::from(u32::MAX));
+        let of_numbers = self.of_numbers;
+        [width, height].into_iter().filter(move |_| of_numbers).map(move |number| (number, some))
+    }
+}
+
+/// What the first block tells apart: the lengths in 32 bits, the views, which have two numbers of 32 bits in one of 64, and other
+/// numbers, each two of which may be a width and a height.
+fn areas(kernel: FunctionValue<'_>) -> Vec<Covered<'_>> {
     let Some(first) = kernel.get_first_basic_block() else { return Vec::new() };
     let mut views: Vec<(IntValue<'_>, [Option<IntValue<'_>>; 2])> = Vec::new();
     for cut in first.get_instructions().filter(|from| from.get_opcode() == Op::Trunc) {
@@ -126,26 +165,49 @@ fn areas(kernel: FunctionValue<'_>) -> Vec<Area<'_>> {
         });
         views[at].1[half] = Some(value);
     }
-    let lengths = views.iter().filter_map(|(_, [low, high])| low.filter(|_| high.is_none()));
-    let both = views.iter().filter_map(|(_, [low, high])| low.zip(*high));
-    let areas = lengths.flat_map(|len| both.clone().map(move |(width, height)| [len, width, height]));
+    let whole = views.iter().filter_map(|(of, [low, high])| Some((*of, low.filter(|_| high.is_none())?)));
+    let (lengths, numbers): (Vec<_>, Vec<_>) = whole.partition(|(of, _)| is_length(kernel, *of));
+    let both = views.iter().filter_map(|(_, [low, high])| low.zip(*high)).map(|pair| (pair, false));
+    let pairs = (0..numbers.len()).flat_map(|one| (one + 1..numbers.len()).map(move |other| (one, other)));
+    let pairs = pairs.map(|(one, other)| ((numbers[one].1, numbers[other].1), true)).take(MOST_PAIRS);
+    let planes: Vec<_> = both.chain(pairs).collect();
+    let areas = lengths.iter().flat_map(|(_, len)| {
+        planes
+            .iter()
+            .map(|((width, height), of_numbers)| Covered { area: [*len, *width, *height], of_numbers: *of_numbers })
+    });
     areas.collect()
+}
+
+/// Whether a parameter stands behind a pointer, as a slice's length does.
+fn is_length(kernel: FunctionValue<'_>, value: IntValue<'_>) -> bool {
+    let frozen = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Freeze);
+    let param = frozen.and_then(|from| integer(from, 0)).unwrap_or(value);
+    let params: Vec<_> = kernel.get_param_iter().collect();
+    let at = params.iter().position(|known| *known == BasicValueEnum::IntValue(param));
+    at.is_none_or(|at| at > 0 && params[at - 1].is_pointer_value())
 }
 
 /// Has the first block test all areas, too.
 fn test_areas<'ctx>(
     context: &'ctx Context,
     kernel: FunctionValue<'ctx>,
-    areas: &[Area<'ctx>],
+    covered: &[Covered<'ctx>],
 ) -> std::result::Result<(), BuilderError> {
     let end = kernel.get_first_basic_block().and_then(|first| first.get_terminator());
     let Some((end, mut all)) = end.and_then(|end| Some((end, integer(end, 0)?))) else { return Ok(()) };
     let builder = context.create_builder();
     builder.position_before(&end);
-    for [len, width, height] in areas {
+    for Covered { area: [len, width, height], of_numbers } in covered {
         // Where the numbers are not small, it does not matter what this is.
         let product = builder.build_int_mul(*width, *height, "")?;
-        let covers = builder.build_int_compare(IntPredicate::UGE, *len, product, "")?;
+        let covers = if *of_numbers {
+            // Neither is 0 where the last element is there.
+            let last = builder.build_int_sub(product, product.get_type().const_int(1, false), "")?;
+            builder.build_int_compare(IntPredicate::ULT, last, *len, "")?
+        } else {
+            builder.build_int_compare(IntPredicate::UGE, *len, product, "")?
+        };
         all = builder.build_and(all, covers, "")?;
     }
     llvm::set_condition(end, all);
@@ -407,6 +469,51 @@ mod tests {
         assert_eq!(gone(clamped, &["%a", "%b", "%i", "%c", "%d", "%e", "%f"]), [true; 7]);
         let next = format!("{clamped}\n%z = freeze i32 %any\n%g = add i32 %row.last, %z");
         assert_eq!(gone(&next, &["%i", "%c", "%d", "%e", "%f", "%g"]), [true, true, true, true, true, false]);
+    }
+
+    #[test]
+    fn numbers_of_a_kernel_may_be_the_extents() {
+        let text = |row: &str| {
+            let inside = format!(
+                "%y.last = add i32 %height, -1
+                %x.last = add i32 %width, -1
+                %y.next = call i32 @llvm.umin.i32(i32 %y, i32 %y.last)
+                %x.next = call i32 @llvm.umin.i32(i32 %x, i32 %x.last)
+                %y.before = call i32 @llvm.usub.sat.i32(i32 %y.next, i32 1)
+                %x.before = call i32 @llvm.usub.sat.i32(i32 %x.next, i32 1)
+                %row.next = mul i32 %y.next, {row}
+                %row.before = mul i32 %y.before, {row}
+                %a = add i32 %row.next, %x.next
+                %b = add i32 %row.next, %x.before
+                %c = add i32 %row.before, %x.next
+                %d = add i32 %row.before, %x.before
+                %a.is = icmp ult i32 %a, %len
+                %b.is = icmp ult i32 %b, %len
+                %c.is = icmp ult i32 %c, %len
+                %d.is = icmp ult i32 %d, %len
+                %ab = select i1 %a.is, i1 %b.is, i1 false
+                %abc = select i1 %ab, i1 %c.is, i1 false
+                %all = select i1 %abc, i1 %d.is, i1 false
+                br i1 %all, label %yes, label %no"
+            );
+            let text = kernel(&inside)
+                .replace("%both = freeze i64 %view", "%both = freeze i64 %broad\n %upper = freeze i64 %tall")
+                .replace("i64 %view", "i64 %broad, i64 %tall")
+                .replace("%upper = lshr i64 %both, 32", "");
+            // Each is small, as a whole.
+            let either = "%either = or i32 %width, %height\n              %small = icmp ult i32 %either, 32768";
+            assert!(text.contains(either), "{text}");
+            text.replace(either, "%either = or i64 %both, %upper\n %small = icmp ult i64 %either, 32768")
+        };
+        let (_, ir) = both(&text("%width"));
+        assert!(!ir.contains("i1 %a.is, i1") && !ir.contains("i1 %d.is, i1"), "{ir}");
+        // Their product is not 0, and the slice is as long.
+        let test = ir.split("br i1").next().unwrap();
+        assert!(test.contains("mul i32 %width, %height") && test.contains(", 1\n"), "{ir}");
+        assert!(test.contains(", %len\n"), "{ir}");
+        // Rows of another length.
+        let (_, ir) = both(&text("%len"));
+        assert!(ir.contains("i1 %a.is, i1"), "{ir}");
     }
 
     #[test]

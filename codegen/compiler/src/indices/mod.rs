@@ -27,6 +27,9 @@
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
+//! Where a kernel looks at one less than a number, as at the last row of `height`, the test may also ask whether that is above 0, if
+//! more becomes small so: `y.min(height - 1)` is any `y` where there is no row.
+//!
 //! A view's extents come in one number, which is taken apart: two of 32 bits, or three of 21. The test looks at each.
 //!
 //! Then checks go that others imply (`implied.rs`), which small numbers show.
@@ -54,6 +57,7 @@ mod ranges;
 mod registers;
 mod rewrite;
 mod rounds;
+mod small;
 mod steps;
 mod sums;
 mod words;
@@ -67,15 +71,17 @@ pub use words::compare;
 use aligned::Aligned;
 use implied::Gone;
 use plan::Plan;
-use ranges::{Interval, Ranges};
+use ranges::Interval;
+pub use ranges::{Facts, Ranges};
 use rewrite::Rewrite;
+use small::{BITS_OF_A_FACTOR, BITS_OF_A_LENGTH, Limit, Limits, Number, are_small, known};
 
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AnyTypeEnum, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, TargetMachine, Use,
+    self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue,
+    IntValue, Module, TargetMachine,
 };
 use crate::loops::{Graph, is_convergent};
 
@@ -85,14 +91,8 @@ const MOST_INSTRUCTIONS: usize = 600;
 /// Instructions of 64 bits that must go for a copy.
 const FEWEST_GONE: usize = 15;
 
-/// Of a slice's length, the bits that it may have; two of these have a sum of 31.
-const BITS_OF_A_LENGTH: u32 = 30;
-
-/// Of another number, which may be a factor; a product of two and a length have a sum of 31.
-const BITS_OF_A_FACTOR: u32 = 15;
-
-/// Of each of the three extents of a view.
-const BITS_OF_A_THIRD: u32 = 21;
+/// How many more must go where the test also asks whether extents are above 0.
+const FEWEST_MORE: usize = 6;
 
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again.
 const CLEAN: &str = "instsimplify,early-cse,simplifycfg,adce";
@@ -152,18 +152,22 @@ fn narrow_one<'ctx>(
     // First with the weaker demand on what the kernel is given.
     let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
     let has_factors = numbers.iter().any(|number| !number.is_length());
-    let bits_of_factors = [BITS_OF_A_LENGTH, BITS_OF_A_FACTOR].into_iter().take(if has_factors { 2 } else { 1 });
-    for bits_of_a_factor in bits_of_factors.filter(|_| count <= MOST_INSTRUCTIONS) {
-        let limits: Limits<'ctx> = numbers.iter().map(|number| (*number, number.limit(bits_of_a_factor))).collect();
+    let demands = [(BITS_OF_A_LENGTH, false), (BITS_OF_A_FACTOR, false), (BITS_OF_A_FACTOR, true)];
+    let has_extents = numbers.iter().any(Number::is_extent);
+    let demands = demands.into_iter().take(1 + usize::from(has_factors) + usize::from(has_extents));
+    for (bits_of_a_factor, some) in demands.filter(|_| count <= MOST_INSTRUCTIONS) {
+        let limits: Limits<'ctx> =
+            numbers.iter().map(|number| number.limit(bits_of_a_factor, some && number.is_extent())).collect();
         let mut given = HashMap::new();
-        for (number, bits) in &limits {
+        for Limit { number, bits, some } in &limits {
             number.same().into_iter().for_each(|value| {
-                given.insert(value, Interval::new(0, (1 << *bits) - 1));
+                given.insert(value, Interval::new(i128::from(*some), (1 << *bits) - 1));
             });
         }
         let ranges = Ranges::of_function(&graph, &given, &same);
         let plan = Plan::of(kernel, &graph, &ranges);
-        let is_better = best.as_ref().is_none_or(|(_, known)| plan.gone() > known.gone());
+        let least_more = if some { FEWEST_MORE } else { 1 };
+        let is_better = best.as_ref().is_none_or(|(_, known)| plan.gone() >= known.gone() + least_more);
         if plan.gone() >= FEWEST_GONE && is_better {
             best = Some((limits, plan));
         }
@@ -198,7 +202,7 @@ fn narrow_one<'ctx>(
     let end = builder.build_conditional_branch(fits, entry, wide[0])?;
     let Some((limits, plan)) = best else { return Ok(false) };
     Rewrite::new(context, module, &plan, end).write()?;
-    let whole = limits.iter().filter(|(number, _)| number.half.is_none()).map(|(number, _)| number.param);
+    let whole = limits.iter().filter(|limit| limit.number.half.is_none()).map(|limit| limit.number.param);
     let whole = whole.map(|param| (param, frozen_before(param, end)));
     steps::extend(context, &graph, whole, end)?;
     Ok(true)
@@ -218,248 +222,6 @@ fn hoist_positions<'ctx>(builder: &Builder<'ctx>, entry: BasicBlock<'ctx>) {
         read.remove_from_basic_block();
         builder.insert_instruction(&read, None);
     }
-}
-
-/// What a kernel is given, and how many bits the test allows each.
-type Limits<'ctx> = Vec<(Number<'ctx>, u32)>;
-
-/// A number that a kernel is given: a parameter, or a half of one that has two, as the width and height of a view.
-#[derive(Clone, Copy)]
-struct Number<'ctx> {
-    param: IntValue<'ctx>,
-    half: Option<Half>,
-    /// Whether it stands behind a pointer, as the length of a slice does.
-    behind_pointer: bool,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Half {
-    Low,
-    High,
-    /// Some bits of the lower one.
-    OfLow,
-    /// One of three numbers of 21 bits, which begins at some bit.
-    Third(u32),
-}
-
-impl<'ctx> Number<'ctx> {
-    fn of(kernel: FunctionValue<'ctx>) -> Vec<Self> {
-        let mut all = Vec::new();
-        let mut last_is_pointer = false;
-        for param in kernel.get_params() {
-            let behind_pointer = std::mem::replace(&mut last_is_pointer, param.is_pointer_value());
-            let BasicValueEnum::IntValue(param) = param else { continue };
-            if param.get_type().get_bit_width() != 64 {
-                continue;
-            }
-            let users: Vec<Option<Half>> = users(known(param)).into_iter().map(|(_, half)| half).collect();
-            if users.is_empty() {
-                continue;
-            }
-            let thirds = thirds(known(param)).filter(|_| behind_pointer).unwrap_or_default();
-            if !thirds.is_empty() {
-                let is_used = |at: &u32| thirds.iter().any(|(_, of)| of == at);
-                let third = |at| Self { param, half: Some(Half::Third(at)), behind_pointer };
-                all.extend([0, BITS_OF_A_THIRD, 2 * BITS_OF_A_THIRD].into_iter().filter(is_used).map(third));
-                continue;
-            }
-            if users.contains(&Some(Half::High)) && users.iter().all(Option::is_some) {
-                all.extend([Half::Low, Half::High].map(|half| Self { param, half: Some(half), behind_pointer }));
-            } else {
-                all.push(Self { param, half: None, behind_pointer });
-            }
-        }
-        all
-    }
-
-    /// The values that are this number.
-    fn same(&self) -> Vec<IntValue<'ctx>> {
-        match self.half {
-            Some(Half::Third(at)) => {
-                let thirds = thirds(known(self.param)).unwrap_or_default();
-                thirds.into_iter().filter(|(_, of)| *of == at).map(|(value, _)| value).collect()
-            }
-            Some(half) => {
-                users(known(self.param)).into_iter().filter(|(_, of)| *of == Some(half)).map(|(v, _)| v).collect()
-            }
-            None => {
-                let frozen = users(self.param).into_iter().filter(|(value, _)| is_freeze(*value)).map(|(v, _)| v);
-                std::iter::once(self.param).chain(frozen).collect()
-            }
-        }
-    }
-
-    /// What tells of this number what it tells of itself, with the value that stands for all of these: `x < width` compares the
-    /// half that is cut off, and `y * width` multiplies by that which is masked.
-    fn told_by(&self) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
-        let all = if self.half.is_some() { self.same() } else { Vec::new() };
-        let cut = |value: &IntValue<'ctx>| {
-            let is_cut = |user: &InstructionValue<'ctx>| user.get_opcode() == InstructionOpcode::Trunc;
-            let users = llvm::uses(value).into_iter().filter_map(|user| match user {
-                Use::Instruction(user) => Some(user),
-                Use::Global(_) => None,
-            });
-            users.filter(is_cut).map(|cut| llvm::result(cut).into_int_value()).filter(has_32_bits).collect::<Vec<_>>()
-        };
-        let all: Vec<_> = all.iter().flat_map(cut).chain(all.iter().copied()).collect();
-        all.iter().map(|value| (*value, all[0])).collect()
-    }
-
-    /// How many bits the test allows it, if it allows a factor so many: of three, a product has a sum of 30.
-    fn limit(&self, bits_of_a_factor: u32) -> u32 {
-        match self.half {
-            Some(Half::Third(_)) if bits_of_a_factor < BITS_OF_A_LENGTH => BITS_OF_A_LENGTH / 3,
-            _ if self.is_length() => BITS_OF_A_LENGTH,
-            _ => bits_of_a_factor,
-        }
-    }
-
-    /// Whether it is the length of a slice. Any other number may be a factor, or above one.
-    fn is_length(&self) -> bool {
-        self.behind_pointer && self.half.is_none()
-    }
-}
-
-fn is_freeze(value: IntValue<'_>) -> bool {
-    value.as_instruction_value().is_some_and(|from| from.get_opcode() == InstructionOpcode::Freeze)
-}
-
-fn has_32_bits(value: &IntValue<'_>) -> bool {
-    value.get_type().get_bit_width() == 32
-}
-
-/// A parameter, or the value that it is frozen to for all who look.
-fn known(param: IntValue<'_>) -> IntValue<'_> {
-    match users(param)[..] {
-        [(value, None)] if is_freeze(value) => value,
-        _ => param,
-    }
-}
-
-/// What uses a parameter, and of which half of it that is the value.
-fn users<'ctx>(param: IntValue<'ctx>) -> Vec<(IntValue<'ctx>, Option<Half>)> {
-    use InstructionOpcode as Op;
-    let mut found = Vec::new();
-    for user in llvm::uses(&param) {
-        let Use::Instruction(user) = user else { continue };
-        let constant = ranges::integer(user, 1).and_then(ranges::constant);
-        // Of what computes no integer only that it is there matters.
-        let AnyTypeEnum::IntType(ty) = user.get_type() else {
-            found.push((param, None));
-            continue;
-        };
-        let half = match (user.get_opcode(), constant) {
-            (Op::LShr, Some(32)) => Some(Half::High),
-            (Op::And, Some(0xffff_ffff)) => Some(Half::Low),
-            (Op::And, Some(mask)) if (0..1 << 32).contains(&mask) => Some(Half::OfLow),
-            (Op::Trunc, None) if ty.get_bit_width() == 32 => Some(Half::Low),
-            _ => None,
-        };
-        let value = llvm::result(user).into_int_value();
-        found.push((value, half));
-    }
-    found
-}
-
-/// The values of 21 bits that a parameter is taken apart into, with the bit at which each begins; none, if it is used as
-/// something else.
-fn thirds<'ctx>(param: IntValue<'ctx>) -> Option<Vec<(IntValue<'ctx>, u32)>> {
-    use InstructionOpcode as Op;
-    let mut found: Vec<(IntValue<'ctx>, u32)> = Vec::new();
-    let mut pending = vec![(param, 0, 64_u32)];
-    while let Some((value, at, bits)) = pending.pop() {
-        for user in llvm::uses(&value) {
-            let Use::Instruction(user) = user else { return None };
-            let constant = ranges::integer(user, 1).and_then(ranges::constant).and_then(|of| u32::try_from(of).ok());
-            let result = |user| llvm::result(user).into_int_value();
-            match (user.get_opcode(), constant) {
-                (Op::LShr, Some(by)) if by < bits => pending.push((result(user), at + by, bits - by)),
-                (Op::And, Some(mask)) if mask.trailing_ones() + mask.leading_zeros() == 32 => {
-                    pending.push((result(user), at, bits.min(mask.trailing_ones())));
-                }
-                (Op::Trunc, _) => {
-                    let value = result(user);
-                    pending.push((value, at, bits.min(value.get_type().get_bit_width())));
-                }
-                _ if bits == BITS_OF_A_THIRD && at % BITS_OF_A_THIRD == 0 => {
-                    if !found.contains(&(value, at)) {
-                        found.push((value, at));
-                    }
-                }
-                _ => return None,
-            }
-        }
-    }
-    Some(found)
-}
-
-/// Of parameters that are taken apart into three, the bits of which none may be set.
-fn too_high<'ctx>(limits: &[(Number<'ctx>, u32)]) -> Vec<(IntValue<'ctx>, u64)> {
-    let mut all: Vec<(IntValue<'ctx>, u64)> = Vec::new();
-    for (number, limit) in limits {
-        let Some(Half::Third(at)) = number.half else { continue };
-        let bits = ((1_u64 << BITS_OF_A_THIRD) - (1_u64 << (*limit).min(BITS_OF_A_THIRD))) << at;
-        match all.iter_mut().find(|(param, _)| *param == number.param) {
-            Some((_, known)) => *known |= bits,
-            None => all.push((number.param, bits)),
-        }
-    }
-    all.retain(|(_, bits)| *bits != 0);
-    all
-}
-
-/// Writes whether all numbers are below their limits; from then on, parameters are some number for all who look.
-fn are_small<'ctx>(
-    context: &'ctx Context,
-    builder: &Builder<'ctx>,
-    kernel: FunctionValue<'ctx>,
-    limits: &[(Number<'ctx>, u32)],
-) -> std::result::Result<IntValue<'ctx>, BuilderError> {
-    let word = context.i64_type();
-    let mut frozen: HashMap<IntValue<'ctx>, IntValue<'ctx>> = HashMap::new();
-    for (number, _) in limits {
-        frozen.entry(number.param).or_insert_with(|| llvm::freeze_parameter(builder, kernel, number.param));
-    }
-    let mut all: Option<IntValue<'ctx>> = None;
-    for (param, bits) in too_high(limits) {
-        let high = builder.build_and(frozen[&param], word.const_int(bits, false), "")?;
-        let none = builder.build_int_compare(IntPredicate::EQ, high, word.const_zero(), "")?;
-        all = Some(match all {
-            Some(known) => builder.build_and(known, none, "")?,
-            None => none,
-        });
-    }
-    let limits: Vec<_> = limits.iter().filter(|(number, _)| !matches!(number.half, Some(Half::Third(_)))).collect();
-    for (bits, halves) in
-        [(BITS_OF_A_LENGTH, false), (BITS_OF_A_FACTOR, false), (BITS_OF_A_LENGTH, true), (BITS_OF_A_FACTOR, true)]
-    {
-        let mut together: Option<IntValue<'ctx>> = None;
-        for (number, _) in limits.iter().filter(|(number, limit)| (*limit, number.half.is_some()) == (bits, halves)) {
-            let param = frozen[&number.param];
-            let value = match number.half {
-                Some(Half::Low | Half::OfLow | Half::Third(_)) => {
-                    builder.build_int_truncate(param, context.i32_type(), "")?
-                }
-                Some(Half::High) => {
-                    let high = builder.build_right_shift(param, word.const_int(32, false), false, "")?;
-                    builder.build_int_truncate(high, context.i32_type(), "")?
-                }
-                None => param,
-            };
-            together = Some(match together {
-                Some(known) => builder.build_or(known, value, "")?,
-                None => value,
-            });
-        }
-        let Some(together) = together else { continue };
-        let limit = together.get_type().const_int(1 << bits, false);
-        let below = builder.build_int_compare(IntPredicate::ULT, together, limit, "")?;
-        all = Some(match all {
-            Some(known) => builder.build_and(known, below, "")?,
-            None => below,
-        });
-    }
-    Ok(all.unwrap_or_else(|| context.bool_type().const_int(1, false)))
 }
 
 #[cfg(test)]
@@ -567,6 +329,41 @@ mod tests {
             ir.contains(&format!("{step} = zext i32 %"))
         };
         assert_eq!(steps.iter().filter(is_extended).count(), 1, "{ir}");
+    }
+
+    #[test]
+    fn what_is_clamped_below_a_height_is_small_where_there_is_a_row() {
+        let text = |last: &str| {
+            let loads = (0..20).map(|at| {
+                format!(
+                    "%y{at} = add i64 %y, {at}
+                    %c{at} = call i64 @llvm.umin.i64(i64 %y{at}, i64 {last})
+                    %r{at} = mul i64 %c{at}, %width
+                    %p{at} = getelementptr float, ptr %from, i64 %r{at}
+                    %x{at} = load volatile float, ptr %p{at}\n"
+                )
+            });
+            let loads = loads.collect::<String>();
+            format!(
+                "declare i64 @llvm.umin.i64(i64, i64)
+                declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+                define ptx_kernel void @f(ptr %from, i64 %len, i64 %width, i64 %height) {{
+                  %id = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+                  %y.wide = zext i32 %id to i64
+                  %y = mul i64 %y.wide, %len
+                  %last = add i64 %height, -1
+                  {loads}
+                  ret void
+                }}"
+            )
+        };
+        let ir = narrowed_text(&text("%last"));
+        assert!(ir.matches("mul nuw nsw i32").count() >= 20, "{ir}");
+        let test = ir.split("br i1").next().unwrap();
+        assert_eq!(test.matches("icmp ne i64").count(), 1, "of the height: {ir}");
+        // Where the height is not looked at so, nothing is asked of it, and rows may be any.
+        let ir = narrowed_text(&text("%height"));
+        assert!(!ir.contains("icmp ne i64"), "{ir}");
     }
 
     #[test]

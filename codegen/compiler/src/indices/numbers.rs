@@ -107,7 +107,10 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
             (Op::Add, Some(Some(other))) => (one.low + other.low, one.high + other.high),
             (Op::Sub, Some(Some(other))) => (one.low - other.high, one.high - other.low),
             (Op::Mul, Some(Some(other))) if one.low >= 0 && other.low >= 0 => {
-                (one.low * other.low, one.high.saturating_mul(other.high))
+                let high = one.high.saturating_mul(other.high);
+                // A quotient times its divisor.
+                let whole = self.ranges.most_divided(from, &facts);
+                (one.low * other.low, whole.map_or(high, |whole| whole.min(high)))
             }
             (Op::Shl, Some(Some(by))) if one.low >= 0 => (one.low, one.high.saturating_mul(1 << by.high)),
             // Into fewer bits.

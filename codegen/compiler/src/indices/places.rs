@@ -15,7 +15,7 @@ use super::sums::{Known, Sum};
 pub const MOST_STEPS: u32 = 40;
 
 /// Choices that an index may depend on; each is looked at both ways.
-const MOST_CHOICES: usize = 3;
+const MOST_CHOICES: usize = 4;
 
 /// The width of the indices, and how many numbers that has.
 pub const BITS: u32 = 32;

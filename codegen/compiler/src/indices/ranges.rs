@@ -240,6 +240,12 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         self.look(value, facts, MOST_STEPS)
     }
 
+    /// What a product is at most where it is of a quotient and its divisor.
+    pub fn most_divided(&self, product: InstructionValue<'ctx>, facts: &Facts<'ctx>) -> Option<i128> {
+        self.looks.set(0);
+        self.divided(product, facts, MOST_STEPS).map(|whole| whole.high)
+    }
+
     /// Between which numbers a value lies in a block.
     pub fn in_block(&self, value: IntValue<'ctx>, block: BasicBlock<'ctx>) -> Interval {
         if let Some(known) = self.found.borrow().get(&(block, value)) {

@@ -13,7 +13,9 @@
 //! So where the copy with 32 bits needs no more registers than all threads of a multiprocessor can have, and the other one
 //! does, the kernel gets that many (PTX ISA, "Performance-Tuning Directives: .maxnreg"). ptxas then keeps some values of the
 //! other copy in local memory. Where the first copy needs more, the kernel gets what that needs: a filter of 25 clamped
-//! neighbours had 83 registers, for a copy that needs 40. What a copy needs is estimated: the most registers that hold values at once, in LLVM's order.
+//! neighbours had 83 registers, for a copy that needs 40. What a copy needs is estimated: the most registers that hold values at
+//! once, in LLVM's order. Of the first copy also where each value is computed just before it is used, if that is less: where the
+//! checks of 25 loads have gone, LLVM's order still has all 25 indices before the first load, and ptxas has not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -78,13 +80,71 @@ fn copies(kernel: FunctionValue<'_>) -> Option<(u64, u64)> {
     let chooses = kernel.get_first_basic_block()?;
     let (_, second) = llvm::branch_targets(chooses.get_terminator()?)?;
     let graph = Graph::of(kernel);
-    let (mut narrow, mut wide) = (0, 0);
-    for (block, needs) in most_live(kernel, &graph) {
-        let above = std::iter::successors(Some(block), |at| graph.dominator(*at));
-        let most = if above.into_iter().any(|at| at == second) { &mut wide } else { &mut narrow };
-        *most = needs.max(*most);
+    let is_wide = |block| std::iter::successors(Some(block), |at| graph.dominator(*at)).any(|at| at == second);
+    let most = |order: Order, of_wide: bool| {
+        let needs = most_live(kernel, &graph, order).into_iter();
+        needs.filter(|(block, _)| is_wide(*block) == of_wide).map(|(_, needs)| needs).max().unwrap_or(0)
+    };
+    Some((most(Order::Given, false).min(most(Order::Late, false)), most(Order::Given, true)))
+}
+
+/// In which order a block computes its values.
+#[derive(Clone, Copy)]
+enum Order {
+    /// As they stand.
+    Given,
+    /// Each before what looks at it first.
+    Late,
+}
+
+impl Order {
+    fn of<'ctx>(self, block: BasicBlock<'ctx>) -> Vec<InstructionValue<'ctx>> {
+        let instructions: Vec<_> = block.get_instructions().collect();
+        match self {
+            Self::Given => instructions,
+            Self::Late => late(&instructions),
+        }
     }
-    Some((narrow, wide))
+}
+
+/// A block's instructions with what only computes just before its first use.
+fn late<'ctx>(instructions: &[InstructionValue<'ctx>]) -> Vec<InstructionValue<'ctx>> {
+    let moves = |from: &InstructionValue<'ctx>| from.get_opcode() != Op::Phi && llvm::is_pure(*from);
+    let mut left: HashSet<_> = instructions.iter().copied().filter(moves).collect();
+    let mut order = Vec::with_capacity(instructions.len());
+    let (end, others) = instructions.split_last().expect("a block has an end");
+    let stays: Vec<_> = others.iter().copied().filter(|from| !left.contains(from)).collect();
+    for from in stays {
+        with_operands(from, &mut left, &mut order);
+    }
+    // What other blocks use.
+    for from in others {
+        if left.contains(from) {
+            with_operands(*from, &mut left, &mut order);
+        }
+    }
+    with_operands(*end, &mut left, &mut order);
+    order
+}
+
+/// Adds an instruction behind those of its operands that are left.
+fn with_operands<'ctx>(
+    from: InstructionValue<'ctx>,
+    left: &mut HashSet<InstructionValue<'ctx>>,
+    order: &mut Vec<InstructionValue<'ctx>>,
+) {
+    left.insert(from);
+    let mut pending = vec![(from, false)];
+    while let Some((from, has_operands)) = pending.pop() {
+        if has_operands {
+            order.push(from);
+        } else if left.remove(&from) {
+            pending.push((from, true));
+            let mut operands: Vec<_> = computed_operands(from).filter(|operand| left.contains(operand)).collect();
+            operands.reverse();
+            pending.extend(operands.into_iter().map(|operand| (operand, false)));
+        }
+    }
 }
 
 /// Values that are still used, and how many registers they take.
@@ -109,19 +169,18 @@ impl<'ctx> Live<'ctx> {
 }
 
 /// The most registers that values take at once, for each block.
-fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>) -> HashMap<BasicBlock<'ctx>, u64> {
+fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, order: Order) -> HashMap<BasicBlock<'ctx>, u64> {
     let mut at_start = HashMap::new();
     let mut most = HashMap::new();
-    let mut blocks = graph.by_dominance();
+    let mut blocks: Vec<_> = graph.by_dominance().into_iter().map(|block| (block, order.of(block))).collect();
     blocks.reverse();
     let mut changed = true;
     while changed {
         changed = false;
-        for block in &blocks {
+        for (block, instructions) in &blocks {
             let mut live = at_end(*block, &at_start);
             let mut needs = live.words;
-            let instructions: Vec<_> = block.get_instructions().collect();
-            for instruction in instructions.into_iter().rev() {
+            for instruction in instructions.iter().copied().rev() {
                 live.remove(instruction);
                 if instruction.get_opcode() != Op::Phi {
                     computed_operands(instruction).for_each(|value| live.insert(value));
@@ -232,6 +291,43 @@ mod tests {
             }";
         // The counter, the sum and the address.
         assert_eq!(with_kernel(text, |_, kernel| copies(kernel)), Some((5, 0)));
+    }
+
+    #[test]
+    fn the_first_copy_may_compute_late() {
+        let lines = |line: &dyn Fn(usize) -> String| (0..20).map(line).collect::<String>();
+        let text = format!(
+            "define ptx_kernel void @f(ptr %p, i32 %given, i1 %small) {{
+            entry: br i1 %small, label %narrow, label %wide
+            narrow: %x = load volatile i32, ptr %p
+              {} {} br label %end
+            wide: br label %end
+            end: ret void
+            }}",
+            lines(&|at| format!("%i{at} = add i32 %x, {at}\n")),
+            lines(&|at| format!("%v{at} = mul i32 %i{at}, %i{at}\n store volatile i32 %v{at}, ptr %p\n")),
+        );
+        // What all are made of, and one of them. If they stay where they stand, all at once.
+        let of = |order: Order| {
+            with_kernel(&text, |_, kernel| most_live(kernel, &Graph::of(kernel), order).into_values().max())
+        };
+        assert_eq!((of(Order::Given), of(Order::Late)), (Some(20), Some(2)));
+        assert_eq!(with_kernel(&text, |_, kernel| copies(kernel)), Some((2, 0)));
+        // An operand that two others have is computed before both.
+        let text = "define ptx_kernel void @f(ptr %p, i1 %small) {
+            entry: %x = load volatile i32, ptr %p
+              %a = add i32 %x, 1
+              %b = mul i32 %a, %x
+              %c = sub i32 %b, %a
+              store volatile i32 %c, ptr %p
+              br i1 %small, label %end, label %end
+            end: ret void
+            }";
+        with_kernel(text, |_, kernel| {
+            let entry = kernel.get_first_basic_block().expect("it has one");
+            let given: Vec<_> = entry.get_instructions().collect();
+            assert_eq!(late(&given), given);
+        });
     }
 
     #[test]

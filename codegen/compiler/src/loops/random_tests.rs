@@ -1,6 +1,8 @@
 //! Random loops before and after the stages that rewrite them: an interpreter must see the same stores, in the same order, and
 //! the same loads.
 
+mod ends;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 

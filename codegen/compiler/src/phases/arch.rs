@@ -16,6 +16,7 @@ use crate::conditions;
 use crate::copies;
 use crate::debuginfo;
 use crate::diagnostic::Result;
+use crate::differences;
 use crate::divisions;
 use crate::emit;
 use crate::float;
@@ -138,6 +139,7 @@ fn for_speed<'ctx>(
         time!(conditions::choose(context, module, machine))?;
         time!(loops::join(context, module))?;
         time!(loops::end_inclusive(context, module))?;
+        time!(loops::end_once(context, module))?;
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
@@ -177,6 +179,7 @@ fn for_speed<'ctx>(
     time!(indices::narrow(context, module, machine, arch))?;
     time!(indices::halve(context, module))?;
     time!(conditions::join(context, module, machine))?;
+    time!(differences::fold(context, module))?;
     time!(parities::fold(context, module))?;
     time!(divisions::share(context, module, machine))
 }

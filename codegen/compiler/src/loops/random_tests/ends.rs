@@ -1,0 +1,68 @@
+//! Random loops with several ends.
+
+use std::fmt::Write as _;
+
+use arbtest::arbitrary::{Result, Unstructured};
+
+use super::do_the_same;
+use crate::loops::end_once;
+
+/// A loop that asks up to three counts one after the other, of which some are no counts or are looked at later, too.
+fn counts(u: &mut Unstructured<'_>) -> Result<String> {
+    let (mut phis, mut asks, mut next) = (String::new(), String::new(), String::new());
+    let number = ["%wide", "%more", "%first", "%end", "0", "5", "%base"];
+    let count = u.int_in_range(2..=3_u32)?;
+    for at in 0..count {
+        let (begin, bound) = (*u.choose(&number)?, *u.choose(&number)?);
+        let (phi, condition, more) = match u.int_in_range(0..=3)? {
+            0 => ("i64", format!("icmp ne i64 %c.{at}, {bound}"), format!("add i64 %c.{at}, -1")),
+            1 => ("i64", format!("icmp ult i64 %c.{at}, {bound}"), format!("add i64 %c.{at}, 1")),
+            2 => {
+                let way = format!("%way.{at} = select i1 %goes.{at}, i64 4, i64 0\n");
+                let next = format!("getelementptr i8, ptr %c.{at}, i64 %way.{at}");
+                ("ptr", format!("icmp ne ptr %c.{at}, %behind\n {way}"), next)
+            }
+            // Not by 1, or of what a round changes.
+            _ => ("i64", format!("icmp ult i64 %c.{at}, {bound}"), format!("add i64 %c.{at}, 2")),
+        };
+        let begin = if phi == "ptr" { "%to" } else { begin };
+        _ = writeln!(phis, "%c.{at} = phi {phi} [ {begin}, %entry ], [ %n.{at}, %inside ]");
+        let to = if at + 1 == count { "inside".to_string() } else { format!("ask.{}", at + 1) };
+        _ = writeln!(asks, "%goes.{at} = {condition}\n %n.{at} = {more}\n br i1 %goes.{at}, label %{to}, label %out");
+        if at + 1 < count {
+            _ = writeln!(asks, "{to}:");
+        }
+    }
+    let seen = u.int_in_range(0..=count - 1)?;
+    let told = if phis.contains(&format!("%c.{seen} = phi ptr")) { "%round".into() } else { format!("%c.{seen}") };
+    _ = write!(next, "%seen = trunc i64 {told} to i32\n store volatile i32 %seen, ptr %to");
+    Ok(format!(
+        "declare i64 @llvm.umin.i64(i64, i64)
+        declare i64 @llvm.usub.sat.i64(i64, i64)
+        define void @f(ptr %to, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %base = zext i32 %short to i64
+          %behind = getelementptr i32, ptr %to, i64 %base
+          br label %loop
+        loop: %round = phi i64 [ 0, %entry ], [ %round.next, %inside ]
+          {phis}
+          {asks}
+        inside: {next}
+          %round.next = add i64 %round, 1
+          br label %loop
+        out: %last = phi i64 [ %round, %loop ] {}
+          %told = trunc i64 %last to i32
+          store volatile i32 %told, ptr %to
+          ret void
+        }}",
+        (1..count).map(|at| format!(", [ %round, %ask.{at} ]")).collect::<String>()
+    ))
+}
+
+#[test]
+fn the_least_of_several_counts_ends_in_the_same_round() {
+    do_the_same(
+        counts,
+        |context, module, _| end_once(context, module).unwrap(),
+        |_, after| after.contains("br i1 true"),
+    );
+}
