@@ -5,14 +5,15 @@
 //! after:  icmp ult i64 (sub i64 %x, %r), %n
 //! ```
 //!
-//! So safe Rust asks for a neighbour: `if x >= r && x - r < n`, or with `checked_sub`. `%x` is less than `%r` in few threads, but
-//! each asks twice for each of its neighbours: a filter had 55 instructions for four elements, has 39 with this, and 36 in CUDA C++.
+//! So safe Rust asks for a neighbour: `if x >= r && x - r < n`, or with `checked_sub`. `%x` is less than `%r` in few threads,
+//! but each asks twice for each of its neighbours: a filter had 55 instructions for four elements, has 39 with this, and 36 in
+//! CUDA C++.
 //!
 //! **Why it is right.** Where `%x` is less than `%r`, the difference comes round: it is 2^64 less something that is no more than
 //! `%r`, and so no less than `%n`, if the sum of both has 64 bits. Then the answer is no, as before. The new difference says
-//! nothing of not coming round. The limit was not looked at where `%x` is less, so it must be a number there, too: one that a kernel
-//! is given, that is frozen, or made of such. Only the two questions change that are asked one right after the other, so
-//! that what comes behind them is asked where both hold, as it was.
+//! nothing of not coming round. The limit was not looked at where `%x` is less, so it must be a number there, too: one that a
+//! kernel is given, that is frozen, or made of such. Only the two questions change that are asked one right after the other,
+//! so that what comes behind them is asked where both hold, as it was.
 
 use std::collections::HashMap;
 

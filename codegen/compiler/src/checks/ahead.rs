@@ -259,6 +259,15 @@ mod tests {
     use super::*;
     use crate::llvm::{AnyValue, parse_ir};
 
+    /// The kernel after [`compute_ahead`].
+    fn computed(text: &str) -> String {
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        compute_ahead(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
     /// A kernel in which a check follows a barrier, after [`compute_ahead`]: the first block.
     fn first(condition: &str, other: &str) -> String {
         let text = format!(
@@ -285,12 +294,7 @@ mod tests {
               unreachable
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        compute_ahead(&context, &module).unwrap();
-        module.verify().unwrap();
-        let ir = module.get_function("f").unwrap().print_to_string().to_string();
-        ir.split("\n\n").next().unwrap_or_default().to_owned()
+        computed(&text).split("\n\n").next().unwrap_or_default().to_owned()
     }
 
     #[test]
@@ -328,12 +332,7 @@ mod tests {
               unreachable
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        compute_ahead(&context, &module).unwrap();
-        module.verify().unwrap();
-        let ir = module.get_function("f").unwrap().print_to_string().to_string();
-        ir.split("br i1").next().unwrap_or_default().to_owned()
+        computed(&text).split("br i1").next().unwrap_or_default().to_owned()
     }
 
     #[test]

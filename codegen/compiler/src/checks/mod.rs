@@ -24,8 +24,8 @@
 //! Indices that differ by a constant need one comparison, if the length is below 2^63, as LLVM is told of every slice: with
 //! `%j` the smallest and `d` between it and the largest, all are below `%len` exactly if `%j < %len - d`, and never where
 //! `d > %len`. Where LLVM has found that an index is not negative when its check is reached, as that of `a[i - 1]` behind
-//! `i > 0`, it is enough that a larger one is below. Conditions are joined by `select`, which does not look at the second where the first fails: what a later check
-//! computes may mean nothing there.
+//! `i > 0`, it is enough that a larger one is below. Conditions are joined by `select`, which does not look at the second
+//! where the first fails: what a later check computes may mean nothing there.
 
 mod again;
 mod ahead;

@@ -22,8 +22,8 @@ pub struct Function<'a> {
     pub definition: Definition<'a>,
 }
 
-/// The functions in the order of their names in `order`, then the others by name; and declarations of those that others name before, or
-/// statics do.
+/// The functions in the order of their names in `order`, then the others by name; and declarations of those that others name
+/// before, or statics do.
 pub fn functions<'a>(
     mut functions: Vec<Function<'a>>,
     order: &[String],

@@ -10,8 +10,8 @@
 //! so of indices with one limit often only the largest need be compared, because the others are not negative. A point and six
 //! neighbours in a box had six comparisons for one. Where that takes it, the test before the copy also asks whether each slice
 //! is as long as the view has elements: on a torus, or where neighbours are clamped into the view, no neighbour is always the
-//! largest. Two numbers of a kernel's own may be such a width and height, too, if neither is 0. What else a branch asks goes where the numbers are seen to be so, as the assertion of `clamp` that its bounds are
-//! in order.
+//! largest. Two numbers of a kernel's own may be such a width and height, too, if neither is 0. What else a branch asks goes
+//! where the numbers are seen to be so, as the assertion of `clamp` that its bounds are in order.
 //!
 //! **Why it is right.** All parts of a condition are numbers: none comes from what LLVM may leave undefined (`numbers.rs`). So
 //! the condition holds exactly if each part does, in any order, and a part may go that is shown to hold wherever the parts that

@@ -27,8 +27,8 @@
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
-//! Where a kernel looks at one less than a number, as at the last row of `height`, the test may also ask whether that is above 0, if
-//! more becomes small so: `y.min(height - 1)` is any `y` where there is no row.
+//! Where a kernel looks at one less than a number, as at the last row of `height`, the test may also ask whether that is above
+//! 0, if more becomes small so: `y.min(height - 1)` is any `y` where there is no row.
 //!
 //! A view's extents come in one number, which is taken apart: two of 32 bits, or three of 21. The test looks at each.
 //!

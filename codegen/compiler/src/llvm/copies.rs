@@ -216,6 +216,11 @@ pub fn incoming(phi: InstructionValue<'_>) -> Vec<(BasicValueEnum<'_>, BasicBloc
     PhiValue::try_from(phi).map(|phi| phi.get_incomings().collect()).unwrap_or_default()
 }
 
+/// What a phi is if control comes from a block that jumps to its own.
+pub fn incoming_from<'ctx>(phi: InstructionValue<'ctx>, block: BasicBlock<'ctx>) -> Option<BasicValueEnum<'ctx>> {
+    incoming(phi).into_iter().find(|(_, from)| *from == block).map(|(value, _)| value)
+}
+
 /// Says what a phi is if control comes from a block that it says nothing of yet; the jump is the caller's to write.
 pub fn add_incoming<'ctx>(phi: InstructionValue<'ctx>, value: BasicValueEnum<'ctx>, from: BasicBlock<'ctx>) {
     let phi = PhiValue::try_from(phi).expect("it is a phi");

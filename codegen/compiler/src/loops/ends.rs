@@ -14,17 +14,17 @@
 //!               br label %inside
 //! ```
 //!
-//! An iterator that another one ends asks both before each element. LLVM neither unrolls a loop with two ends nor makes it ask at
-//! its end, and what is split for its checks, too, must count.
+//! An iterator that another one ends asks both before each element. LLVM neither unrolls a loop with two ends nor makes it ask
+//! at its end, and what is split for its checks, too, must count.
 //!
-//! **Why it is right.** Each question is answered by a count: it ends the loop in a round that is known before. So the loop ends in
-//! the first of these rounds, wherever in it, because all ends go to one place, with the same values, and between the questions
-//! nothing is done but computed. Where the first count is 0, the others are not asked, and may mean nothing: `select` does not look
-//! at them then. Elsewhere the loop would have branched on them in its first round. What an answer chooses, as by how far the
-//! pointer goes on, is what follows where the loop goes on, if nothing else looks at it.
+//! **Why it is right.** Each question is answered by a count: it ends the loop in a round that is known before. So the loop
+//! ends in the first of these rounds, wherever in it, because all ends go to one place, with the same values, and between the
+//! questions nothing is done but computed. Where the first count is 0, the others are not asked, and may mean nothing:
+//! `select` does not look at them then. Elsewhere the loop would have branched on them in its first round. What an answer
+//! chooses, as by how far the pointer goes on, is what follows where the loop goes on, if nothing else looks at it.
 //!
-//! Not where the function has local variables: loops over these are unrolled whole where a count is constant, which the least of
-//! two is not.
+//! Not where the function has local variables: loops over these are unrolled whole where a count is constant, which the least
+//! of two is not.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};

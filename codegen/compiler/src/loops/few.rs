@@ -325,7 +325,7 @@ impl<'ctx> Stage<'_, 'ctx> {
         let (head, end) = (self.round.found.head, self.round.end);
         let last = self.go.len() - 1;
         for asked in llvm::phis(end).collect::<Vec<_>>() {
-            let value = llvm::incoming(asked).into_iter().find(|(_, from)| *from == head).map(|(value, _)| value);
+            let value = llvm::incoming_from(asked, head);
             let value = value.expect("a phi has a value for every block that jumps to it");
             let next = |phi: &InstructionValue<'ctx>| {
                 self.round.found.incoming(llvm::result(*phi)).is_some_and(|(_, next)| next == value)

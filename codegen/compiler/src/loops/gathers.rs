@@ -632,8 +632,7 @@ impl<'ctx> Stage<'_, 'ctx> {
 
 /// What a phi is if control comes from a block that jumps to its own.
 fn from_block<'ctx>(phi: InstructionValue<'ctx>, block: BasicBlock<'ctx>) -> BasicValueEnum<'ctx> {
-    let found = llvm::incoming(phi).into_iter().find(|(_, from)| *from == block);
-    found.expect("a phi has a value for every block that jumps to it").0
+    llvm::incoming_from(phi, block).expect("a phi has a value for every block that jumps to it")
 }
 
 #[cfg(test)]

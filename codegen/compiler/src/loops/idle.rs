@@ -37,14 +37,14 @@ use super::natural::{self, Graph, Loop};
 /// What removes the loops, and has those around them ask at their end whether there is another round.
 const CLEAN: &str = "function(simplifycfg,loop(loop-rotate))";
 
-/// Goes such steps in every function.
-pub fn step<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+/// Does so in every function.
+pub fn step_over<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     natural::simplify(module, machine)?;
     let mut any = false;
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             any |= asks_first(&found);
-            any |= step_over(context, module, function, &found).map_err(|error| {
+            any |= replace(context, module, function, &found).map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot replace a loop that only counts: {error}"))
             })?;
         }
@@ -70,7 +70,7 @@ fn is_part(instruction: InstructionValue<'_>) -> bool {
     llvm::part_of(instruction).is_some()
 }
 
-fn step_over<'ctx>(
+fn replace<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     function: FunctionValue<'ctx>,
@@ -101,7 +101,7 @@ fn step_over<'ctx>(
         llvm::add_incoming(phi, value, step);
     }
     for phi in llvm::phis(idle.outside) {
-        if let Some(value) = from(phi, idle.check.block) {
+        if let Some(value) = llvm::incoming_from(phi, idle.check.block) {
             llvm::add_incoming(phi, value, step);
         }
     }
@@ -149,12 +149,12 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
         let idle = Self { shape, check, first, latch, counted, outside };
         let is_known = llvm::phis(counted).all(|phi| idle.is_known_at_last(phi));
         let same = |value: BasicValueEnum<'ctx>| found.is_invariant(value);
-        let is_same = llvm::phis(outside).all(|phi| from(phi, found.head).is_some_and(same));
+        let is_same = llvm::phis(outside).all(|phi| llvm::incoming_from(phi, found.head).is_some_and(same));
         (counted != outside && is_known && is_same).then_some(idle)
     }
 
     fn is_known_at_last(&self, phi: InstructionValue<'ctx>) -> bool {
-        from(phi, self.latch).is_some_and(|value| match value {
+        llvm::incoming_from(phi, self.latch).is_some_and(|value| match value {
             BasicValueEnum::IntValue(number) => self.shape.found.is_invariant(value) || self.shape.grows(number),
             _ => self.shape.found.is_invariant(value),
         })
@@ -168,7 +168,7 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
         last: IntValue<'ctx>,
         rounds: IntValue<'ctx>,
     ) -> std::result::Result<BasicValueEnum<'ctx>, BuilderError> {
-        let value = from(phi, self.latch).expect("`is_known_at_last` saw it");
+        let value = llvm::incoming_from(phi, self.latch).expect("`is_known_at_last` saw it");
         let BasicValueEnum::IntValue(number) = value else { return Ok(value) };
         if self.shape.found.is_invariant(value) {
             return Ok(value);
@@ -204,11 +204,6 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
     }
 }
 
-/// What a phi is, if control comes from a block.
-fn from<'ctx>(phi: InstructionValue<'ctx>, block: BasicBlock<'ctx>) -> Option<BasicValueEnum<'ctx>> {
-    llvm::incoming(phi).into_iter().find(|(_, from)| *from == block).map(|(value, _)| value)
-}
-
 /// The constant that a number is more than another.
 fn more_than<'ctx>(number: IntValue<'ctx>, than: IntValue<'ctx>) -> Option<u64> {
     parts(number, Op::Add).filter(|(left, _)| *left == than)?.1.get_zero_extended_constant()
@@ -233,7 +228,7 @@ mod tests {
 
     use super::super::count;
     use super::super::random_tests::do_the_same;
-    use super::step;
+    use super::step_over;
     use crate::llvm::run_passes;
 
     /// A loop that passes over elements of what two iterators have together, one by one, in each of its rounds.
@@ -289,7 +284,7 @@ mod tests {
     fn one_step_goes_as_far_as_many() {
         do_the_same(
             skips,
-            |context, module, machine| step(context, module, machine).unwrap(),
+            |context, module, machine| step_over(context, module, machine).unwrap(),
             |_, after| after.contains("uadd.with.overflow"),
         );
     }
@@ -299,7 +294,7 @@ mod tests {
         do_the_same(
             skips,
             |context, module, machine| {
-                step(context, module, machine).unwrap();
+                step_over(context, module, machine).unwrap();
                 // What is not frozen for nothing.
                 run_passes(module, machine, "function(instcombine<no-verify-fixpoint>)").unwrap();
                 count(context, module, machine).unwrap();

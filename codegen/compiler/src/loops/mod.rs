@@ -55,7 +55,7 @@ pub use counters::{most, shorten};
 pub use ends::end_once;
 pub use few::{foresee, spread};
 pub use gathers::gather;
-pub use idle::step;
+pub use idle::step_over;
 pub use inclusive::end_inclusive;
 pub use later::{delay, resume};
 pub use left::count_down;

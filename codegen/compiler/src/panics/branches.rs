@@ -179,7 +179,7 @@ fn last_call<'ctx>(block: BasicBlock<'ctx>, end: InstructionValue<'ctx>) -> Opti
             if phi.get_opcode() != InstructionOpcode::Phi || !is_alone {
                 return None;
             }
-            llvm::incoming(phi).into_iter().find(|(_, from)| *from == block)?.0
+            llvm::incoming_from(phi, block)?
         }
         _ => return None,
     };

@@ -147,7 +147,7 @@ fn for_speed<'ctx>(
         let unfinished = time!(loops::unroll(context, module));
         time!(loops::widen(context, module, machine))?;
         time!(loops::chunk(context, module, machine))?;
-        time!(loops::step(context, module, machine))?;
+        time!(loops::step_over(context, module, machine))?;
         time!(loops::count(context, module, machine))?;
         time!(loops::widen_checked(context, module, machine))?;
         time!(loops::pass(context, module, machine))?;
