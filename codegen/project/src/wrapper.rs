@@ -16,6 +16,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use ptx_codegen::request::TARGET;
+
 use crate::notes::with_host_note;
 
 /// The environment variable with the package's real folder.
@@ -118,6 +120,11 @@ pub fn become_rustc_if_asked(args: &[OsString]) {
     let mut command = Command::new(clippy.as_ref().unwrap_or(rustc));
     // Clippy's driver is a wrapper of rustc itself.
     command.args(clippy.is_some().then_some(rustc)).args(args);
+    // Not of a host's rustc that a build script of the device build runs.
+    command.env_remove(ptx_abi::DEVICE_ONLY_VARIABLE);
+    if is_for_device(args) {
+        command.env(ptx_abi::DEVICE_ONLY_VARIABLE, "1");
+    }
     // Only where cargo describes a package: it also asks rustc for its version.
     if std::env::var_os("CARGO_MANIFEST_DIR").is_some() {
         command.env("CARGO_MANIFEST_DIR", dir);
@@ -129,6 +136,11 @@ pub fn become_rustc_if_asked(args: &[OsString]) {
         }
     }
     end(rustc, command.status())
+}
+
+/// Whether rustc compiles for the device: cargo has it compile build scripts and macros, too.
+fn is_for_device(args: &[OsString]) -> bool {
+    args.windows(2).any(|pair| pair[0] == "--target" && pair[1] == TARGET)
 }
 
 /// What rustc is told beside what cargo told it: of the package's crate, which is kept in the folder, or another.
@@ -184,6 +196,14 @@ mod tests {
             std::fs::write(folder.path().join("config.toml"), text).expect("our own folder");
             assert_eq!(names_rustc(folder.path()), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn macros_and_build_scripts_are_not_for_the_device() {
+        let args = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert!(is_for_device(&args("--crate-name k --target nvptx64-nvidia-cuda -Clinker=x")));
+        assert!(!is_for_device(&args("--crate-name build_script_build --crate-type bin")));
+        assert!(!is_for_device(&args("--crate-name k --target x86_64-unknown-linux-gnu")));
     }
 
     #[test]

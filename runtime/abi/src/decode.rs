@@ -291,7 +291,8 @@ impl Reader<'_> {
 mod tests {
     use super::*;
     use crate::cxx::{Argument, Body, Cxx, Definition, Field, Name, Variant};
-    use crate::{Descriptor, Param, encode, encoded_len};
+    use crate::pieces;
+    use crate::{Described, Descriptor, Encoded, EncodedType, Param};
 
     const FLOAT: Cxx<'static> = Cxx::Builtin(Builtin::Float);
     const PAIR: Cxx<'static> = Cxx::Named(Name {
@@ -364,9 +365,75 @@ mod tests {
             is_cooperative: true,
         },
         params: &PARAMS,
-        result: Some(Param { cxx: Cxx::Function { result: &FLOAT, params: &[FLOAT, PAIR] }, ..PARAMS[0] }),
+        result: Some(RESULT),
     };
-    const BYTES: [u8; encoded_len(&DESCRIPTOR)] = encode(&DESCRIPTOR);
+    const RESULT: Param<'static> =
+        Param { name: "", cxx: Cxx::Function { result: &FLOAT, params: &[FLOAT, PAIR] }, ..PARAMS[0] };
+
+    /// Over what is kept of a type, and of a descriptor.
+    const LONG: &str = match core::str::from_utf8(&[b'x'; 3000]) {
+        Ok(text) => text,
+        Err(_) => "",
+    };
+
+    const DESCRIBED: Described<'static> = described("demo::kernels");
+
+    const fn described(module_path: &'static str) -> Described<'static> {
+        const TYPES: [EncodedType<'static>; 4] =
+            [encoded(PARAMS[0]), encoded(PARAMS[1]), encoded(PARAMS[2]), encoded(RESULT)];
+        Described {
+            head: b"PTXI\x04\0\x02\x01\x04\0n::m\x05\0saxpy",
+            template: DESCRIPTOR.template,
+            module_path,
+            file: DESCRIPTOR.file,
+            place: [DESCRIPTOR.line, DESCRIPTOR.column],
+            bounds: Some(&DESCRIPTOR.bounds),
+            params: &[
+                (b"\x01\0a\x03\0f32", &TYPES[0]),
+                (b"\x01\0x\x06\0&[f32]", &TYPES[1]),
+                (b"\x01\0s\x09\0[u128; 3]", &TYPES[2]),
+            ],
+            result: Some((b"\0\0\x03\0f32", &TYPES[3])),
+        }
+    }
+
+    const fn encoded(param: Param<'static>) -> EncodedType<'static> {
+        EncodedType::of(param.ty, param.cxx, param.definition)
+    }
+
+    const ENCODED: Encoded<'static> = Encoded::of(&DESCRIBED);
+    const BYTES: [u8; ENCODED.len()] = ENCODED.entry(core::ptr::null()).bytes;
+
+    #[test]
+    fn the_macros_pieces_are_those() {
+        let described = described("");
+        assert_eq!(pieces::head(Kind::Import, Mangling::Cxx, "n::m", "saxpy").unwrap(), described.head);
+        for ((bytes, _), param) in described.params.iter().zip(&PARAMS) {
+            assert_eq!(pieces::param(param.name, param.rust_type).unwrap(), *bytes);
+        }
+        assert_eq!(pieces::param("", "f32").unwrap(), described.result.unwrap().0);
+        assert_eq!(pieces::head(Kind::Kernel, Mangling::C, "", &"x".repeat(65_536)), None);
+    }
+
+    #[test]
+    fn what_is_long_is_encoded_too() {
+        const DESCRIBED: Described<'static> = described(LONG);
+        const ENCODED: Encoded<'static> = Encoded::of(&DESCRIBED);
+        const BYTES: [u8; ENCODED.len()] = ENCODED.entry(core::ptr::null()).bytes;
+        let decoded = decode(&BYTES).unwrap();
+        assert_eq!((decoded.module_path.as_str(), decoded.params.len()), (LONG, PARAMS.len()));
+
+        const NAMED: Cxx<'static> =
+            Cxx::Named(Name { keyword: Keyword::Struct, namespace: "", name: LONG, arguments: &[], header: "" });
+        const TYPE: EncodedType<'static> = EncodedType::of(PARAMS[0].ty, NAMED, &Definition::OPAQUE);
+        const OF_TYPE: Described<'static> =
+            Described { params: &[(b"\0\0\0\0", &TYPE), (b"\0\0\0\0", &TYPE)], ..described("") };
+        const LONG_TYPE: Encoded<'static> = Encoded::of(&OF_TYPE);
+        let bytes = const { LONG_TYPE.entry::<{ LONG_TYPE.len() }>(core::ptr::null()).bytes };
+        let decoded = decode(&bytes).unwrap();
+        assert_eq!(decoded.params[1].cxx, OwnedCxx::from(&NAMED));
+        assert_eq!(decoded.params[1].ty, PARAMS[0].ty);
+    }
 
     #[test]
     fn what_is_encoded_is_decoded() {

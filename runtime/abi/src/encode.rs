@@ -4,49 +4,122 @@
 //! present) and its fields; what has cases is one byte for the case and its fields.
 
 use crate::cxx::{Argument, Body, Cxx, Definition, Field};
-use crate::descriptor::{Descriptor, LaunchBounds, MAGIC, Param, Type, VERSION};
+use crate::descriptor::{Entry, LaunchBounds, Type};
 
-/// Writes into a fixed array, or only counts when `N` is 0.
+/// What a device build's macros say of a function, which is its encoded descriptor when it stands in one row.
+///
+/// What the macros know is in bytes already (`pieces`), and what a type says is encoded once for all functions that
+/// have it: rustc interprets what remains for every function.
+#[derive(Debug)]
+pub struct Described<'a> {
+    /// Magic number, version, kind, mangling, namespace and name.
+    pub head: &'a [u8],
+    /// See [`crate::Descriptor::template`].
+    pub template: Option<&'a [Argument<'a>]>,
+    /// `module_path!()` of the definition.
+    pub module_path: &'a str,
+    /// `file!()` of the definition.
+    pub file: &'a str,
+    /// `line!()` and `column!()` of the definition.
+    pub place: [u32; 2],
+    /// The limits that the kernel was compiled for, if it has any.
+    pub bounds: Option<&'a LaunchBounds>,
+    /// Name and type in the source of each parameter, and what the type says.
+    pub params: &'a [(&'a [u8], &'a EncodedType<'a>)],
+    /// The same of the result of a device function that has one.
+    pub result: Option<(&'a [u8], &'a EncodedType<'a>)>,
+}
+
+/// What a type says of itself, with its encoded form.
+#[derive(Debug)]
+pub struct EncodedType<'a> {
+    ty: Type,
+    cxx: Cxx<'a>,
+    definition: &'a Definition<'a>,
+    encoder: Encoder<TYPE_LEN>,
+}
+
+/// A descriptor with its encoded form.
+#[derive(Debug)]
+pub struct Encoded<'a> {
+    described: &'a Described<'a>,
+    encoder: Encoder<LEN>,
+}
+
+/// The length of all but very long descriptors; those are encoded again, into an array of their own length.
+const LEN: usize = 2048;
+
+/// The same for types.
+const TYPE_LEN: usize = 256;
+
+/// The length of bounds, of which all bytes are 0 where none are given: eight numbers and a truth value.
+const NO_BOUNDS: usize = size_of::<[u32; 8]>() + 1;
+
+/// Counts what it is given, and keeps it as far as it fits.
+#[derive(Debug)]
 pub struct Encoder<const N: usize> {
     bytes: [u8; N],
     len: usize,
 }
 
-/// Length of [`encode`]'s result.
-pub const fn encoded_len(descriptor: &Descriptor<'_>) -> usize {
-    let mut encoder = Encoder::<0>::new();
-    encoder.descriptor(descriptor);
-    encoder.len
+impl<'a> EncodedType<'a> {
+    /// What a parameter of the type, or a result, says after its name.
+    pub const fn of(ty: Type, cxx: Cxx<'a>, definition: &'a Definition<'a>) -> Self {
+        let mut encoder = Encoder::new();
+        encoder.ty(&ty);
+        encoder.cxx(&cxx);
+        encoder.definition(definition);
+        Self { ty, cxx, definition, encoder }
+    }
 }
 
-/// The descriptor as bytes; `N` must be [`encoded_len`] of it.
-pub const fn encode<const N: usize>(descriptor: &Descriptor<'_>) -> [u8; N] {
-    let mut encoder = Encoder::<N>::new();
-    encoder.descriptor(descriptor);
-    assert!(encoder.len == N, "N is not the encoded length");
-    encoder.bytes
+impl<'a> Encoded<'a> {
+    /// The descriptor as bytes.
+    pub const fn of(described: &'a Described<'a>) -> Self {
+        let mut encoder = Encoder::new();
+        encoder.descriptor(described);
+        Self { described, encoder }
+    }
+
+    /// In bytes.
+    #[expect(clippy::len_without_is_empty, reason = "no descriptor is empty")]
+    pub const fn len(&self) -> usize {
+        self.encoder.len
+    }
+
+    /// The bytes beside the function that they describe; `N` must be [`Encoded::len`].
+    pub const fn entry<const N: usize>(&self, shim: *const ()) -> Entry<N> {
+        assert!(N == self.encoder.len, "N is not the encoded length");
+        let bytes = match self.encoder.bytes.first_chunk() {
+            Some(bytes) => *bytes,
+            None => {
+                let mut encoder = Encoder::new();
+                encoder.descriptor(self.described);
+                encoder.bytes
+            }
+        };
+        Entry { shim, bytes }
+    }
 }
 
-// rustc interprets this for every kernel, and calls cost it most: `copy_from_slice` takes as long as a hundred bytes one by
-// one, and an encoder that is handed on by value is copied at each call.
 impl<const N: usize> Encoder<N> {
     const fn new() -> Self {
         Self { bytes: [0; N], len: 0 }
     }
 
+    // Calls cost the interpreter most: bytes are not copied one by one, nor with a slice's methods.
     const fn bytes(&mut self, bytes: &[u8]) {
-        if N > 0 {
-            let mut i = 0;
-            while i < bytes.len() {
-                self.bytes[self.len + i] = bytes[i];
-                i += 1;
-            }
+        let len = self.len + bytes.len();
+        if len <= N {
+            let place = (&raw mut self.bytes).cast::<u8>();
+            // SAFETY: there is room behind what is there already; the slice is none of our bytes, which are borrowed.
+            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), place.add(self.len), bytes.len()) };
         }
-        self.len += bytes.len();
+        self.len = len;
     }
 
     const fn byte(&mut self, byte: u8) {
-        if N > 0 {
+        if self.len < N {
             self.bytes[self.len] = byte;
         }
         self.len += 1;
@@ -54,7 +127,7 @@ impl<const N: usize> Encoder<N> {
 
     const fn u16(&mut self, value: usize) {
         assert!(value <= u16::MAX as usize, "a name or a list in a kernel's descriptor is over 65,535 long");
-        self.bytes(&(value as u16).to_le_bytes());
+        self.bytes(&[value as u8, (value >> 8) as u8]);
     }
 
     const fn u32(&mut self, value: u32) {
@@ -183,51 +256,52 @@ impl<const N: usize> Encoder<N> {
         self.definition(field.definition);
     }
 
-    const fn param(&mut self, param: &Param<'_>) {
-        self.str(param.name);
-        self.str(param.rust_type);
-        self.ty(&param.ty);
-        self.cxx(&param.cxx);
-        self.definition(param.definition);
+    const fn param(&mut self, (name, ty): (&[u8], &EncodedType<'_>)) {
+        self.bytes(name);
+        match ty.encoder.bytes.split_at_checked(ty.encoder.len) {
+            Some((bytes, _)) => self.bytes(bytes),
+            None => {
+                self.ty(&ty.ty);
+                self.cxx(&ty.cxx);
+                self.definition(ty.definition);
+            }
+        }
     }
 
-    const fn bounds(&mut self, bounds: &LaunchBounds) {
-        self.u32(bounds.max_threads);
-        self.u32(bounds.min_blocks);
-        self.u32(bounds.max_registers);
-        self.u32(bounds.dimensions);
-        self.u32(bounds.cluster[0]);
-        self.u32(bounds.cluster[1]);
-        self.u32(bounds.cluster[2]);
-        self.u32(bounds.max_cluster);
+    const fn bounds(&mut self, bounds: Option<&LaunchBounds>) {
+        let Some(bounds) = bounds else { return self.bytes(&[0; NO_BOUNDS]) };
+        let [x, y, z] = bounds.cluster;
+        let LaunchBounds { max_threads, min_blocks, max_registers, dimensions, max_cluster, .. } = *bounds;
+        let numbers = [max_threads, min_blocks, max_registers, dimensions, x, y, z, max_cluster];
+        let mut i = 0;
+        while i < numbers.len() {
+            self.u32(numbers[i]);
+            i += 1;
+        }
         self.byte(bounds.is_cooperative as u8);
     }
 
-    const fn descriptor(&mut self, descriptor: &Descriptor<'_>) {
-        self.bytes(&MAGIC);
-        self.u16(VERSION as usize);
-        self.bytes(&[descriptor.kind as u8, descriptor.mangling as u8]);
-        self.str(descriptor.namespace);
-        self.str(descriptor.name);
-        match descriptor.template {
+    const fn descriptor(&mut self, described: &Described<'_>) {
+        self.bytes(described.head);
+        match described.template {
             None => self.byte(0),
             Some(arguments) => {
                 self.byte(1);
                 self.arguments(arguments);
             }
         }
-        self.str(descriptor.module_path);
-        self.str(descriptor.file);
-        self.u32(descriptor.line);
-        self.u32(descriptor.column);
-        self.bounds(&descriptor.bounds);
-        self.u16(descriptor.params.len());
+        self.str(described.module_path);
+        self.str(described.file);
+        self.u32(described.place[0]);
+        self.u32(described.place[1]);
+        self.bounds(described.bounds);
+        self.u16(described.params.len());
         let mut i = 0;
-        while i < descriptor.params.len() {
-            self.param(&descriptor.params[i]);
+        while i < described.params.len() {
+            self.param(described.params[i]);
             i += 1;
         }
-        match &descriptor.result {
+        match described.result {
             None => self.byte(0),
             Some(result) => {
                 self.byte(1);

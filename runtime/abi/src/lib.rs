@@ -6,7 +6,7 @@
 //! on Rust's own layout and not on what rustc's lowering left of it.
 #![no_std]
 
-#[cfg(any(feature = "decode", test))]
+#[cfg(any(feature = "decode", feature = "pieces", test))]
 extern crate alloc;
 
 pub mod atomic;
@@ -20,6 +20,8 @@ pub mod extents;
 pub mod float;
 pub mod harness;
 pub mod panic;
+#[cfg(any(feature = "pieces", test))]
+pub mod pieces;
 pub mod stack;
 
 #[cfg(any(feature = "decode", test))]
@@ -32,11 +34,15 @@ mod wrappers;
 pub use descriptor::{
     Access, Class, Descriptor, Entry, Kind, LaunchBounds, MAGIC, Mangling, Param, Pointee, Type, VERSION,
 };
-pub use encode::{Encoder, encode, encoded_len};
+pub use encode::{Described, Encoded, EncodedType};
 pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, Referent, TemplateParameter};
 
 /// The section that holds every [`Entry`]; the compiler removes it from the output.
 pub const SECTION: &str = ".ptx.interface";
+
+/// The environment variable by which cargo-ptx tells the macros that rustc compiles for the device, so that nothing of the
+/// host's side is read.
+pub const DEVICE_ONLY_VARIABLE: &str = "RUST_PTX_DEVICE_ONLY";
 
 /// The section of statics that lie in a block's shared memory.
 pub const SHARED_SECTION: &str = ".ptx.shared";

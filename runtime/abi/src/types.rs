@@ -2,6 +2,7 @@
 
 use crate::cxx::{Builtin, Cxx, Definition};
 use crate::descriptor::{Access, Type};
+use crate::encode::EncodedType;
 
 /// A type that has a name in C++.
 ///
@@ -68,6 +69,9 @@ pub unsafe trait DeviceParam {
     const DEFINITION: &'static Definition<'static>;
     /// Whether a kernel may have it: all threads of the grid get the same.
     const IN_KERNELS: bool = true;
+    /// The three constants above as a descriptor has them.
+    #[doc(hidden)]
+    const ENCODED: EncodedType<'static> = EncodedType::of(Self::TYPE, Self::CXX, Self::DEFINITION);
 
     /// The parameter as the function's author sees it.
     ///

@@ -3,6 +3,7 @@
 use std::mem;
 
 use proc_macro2::TokenStream;
+use ptx_abi::Mangling;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -49,6 +50,11 @@ pub struct Linkage {
 }
 
 impl Linkage {
+    /// The same for a descriptor.
+    pub fn mangling(&self) -> Mangling {
+        if self.is_cxx { Mangling::Cxx } else { Mangling::C }
+    }
+
     /// `"C"` or `"C++"`.
     pub fn of_language(language: &LitStr) -> syn::Result<Self> {
         match language.value().as_str() {
@@ -107,6 +113,16 @@ impl Arguments {
             Some(path) => quote!(#path::__private),
             None => quote!(::ptx::__private),
         }
+    }
+
+    /// Whether anything is asked of a launch.
+    pub fn has_bounds(&self) -> bool {
+        let Self { max_threads, min_blocks, max_cluster, cluster, cooperative, max_registers, dimensions, .. } = self;
+        let exprs = [max_threads, min_blocks, max_cluster, max_registers];
+        exprs.iter().any(|given| given.is_some())
+            || !cluster.is_empty()
+            || cooperative.is_some()
+            || dimensions.is_some()
     }
 
     fn option(

@@ -8,7 +8,8 @@
 //!                                            // host
 //!                                            fn k<'l>(a: f32, x: &'l dyn DeviceRead<f32>) -> Launch<'l> { .. }
 //! ```
-//! Both sides stand under `cfg(target_arch)`, so one expansion serves both compilations.
+//! Both sides stand under `cfg(target_arch)`, so one expansion serves both compilations. Where cargo-ptx says which one this
+//! is, the other's side is left out: rustc would read it, with the body, only to throw it away.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -24,6 +25,12 @@ use crate::kernel::Kernel;
 
 /// The expansion of `#[kernel(arguments)] item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let is_for_host = std::env::var_os(ptx_abi::DEVICE_ONLY_VARIABLE).is_none();
+    expand_for(is_for_host, arguments, item)
+}
+
+/// The same, with the host's side or without.
+fn expand_for(is_for_host: bool, arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut function: ItemFn = syn::parse2(item).map_err(|error| {
         syn::Error::new(error.span(), format!("`#[kernel]` stands before a function with a body: {error}"))
     })?;
@@ -36,7 +43,8 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     expand_blocks(&mut function.block, &arguments.private())?;
     let Some((key, given)) = &arguments.instantiate else {
         let kernel = Kernel::new(&function, &signature, &arguments, None)?;
-        let (device, host, child) = (kernel.device(), kernel.host(), child::launcher(&kernel)?);
+        let (device, child) = (kernel.device(), child::launcher(&kernel)?);
+        let host = is_for_host.then(|| kernel.host());
         return Ok(quote! {
             #[cfg(target_arch = "nvptx64")]
             #function
@@ -50,7 +58,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let kernels = instances.iter().map(|instance| Kernel::new(&function, &signature, &arguments, Some(instance)));
     let kernels: Vec<_> = kernels.collect::<syn::Result<_>>()?;
     let device = kernels.iter().map(Kernel::device);
-    let host = generic::host(&function, &signature, &kernels, &instances);
+    let host = is_for_host.then(|| generic::host(&function, &signature, &kernels, &instances));
     let child = child::launchers(&function, &signature, &kernels, &instances);
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]
@@ -116,8 +124,22 @@ mod tests {
         assert!(text.contains("unsafe fn k < 'a > (a : f32 , mut x : & 'a [f32])"));
         assert!(text.contains("pub unsafe fn k < '__ptx , 'a >"));
         assert!(text.contains("\".ptx.interface\""));
-        assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: DeviceParam > :: TYPE"));
-        assert!(text.contains("IN_KERNELS"));
+        assert!(text.contains("< & 'static [f32] as :: ptx :: __private :: DeviceParam > :: ENCODED"));
+        // A shared reference is known to be one.
+        assert!(!expansion("", "fn k(x: &[f32], y: *mut u8) {}").contains("IN_KERNELS"));
+        assert!(expansion("", "fn k(x: Alias) {}").contains("IN_KERNELS"));
+        assert!(expansion("", "fn k(x: &mut f32) {}").contains("IN_KERNELS"));
+    }
+
+    #[test]
+    fn a_device_build_reads_nothing_of_the_host() {
+        for arguments in ["", "instantiate(f32, f64)"] {
+            let item = if arguments.is_empty() { "fn k(a: f32) {}" } else { "fn k<T: AbiType>(a: T) {}" };
+            let device = expand_for(false, arguments.parse().unwrap(), item.parse().unwrap()).unwrap().to_string();
+            assert!(!device.contains("HostParam") && device.contains("__ptx_shim"), "{device}");
+            let both = expansion(arguments, item);
+            assert!(both.contains("HostParam") && both.starts_with(&device), "{both}");
+        }
     }
 
     #[test]
@@ -127,14 +149,15 @@ mod tests {
         assert_eq!(text.matches("assume_dimensions").count(), 1, "{text}");
         assert!(text.contains(assumed) && text.find(assumed) > text.find("__ptx_shim"), "{text}");
         assert_eq!(text.matches("dimensions : 2").count(), 2);
-        assert!(expansion("", "fn k() {}").contains("dimensions : 0"));
+        assert_eq!(expansion("", "fn k() {}").matches("LaunchBounds :: NONE").count(), 1);
     }
 
     #[test]
     fn shared_parameters_are_made_by_the_shim() {
         let text = expansion("", "fn k(a: u32, #[shared] b: Tile<u8>, #[shared(dynamic)] c: Tile<u16>) {}");
         // The host passes the first, and the lengths of the last.
-        assert_eq!(text.matches("const __PTX_PARAMS : [:: ptx :: __private :: Param < 'static > ; 2usize]").count(), 2);
+        assert_eq!(text.matches("const __PTX_PARAMS : [:: ptx :: __private :: Param < 'static > ; 2usize]").count(), 1);
+        assert_eq!(text.matches(":: DeviceParam > :: ENCODED").count(), 2, "{text}");
         assert!(
             text.contains(
                 "fn k < '__ptx , > (a : < u32 as :: ptx :: __private :: HostParam > :: Host < '__ptx > , c :"
@@ -150,6 +173,7 @@ mod tests {
     fn names_and_paths_can_be_chosen() {
         let text = expansion("name = \"other\", crate = gpu::ptx", "fn r#k(r#in: u32) {}");
         assert!(text.contains("name : \"other\"") && text.contains("name : \"in\""));
+        assert!(text.contains(r"\x05\0other") && text.contains(r"\x02\0in\x03\0u32"), "{text}");
         assert!(text.contains("gpu :: ptx :: __private") && !text.contains(":: ptx :: __private :: ptx"));
         assert!(expansion("", "fn r#loop() {}").contains("name : \"loop\""));
     }

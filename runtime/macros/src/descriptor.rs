@@ -1,35 +1,33 @@
 //! The descriptor of a kernel or device function, its place in the interface section, and the shim beside it.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use ptx_abi::{Kind, Mangling, pieces};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ItemFn, Type};
 
 use crate::float::marker_of;
-use crate::function::{Param, allow};
+use crate::function::{self, Param, allow};
 use crate::text;
 
 /// What a descriptor is made from.
 pub struct Function<'a> {
     /// The path of `ptx::__private`.
     pub private: &'a TokenStream,
-    /// Whether it is for a launcher, whose signature names `HostParam`. Then nothing else is asked of a parameter:
-    /// rustc reports a type that lacks several traits once for each.
-    pub for_host: bool,
-    /// `Kernel`, `Export` or `Import`.
-    pub kind: &'a str,
-    /// Mangled as C++ mangles, not as in C.
-    pub is_cxx: bool,
+    /// Kernel or device function.
+    pub kind: Kind,
+    /// How `name` becomes a symbol.
+    pub mangling: Mangling,
     /// The C++ namespace, such as `a::b`, or empty.
     pub namespace: &'a str,
     /// The function's name in PTX or C++.
-    pub name: &'a str,
+    pub name: String,
     /// Template arguments, each a `cxx::Argument`.
     pub template: Option<Vec<TokenStream>>,
     /// The name in the source, for its place.
     pub ident: &'a Ident,
-    /// The expression for a `LaunchBounds`.
-    pub bounds: TokenStream,
+    /// The expression for a `LaunchBounds`, if anything is asked for.
+    pub bounds: Option<TokenStream>,
     /// The parameters, in order.
     pub params: &'a [Param],
     /// The result, unless it is `()`.
@@ -39,38 +37,28 @@ pub struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// `const __PTX_PARAMS` and `const __PTX_DESCRIPTOR`.
+    /// For a launcher: `const __PTX_PARAMS` and `const __PTX_DESCRIPTOR`. Its signature names `HostParam`, and nothing else
+    /// is asked of a parameter: rustc reports a type that lacks several traits once for each.
     pub fn constants(&self) -> TokenStream {
-        let Self { private, namespace, name, bounds, params, ident, .. } = self;
+        let Self { private, namespace, name, bounds, params, .. } = self;
         let (kind, mangling) =
-            (format_ident!("{}", self.kind), format_ident!("{}", if self.is_cxx { "Cxx" } else { "C" }));
+            (format_ident!("{}", format!("{:?}", self.kind)), format_ident!("{}", format!("{:?}", self.mangling)));
         let count = params.len();
-        let entries = params.iter().enumerate().map(|(index, param)| {
-            let name = param.name.to_string().trim_start_matches("r#").to_owned();
-            self.param(&name, &param.ty, &param.static_ty, self.names.map(|names| &names[index]))
+        let entries = params.iter().map(|param| {
+            let name = function::plain_name(&param.name);
+            let rust_type = text::of(&param.ty);
+            let constant = |name| self.constant(&param.static_ty, "HostParam", name, param.ty.span());
+            let (layout, cxx, definition) = (constant("LAYOUT"), constant("NAME"), constant("HELD"));
+            quote!(#private::Param {
+                name: #name,
+                rust_type: #rust_type,
+                ty: #layout,
+                cxx: #cxx,
+                definition: #definition,
+            })
         });
-        let result = match self.result {
-            None => quote!(::core::option::Option::None),
-            Some(ty) => {
-                let param = self.param("", ty, ty, self.names.and_then(|names| names.last()));
-                quote!(::core::option::Option::Some(#param))
-            }
-        };
-        let template = match &self.template {
-            None => quote!(::core::option::Option::None),
-            Some(arguments) => quote!(::core::option::Option::Some(&[#(#arguments),*])),
-        };
-        // The name's place, not the attribute's. There `::core` would be none of edition 2015.
-        let there = private.to_token_stream().into_iter().map(|mut token| {
-            token.set_span(ident.span());
-            token
-        });
-        let there: TokenStream = there.collect();
-        let (file, line, column) = (
-            quote_spanned!(ident.span()=> #there::core::file!()),
-            quote_spanned!(ident.span()=> #there::core::line!()),
-            quote_spanned!(ident.span()=> #there::core::column!()),
-        );
+        let bounds = bounds.clone().unwrap_or_else(|| quote!(#private::LaunchBounds::NONE));
+        let [file, line, column] = self.place();
         quote! {
             const __PTX_PARAMS: [#private::Param<'static>; #count] = [#(#entries),*];
             const __PTX_DESCRIPTOR: #private::Descriptor<'static> = #private::Descriptor {
@@ -78,41 +66,98 @@ impl Function<'_> {
                 mangling: #private::Mangling::#mangling,
                 namespace: #namespace,
                 name: #name,
-                template: #template,
+                template: ::core::option::Option::None,
                 module_path: ::core::module_path!(),
                 file: #file,
                 line: #line,
                 column: #column,
                 bounds: #bounds,
                 params: &__PTX_PARAMS,
-                result: #result,
+                result: ::core::option::Option::None,
             };
         }
     }
 
-    fn param(&self, name: &str, ty: &Type, static_ty: &Type, named: Option<&Type>) -> TokenStream {
-        let private = self.private;
-        let rust_type = text::of(ty);
-        let span = ty.span();
-        let constant = |of_device, of_host| {
-            let (of, name) = if self.for_host { ("HostParam", of_host) } else { ("DeviceParam", of_device) };
-            let (of, name) = (Ident::new(of, span), Ident::new(name, span));
-            quote_spanned!(span=> <#static_ty as #private::#of>::#name)
-        };
-        let layout = constant("TYPE", "LAYOUT");
-        let cxx = match named {
-            None => constant("CXX", "NAME"),
-            // A template parameter has a name and no layout.
-            Some(named) => quote_spanned!(span=> <#named as #private::CxxType>::CXX),
-        };
-        let definition = constant("DEFINITION", "HELD");
-        quote!(#private::Param {
-            name: #name,
-            rust_type: #rust_type,
-            ty: #layout,
-            cxx: #cxx,
-            definition: #definition,
+    /// For the device: the static that the compiler finds, whose function is `shim`. It says the least that it can, of
+    /// which rustc has the least to read.
+    pub fn entry(&self, shim: &Ident) -> TokenStream {
+        let Self { private, bounds, params, .. } = self;
+        let entries = params.iter().enumerate().map(|(index, param)| {
+            let named = self.names.map(|names| &names[index]);
+            self.encoded(&function::plain_name(&param.name), &param.ty, &param.static_ty, named)
+        });
+        let named = self.names.and_then(|names| names.last());
+        let result = option(self.result.map(|ty| self.encoded("", ty, ty, named)));
+        let template = option(self.template.as_ref().map(|arguments| quote!(&[#(#arguments),*])));
+        let bounds = option(bounds.as_ref().map(|bounds| quote!(&#bounds)));
+        let head = literal(pieces::head(self.kind, self.mangling, self.namespace, &self.name));
+        let [file, line, column] = self.place();
+        quote! {
+            const __PTX_DESCRIPTOR: #private::Encoded<'static> = #private::Encoded::of(&#private::Described {
+                head: #head,
+                template: #template,
+                module_path: ::core::module_path!(),
+                file: #file,
+                place: [#line, #column],
+                bounds: #bounds,
+                params: &[#(#entries),*],
+                result: #result,
+            });
+            #[used]
+            #[unsafe(link_section = ".ptx.interface")]
+            static __PTX_ENTRY: #private::Entry<{ __PTX_DESCRIPTOR.len() }> = __PTX_DESCRIPTOR.entry(#shim as *const ());
+        }
+    }
+
+    /// `file!()`, `line!()` and `column!()` of the name, not the attribute. There `::core` would be none of edition 2015.
+    fn place(&self) -> [TokenStream; 3] {
+        let span = self.ident.span();
+        let there = self.private.to_token_stream().into_iter().map(|mut token| {
+            token.set_span(span);
+            token
+        });
+        let there: TokenStream = there.collect();
+        ["file", "line", "column"].map(|name| {
+            let name = Ident::new(name, span);
+            quote_spanned!(span=> #there::core::#name!())
         })
+    }
+
+    /// A parameter, or the result, as [`Function::entry`] has it.
+    fn encoded(&self, name: &str, ty: &Type, static_ty: &Type, named: Option<&Type>) -> TokenStream {
+        let (private, span) = (self.private, ty.span());
+        let piece = literal(pieces::param(name, &text::of(ty)));
+        let constant = |name| self.constant(static_ty, "DeviceParam", name, span);
+        let encoded = match named {
+            None => constant("ENCODED"),
+            // A template parameter has a name and no layout.
+            Some(named) => {
+                let (layout, definition) = (constant("TYPE"), constant("DEFINITION"));
+                let cxx = quote_spanned!(span=> <#named as #private::CxxType>::CXX);
+                quote!(#private::EncodedType::of(#layout, #cxx, #definition))
+            }
+        };
+        quote!((#piece, &#encoded))
+    }
+
+    fn constant(&self, ty: &Type, of: &str, name: &str, span: Span) -> TokenStream {
+        let (private, of, name) = (self.private, Ident::new(of, span), Ident::new(name, span));
+        quote_spanned!(span=> <#ty as #private::#of>::#name)
+    }
+}
+
+fn option(value: Option<TokenStream>) -> TokenStream {
+    match value {
+        None => quote!(::core::option::Option::None),
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+    }
+}
+
+/// A piece of a descriptor.
+fn literal(piece: Option<Vec<u8>>) -> TokenStream {
+    match piece {
+        Some(bytes) => Literal::byte_string(&bytes).into_token_stream(),
+        None => quote!(::core::compile_error!("a name or a type in a signature has over 65,535 bytes")),
     }
 }
 
@@ -163,14 +208,4 @@ pub fn values(private: &TokenStream, params: &[Param]) -> Vec<TokenStream> {
 /// the pointer.
 pub fn pointers(params: &[Param]) -> Vec<Ident> {
     params.iter().enumerate().map(|(i, param)| format_ident!("__ptx_{i}", span = param.ty.span())).collect()
-}
-
-/// The static that the compiler finds: `shim` is the function, `__PTX_DESCRIPTOR` describes it.
-pub fn entry(private: &TokenStream, shim: &Ident) -> TokenStream {
-    quote! {
-        #[used]
-        #[unsafe(link_section = ".ptx.interface")]
-        static __PTX_ENTRY: #private::Entry<{ #private::encoded_len(&__PTX_DESCRIPTOR) }> =
-            #private::Entry { shim: #shim as *const (), bytes: #private::encode(&__PTX_DESCRIPTOR) };
-    }
 }

@@ -16,6 +16,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proc_macro2::{Ident, Span, TokenStream};
+use ptx_abi::Kind;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
@@ -120,27 +121,25 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
         }
         None => function::plain_name(&function.sig.ident),
     };
-    let constants = Function {
+    let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
+    let entry = Function {
         private,
-        for_host: false,
-        kind: "Export",
-        is_cxx: linkage.is_cxx,
+        kind: Kind::Export,
+        mangling: linkage.mangling(),
         namespace: &linkage.namespace,
-        name: &name,
+        name,
         template: None,
         ident: &function.sig.ident,
-        bounds: quote!(#private::LaunchBounds::NONE),
+        bounds: None,
         params: &params,
         result,
         names: None,
     }
-    .constants();
-    let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
+    .entry(&shim);
     let values = descriptor::values(private, &params);
     let name_in_rust = &function.sig.ident;
     let call = quote!(#name_in_rust(#(#values),*));
     let shim_function = descriptor::shim(private, &shim, &function, &params, &call, result, None);
-    let entry = descriptor::entry(private, &shim);
     let (cfgs, check) = (function::cfgs(&function.attrs), no_slice(private, result));
     Ok(quote! {
         #function
@@ -150,7 +149,6 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
         const _: () = {
             #check
             #shim_function
-            #constants
             #entry
         };
     })
@@ -207,25 +205,22 @@ fn import_one(
     let ident = &signature.ident;
     let name = options.name.unwrap_or_else(|| function::plain_name(ident));
     let template = arguments.map(|list| list.iter().map(|argument| argument.tokens(private)).collect());
-    let constants = Function {
+    let shim = Ident::new("__ptx_import", Span::call_site());
+    let entry = Function {
         private,
-        for_host: false,
-        kind: "Import",
-        is_cxx: options.linkage.is_cxx,
+        kind: Kind::Import,
+        mangling: options.linkage.mangling(),
         namespace: &options.linkage.namespace,
-        name: &name,
+        name: name.clone(),
         template,
         ident,
-        bounds: quote!(#private::LaunchBounds::NONE),
+        bounds: None,
         params: &params,
         result,
         names: names.as_deref(),
     }
-    .constants();
-
-    let shim = Ident::new("__ptx_import", Span::call_site());
+    .entry(&shim);
     let symbol = shim_symbol(block, &options.linkage, item);
-    let entry = descriptor::entry(private, &shim);
     let check = no_slice(private, result);
     let pointers = descriptor::pointers(&params);
     let place = ident.span().resolved_at(Span::call_site());
@@ -272,7 +267,6 @@ fn import_one(
             #[cfg(target_arch = "nvptx64")]
             {
                 #check
-                #constants
                 #lints
                 unsafe extern "C" {
                     #[link_name = #symbol]
@@ -341,6 +335,9 @@ impl ImportOptions {
 
 #[cfg(test)]
 mod tests {
+    use proc_macro2::Literal;
+    use ptx_abi::{Mangling, pieces};
+
     use super::*;
 
     fn expansion(arguments: &str, item: &str) -> String {
@@ -354,14 +351,21 @@ mod tests {
         error.into_iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n")
     }
 
+    /// As the expansion has what a descriptor begins with.
+    fn head(kind: Kind, mangling: Mangling, namespace: &str, name: &str) -> String {
+        let bytes = pieces::head(kind, mangling, namespace, name).unwrap();
+        format!("head : {}", Literal::byte_string(&bytes))
+    }
+
     #[test]
     fn an_export_keeps_the_function_and_gets_a_shim() {
         let text = expansion("export = \"C++\", namespace = \"a\"", "pub fn f(a: u8, s: &S) -> R { g(a) }");
         assert!(text.contains("pub fn f (a : u8 , s : & S) -> R { g (a) }"), "{text}");
-        assert!(text.contains("Kind :: Export") && text.contains("Mangling :: Cxx"));
+        assert!(text.contains(&head(Kind::Export, Mangling::Cxx, "a", "f")), "{text}");
         assert!(text.contains("< R as :: ptx :: __private :: DeviceParam > :: write (f ("), "{text}");
         assert!(text.contains(", __ptx_result)"), "{text}");
-        assert!(expansion("export, name = \"g\"", "fn f() {}").contains("name : \"g\""));
+        let named = expansion("export, name = \"g\"", "fn f() {}");
+        assert!(named.contains(&head(Kind::Export, Mangling::C, "", "g")), "{named}");
     }
 
     #[test]
@@ -372,11 +376,11 @@ mod tests {
         );
         assert!(text.contains("pub unsafe fn f (a : u8) -> u16"), "{text}");
         assert!(text.contains("fn g ()") && !text.contains("unsafe fn g"));
-        assert!(
-            text.contains("name : \"h\"") && text.contains("namespace : \"m\"") && text.contains("namespace : \"n\"")
-        );
+        for (namespace, name) in [("n", "f"), ("n", "g"), ("m", "h")] {
+            assert!(text.contains(&head(Kind::Import, Mangling::Cxx, namespace, name)), "{text}");
+        }
         let c = expansion("import", "unsafe extern \"C\" { #[link_name = \"_Z1fv\"] fn f(); }");
-        assert!(c.contains("name : \"_Z1fv\"") && c.contains("Mangling :: C ,"));
+        assert!(c.contains(&head(Kind::Import, Mangling::C, "", "_Z1fv")), "{c}");
     }
 
     #[test]

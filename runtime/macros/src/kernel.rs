@@ -1,11 +1,12 @@
 //! A kernel's entry point: the shim and its descriptor for the device, the launcher for the host.
 
 use proc_macro2::{Span, TokenStream};
+use ptx_abi::{Kind, Mangling};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, Ident, ItemFn, Signature};
+use syn::{Attribute, Expr, Ident, ItemFn, Signature, Type};
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Linkage};
 use crate::descriptor::{self, Function};
 use crate::float::is_float;
 use crate::function::{self, Param, Role};
@@ -57,32 +58,31 @@ impl<'a> Kernel<'a> {
         name + &self.instance.map(Instance::suffix).unwrap_or_default()
     }
 
-    /// Items `__PTX_PARAMS` and `__PTX_DESCRIPTOR`.
-    pub fn descriptor(&self, for_host: bool) -> TokenStream {
+    /// What its descriptor is made from.
+    fn described(&self) -> Function<'_> {
         let Self { function, passed: params, private, arguments, .. } = self;
-        let (ident, name) = (&function.sig.ident, self.name());
-        let bounds = self.bounds();
         let export = arguments.export.as_ref();
         Function {
             private,
-            for_host,
-            kind: "Kernel",
-            is_cxx: export.is_some_and(|export| export.is_cxx),
+            kind: Kind::Kernel,
+            mangling: export.map_or(Mangling::C, Linkage::mangling),
             namespace: export.map_or("", |export| &export.namespace),
-            name: &name,
+            name: self.name(),
             template: None,
-            ident,
-            bounds,
+            ident: &function.sig.ident,
+            bounds: self.bounds(),
             params,
             result: None,
             names: None,
         }
-        .constants()
     }
 
-    /// The expression for a `LaunchBounds`.
-    fn bounds(&self) -> TokenStream {
+    /// The expression for a `LaunchBounds`, if anything is asked for.
+    fn bounds(&self) -> Option<TokenStream> {
         let Self { private, arguments, .. } = self;
+        if !arguments.has_bounds() {
+            return None;
+        }
         let max_threads = self.bound(&arguments.max_threads, 1024, "`launch_bounds`: a block has 1 to 1024 threads");
         let min_blocks =
             self.bound(&arguments.min_blocks, 64, "`launch_bounds`: a multiprocessor holds 1 to 64 blocks");
@@ -119,7 +119,7 @@ impl<'a> Kernel<'a> {
                 #is_bounded
             }
         });
-        quote!({
+        Some(quote!({
             const BOUNDS: #private::LaunchBounds = #private::LaunchBounds {
                 max_threads: #max_threads,
                 min_blocks: #min_blocks,
@@ -131,7 +131,7 @@ impl<'a> Kernel<'a> {
             };
             #checks
             BOUNDS
-        })
+        }))
     }
 
     /// A bound as a constant that is checked where it stands.
@@ -151,7 +151,6 @@ impl<'a> Kernel<'a> {
     /// The shim and its entry in the interface section.
     pub fn device(&self) -> TokenStream {
         let Self { function, params, passed, private, arguments, turbofish, .. } = self;
-        let descriptor = self.descriptor(false);
         let cfgs = function::cfgs(&function.attrs);
         let shim = Ident::new(ptx_abi::SHIM, Span::call_site());
         // In the shim: other kernels may call the function, too.
@@ -160,24 +159,25 @@ impl<'a> Kernel<'a> {
         let name = &function.sig.ident;
         let call = quote!(#name #turbofish (#(#values),*));
         let shim_function = descriptor::shim(private, &shim, function, passed, &call, None, first);
-        let entry = descriptor::entry(private, &shim);
+        let entry = self.described().entry(&shim);
         let barriers = shared_params::barriers(private, params);
-        let checks = passed.iter().map(|Param { static_ty, .. }| {
+        let checks = passed.iter().filter(|param| may_be_exclusive(&param.ty)).map(|Param { static_ty, .. }| {
             quote_spanned! {static_ty.span()=>
-                const _: () = ::core::assert!(
+                ::core::assert!(
                     <#static_ty as #private::DeviceParam>::IN_KERNELS,
                     "every thread of the grid would have this exclusive reference: take a `DisjointSlice`"
                 );
             }
         });
+        let checks: Vec<_> = checks.collect();
+        let checks = (!checks.is_empty()).then(|| quote!(const _: () = { #(#checks)* };));
         quote! {
             #(#cfgs)*
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
-                #(#checks)*
+                #checks
                 #barriers
                 #shim_function
-                #descriptor
                 #entry
             };
         }
@@ -219,7 +219,7 @@ impl<'a> Kernel<'a> {
     /// What makes the launch of the host's parameters. `inner` is the function that the CPU calls.
     pub fn launch(&self, inner: &TokenStream) -> TokenStream {
         let Self { passed, private, .. } = self;
-        let descriptor = self.descriptor(true);
+        let descriptor = self.described().constants();
         let demands = shared_params::demands(private, &self.params);
         let pushes = passed.iter().zip(self.host_names()).map(|(Param { static_ty, .. }, name)| {
             // Our variable's name must not be looked up where a `macro_rules` of the user's got the type from.
@@ -274,6 +274,15 @@ impl<'a> Kernel<'a> {
                 #launch
             }
         }
+    }
+}
+
+/// Whether a parameter of the type as written may turn out to be an exclusive reference.
+fn may_be_exclusive(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => reference.mutability.is_some(),
+        Type::Ptr(_) | Type::Array(_) => false,
+        _ => true,
     }
 }
 
