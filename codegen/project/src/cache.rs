@@ -16,6 +16,9 @@ pub const PTXAS: &str = "ptxas";
 /// The folder below [`root`] with optimised groups of kernels; it may be removed at any time.
 pub const GROUPS: &str = "groups";
 
+/// The folder below [`root`] with crates that device builds compiled; it may be removed at any time.
+pub const CRATES: &str = "crates";
+
 /// Where sysroots and downloaded tools are kept: `RUST_PTX_CACHE`, else `rust-ptx` in the user's cache folder.
 pub fn root() -> Result<PathBuf> {
     Ok(ptx_setup::cache::root().map_err(diagnostic)?)

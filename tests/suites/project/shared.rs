@@ -44,6 +44,19 @@ pub fn trials() -> Vec<Trial> {
             assert!(matches!(compiled[..], [package] if package.starts_with("another ")), "{}", built.stderr);
             assert!(package.path().join("target/debug/another").is_file(), "{}", built.stderr);
         }),
+        test("a new target folder begins with the crates that another's device build compiled", || {
+            let package = Demo::new("shelved");
+            package.cargo(&["generate-lockfile"]).expect_success();
+            let compiled = |folder: &str| {
+                let folder = package.path().join(folder);
+                let folder = folder.to_str().expect("a temporary folder's name is UTF-8");
+                let run = package.ptx(&["build", "-v", "--target-dir", folder]).expect_success();
+                let lines = run.stderr.lines().filter_map(|line| line.trim().strip_prefix("Compiling "));
+                lines.filter_map(|line| Some(line.split_once(' ')?.0.to_string())).collect::<Vec<_>>()
+            };
+            compiled("first");
+            assert_eq!(compiled("second"), ["shelved"]);
+        }),
         // cargo's resolver of old editions gives the device the features that the host's dependencies ask for, such as `std`.
         test("a package of an old edition compiles for the device", || {
             let package = Demo::new("aged");

@@ -14,6 +14,7 @@ mod needs_std;
 mod package;
 mod profile;
 mod request;
+mod shelf;
 mod sources;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ use ptx_codegen::timings::{self, Timings};
 
 use aim::Aim;
 use manifest::{DeviceManifest, OnDisk};
+use shelf::Shelf;
 
 pub use harness::checkout;
 pub use package::Package;
@@ -159,7 +161,16 @@ fn prepared<T>(
     let args = cargo::arguments(build, &aim, &package, &device, &sysroot.path, &rustc, &link_args)?;
     // Nobody else is at work in the folder.
     let measured = (aim == Aim::TimedBuild).then(|| build.target_dir.join(".ptx-timings"));
-    run(&Run {
+    // What is compiled with one workspace's root in its flags is of no use to others.
+    let is_shared = aim.links() && !build.tests && !shares_root;
+    let shelf = || is_shared.then(|| Shelf::of(&device.manifest, &build.profile, &rustc, &sysroot.path)).flatten();
+    // Not of a folder in which crates of several builds lie.
+    let is_new = !build.target_dir.join(TARGET).exists();
+    let known = shelf().filter(|_| is_new);
+    if let Some(shelf) = &known {
+        shelf.fill(&build.target_dir);
+    }
+    let done = run(&Run {
         build,
         package: &package,
         manifest: &device.manifest,
@@ -169,7 +180,12 @@ fn prepared<T>(
         warnings,
         measured,
         progress,
-    })
+    })?;
+    // cargo has written the lock file where there was none.
+    if is_new && let Some(shelf) = known.or_else(shelf) {
+        shelf.keep(&build.target_dir);
+    }
+    Ok(done)
 }
 
 /// Where cargo compiles for the device: what is compiled with one workspace's root in its flags stands apart, or cargo would
