@@ -166,6 +166,7 @@ fn for_speed<'ctx>(
         }
         time!(optimize::run_again(module, machine, level, arch))?;
         time!(loops::join(context, module))?;
+        time!(loops::count_simply(context, module))?;
         time!(optimize::unroll_again(module, machine, level, arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
