@@ -202,6 +202,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
         time!(addresses::share(context, module));
         time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;
+        time!(float::part(context, module))?;
         time!(loops::hasten(context, module));
         time!(loops::count_down(context, module))?;
         time!(indices::compare(context, module))?;
