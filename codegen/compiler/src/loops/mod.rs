@@ -33,6 +33,7 @@ mod past;
 #[cfg(test)]
 mod random_tests;
 mod rounds;
+mod saturated;
 mod searches;
 mod simpler;
 mod stays;
@@ -64,6 +65,7 @@ pub use left::count_down;
 pub use lifted::split;
 pub use limits::opposite;
 pub use natural::{Graph, Loop};
+pub use saturated::saturate;
 pub use searches::keep;
 pub use strided::pass;
 pub use strides::count;

@@ -204,6 +204,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
         time!(loops::walk(context, module, machine))?;
         time!(float::part(context, module))?;
         time!(loops::hasten(context, module));
+        time!(loops::saturate(context, module))?;
         time!(loops::count_down(context, module))?;
         time!(indices::compare(context, module))?;
         time!(checks::read_early(context, module))?;
