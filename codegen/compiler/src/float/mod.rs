@@ -19,4 +19,5 @@ mod zeros;
 
 pub use assign::assign;
 pub use lower::lower;
+pub use roots::part;
 pub use stamp::stamp;

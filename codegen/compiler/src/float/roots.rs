@@ -4,25 +4,33 @@
 //! before: %none = fcmp olt float %d, 0.0
 //!         %root = call float @llvm.sqrt.f32(float %d)
 //!         %t = fsub float %b, %root
-//!         select i1 %none, float %other, float %t
+//!         %x = select i1 %none, float %other, float %t
 //! after:          br i1 %none, label %rest, label %taken
 //!         taken:  %root = call float @llvm.sqrt.f32(float %d)
 //!         rest:   %known = phi float [ 1.0, %before ], [ %root, %taken ]
-//! in a loop:      %root = call float @llvm.sqrt.f32(float (select i1 %none, float 1.0, float %d))
+//!                 …
+//! in a loop:
+//!         taken:  %root = call float @llvm.sqrt.f32(float %d)
+//!                 %t = fsub float %b, %root
+//!         rest:   %x = phi float [ %other, %before ], [ %t, %taken ]
 //! ```
 //!
 //! `if d < 0.0 { return None }`, and the root afterwards: LLVM takes a root for cheap, computes it in any case and
 //! chooses. But a root of a negative number is a call for ptxas, as one of a subnormal number is, and the warp takes it
-//! as soon as one of its rays misses the sphere. nvcc keeps the branch, which also saves the root where all rays do. In
-//! a loop what comes later looks for one block.
+//! as soon as one of its rays misses the sphere. nvcc keeps the branch, which also saves the root where all rays do: of 64
+//! spheres most are missed by all. In a loop what is chosen by the root stands behind the branch with it. That is done late,
+//! because what comes before looks for one block.
 //!
 //! Sound: where the comparison holds, all that is computed of the root ends in choices that take something else; where it
-//! does not, the root is of the same number.
+//! does not, the root is of the same number. What is moved only computes. Loads that a loop's round makes in any case may
+//! be made before the branch, as long as nothing but computing stands between.
 
 use super::sink::is_intrinsic_of_numbers;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result as Outcome};
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, BuilderError, Context, FloatPredicate, FloatValue, FunctionValue,
-    InstructionOpcode as Op, InstructionValue, IntValue, Use,
+    InstructionOpcode as Op, InstructionValue, IntValue, Module, Use,
 };
 use crate::loops::Graph;
 
@@ -32,26 +40,176 @@ const MOST_STEPS: u32 = 6;
 /// Users of a value that are looked at.
 const MOST_USERS: usize = 8;
 
-/// Does so with all roots of one number of a function.
+/// Does so with the roots of a function that are not in its innermost loops.
 pub fn keep_positive<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    let roots: Vec<_> = llvm::instructions(function).filter(|from| is_root(*from)).collect();
-    let loops = if roots.is_empty() { Vec::new() } else { Graph::of(function).innermost() };
-    for root in roots {
-        let Some((radicand, block)) = llvm::float_operand(root, 0).zip(root.get_parent()) else { continue };
-        let Some((comparison, holds)) = unneeded(root, radicand) else { continue };
-        let builder = context.create_builder();
-        builder.position_before(&root);
-        let condition = llvm::result(llvm::build_copy(&builder, comparison, &[])).into_int_value();
-        let one = radicand.get_type().const_float(1.0);
-        if !loops.iter().any(|found| found.contains(block)) {
-            take_where_needed(context, root, block, (condition, holds), one)?;
-            continue;
-        }
-        let (then, other) = if holds { (one, radicand) } else { (radicand, one) };
-        let chosen = builder.build_select(condition, then, other, "")?;
-        assert!(root.set_operand(0, chosen), "a root has an operand");
+    for (root, is_in_loop) in roots(function).into_iter().filter(|(_, is_in_loop)| !is_in_loop) {
+        keep_one(context, root, is_in_loop)?;
     }
     Ok(())
+}
+
+/// Does so with the roots in innermost loops.
+pub fn part<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Outcome<()> {
+    for (root, is_in_loop) in llvm::functions(module).flat_map(roots).filter(|(_, is_in_loop)| *is_in_loop) {
+        keep_one(context, root, is_in_loop).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot put a root behind a branch: {error}"))
+        })?;
+    }
+    Ok(())
+}
+
+/// All roots, and which of them are in innermost loops.
+fn roots<'ctx>(function: FunctionValue<'ctx>) -> Vec<(InstructionValue<'ctx>, bool)> {
+    let roots: Vec<_> = llvm::instructions(function).filter(|from| is_root(*from)).collect();
+    let loops = if roots.is_empty() { Vec::new() } else { Graph::of(function).innermost() };
+    let is_in_loop = |root: InstructionValue<'ctx>| {
+        root.get_parent().is_some_and(|block| loops.iter().any(|found| found.contains(block)))
+    };
+    roots.into_iter().map(|root| (root, is_in_loop(root))).collect()
+}
+
+/// Does so with one, if nobody looks at it where a comparison holds, or does not.
+fn keep_one<'ctx>(context: &'ctx Context, root: InstructionValue<'ctx>, is_in_loop: bool) -> Result<(), BuilderError> {
+    let Some((radicand, block)) = llvm::float_operand(root, 0).zip(root.get_parent()) else { return Ok(()) };
+    let Some((comparison, holds)) = unneeded(root, radicand) else { return Ok(()) };
+    let builder = context.create_builder();
+    builder.position_before(&root);
+    let mut condition = llvm::result(llvm::build_copy(&builder, comparison, &[])).into_int_value();
+    if is_in_loop {
+        condition = llvm::build_freeze(&builder, condition);
+        return part_block(context, root, block, comparison, (condition, holds));
+    }
+    take_where_needed(context, root, block, (condition, holds), radicand.get_type().const_float(1.0))
+}
+
+/// Writes a root behind a branch, with what is chosen by it.
+fn part_block<'ctx>(
+    context: &'ctx Context,
+    root: InstructionValue<'ctx>,
+    block: BasicBlock<'ctx>,
+    comparison: InstructionValue<'ctx>,
+    (condition, holds): (IntValue<'ctx>, bool),
+) -> Result<(), BuilderError> {
+    let Some(end) = block.get_terminator() else { return Ok(()) };
+    let taken = context.insert_basic_block_after(block, "");
+    let rest = context.insert_basic_block_after(taken, "");
+    for next in llvm::block_operands(end) {
+        llvm::replace_predecessor(next, block, rest, |value| value);
+    }
+    let behind: Vec<_> = block.get_instructions().skip_while(|from| *from != root).skip(1).collect();
+    let parts = Behind::of(root, &behind, comparison, holds);
+    // Behind the branch, it is known what the comparison says.
+    let compared = llvm::result(comparison);
+    let told = compared.into_int_value().get_type().const_int(u64::from(!holds), false);
+    for from in &parts.moved {
+        for (index, _) in llvm::value_operands(*from).filter(|(_, operand)| *operand == compared).collect::<Vec<_>>() {
+            assert!(from.set_operand(index, told), "it has that operand");
+        }
+    }
+    // What does not wait for the root stays before the branch.
+    llvm::move_to_end(context, &parts.late, rest);
+    llvm::move_to_end(context, &parts.moved, taken);
+    let builder = context.create_builder();
+    builder.position_at_end(taken);
+    builder.build_unconditional_branch(rest)?;
+    builder.position_at_end(block);
+    let (then, other) = if holds { (rest, taken) } else { (taken, rest) };
+    builder.build_conditional_branch(condition, then, other)?;
+    let first = parts.late[0];
+    for (from, otherwise) in parts.moved.iter().zip(&parts.otherwise) {
+        let result = llvm::result(*from);
+        let users = users(result);
+        let is_outside = |user: &InstructionValue<'ctx>| user.get_parent() != Some(taken);
+        if !users.iter().any(is_outside) {
+            continue;
+        }
+        builder.position_before(&first);
+        let known = builder.build_phi(result.get_type(), "")?;
+        for user in users.into_iter().filter(is_outside) {
+            for (index, _) in llvm::value_operands(user).filter(|(_, operand)| *operand == result).collect::<Vec<_>>() {
+                assert!(user.set_operand(index, known.as_basic_value()), "it has that operand");
+            }
+        }
+        let otherwise = otherwise.unwrap_or_else(|| result.get_type().const_zero());
+        known.add_incoming(&[(&otherwise, block), (&result, taken)]);
+    }
+    Ok(())
+}
+
+/// What stands behind a root in its block.
+struct Behind<'ctx> {
+    /// The root, and what is not needed where it is not, or is known there; in its order.
+    moved: Vec<InstructionValue<'ctx>>,
+    /// What these are where the root is not needed, if anyone looks at it there.
+    otherwise: Vec<Option<BasicValueEnum<'ctx>>>,
+    /// What else waits for the root, or must not be run before what is before it; the block's end at last.
+    late: Vec<InstructionValue<'ctx>>,
+}
+
+impl<'ctx> Behind<'ctx> {
+    fn of(
+        root: InstructionValue<'ctx>,
+        behind: &[InstructionValue<'ctx>],
+        comparison: InstructionValue<'ctx>,
+        holds: bool,
+    ) -> Self {
+        let mut parts = Self { moved: vec![root], otherwise: vec![None], late: Vec::new() };
+        // Whether nothing but computing stood before.
+        let mut is_quiet = true;
+        for from in behind.iter().copied() {
+            let uses = |all: &[InstructionValue<'ctx>]| {
+                llvm::value_operands(from)
+                    .any(|(_, operand)| llvm::instruction_of(operand).is_some_and(|operand| all.contains(&operand)))
+            };
+            let computes = computes(from);
+            let (waits, is_late) = (uses(&parts.moved), uses(&parts.late));
+            if waits
+                && !is_late
+                && computes
+                && let Some(otherwise) = parts.unless_needed(from, comparison, holds)
+            {
+                parts.moved.push(from);
+                parts.otherwise.push(otherwise);
+                continue;
+            }
+            let may_wait = waits || is_late || from.is_terminator() || is_root(from);
+            let is_early = !may_wait && (computes || is_quiet && llvm::is_plain_load(from));
+            if !is_early {
+                is_quiet &= computes || llvm::is_plain_load(from);
+                parts.late.push(from);
+            }
+        }
+        parts
+    }
+
+    /// What something is where the root is not needed: nothing that anyone looks at, or what is chosen then.
+    fn unless_needed(
+        &self,
+        from: InstructionValue<'ctx>,
+        comparison: InstructionValue<'ctx>,
+        holds: bool,
+    ) -> Option<Option<BasicValueEnum<'ctx>>> {
+        if is_unneeded(from, comparison, holds, MOST_STEPS) {
+            return Some(None);
+        }
+        if let Some(told) = decided(llvm::result(from), comparison, holds, MOST_STEPS) {
+            let truth = llvm::result(from).into_int_value().get_type().const_int(u64::from(told), false);
+            return Some(Some(truth.into()));
+        }
+        let operand = |index| from.get_operand(index).and_then(|operand| operand.value());
+        let first = operand(0).filter(|_| from.get_opcode() == Op::Select)?;
+        let chosen = operand(if decided(first, comparison, holds, MOST_STEPS)? { 1 } else { 2 })?;
+        let known = llvm::instruction_of(chosen).and_then(|from| self.moved.iter().position(|other| *other == from));
+        match known {
+            Some(at) => self.otherwise[at].map(Some),
+            None => Some(Some(chosen)),
+        }
+    }
+}
+
+/// Whether an instruction only computes.
+fn computes(from: InstructionValue<'_>) -> bool {
+    llvm::is_pure(from) || llvm::called_function(from).is_some_and(is_intrinsic_of_numbers)
 }
 
 /// Writes a root behind a branch: where a condition holds, or where it does not, nobody looks at it.
@@ -125,10 +283,7 @@ fn is_unneeded<'ctx>(
             Op::Or => [0, 1].into_iter().any(|index| operand(index) != Some(result) && told(index) == Some(true)),
             _ => false,
         };
-        is_other
-            || steps > 0
-                && (llvm::is_pure(*user) || llvm::called_function(*user).is_some_and(is_intrinsic_of_numbers))
-                && is_unneeded(*user, condition, holds, steps - 1)
+        is_other || steps > 0 && computes(*user) && is_unneeded(*user, condition, holds, steps - 1)
     };
     !all.is_empty() && all.len() <= MOST_USERS && all.iter().all(is_ignored)
 }
@@ -232,16 +387,38 @@ mod tests {
     }
 
     #[test]
-    fn a_root_in_a_loop_is_one_of_1() {
-        let ir = kept(&format!(
-            "br label %loop
+    fn what_a_loop_chooses_by_a_root_stands_behind_the_branch() {
+        let text = format!(
+            "declare float @llvm.sqrt.f32(float)
+            define float @f(ptr %p, float %b, float %limit, i1 %c) {{
+            br label %loop
             loop: %s = phi float [ 0.0, %0 ], [ %x, %loop ]
-              {ROOT} %none = fcmp olt float %d, 0.0\n %x = select i1 %none, float %s, float %t
+              %d = phi float [ %b, %0 ], [ %far, %loop ]
+              {ROOT} %none = fcmp olt float %d, 0.0
+              %is = fcmp ogt float %t, %limit
+              %some = xor i1 %none, true
+              %hit = and i1 %some, %is
+              %near = load float, ptr %p
+              %far = fadd float %near, %d
+              %x = select i1 %hit, float %t, float %s
               br i1 %c, label %loop, label %out
-            out: ret float %x"
-        ));
-        let (before, _) = ir.split_once("call float @llvm.sqrt").unwrap();
-        assert!(before.contains("select i1") && before.contains("float 1.000000e+00, float %d"), "{ir}");
+            out: ret float %x
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        keep_positive(&context, function).unwrap();
+        assert!(!function.print_to_string().to_string().contains("freeze"));
+        part(&context, &module).unwrap();
+        module.verify().unwrap();
+        let ir = function.print_to_string().to_string();
+        let blocks: Vec<_> = ir.split("\n\n").collect();
+        let [_, head, taken, rest, _] = blocks[..] else { panic!("{ir}") };
+        assert!(head.contains("load float") && head.contains("fadd") && head.contains("freeze i1"), "{ir}");
+        let behind = ["call float @llvm.sqrt", "fsub", "fcmp ogt", "and i1", "select"];
+        assert!(behind.iter().all(|part| taken.contains(part)), "{ir}");
+        assert!(rest.contains(", %loop ], [ %x, %") && rest.matches("phi").count() == 1, "{ir}");
     }
 
     #[test]

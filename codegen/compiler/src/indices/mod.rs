@@ -169,7 +169,7 @@ fn narrow_one<'ctx>(
         let least_more = if some { FEWEST_MORE } else { 1 };
         let is_better = best.as_ref().is_none_or(|(_, known)| plan.gone() >= known.gone() + least_more);
         if plan.gone() >= FEWEST_GONE && is_better {
-            best = Some((limits, plan));
+            best = Some((limits, plan.sharing(kernel, &graph, &ranges)));
         }
     }
     let aligned = Aligned::of(kernel, &graph).filter(|aligned| best.is_some() || aligned.pays(count));
@@ -299,6 +299,40 @@ mod tests {
 
     fn loads(ir: &str) -> usize {
         ir.matches("load float").count()
+    }
+
+    #[test]
+    fn indices_of_rounds_behind_branches_stay_as_they_are_where_they_are_constants_apart() {
+        // Whether 1 is added, or a number of which nothing is known.
+        for (ahead, count) in [("or disjoint i64 %k, 1", 1), ("xor i64 %k, 1", 0)] {
+            let ir = narrowed(
+                KERNEL,
+                "%inside",
+                &format!(
+                    "br label %loop
+                loop: %k = phi i64 [ 0, %fine ], [ %k.next, %latch ]
+                  %some = icmp ult i64 %k, %width
+                  br i1 %some, label %one, label %two
+                one: %p.k = getelementptr inbounds float, ptr %from, i64 %k
+                  %u = load float, ptr %p.k
+                  store volatile float %u, ptr %to
+                  br label %two
+                two: %k.1 = {ahead}
+                  %more = icmp ult i64 %k.1, %width
+                  br i1 %more, label %three, label %latch
+                three: %p.k.1 = getelementptr inbounds float, ptr %from, i64 %k.1
+                  %v = load float, ptr %p.k.1
+                  store volatile float %v, ptr %to
+                  br label %latch
+                latch: %k.next = add i64 %k, 2
+                  %go = icmp ult i64 %k.next, %len
+                  br i1 %go, label %loop, label %past
+                past:"
+                ),
+            );
+            let wide = ir.lines().filter(|line| line.contains("getelementptr inbounds float, ptr %from, i64 %k.1"));
+            assert_eq!(wide.count(), count, "{ahead}: {ir}");
+        }
     }
 
     #[test]

@@ -69,13 +69,40 @@ pub struct Plan<'ctx> {
 
 impl<'ctx> Plan<'ctx> {
     pub fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Self {
+        Self::with_shared(kernel, graph, ranges, &[])
+    }
+
+    /// The same, if it is worth a copy, without what several blocks of a loop share in 64 bits.
+    pub fn sharing(self, kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Self {
+        let loops = graph.innermost();
+        let shares: Vec<_> =
+            loops.iter().filter(|found| found.blocks.len() > 1).map(|found| (found, shared(found))).collect();
+        if shares.iter().all(|(_, shares)| shares.is_empty()) {
+            return self;
+        }
+        Self { gone: self.gone, ..Self::with_shared(kernel, graph, ranges, &shares) }
+    }
+
+    fn with_shared(
+        kernel: FunctionValue<'ctx>,
+        graph: &Graph<'ctx>,
+        ranges: &Ranges<'_, 'ctx>,
+        shares: &[(&Loop<'ctx>, HashSet<IntValue<'ctx>>)],
+    ) -> Self {
         let reached = graph.by_dominance();
         let loops = graph.innermost();
         let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0, told: HashMap::new() };
         for block in kernel.get_basic_blocks().into_iter().filter(|block| reached.contains(block)) {
             let within = loops.iter().find(|found| found.blocks[..] == [block]);
+            let shares = shares.iter().find(|(found, _)| found.contains(block));
+            let is_kept = |index| {
+                let is_shared = |(found, shares): &(&Loop<'ctx>, HashSet<IntValue<'ctx>>)| {
+                    shares.contains(&step_of(index).0) && is_walked(found, index)
+                };
+                within.is_some_and(|found| is_walked(found, index)) || shares.is_some_and(is_shared)
+            };
             for instruction in block.get_instructions() {
-                plan.extend(instruction, block, within, ranges);
+                plan.extend(instruction, block, &is_kept, ranges);
                 plan.compare(instruction, ranges);
             }
         }
@@ -89,12 +116,12 @@ impl<'ctx> Plan<'ctx> {
         self.gone
     }
 
-    /// Replaces operands by what has 32 bits. `within` is the loop that is the block.
+    /// Replaces operands by what has 32 bits, but for indices that become a part of an address in a loop.
     fn extend(
         &mut self,
         user: InstructionValue<'ctx>,
         block: BasicBlock<'ctx>,
-        within: Option<&Loop<'ctx>>,
+        is_kept: &dyn Fn(IntValue<'ctx>) -> bool,
         ranges: &Ranges<'_, 'ctx>,
     ) {
         if is_arithmetic(user) || matches!(user.get_opcode(), Op::ICmp | Op::Freeze) || is_assumption(user) {
@@ -102,7 +129,7 @@ impl<'ctx> Plan<'ctx> {
         }
         for (index, value) in llvm::value_operands(user) {
             let BasicValueEnum::IntValue(value) = value else { continue };
-            if !is_computed(value) || is_address(user) && within.is_some_and(|found| is_walked(found, value)) {
+            if !is_computed(value) || is_address(user) && is_kept(value) {
                 continue;
             }
             if user.get_opcode() == Op::Trunc {
@@ -353,6 +380,31 @@ fn is_address(user: InstructionValue<'_>) -> bool {
 /// In 32 bits each would be computed and extended by itself.
 fn is_walked<'ctx>(found: &Loop<'ctx>, index: IntValue<'ctx>) -> bool {
     !found.is_invariant(index.into()) && grows_alike(found, index, MOST_STEPS)
+}
+
+/// What indices are constants apart from in a loop of several blocks: rounds that stand one behind the other, each with a branch.
+/// Of one that stands alone, nothing would be shared in 64 bits.
+fn shared<'ctx>(found: &Loop<'ctx>) -> HashSet<IntValue<'ctx>> {
+    let mut known: HashMap<IntValue<'ctx>, i64> = HashMap::new();
+    let mut shared = HashSet::new();
+    for address in found.blocks.iter().flat_map(|block| block.get_instructions()).filter(|from| is_address(*from)) {
+        let Some((_, _, index)) = llvm::element_of(address) else { continue };
+        let (from, step) = step_of(index);
+        if *known.entry(from).or_insert(step) != step {
+            shared.insert(from);
+        }
+    }
+    shared
+}
+
+/// What a constant is added to, and which.
+fn step_of(index: IntValue<'_>) -> (IntValue<'_>, i64) {
+    let sum = || {
+        let from =
+            index.as_instruction_value().filter(|from| from.get_opcode() == Op::Add || llvm::is_disjoint(*from))?;
+        Some((integer(from, 0)?, integer(from, 1)?.get_sign_extended_constant()?))
+    };
+    sum().unwrap_or((index, 0))
 }
 
 /// What a loop of one block counts by, and compares with where it ends: one instruction more in 64 bits, and none where it becomes

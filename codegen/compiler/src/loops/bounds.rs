@@ -16,7 +16,9 @@
 //! number where it is negative. Extending keeps the order of numbers without sign, also that of a sign. A phi that is one of two
 //! numbers is no more than the larger.
 
-use crate::llvm::{self, BasicValue, BuilderError, InstructionOpcode as Op, IntPredicate, IntType, IntValue};
+use crate::llvm::{
+    self, BasicValue, BuilderError, InstructionOpcode as Op, InstructionValue, IntPredicate, IntType, IntValue,
+};
 
 use super::branches::integer;
 use super::checks::{Emit, Shape};
@@ -69,6 +71,13 @@ impl<'ctx> Shape<'_, 'ctx> {
             }
             Op::URem => same(1).map(Bound::Before),
             Op::UDiv | Op::LShr => of(0),
+            Op::Freeze if self.sees_frozen() => of(0),
+            Op::ExtractValue => {
+                let (call, _) = llvm::part_of(from).filter(|(_, part)| *part == 0)?;
+                let of = |index| self.bound_of(integer(call, index)?, steps - 1);
+                let both = Box::new([of(0)?, of(1)?]);
+                Some(if overflowing(call)? == Op::Add { Bound::Sum(both) } else { Bound::Product(both) })
+            }
             Op::And => same(1).or_else(|| same(0)).map(Bound::Same),
             Op::Select => Some(Bound::Larger(both(1, 2)?, false)),
             Op::ZExt | Op::SExt => {
@@ -117,6 +126,14 @@ impl<'ctx> Shape<'_, 'ctx> {
     }
 }
 
+/// Whether a call adds or multiplies numbers without a sign, and says whether that overflows.
+pub(super) fn overflowing(call: InstructionValue<'_>) -> Option<Op> {
+    let name = llvm::called_function(call)?.get_name().to_bytes().to_vec();
+    [("llvm.uadd.with.overflow.", Op::Add), ("llvm.umul.with.overflow.", Op::Mul)]
+        .into_iter()
+        .find_map(|(known, op)| name.starts_with(known.as_bytes()).then_some(op))
+}
+
 /// Whether a number is the larger one of two with a sign, of which one is a constant that is not negative.
 fn is_maximum_with_positive(value: IntValue<'_>) -> bool {
     let from = value.as_instruction_value();
@@ -143,6 +160,20 @@ impl<'ctx> Emit<'_, 'ctx> {
         let relation = if strict { IntPredicate::ULT } else { IntPredicate::ULE };
         let below = self.builder.build_int_compare(relation, most, len, "")?;
         self.builder.build_and(below, self.builder.build_not(overflows, "")?, "")
+    }
+
+    /// Whether a sum or a product does not overflow in any round.
+    pub(super) fn stays_exact(
+        &self,
+        call: InstructionValue<'ctx>,
+        rounds: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, BuilderError> {
+        let part = |index| integer(call, index).and_then(|part| self.shape.bound(part));
+        let both = Box::new([0, 1].map(|index| part(index).expect("it was seen to have one")));
+        let bound = if overflowing(call) == Some(Op::Add) { Bound::Sum(both) } else { Bound::Product(both) };
+        let mut overflows = self.context.bool_type().const_zero();
+        self.most(&bound, rounds, &mut overflows)?;
+        self.builder.build_not(overflows, "")
     }
 
     fn most(
@@ -195,7 +226,7 @@ impl<'ctx> Emit<'_, 'ctx> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::checks::split;
+    use super::super::split;
     use crate::arch::Arch;
     use crate::emit;
     use crate::llvm::{self, AnyValue, Context};

@@ -13,10 +13,12 @@
 //! does so only where a round has no branch. Of such a loop, each round moved an address of 64 bits, compared it with the
 //! end, and waited for its own loads; nvcc unrolls it by four, or by two if it is long.
 //!
+//! A root behind a comparison is a branch in the end, too (`float/roots.rs`).
+//!
 //! Only where LLVM can count the rounds, because the only end is where a counter or an address meets another one, and only
 //! what a user has said nothing about.
 
-use crate::llvm::{self, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, Module, Unroll};
+use crate::llvm::{self, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, Module, Unroll, Use};
 use crate::settled;
 
 use super::branches::{integer, is_quiet};
@@ -55,7 +57,10 @@ pub fn repeat(context: &Context, module: &Module<'_>) {
 /// How often a loop's body is to stand in it, and its instructions.
 fn times(found: &Loop<'_>) -> Option<(u32, usize)> {
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
-    let branches = (2..=MOST_BLOCKS).contains(&found.blocks.len());
+    let branches = match found.blocks.len() {
+        1 => instructions().any(|from| is_root_behind_comparison(found, from)),
+        many => many <= MOST_BLOCKS,
+    };
     let ends = found.blocks.iter().filter(|block| {
         let targets = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
         targets.iter().any(|to| !found.contains(*to))
@@ -73,24 +78,39 @@ fn times(found: &Loop<'_>) -> Option<(u32, usize)> {
     }
 }
 
+/// Whether an instruction takes a root of a number that the loop compares, too.
+fn is_root_behind_comparison<'ctx>(found: &Loop<'ctx>, from: InstructionValue<'ctx>) -> bool {
+    let is_root =
+        llvm::called_function(from).is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.sqrt.f"));
+    let compares = |user: Use<'ctx>| match user {
+        Use::Instruction(user) => user.get_opcode() == Op::FCmp && user.get_parent() == Some(found.head),
+        Use::Global(_) => false,
+    };
+    let number = || llvm::float_operand(from, 0).filter(|number| !number.is_const());
+    is_root
+        && !llvm::float_flags(from).approximate
+        && number().is_some_and(|number| llvm::uses(&number).into_iter().any(compares))
+}
+
 /// Whether a loop ends where what grows by a constant in each round meets what is the same in all of them.
 fn meets<'ctx>(found: &Loop<'ctx>, jump: InstructionValue<'ctx>) -> bool {
     let Some(compared) = integer(jump, 0).and_then(|condition| condition.as_instruction()) else { return false };
     let operand = |index| compared.get_operand(index).and_then(|operand| operand.value());
     let grows = |value: BasicValueEnum<'ctx>| {
         let Some(next) = llvm::instruction_of(value) else { return false };
+        // What is compared may be a round behind.
+        let behind = Some(next).filter(|from| from.get_opcode() == Op::Phi).and_then(|_| found.incoming_of(value));
+        let (value, next) = match behind.and_then(|(_, after)| Some((after, llvm::instruction_of(after)?))) {
+            Some(after) => after,
+            None => (value, next),
+        };
         let first = next.get_operand(0).and_then(|operand| operand.value());
         let is_constant = match next.get_opcode() {
             Op::Add => integer(next, 1).is_some_and(|step| step.is_const()),
             Op::GetElementPtr => llvm::constant_offset(next).is_some(),
             _ => false,
         };
-        let is_next = |phi: BasicValueEnum<'ctx>| match phi {
-            BasicValueEnum::IntValue(phi) => found.incoming(phi),
-            BasicValueEnum::PointerValue(phi) => found.incoming(phi),
-            _ => None,
-        };
-        is_constant && first.and_then(is_next).is_some_and(|(_, after)| after == value)
+        is_constant && first.and_then(|phi| found.incoming_of(phi)).is_some_and(|(_, after)| after == value)
     };
     compared.get_opcode() == Op::ICmp
         && operand(0).zip(operand(1)).is_some_and(|(one, other)| {
@@ -123,6 +143,10 @@ mod tests {
             end: ret void
             }}"
         );
+        asked_of(&text)
+    }
+
+    fn asked_of(text: &str) -> Option<u32> {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         repeat(&context, &module);
@@ -141,6 +165,29 @@ mod tests {
         assert_eq!(asked("", MEETS, "%rest"), Some(4));
         assert_eq!(asked(&many(60), MEETS, "%rest"), Some(2));
         assert_eq!(asked(&many(90), MEETS, "%rest"), None);
+    }
+
+    #[test]
+    fn a_root_behind_a_comparison_is_a_branch() {
+        for (compared, count) in [("%x", Some(4)), ("%sum", None)] {
+            let text = format!(
+                "declare float @llvm.sqrt.f32(float) memory(none)
+                define float @f(ptr %from, ptr %behind) {{
+                entry: br label %loop
+                loop: %p = phi ptr [ %from, %entry ], [ %next, %loop ]
+                  %sum = phi float [ 0.0, %entry ], [ %new, %loop ]
+                  %x = load float, ptr %p
+                  %none = fcmp olt float {compared}, 0.0
+                  %root = call float @llvm.sqrt.f32(float %x)
+                  %new = select i1 %none, float %sum, float %root
+                  %next = getelementptr i8, ptr %p, i64 4
+                  %ends = icmp eq ptr %next, %behind
+                  br i1 %ends, label %end, label %loop
+                end: ret float %new
+                }}"
+            );
+            assert_eq!(asked_of(&text), count, "{compared}");
+        }
     }
 
     #[test]

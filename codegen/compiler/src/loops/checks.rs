@@ -42,15 +42,14 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
-    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
 };
-use crate::settled;
 
 use super::addresses::Walk;
 use super::branches::{Branch, conditions, integer, is_convergent};
 use super::limits::{Limit, opposite, order};
 use super::meetings::Meeting;
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop};
 
 /// Rounds of a loop that LLVM makes straight code of, and instructions of that.
 const FEW_ROUNDS: usize = 9;
@@ -65,48 +64,52 @@ const MOST_CHECKS: usize = 6;
 /// How deep an index may be computed.
 const MOST_STEPS: u32 = 8;
 
-/// Splits every loop where all that is needed is known before it.
-pub fn split<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
-    for function in settled::open_and_fast(module) {
-        // Loops have no block in common, and splitting one moves none of another.
-        for found in Graph::of(function).innermost() {
-            split_one(context, module, function, &found).map_err(|error| {
-                Diagnostic::error(Code::LlvmFailed, format!("cannot split a loop for its checks: {error}"))
-            })?;
-        }
+/// Splits every innermost loop of a function where all that is needed is known before it; returns the blocks that end in the
+/// tests. Before, [`super::natural::simplify`] has run.
+pub(super) fn split_innermost<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+) -> Result<Vec<BasicBlock<'ctx>>> {
+    let mut tests = Vec::new();
+    // Loops have no block in common, and splitting one moves none of another.
+    for found in Graph::of(function).innermost() {
+        tests.extend(split_one(context, module, function, &found).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot split a loop for its checks: {error}"))
+        })?);
     }
-    Ok(())
+    Ok(tests)
 }
 
+/// Splits a loop, and returns the block that ends in the test, if it does; the first place where that goes to is the copy.
 fn split_one<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     function: FunctionValue<'ctx>,
     found: &Loop<'ctx>,
-) -> Result<(), BuilderError> {
+) -> Result<Option<BasicBlock<'ctx>>, BuilderError> {
     // It was split, or LLVM unrolled it in spite of its checks.
     if llvm::unroll_is_disabled(context, &found.jumps_back()) {
-        return Ok(());
+        return Ok(None);
     }
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
     if instructions().take(MOST_INSTRUCTIONS + 1).count() > MOST_INSTRUCTIONS || instructions().any(is_convergent) {
-        return Ok(());
+        return Ok(None);
     }
-    let Some(shape) = Shape::of_part(function, found) else { return Ok(()) };
+    let Some(shape) = Shape::of_part(function, found) else { return Ok(None) };
     // LLVM makes straight code of it, of which all checks are asked at once, whatever their indices are.
     if shape.constant_rounds().is_some_and(|rounds| rounds <= FEW_ROUNDS && rounds * instructions().count() <= STRAIGHT)
     {
-        return Ok(());
+        return Ok(None);
     }
     let checks: Vec<Check<'ctx>> =
         found.blocks.iter().filter_map(|block| shape.checks(*block)).take(MOST_CHECKS).flatten().collect();
     let ends = shape.ends();
     // LLVM moves what is the same in all rounds before the loop, if nothing else is in its way.
     if checks.iter().chain(&ends).all(|check| matches!(check.limit, Limit::Always { .. })) {
-        return Ok(());
+        return Ok(None);
     }
-    let Some(end) = shape.before.get_terminator() else { return Ok(()) };
+    let Some(end) = shape.before.get_terminator() else { return Ok(None) };
     let builder = context.create_builder();
     builder.position_before(&end);
     let emit = Emit { context, module, builder, shape: &shape };
@@ -146,7 +149,7 @@ fn split_one<'ctx>(
     llvm::forget_loop(context, &latches);
     // The loop as it was runs where it panics, or for few rounds.
     llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
-    Ok(())
+    Ok(Some(shape.before))
 }
 
 /// What a loop counts.
@@ -160,6 +163,8 @@ pub(super) struct Shape<'a, 'ctx> {
     goes_on: bool,
     /// The comparison itself.
     compared: InstructionValue<'ctx>,
+    /// Whether what is frozen in a round may be taken for what it is frozen from.
+    sees_frozen: bool,
 }
 
 /// What a loop compares to end.
@@ -251,13 +256,22 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         }
         let before = Graph::of(function).block_before(found)?;
         let counts = Counts::Address(Meeting::of(found, compared)?);
-        Some(Self { found, before, counts, goes_on, compared })
+        Some(Self { found, before, counts, goes_on, compared, sees_frozen: false })
     }
 
     /// The same, for a loop that counts in 32 bits.
     pub(super) fn of_narrow(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
         let branch = Branch::of(single(&found.latches)?)?;
         Self::of_branch(function, found, &branch, 32)
+    }
+
+    /// The same, where what is frozen is only compared: then it may be any number, also what it is frozen from.
+    pub(super) fn through_frozen(self) -> Self {
+        Self { sees_frozen: true, ..self }
+    }
+
+    pub(super) fn sees_frozen(&self) -> bool {
+        self.sees_frozen
     }
 
     /// Whether the loop goes on where its condition holds.
@@ -299,7 +313,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
             _ => return None,
         }
         let counts = Counts::Number(Number { counter, bound, until_equal });
-        let shape = Self { found, before, counts, goes_on, compared: branch.condition };
+        let shape = Self { found, before, counts, goes_on, compared: branch.condition, sees_frozen: false };
         let step = shape.constant_step(counter, MOST_STEPS)?;
         let counts = if until_equal { step == 1 || step == -1 } else { step == 1 };
         (counts && shape.is_invariant(bound)).then_some(shape)
@@ -326,7 +340,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     }
 
     /// How many rounds it has, if that is a constant.
-    fn constant_rounds(&self) -> Option<usize> {
+    pub(super) fn constant_rounds(&self) -> Option<usize> {
         let bound = self.number()?.bound.get_sign_extended_constant()?;
         let (first, more, step) = self.counter_at_first()?;
         let way = bound.checked_sub(first.get_sign_extended_constant()?.checked_add(more)?)?;

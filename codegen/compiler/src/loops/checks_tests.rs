@@ -1,5 +1,6 @@
 //! What [`split`] makes of loops.
 
+use super::super::split;
 use super::*;
 use crate::arch::Arch;
 use crate::emit;
@@ -334,4 +335,70 @@ fn a_split_loop_is_not_split_again() {
     split(&context, &module, &machine).unwrap();
     let again = module.get_function("f").unwrap().print_to_string().to_string();
     assert_eq!(checks_and_loads(&again), (1, 2), "{again}");
+}
+
+/// A window of rows that are clamped into an image, whose pixels are checked, after [`split`].
+fn split_window(row: &str, first: &str, next: &str) -> String {
+    split_text(&format!(
+        "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+        target triple = \"nvptx64-nvidia-cuda\"
+        declare i64 @llvm.umin.i64(i64, i64)
+        declare void @__rust_ptx_panic_with_2(ptr, ptr, i64, i64) noreturn
+        define i32 @f(ptr %data, i64 %len, i64 %width, i64 %from, i64 %last, i64 %left, i64 %count) {{
+        entry: br label %rows
+        rows:
+          %y = phi i64 [ {first}, %entry ], [ %y.next, %behind ]
+          %all = phi i32 [ 0, %entry ], [ %more, %behind ]
+          {row}
+          %begin = add i64 %row, %left
+          br label %loop
+        loop:
+          %k = phi i64 [ 0, %rows ], [ %next, %inside ]
+          %sum = phi i32 [ %all, %rows ], [ %more, %inside ]
+          %index = add i64 %begin, %k
+          %below = icmp ult i64 %index, %len
+          br i1 %below, label %inside, label %panic
+        inside:
+          %at = getelementptr inbounds i32, ptr %data, i64 %index
+          %value = load i32, ptr %at
+          %more = add i32 %sum, %value
+          %next = add nuw i64 %k, 1
+          %go = icmp ult i64 %next, %count
+          br i1 %go, label %loop, label %behind
+        behind:
+          %y.next = add i64 %y, {next}
+          %again = icmp ne i64 %y, %last
+          br i1 %again, label %rows, label %end
+        end: ret i32 %more
+        panic:
+          call void @__rust_ptx_panic_with_2(ptr null, ptr null, i64 %len, i64 %index)
+          unreachable
+        }}"
+    ))
+}
+
+#[test]
+fn rows_are_asked_for_at_once() {
+    for row in
+        ["%row = mul i64 %y, %width", "%in = call i64 @llvm.umin.i64(i64 %y, i64 %last)\n %row = mul i64 %in, %width"]
+    {
+        let ir = split_window(row, "%from", "1");
+        assert_eq!((checks_and_loads(&ir), nests(&ir)), ((1, 2), 2), "{ir}");
+    }
+}
+
+/// How many copies there are of the loop over rows.
+fn nests(ir: &str) -> usize {
+    ir.lines().filter(|line| line.contains("icmp ne i64") && line.ends_with("%last")).count()
+}
+
+#[test]
+fn rows_that_go_up_are_asked_for_one_by_one() {
+    for (row, first, next) in [
+        ("%row = mul i64 %y, %width", "%from", "-1"),
+        ("%down = sub i64 %last, %y\n %row = mul i64 %down, %width", "0", "1"),
+    ] {
+        let ir = split_window(row, first, next);
+        assert_eq!((checks_and_loads(&ir), nests(&ir)), ((1, 2), 1), "{ir}");
+    }
 }

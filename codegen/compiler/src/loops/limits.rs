@@ -1,6 +1,6 @@
 //! How an index is within a length, and what a comparison says of that.
 
-use crate::llvm::{self, BasicValue, IntPredicate, IntValue};
+use crate::llvm::{self, BasicValue, InstructionValue, IntPredicate, IntValue};
 
 use super::branches::{Branch, integer};
 
@@ -28,9 +28,22 @@ pub enum Limit<'ctx> {
 
 /// What is less than what where a comparison holds, or where it does not, and whether it cannot be as much.
 pub fn order<'ctx>(branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>, bool)> {
+    of_predicate(branch.predicate, (branch.left, branch.right), holds)
+}
+
+/// The same of a comparison.
+pub fn less<'ctx>(comparison: InstructionValue<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>, bool)> {
+    let both = (integer(comparison, 0)?, integer(comparison, 1)?);
+    of_predicate(comparison.get_icmp_predicate()?, both, holds)
+}
+
+fn of_predicate<'ctx>(
+    predicate: IntPredicate,
+    (left, right): (IntValue<'ctx>, IntValue<'ctx>),
+    holds: bool,
+) -> Option<(IntValue<'ctx>, IntValue<'ctx>, bool)> {
     use IntPredicate::{UGE, UGT, ULE, ULT};
-    let (left, right) = (branch.left, branch.right);
-    Some(match (branch.predicate, holds) {
+    Some(match (predicate, holds) {
         (ULT, true) | (UGE, false) => (left, right, true),
         (UGT, true) | (ULE, false) => (right, left, true),
         (ULE, true) | (UGT, false) => (left, right, false),

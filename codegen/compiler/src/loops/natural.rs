@@ -48,6 +48,15 @@ impl<'ctx> Loop<'ctx> {
         }
     }
 
+    /// The same, of what may be a number or an address.
+    pub fn incoming_of(&self, value: BasicValueEnum<'ctx>) -> Option<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
+        match value {
+            BasicValueEnum::IntValue(phi) => self.incoming(phi),
+            BasicValueEnum::PointerValue(phi) => self.incoming(phi),
+            _ => None,
+        }
+    }
+
     /// The copy of an instruction in copies of the loop's blocks.
     pub fn copy_of(
         &self,

@@ -2,6 +2,7 @@
 //! the same loads.
 
 mod ends;
+mod nests;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

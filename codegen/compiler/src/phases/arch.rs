@@ -166,6 +166,7 @@ fn for_speed<'ctx>(
         }
         time!(optimize::run_again(module, machine, level, arch))?;
         time!(loops::join(context, module))?;
+        time!(loops::count_simply(context, module))?;
         time!(optimize::unroll_again(module, machine, level, arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
@@ -201,7 +202,9 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
         time!(addresses::share(context, module));
         time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;
+        time!(float::part(context, module))?;
         time!(loops::hasten(context, module));
+        time!(loops::saturate(context, module))?;
         time!(loops::count_down(context, module))?;
         time!(indices::compare(context, module))?;
         time!(checks::read_early(context, module))?;
