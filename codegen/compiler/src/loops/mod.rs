@@ -22,6 +22,7 @@ mod idle;
 mod inclusive;
 #[cfg(test)]
 pub mod interpreter;
+mod lagging;
 mod later;
 mod left;
 mod limits;
@@ -57,6 +58,7 @@ pub use few::{foresee, spread};
 pub use gathers::gather;
 pub use idle::step_over;
 pub use inclusive::end_inclusive;
+pub use lagging::catch_up;
 pub use later::{delay, resume};
 pub use left::count_down;
 pub use limits::opposite;

@@ -138,6 +138,7 @@ fn for_speed<'ctx>(
         time!(optimize::thread_jumps(module))?;
         time!(conditions::choose(context, module, machine))?;
         time!(loops::join(context, module))?;
+        time!(loops::catch_up(context, module))?;
         time!(loops::end_inclusive(context, module))?;
         time!(loops::end_once(context, module))?;
         time!(remainders::fold(context, module))?;
