@@ -31,6 +31,7 @@ mod natural;
 mod past;
 #[cfg(test)]
 mod random_tests;
+mod rest;
 mod rounds;
 mod searches;
 mod simpler;
@@ -63,6 +64,7 @@ pub use later::{delay, resume};
 pub use left::count_down;
 pub use limits::opposite;
 pub use natural::{Graph, Loop};
+pub use rest::follow;
 pub use searches::keep;
 pub use strided::pass;
 pub use strides::count;

@@ -2,6 +2,7 @@
 //! the same loads.
 
 mod ends;
+mod rests;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

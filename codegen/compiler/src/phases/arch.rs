@@ -199,6 +199,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     }
     time!(float::lower(context, module, level))?;
     if level.is_for_speed() {
+        time!(loops::follow(context, module, machine))?;
         time!(addresses::share(context, module));
         time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;
