@@ -33,7 +33,8 @@
 //! It is right where both registers are written at one place, as nearly all are: LLVM's registers are then what its values
 //! were, and whatever reads `%rd5` comes after `%rd5`, which comes after `%r16`. If `%r16` were written again between
 //! `%rd5` and its reader, there would be a way to the reader without `%rd5`: the way to that second writing, and on from
-//! there. It is done in the text, because no LLVM module keeps an extension and its use in one block. A line stays one line.
+//! there. A register that is written again, as a number that a loop counts on from, is still what it was first where no way
+//! leads from the second writing to the reader. It is done in the text, because no LLVM module keeps an extension and its use in one block. A line stays one line.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -71,6 +72,39 @@ struct Registers<'a> {
     labels: QuickMap<&'a str, usize>,
     /// The first and the last block of what jumps back.
     loops: Vec<RangeInclusive<usize>>,
+    /// The extensions that registers are first, in the text's order, which are written again; and in which blocks that is.
+    again: QuickMap<&'a str, (Register<'a>, Vec<usize>)>,
+    flow: Flow<'a>,
+}
+
+/// The jumps of a function.
+#[derive(Default)]
+struct Flow<'a> {
+    /// From which block to which label.
+    jumps: Vec<(usize, &'a str)>,
+    /// The blocks that do not go on to the next one.
+    ends: Vec<usize>,
+    /// The last block.
+    last: usize,
+    /// It has jumps that are not understood.
+    is_unknown: bool,
+}
+
+impl<'a> Flow<'a> {
+    /// Knows where a block goes by one of its statements, in their order.
+    fn learn(&mut self, words: &[&'a str], block: usize) {
+        self.ends.retain(|end| *end != block);
+        match words {
+            [.., "bra" | "bra.uni", label, ";"] => {
+                self.jumps.push((block, label));
+                if words.len() == 3 {
+                    self.ends.push(block);
+                }
+            }
+            ["ret" | "exit", ";"] => self.ends.push(block),
+            _ => self.is_unknown |= words.iter().any(|word| word.starts_with("brx")),
+        }
+    }
 }
 
 impl Registers<'_> {
@@ -78,6 +112,38 @@ impl Registers<'_> {
     fn is_used_in_loop(&self, register: &str) -> bool {
         let Some([first, rest @ ..]) = self.blocks.get(register).map(Vec::as_slice) else { return false };
         self.loops.iter().any(|found| !found.contains(first) && rest.iter().any(|block| found.contains(block)))
+    }
+
+    /// What a register is where a block reads it: if it is written again, but no way leads from there to the block, what it
+    /// was first.
+    fn of(&self, register: &str, block: usize) -> Option<Register<'_>> {
+        match (self.known.get(register)?, self.again.get(register)) {
+            (Register::Unknown, Some((first, again))) if !self.flow.is_unknown && !self.leads(again, block) => {
+                Some(*first)
+            }
+            (known, _) => Some(*known),
+        }
+    }
+
+    /// Whether a way leads from one of these blocks to a block, which may be one of them.
+    fn leads(&self, from: &[usize], to: usize) -> bool {
+        let mut reached: Vec<usize> = from.to_vec();
+        let mut at = 0;
+        while let Some(&block) = reached.get(at) {
+            at += 1;
+            if block == to {
+                return true;
+            }
+            let next = (!self.flow.ends.contains(&block)).then_some(block + 1);
+            let jumps = self.flow.jumps.iter().filter(|(from, _)| *from == block);
+            let targets = jumps.filter_map(|(_, label)| self.labels.get(label).copied());
+            for target in targets.chain(next).filter(|target| *target <= self.flow.last) {
+                if !reached.contains(&target) {
+                    reached.push(target);
+                }
+            }
+        }
+        false
     }
 
     /// Whether a register of 64 bits is below 2^32.
@@ -99,11 +165,15 @@ pub fn rewrite(ptx: &str, level: OptLevel) -> String {
     }
     let mut functions = registers(ptx).into_iter();
     let mut known = Registers::default();
+    // As they are counted in `registers`.
+    let mut block = 0;
     let lines = ptx_text::lines(ptx).map(|line| {
-        if let Kind::Function(_) = line.kind {
-            known = functions.next().unwrap_or_default();
+        match line.kind {
+            Kind::Function(_) => known = functions.next().unwrap_or_default(),
+            Kind::Label(_) if !line.is_inline && known.flow.last > 0 => block += 1,
+            _ => {}
         }
-        match product(&line, &known) {
+        match product(&line, &known, block) {
             Some(product) => Cow::Owned(format!("\t{product}\n")),
             None => Cow::Borrowed(&ptx[line.range]),
         }
@@ -122,16 +192,20 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
             functions.push(Registers::default());
             is_open = false;
         }
-        let Some(Registers { known, blocks, labels, loops }) = functions.last_mut() else { continue };
+        let Some(Registers { known, blocks, labels, loops, again, flow }) = functions.last_mut() else { continue };
         if let (Kind::Label(label), false) = (line.kind, line.is_inline) {
             block += 1;
             labels.insert(label, block);
+            flow.last = block;
             halves.0.clear();
         }
         if line.kind != Kind::Statement {
             continue;
         }
         let words: Vec<&str> = ptx_text::words(line.text).collect();
+        if !line.is_inline {
+            flow.learn(&words, block);
+        }
         if let [.., "bra" | "bra.uni", label, ";"] = words[..]
             && let Some(first) = labels.get(label)
         {
@@ -153,7 +227,21 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
                 unknown(statement)
             };
             for (register, written) in halves.learn(statement, line.is_inline, written) {
-                known.entry(register).and_modify(|register| *register = Register::Unknown).or_insert(written);
+                match known.get_mut(register) {
+                    Some(first) => {
+                        match (*first, again.get_mut(register)) {
+                            (_, Some((_, blocks))) => blocks.push(block),
+                            (Register::Extended { .. }, None) => {
+                                again.insert(register, (*first, vec![block]));
+                            }
+                            _ => {}
+                        }
+                        *first = Register::Unknown;
+                    }
+                    None => {
+                        known.insert(register, written);
+                    }
+                }
             }
         }
         // What stands in braces or begins with a label ends without a `;`.
@@ -249,7 +337,7 @@ fn is_register(word: &str) -> bool {
 }
 
 /// What computes the same of 32 bits.
-fn product(line: &Line<'_>, registers: &Registers<'_>) -> Option<String> {
+fn product(line: &Line<'_>, registers: &Registers<'_>, block: usize) -> Option<String> {
     if line.is_inline || line.kind != Kind::Statement {
         return None;
     }
@@ -268,19 +356,19 @@ fn product(line: &Line<'_>, registers: &Registers<'_>) -> Option<String> {
     if !is_register(right) && !registers.is_used_in_loop(result) {
         return None;
     }
-    let Register::Extended { signed, from } = *known.get(left)? else { return None };
+    let Register::Extended { signed, from } = registers.of(left, block)? else { return None };
     let is_kept = matches!(known.get(from), Some(Register::Once | Register::Extended { .. }));
-    let factor = match (name, known.get(right)) {
+    let factor = match (name, registers.of(right, block)) {
         ("shl.b64", _) => {
             let bits = right.parse::<u32>().ok().filter(|bits| *bits <= MOST_SHIFTED)?;
             (1_u32 << bits).to_string()
         }
         (_, Some(Register::Extended { signed: other, from })) => {
             let is_kept = matches!(known.get(from), Some(Register::Once | Register::Extended { .. }));
-            if *other != signed || !is_kept {
+            if other != signed || !is_kept {
                 return None;
             }
-            (*from).to_string()
+            from.to_string()
         }
         _ => right.parse::<u32>().ok().filter(|number| *number <= 1 << MOST_SHIFTED)?.to_string(),
     };
@@ -463,6 +551,29 @@ mod tests {
         let lines = rewritten(body);
         assert!(lines.contains(&"mul.wide.u32 %rd5, %r1, %r1;".into()), "{lines:?}");
         assert!(lines.contains(&"shl.b64 %rd6, %rd1, 4;".into()), "{lines:?}");
+    }
+
+    #[test]
+    fn what_is_written_again_elsewhere_is_an_extension_until_then() {
+        let body = |goes: &str, more: &str| {
+            format!(
+                "mov.b32 \t%r1, 5;\n\tcvt.u64.u32 \t%rd1, %r1;\n\t@%p1 bra \t$A;\n\tbra.uni \t$B;\n\
+                 $A:\n\tadd.s64 \t%rd1, %rd1, 1;\n\t@%p2 bra \t$A;\n{goes}\n\
+                 $B:\n\tshl.b64 \t%rd2, %rd1, 1;\n{more}"
+            )
+        };
+        let is_product = |body: String| rewritten(&body).iter().any(|line| line == "mul.wide.u32 %rd2, %r1, 2;");
+        assert!(is_product(body("\tbra.uni \t$C;", "\tret;\n$C:")));
+        assert!(is_product(body("\tret;", "")));
+        // It goes on to the reader, by itself, by a jump or by another way, or may do so.
+        assert!(!is_product(body("", "")));
+        assert!(!is_product(body("\t@%p3 ret;", "")));
+        assert!(!is_product(body("\tbra.uni \t$C;", "$C:\n\t@%p2 bra \t$B;")));
+        assert!(!is_product(body("\tbrx.idx \t%r2, $T;\n\tret;", "")));
+        // It is written again where it is read.
+        assert!(!is_product(body("\tret;", "\tadd.s64 \t%rd1, %rd1, 1;")));
+        // It is something else first.
+        assert!(!is_product("mov.b64 \t%rd1, 1;\n".to_string() + &body("\tret;", "")));
     }
 
     #[test]

@@ -147,6 +147,7 @@ pub fn is_convergent(instruction: InstructionValue<'_>) -> bool {
 /// Whether nobody sees that an instruction was run, nor whether it was before another.
 pub fn is_quiet(instruction: InstructionValue<'_>) -> bool {
     llvm::is_pure(instruction)
+        || llvm::is_promised_pure(instruction)
         || llvm::is_plain_load(instruction)
         || matches!(instruction.get_opcode(), InstructionOpcode::Br | InstructionOpcode::Phi)
         || computes(instruction) && !is_convergent(instruction)

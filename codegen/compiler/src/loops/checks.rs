@@ -19,7 +19,8 @@
 //!
 //! So is where a part of a slice begins, as `&x[k * n..][..n]`, and what it leaves of the slice: where the last one is
 //! no more than `%len` and leaves enough, all before are less and leave more. Of a part `&x[k * n..(k + 1) * n]` both
-//! ends grow alike. What is the same in all rounds is asked with the rest.
+//! ends grow alike. What is the same in all rounds is asked with the rest. Where LLVM has found
+//! that to be all, it leaves it in the loop if the panic tells the number of the round: `for k in (0..n).rev() { … c[k] … }`.
 //!
 //! An index that does not grow alike may still be known to be at most some number: see [`super::bounds`].
 //!
@@ -105,8 +106,10 @@ fn split_one<'ctx>(
     let checks: Vec<Check<'ctx>> =
         found.blocks.iter().filter_map(|block| shape.checks(*block)).take(MOST_CHECKS).flatten().collect();
     let ends = shape.ends();
-    // LLVM moves what is the same in all rounds before the loop, if nothing else is in its way.
-    if checks.iter().chain(&ends).all(|check| matches!(check.limit, Limit::Always { .. })) {
+    // LLVM moves what is the same in all rounds before the loop, if nothing else is in its way, as a number that a panic tells.
+    if checks.iter().chain(&ends).all(|check| matches!(check.limit, Limit::Always { .. }))
+        && !checks.iter().any(|check| tells_a_round(found, check.block))
+    {
         return Ok(None);
     }
     let Some(end) = shape.before.get_terminator() else { return Ok(None) };
@@ -150,6 +153,14 @@ fn split_one<'ctx>(
     // The loop as it was runs where it panics, or for few rounds.
     llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
     Ok(Some(shape.before))
+}
+
+/// Whether what is behind an end of a loop looks at something that the loop changes.
+fn tells_a_round<'ctx>(found: &Loop<'ctx>, block: BasicBlock<'ctx>) -> bool {
+    let outside = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
+    outside.into_iter().filter(|to| !found.contains(*to)).any(|to| {
+        llvm::phis(to).any(|phi| llvm::incoming_from(phi, block).is_some_and(|value| !found.is_invariant(value)))
+    })
 }
 
 /// What a loop counts.

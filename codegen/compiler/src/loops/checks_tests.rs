@@ -85,6 +85,16 @@ fn a_loop_whose_index_grows_has_a_twin_without_checks() {
 }
 
 #[test]
+fn what_is_the_same_in_all_rounds_is_asked_before_if_a_panic_tells_the_round() {
+    // As in `for k in (0..n).rev() { … c[k] … }`, of which LLVM finds that the first index is the highest.
+    let text = text_of_loop("%index = add i64 %k, 0", UNTIL, "").replace("icmp ult i64 %index", "icmp ult i64 %n");
+    assert_eq!(split_text(&text).matches("load i32").count(), 2);
+    // Else LLVM asks it before the loop itself.
+    let text = text.replace("i64 %len, i64 %index)", "i64 %len, i64 %n)");
+    assert_eq!(split_text(&text).matches("load i32").count(), 1);
+}
+
+#[test]
 fn a_panic_that_several_loops_lead_to_is_one() {
     // Each loop has a block of its own before the one that both leave to, once LLVM has simplified them.
     let text = text_of_loop("%index = add i64 %k, %stride", UNTIL, "").replace("label %panic", "label %way");

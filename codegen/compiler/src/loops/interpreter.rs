@@ -292,6 +292,7 @@ impl State {
                 }
             }
             ["call", "i32", "asm", "\"mov.b32", .., "i32", value] => self.get(value, 32),
+            ["call", "i64", "asm", "\"mov.b64", .., "i64", value] => self.get(value, 64),
             ["bitcast", "i64", value, "to", "double"] => self.get(value, 64),
             ["call", ty, name, _, left, _, right] => {
                 let bits = bits(ty);

@@ -3,6 +3,7 @@
 
 mod ends;
 mod nests;
+mod rests;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -396,6 +397,14 @@ fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
     let mask = *u.choose(&[1, 3, 15, 63])?;
     let index = *u.choose(&["%k", "%ahead"])?;
     let step = *u.choose(&["icmp ult i64 %k.next, %end", "icmp ne i64 %k.next, %end"])?;
+    // What is checked may be made of what the round before has loaded, or of all before.
+    let place = match u.int_in_range(0..=2)? {
+        0 => {
+            format!("%pair = getelementptr [2 x i32], ptr %row, i64 {index}\n %p = getelementptr i8, ptr %pair, i64 4")
+        }
+        _ => format!("%p = getelementptr i32, ptr %row, i64 {index}"),
+    };
+    let low = *u.choose(&["add i32 %v, 0", "xor i32 %v, %before", "add i32 %v, %last", "xor i32 %last, 5"])?;
     let more = match u.int_in_range(0..=2)? {
         0 => {
             "%p.y = getelementptr i32, ptr %to, i64 %k
@@ -416,10 +425,12 @@ fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
         loop: %k = phi i64 [ 0, %entry ], [ %k.next, %inside ]
           %sum = phi i32 [ %short, %entry ], [ %sum.next, %inside ]
           %before = phi i32 [ 7, %entry ], [ %v, %inside ]
+          %last = phi i32 [ 3, %entry ], [ %last.next, %inside ]
           %ahead = add i64 %k, 2
-          %p = getelementptr i32, ptr %row, i64 {index}
+          {place}
           %v = load i32, ptr %p
-          %low = and i32 %v, {mask}
+          %made = {low}
+          %low = and i32 %made, {mask}
           %i = zext nneg i32 %low to i64
           %ok = icmp ult i64 %i, %more
           br i1 %ok, label %inside, label %panic
@@ -427,6 +438,8 @@ fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
           %x = load i32, ptr %q
           {more}
           %all = add i32 %w, %before
+          %is.odd = trunc i32 %v to i1
+          %last.next = select i1 %is.odd, i32 %v, i32 %last
           %both = mul i32 %x, %all
           %sum.next = sub i32 %both, %sum
           %k.next = add i64 %k, 1

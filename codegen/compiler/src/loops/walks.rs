@@ -35,7 +35,7 @@ use crate::llvm::{
 };
 
 use super::branches::{integer, is_convergent};
-use super::counters::most;
+use super::counters::{most, users};
 use super::natural::{self, Graph, Loop};
 
 /// What cleans up.
@@ -83,7 +83,7 @@ fn walk_function<'ctx>(
         let ([latch], Some(before)) = (&found.latches[..], graph.block_before(&found)) else { continue };
         let place = Place { context, before, latch: *latch, found: &found };
         let (narrow, wide): (Vec<_>, Vec<_>) =
-            Sums::new(&found).groups().into_iter().partition(|group| is_narrow(group.step));
+            Sums::new(context, &found).groups().into_iter().partition(|group| is_narrow(group.step));
         if wide.iter().any(Group::is_long) && may_be_copied(context, &found, &wide) {
             place.of_two(function, &wide)?;
             changed = true;
@@ -154,7 +154,7 @@ impl<'ctx> Place<'_, 'ctx> {
         let twin = Loop { head: copies[0], latches: vec![copies[at]], blocks: copies };
         llvm::forget_loop(context, &twin.jumps_back());
         let place = Place { latch: twin.latches[0], found: &twin, ..*self };
-        for group in Sums::new(&twin).groups() {
+        for group in Sums::new(context, &twin).groups() {
             let known = steps.iter().find(|(step, _)| *step == group.step).map(|(_, number)| *number);
             group.write(&place, known)?;
         }
@@ -191,13 +191,14 @@ fn count_of(sum: &Sum<'_>, part: Part<'_>) -> i64 {
 
 struct Sums<'a, 'ctx> {
     found: &'a Loop<'ctx>,
+    one: IntValue<'ctx>,
     /// Phis that are always so much more than another.
     ahead: Vec<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>, i64)>,
 }
 
 impl<'a, 'ctx> Sums<'a, 'ctx> {
-    fn new(found: &'a Loop<'ctx>) -> Self {
-        let mut sums = Self { found, ahead: Vec::new() };
+    fn new(context: &'ctx Context, found: &'a Loop<'ctx>) -> Self {
+        let mut sums = Self { found, one: context.i64_type().const_int(1, false), ahead: Vec::new() };
         let mut others: Vec<(BasicValueEnum<'ctx>, Sum<'ctx>, Sum<'ctx>)> = Vec::new();
         for phi in llvm::phis(found.head).map(llvm::result) {
             let first = found.incoming(phi).filter(|_| phi.is_int_value() || phi.is_pointer_value());
@@ -235,9 +236,11 @@ impl<'a, 'ctx> Sums<'a, 'ctx> {
             return sum;
         }
         // What a loop does not change is a value, but for how much it is more than another.
-        let is_value = |from: &InstructionValue<'ctx>| {
-            self.found.is_invariant(value) && (from.get_opcode() != Op::Add || constant(*from, 1).is_none())
+        let is_more = |from: &InstructionValue<'ctx>| match llvm::element_of(*from) {
+            Some((.., index)) => index.is_const(),
+            None => from.get_opcode() == Op::Add && constant(*from, 1).is_some(),
         };
+        let is_value = |from: &InstructionValue<'ctx>| self.found.is_invariant(value) && !is_more(from);
         let from = llvm::instruction_of(value).filter(|from| steps > 0 && !is_value(from));
         from.and_then(|from| self.of_instruction(from, steps - 1)).unwrap_or_else(|| vec![(Part::Value(value), 1)])
     }
@@ -291,8 +294,17 @@ impl<'a, 'ctx> Sums<'a, 'ctx> {
             .collect()
     }
 
-    /// By what a sum grows in each round: how often which one value.
+    /// By what a sum grows in each round: how often which one value, which is 1 where it grows by a constant.
     fn growth(&self, sum: &Sum<'ctx>) -> Option<(IntValue<'ctx>, i64)> {
+        match self.all_growth(sum)?[..] {
+            [(Part::Value(BasicValueEnum::IntValue(step)), times)] if times > 0 => Some((step, times)),
+            [(Part::One, times)] if times > 0 => Some((self.one, times)),
+            _ => None,
+        }
+    }
+
+    /// By what a sum grows in each round.
+    fn all_growth(&self, sum: &Sum<'ctx>) -> Option<Sum<'ctx>> {
         let mut growth = Vec::new();
         for (part, count) in sum {
             match part {
@@ -305,10 +317,7 @@ impl<'a, 'ctx> Sums<'a, 'ctx> {
                 }
             }
         }
-        match growth[..] {
-            [(Part::Value(BasicValueEnum::IntValue(step)), times)] if times > 0 => Some((step, times)),
-            _ => None,
-        }
+        Some(growth)
     }
 
     /// By what a phi of the head grows.
@@ -352,8 +361,73 @@ impl<'a, 'ctx> Sums<'a, 'ctx> {
             let is_fit = divides && self.found.blocks.len() == 1 && is_narrow(group.step) && !group.step.is_const();
             is_fit && alone.iter().filter(|step| **step == group.step).count() > 1
         };
-        groups.retain(|group| group.unit().is_some() && (!group.is_alone() || is_one_of_several(group)));
+        for group in &mut groups {
+            group.lead();
+        }
+        groups.retain(|group| {
+            group.unit().is_some() && (!group.is_alone() || is_one_of_several(group) || group.leads_on())
+        });
         groups
+    }
+}
+
+/// By what an address grows in each round of a loop: multiples of numbers that the loop does not change, and bytes.
+pub(super) struct Growth<'ctx>(Vec<(Option<IntValue<'ctx>>, i64)>);
+
+/// By what an address grows in each round, if it is a sum of multiples.
+pub(super) fn growth<'ctx>(
+    context: &'ctx Context,
+    found: &Loop<'ctx>,
+    gep: InstructionValue<'ctx>,
+) -> Option<Growth<'ctx>> {
+    let sums = Sums::new(context, found);
+    let growth = sums.all_growth(&sums.of(llvm::result(gep), MOST_STEPS)).filter(|growth| !growth.is_empty())?;
+    let part = |(part, count)| match part {
+        Part::One => Some((None, count)),
+        Part::Value(BasicValueEnum::IntValue(value)) => Some((Some(value), count)),
+        Part::Value(_) | Part::Product(..) => None,
+    };
+    growth.into_iter().map(part).collect::<Option<Vec<_>>>().map(Growth)
+}
+
+/// By how many bytes an address is behind another in every round.
+pub(super) fn bytes_behind<'ctx>(
+    context: &'ctx Context,
+    found: &Loop<'ctx>,
+    [behind, other]: [InstructionValue<'ctx>; 2],
+) -> Option<i64> {
+    let sums = Sums::new(context, found);
+    let mut apart = sums.of(llvm::result(behind), MOST_STEPS);
+    add(&mut apart, &sums.of(llvm::result(other), MOST_STEPS), -1);
+    match apart[..] {
+        [] => Some(0),
+        [(Part::One, bytes)] => Some(bytes),
+        _ => None,
+    }
+}
+
+impl<'ctx> Growth<'ctx> {
+    pub(super) fn values(&self) -> impl Iterator<Item = IntValue<'ctx>> {
+        self.0.iter().filter_map(|(value, _)| *value)
+    }
+
+    /// Writes it as bytes. The code generator would compute them before both loops, where they need registers for longer.
+    pub(super) fn write(
+        &self,
+        context: &'ctx Context,
+        builder: &Builder<'ctx>,
+    ) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+        let wide = context.i64_type();
+        let mut sum = wide.const_zero();
+        for (value, count) in &self.0 {
+            let count = wide.const_int(count.cast_unsigned(), true);
+            let part = match *value {
+                Some(value) => builder.build_int_mul(llvm::build_hidden(context, builder, value)?, count, "")?,
+                None => count,
+            };
+            sum = if sum == wide.const_zero() { part } else { builder.build_int_add(sum, part, "")? };
+        }
+        Ok(sum)
     }
 }
 
@@ -368,13 +442,18 @@ fn times<'ctx>(sum: &Sum<'ctx>, by: i64) -> Sum<'ctx> {
     product
 }
 
-/// Whether something is loaded from where an instruction points, or stored there.
+/// Whether something is loaded from where an instruction points, or stored there; or the rest of the loop goes on there.
 fn is_address(gep: &InstructionValue<'_>) -> bool {
-    let is_access = |user: llvm::Use<'_>| match user {
-        llvm::Use::Instruction(user) => matches!(user.get_opcode(), Op::Load | Op::Store),
-        llvm::Use::Global(_) => false,
-    };
-    llvm::element_of(*gep).is_some() && llvm::uses(gep).into_iter().any(is_access)
+    llvm::element_of(*gep).is_some() && (is_accessed(*gep) || leads(*gep))
+}
+
+fn is_accessed(gep: InstructionValue<'_>) -> bool {
+    users(gep).into_iter().any(|user| matches!(user.get_opcode(), Op::Load | Op::Store))
+}
+
+/// Whether an address is where the rest of the loop goes on, see [`super::rest`].
+fn leads(gep: InstructionValue<'_>) -> bool {
+    users(gep).into_iter().any(|user| user.get_opcode() == Op::Phi && user.get_parent() != gep.get_parent())
 }
 
 /// Whether a step has 32 bits, by what it is computed from.
@@ -421,12 +500,32 @@ impl<'ctx> Group<'ctx> {
         let behind = behind?;
         let unit = behind.iter().copied().fold(self.growth, greatest_divisor);
         let last = behind.into_iter().max()?;
-        (last < self.growth && self.growth / unit <= MOST_ADDRESSES).then_some(unit)
+        (last <= self.growth && self.growth / unit <= MOST_ADDRESSES).then_some(unit)
     }
 
-    /// Whether all of its addresses in a round are the same, but for bytes.
+    /// Whether all of its addresses in a round are the same, but for bytes; not counting where the next round's are.
     fn is_alone(&self) -> bool {
-        self.members.iter().all(|member| member.steps == self.first())
+        self.members.iter().all(|member| [0, self.growth].contains(&(member.steps - self.first())))
+    }
+
+    /// Has where the rest of a loop goes on be a step behind where a round begins, if the addresses grow by a constant.
+    fn lead(&mut self) {
+        if !self.step.is_const() {
+            return;
+        }
+        let accessed = self.members.iter().filter(|member| is_accessed(member.gep)).map(|member| member.bytes);
+        let Some(first) = accessed.min() else { return };
+        for member in &mut self.members {
+            if member.bytes.checked_sub(first) == Some(self.growth) && leads(member.gep) {
+                (member.steps, member.bytes) = (self.growth, first);
+            }
+        }
+    }
+
+    /// Whether the addresses grow by a constant and lead on to those of the loop's rest. The code generator computes several of them
+    /// as sums of a counter and where each begins, which takes more registers, in both loops.
+    fn leads_on(&self) -> bool {
+        self.step.is_const() && self.members.iter().any(|member| member.steps == self.growth)
     }
 
     /// Whether a round has so many addresses, all of this group, that a twin of the loop is worth it.
@@ -517,6 +616,10 @@ fn hidden<'ctx>(
     number: IntValue<'ctx>,
     times: i64,
 ) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+    if let Some(constant) = number.get_zero_extended_constant() {
+        let bytes = times.wrapping_mul(constant.cast_signed());
+        return llvm::build_hidden(context, builder, context.i64_type().const_int(bytes.cast_unsigned(), true));
+    }
     let number = llvm::build_hidden(context, builder, number)?;
     let wide = builder.build_int_z_extend(number, context.i64_type(), "")?;
     builder.build_int_mul(wide, context.i64_type().const_int(times.cast_unsigned(), false), "")

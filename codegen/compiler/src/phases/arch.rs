@@ -138,6 +138,7 @@ fn for_speed<'ctx>(
         time!(optimize::thread_jumps(module))?;
         time!(conditions::choose(context, module, machine))?;
         time!(loops::join(context, module))?;
+        time!(loops::catch_up(context, module))?;
         time!(loops::end_inclusive(context, module))?;
         time!(loops::end_once(context, module))?;
         time!(remainders::fold(context, module))?;
@@ -199,6 +200,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     }
     time!(float::lower(context, module, level))?;
     if level.is_for_speed() {
+        time!(loops::follow(context, module, machine))?;
         time!(addresses::share(context, module));
         time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;
