@@ -51,6 +51,9 @@ const MOST_INSTRUCTIONS: usize = 60;
 /// How deep an address may be computed.
 const MOST_STEPS: u32 = 8;
 
+/// Bits of a register.
+const REGISTER: u32 = 32;
+
 /// Rewrites the addresses of what is left of every such loop.
 pub fn follow<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 3) {
@@ -75,7 +78,7 @@ fn follow_function<'ctx>(
     let loops = graph.innermost();
     let mut changed = false;
     for found in &loops {
-        let Some(rest) = Rest::of(&graph, &loops, found) else { continue };
+        let Some(rest) = Rest::of(&graph, &loops, found).filter(|rest| !loads_pairs(rest.other)) else { continue };
         let groups = rest.groups(context);
         if groups.len() > MOST_ADDRESSES {
             continue;
@@ -85,6 +88,17 @@ fn follow_function<'ctx>(
         }
     }
     Ok(changed)
+}
+
+/// Whether a loop loads numbers of more bits than a register has. Of these ptxas asks for no more at once, but takes more
+/// registers, and fewer warps fit: products of doubles lost up to a fifteenth.
+fn loads_pairs(found: &Loop<'_>) -> bool {
+    let loads = found.blocks.iter().flat_map(|block| block.get_instructions());
+    loads.filter(|from| from.get_opcode() == Op::Load).any(|load| match llvm::result(load) {
+        BasicValueEnum::FloatValue(value) => value.get_type().get_bit_width() > REGISTER,
+        BasicValueEnum::IntValue(value) => value.get_type().get_bit_width() > REGISTER,
+        _ => false,
+    })
 }
 
 /// A loop that does what is left of another.
@@ -400,6 +414,14 @@ mod tests {
 
     fn is_followed(ir: &str) -> bool {
         ir.lines().skip_while(|line| !line.starts_with("again:")).any(|line| line.contains("phi ptr"))
+    }
+
+    #[test]
+    fn a_loop_over_doubles_stays_as_it_was() {
+        for (ty, expected) in [("float", true), ("i16", true), ("double", false), ("i64", false)] {
+            let body = format!("%at = getelementptr {ty}, ptr %x, i64 %k\n %all = load volatile {ty}, ptr %at");
+            assert_eq!(is_followed(&followed(GOES, &body, LOADS)), expected, "{ty}");
+        }
     }
 
     #[test]
