@@ -278,11 +278,12 @@ impl State {
                 Value::Address(address) => Value::Number(address, 64),
                 value => value,
             },
-            ["getelementptr", ty, "ptr", base, index_ty, index] => {
+            ["getelementptr", ref ty @ .., "ptr", base, index_ty, index] => {
                 let size = match ty {
-                    "i8" => 1,
-                    "i32" | "float" => 4,
-                    _ => panic!("no elements of {ty}"),
+                    ["i8"] => 1,
+                    ["i32" | "float"] => 4,
+                    ["2", "x", "i32"] => 8,
+                    _ => panic!("no elements of {}", ty.join(" ")),
                 };
                 match (self.get(base, 64), self.get(index, bits(index_ty))) {
                     (Value::Address(base), Value::Number(index, bits)) => {
