@@ -89,14 +89,10 @@ fn split_one<'ctx>(
     function: FunctionValue<'ctx>,
     found: &Loop<'ctx>,
 ) -> Result<Option<BasicBlock<'ctx>>, BuilderError> {
-    // It was split, or LLVM unrolled it in spite of its checks.
-    if llvm::unroll_is_disabled(context, &found.jumps_back()) {
+    if !may_be_split(context, found, MOST_INSTRUCTIONS) {
         return Ok(None);
     }
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
-    if instructions().take(MOST_INSTRUCTIONS + 1).count() > MOST_INSTRUCTIONS || instructions().any(is_convergent) {
-        return Ok(None);
-    }
     let Some(shape) = Shape::of_part(function, found) else { return Ok(None) };
     // LLVM makes straight code of it, of which all checks are asked at once, whatever their indices are.
     if shape.constant_rounds().is_some_and(|rounds| rounds <= FEW_ROUNDS && rounds * instructions().count() <= STRAIGHT)
@@ -153,6 +149,15 @@ fn split_one<'ctx>(
     // The loop as it was runs where it panics, or for few rounds.
     llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
     Ok(Some(shape.before))
+}
+
+/// Whether there may be a second copy of a loop: it was not split, nor has LLVM unrolled it in spite of its checks, it is no
+/// longer than that, and it does nothing that threads must do together.
+pub(super) fn may_be_split<'ctx>(context: &'ctx Context, found: &Loop<'ctx>, most_instructions: usize) -> bool {
+    let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
+    !llvm::unroll_is_disabled(context, &found.jumps_back())
+        && instructions().take(most_instructions + 1).count() <= most_instructions
+        && !instructions().any(is_convergent)
 }
 
 /// Whether what is behind an end of a loop looks at something that the loop changes.

@@ -34,8 +34,8 @@ use crate::llvm::{
 use crate::settled;
 
 use super::bounds::overflowing;
-use super::branches::{integer, is_convergent};
-use super::checks::{Emit, Shape, split_innermost};
+use super::branches::integer;
+use super::checks::{Emit, Shape, may_be_split, split_innermost};
 use super::limits::less;
 use super::natural::{self, Graph, Loop};
 
@@ -123,6 +123,7 @@ fn lift_once<'ctx>(
     Ok(lifted)
 }
 
+/// Lifts tests out of one loop: before it, all of them are asked of all its rounds. Returns the block that ends in that.
 fn lift_out_of<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
@@ -130,11 +131,7 @@ fn lift_out_of<'ctx>(
     found: &Loop<'ctx>,
     tests: &[BasicBlock<'ctx>],
 ) -> Result<Option<BasicBlock<'ctx>>, BuilderError> {
-    let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
-    if llvm::unroll_is_disabled(context, &found.jumps_back())
-        || instructions().take(MOST_INSTRUCTIONS + 1).count() > MOST_INSTRUCTIONS
-        || instructions().any(is_convergent)
-    {
+    if !may_be_split(context, found, MOST_INSTRUCTIONS) {
         return Ok(None);
     }
     let shape = Shape::of(function, found).or_else(|| Shape::of_narrow(function, found));

@@ -3,7 +3,7 @@
 //! cargo compiles a package's dependencies anew for every target folder, and for the device these are nearly always the
 //! same: the macros with their parser, and the library of the device. So the first build of a kind puts them on a shelf,
 //! and a build whose target folder is new begins with a copy. cargo decides as ever whether it may use what lies there,
-//! by its own fingerprints: a shelf can be of no use, but not wrong.
+//! by its own fingerprints, with files' times: a new folder is as good as one that has been built in.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -42,13 +42,18 @@ impl Shelf {
     /// The one for a device manifest, by the lock file beside it; `None` where that is not there yet, or has no `ptx`.
     pub fn of(manifest: &Path, profile: &str, rustc: &Rustc, sysroot: &Path) -> Option<Self> {
         let read = |path: &Path| fs::read_to_string(path).ok()?.parse::<Table>().ok();
+        // The folder's name is the profile's, but for this one; others are too rare to keep 80 MB for each.
+        let folder_of_profile = match profile {
+            "release" => "release",
+            "dev" => "debug",
+            _ => return None,
+        };
         let (table, lock) = (read(manifest)?, read(&manifest.with_file_name("Cargo.lock"))?);
         let (packages, versions) = needed(&lock)?;
         // Features are asked for where the dependency is named; it may have another name there.
         let dependencies = table.get("dependencies").and_then(Value::as_table).into_iter().flatten();
-        let is_root = |(name, of): &(&String, &Value)| {
-            of.get("package").and_then(Value::as_str).unwrap_or(name) == ROOT || *name == ROOT
-        };
+        let is_root =
+            |(name, of): &(&String, &Value)| of.get("package").and_then(Value::as_str).unwrap_or(name) == ROOT;
         let asked: Vec<String> = dependencies.filter(is_root).map(|(_, of)| of.to_string()).collect();
         let settings = table.get("profile").map(ToString::to_string).unwrap_or_default();
         let [release, commit] = [&rustc.release, rustc.commit_hash.as_ref()?];
@@ -56,12 +61,7 @@ impl Shelf {
         let key =
             hash::stable(texts.iter().map(|text| text.as_bytes()).chain([sysroot.as_os_str().as_encoded_bytes()]));
         let folder = cache::root().ok()?.join(cache::CRATES).join(format!("{key:016x}"));
-        let profile = match profile {
-            "release" => "release",
-            "dev" => "debug",
-            _ => return None,
-        };
-        Some(Self { folder, packages, profile })
+        Some(Self { folder, packages, profile: folder_of_profile })
     }
 
     /// Puts a copy into a target folder that is new. What goes wrong leaves work for cargo.
