@@ -114,12 +114,19 @@ impl<'a> Kind<'a> {
     /// What a line is that stands alone.
     pub fn of(line: &'a str) -> Self {
         let code = code(line);
+        match code.as_bytes() {
+            [] if line.trim_ascii().is_empty() => Self::Empty,
+            [] => Self::Comment(line.trim_ascii()),
+            b"{" => Self::Open,
+            b"}" => Self::Close,
+            [b'.', ..] => Self::of_directive(line, code),
+            _ => code.strip_suffix(':').map_or(Self::Statement, Self::Label),
+        }
+    }
+
+    fn of_directive(line: &'a str, code: &'a str) -> Self {
         let mut words = code.split_whitespace();
         match words.next() {
-            None if line.trim().is_empty() => Self::Empty,
-            None => Self::Comment(line.trim()),
-            Some("{") if code == "{" => Self::Open,
-            Some("}") if code == "}" => Self::Close,
             Some(".target") => Self::Target,
             Some(".file") => file(line),
             Some(".loc") => match (words.next(), words.next(), words.next()) {
@@ -128,16 +135,14 @@ impl<'a> Kind<'a> {
                 }
                 _ => Self::Statement,
             },
-            Some(first) => {
+            _ => {
                 if let Some(rest) = code.strip_prefix(".section") {
                     let mut words = rest.split(|c: char| c.is_whitespace() || c == '{');
                     Self::Section(words.find(|word| !word.is_empty()).unwrap_or_default())
                 } else if let Some(label) = code.strip_suffix(':') {
                     Self::Label(label)
-                } else if first.starts_with('.') {
-                    Function::of(code).map_or(Self::Statement, Self::Function)
                 } else {
-                    Self::Statement
+                    Function::of(code).map_or(Self::Statement, Self::Function)
                 }
             }
         }
@@ -215,12 +220,29 @@ pub struct Words<'a> {
     rest: &'a str,
 }
 
+/// The bytes that a word of several has: each is looked at, several times in a build.
+const OF_WORDS: [bool; 256] = {
+    let mut of_words = [false; 256];
+    let mut byte = 0;
+    while byte < of_words.len() {
+        let sign = b"_$.%-@!";
+        of_words[byte] = (byte as u8).is_ascii_alphanumeric();
+        let mut at = 0;
+        while at < sign.len() {
+            of_words[byte] |= byte as u8 == sign[at];
+            at += 1;
+        }
+        byte += 1;
+    }
+    of_words
+};
+
 impl<'a> Iterator for Words<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
         loop {
-            self.rest = self.rest.trim_start();
+            self.rest = self.rest.trim_ascii_start();
             let (end, length) = match self.rest.as_bytes() {
                 [b'/', b'/', ..] => (self.rest.find('\n'), 1),
                 [b'/', b'*', ..] => (self.rest[2..].find("*/").map(|at| at + 2), 2),
@@ -229,8 +251,7 @@ impl<'a> Iterator for Words<'a> {
             };
             self.rest = end.map_or("", |end| &self.rest[end + length..]);
         }
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$.%-@!".contains(byte);
-        let letters = self.rest.bytes().take_while(is_word).count();
+        let letters = self.rest.bytes().take_while(|byte| OF_WORDS[usize::from(*byte)]).count();
         let end = if letters > 0 { letters } else { self.rest.chars().next()?.len_utf8() };
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
@@ -252,7 +273,7 @@ fn code(line: &str) -> &str {
     // To look for one character takes a tenth of what two of them take, and few lines have any.
     let mut slashes = line.match_indices('/').map(|(at, _)| at);
     let end = slashes.find(|at| line[at + 1..].starts_with('/')).unwrap_or(line.len());
-    line[..end].trim()
+    line[..end].trim_ascii()
 }
 
 /// A path may contain `//`.

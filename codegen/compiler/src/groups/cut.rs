@@ -15,8 +15,11 @@
 //! numbers in the whole, constants, labels and calls, is numbered anew: a change to one kernel then changes no other part.
 
 use std::collections::{HashMap, HashSet};
+use std::panic::resume_unwind;
+use std::thread;
 
 use super::join::Parts;
+use super::names::Names;
 use super::order;
 use crate::hash;
 use crate::ptx_text::{self, Kind};
@@ -54,7 +57,20 @@ fn parts_of(least: usize, text: &str, copied: &HashSet<String>) -> Vec<String> {
     let whole = Parts::of(text);
     let Some(program) = Program::of(&whole, copied) else { return Vec::new() };
     let parts = program.parts(least);
-    if parts.len() < 2 { Vec::new() } else { parts.iter().map(|part| program.text(part)).collect() }
+    if parts.len() < 2 { Vec::new() } else { of_each(&parts, |part| program.text(part)) }
+}
+
+/// What `work` makes of each, on all cores: nothing else goes on before ptxas has its parts.
+fn of_each<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let work = &work;
+        let shares = all.chunks(all.len().div_ceil(cores).max(1));
+        let begun: Vec<_> =
+            shares.map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<R>>())).collect();
+        let made = begun.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        made.flatten().collect()
+    })
 }
 
 /// A function or static.
@@ -116,16 +132,17 @@ impl<'a> Program<'a> {
             let (name, text) = (definition.function.name, definition.text);
             pieces.push(Piece { name, text, is_visible, is_kernel, is_copied: true, ..Piece::default() });
         }
-        let by_name: HashMap<&str, usize> = pieces.iter().enumerate().map(|(at, piece)| (piece.name, at)).collect();
-        if by_name.len() < pieces.len() || by_name.contains_key("") {
+        let by_name: Names<'_, usize> = pieces.iter().enumerate().map(|(at, piece)| (piece.name, at)).collect();
+        if by_name.len() < pieces.len() || pieces.iter().any(|piece| piece.name.is_empty()) {
             return None;
         }
-        for (at, piece) in pieces.iter_mut().enumerate() {
-            let body = match at.checked_sub(statics) {
-                Some(function) => functions[function].definition.body,
-                None => piece.text.split_once('=').map_or("", |(_, contents)| contents),
-            };
-            (piece.uses, piece.has_addresses) = uses(body, &by_name, statics);
+        let bodies = pieces.iter().enumerate().map(|(at, piece)| match at.checked_sub(statics) {
+            Some(function) => functions[function].definition.body,
+            None => piece.text.split_once('=').map_or("", |(_, contents)| contents),
+        });
+        let found = of_each(&bodies.collect::<Vec<_>>(), |body| uses(body, &by_name, statics));
+        for (piece, found) in pieces.iter_mut().zip(found) {
+            (piece.uses, piece.has_addresses) = found;
         }
         let declarations = whole.declarations.iter().map(|text| (*text, declared(text))).collect();
         Some(Self { head: &whole.head, declarations, pieces, statics })
@@ -221,9 +238,10 @@ impl<'a> Program<'a> {
 
     /// The text of a part.
     fn text(&self, part: &[usize]) -> String {
-        let words: HashSet<&str> = part.iter().flat_map(|at| ptx_text::words(self.pieces[*at].text)).collect();
         let mut text = format!("{}\n", self.head);
-        let declared = self.declarations.iter().filter(|(_, name)| name.is_empty() || words.contains(name));
+        let words = |at: &usize| ptx_text::words(self.pieces[*at].text);
+        let is_named = |name: &str| part.iter().flat_map(words).any(|word| word == name);
+        let declared = self.declarations.iter().filter(|(_, name)| name.is_empty() || is_named(name));
         text.extend(declared.map(|(declaration, _)| *declaration));
         let constants = part.iter().map(|at| &self.pieces[*at]).filter(|piece| piece.is_constant);
         let names = constants.enumerate().map(|(number, piece)| (piece.name, format!("{CONSTANT}{number}"))).collect();
@@ -235,7 +253,7 @@ impl<'a> Program<'a> {
 }
 
 /// A piece with other names of constants, another number in its labels, and without comments, in which LLVM numbers calls.
-fn numbered(piece: &str, names: &HashMap<&str, String>, function: usize) -> String {
+fn numbered(piece: &str, names: &Names<'_, String>, function: usize) -> String {
     let has_long_comments = piece.contains("/*");
     let lines = ptx_text::lines(piece).map(|line| if has_long_comments { line.text } else { line.code() });
     let piece = lines.filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect::<String>();
@@ -263,7 +281,7 @@ fn without_offset(word: &str) -> &str {
 }
 
 /// The pieces that a body names, and whether it takes a function's address or calls by one. Functions come behind statics.
-fn uses(body: &str, by_name: &HashMap<&str, usize>, statics: usize) -> (Vec<usize>, bool) {
+fn uses(body: &str, by_name: &Names<'_, usize>, statics: usize) -> (Vec<usize>, bool) {
     let (mut uses, mut has_addresses) = (Vec::new(), false);
     // How deep in the parentheses of a call's result, until its function was named.
     let mut call: Option<usize> = None;
@@ -424,7 +442,7 @@ mod tests {
     fn what_llvm_numbers_is_numbered_anew() {
         let text =
             "mov.b64 \t%rd1, text7-1; // a comment\n\n\t{ // callseq 5, 0\n$L__BB12_3:\n\t@%p1 bra \t$L__BB12_3;\n";
-        let names = [("text7", "c0".to_string())].into();
+        let names = [("text7", "c0".to_string())].into_iter().collect();
         assert_eq!(numbered(text, &names, 4), "mov.b64 \t%rd1, c0-1;\n{\n$L__BB4_3:\n@%p1 bra \t$L__BB4_3;\n");
         assert_eq!(numbered("a; /* // */ b;\n", &names, 4), "a; /* // */ b;\n");
     }

@@ -14,6 +14,7 @@
 
 mod cut;
 mod join;
+mod names;
 mod order;
 mod split;
 

@@ -9,8 +9,9 @@
 //! is the same with lines and without, functions are in the order that the program had before it was divided, and statics in
 //! the order in which the functions name them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use super::names::Names;
 use crate::ptx_text::{self, Definition};
 
 /// A function, and its text with the comments in front of it.
@@ -29,13 +30,13 @@ pub fn functions<'a>(
     order: &[String],
     statics: &[&str],
 ) -> (Vec<Function<'a>>, Vec<String>) {
-    let places: HashMap<&str, usize> = order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    let places: Names<'_, usize> = order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
     // What a stage has added has no place: by name, because stages add it in another order where there are other groups.
     functions.sort_by_key(|Function { definition, .. }| {
         let name = definition.function.name;
         places.get(name).map_or((usize::MAX, name), |place| (*place, ""))
     });
-    let by_name: HashMap<&str, usize> =
+    let by_name: Names<'_, usize> =
         functions.iter().enumerate().map(|(place, function)| (function.definition.function.name, place)).collect();
     let in_statics = statics.iter().flat_map(|text| ptx_text::words(text));
     let mut early: Vec<usize> = in_statics.filter_map(|word| by_name.get(word)).copied().collect();
@@ -52,21 +53,22 @@ pub fn functions<'a>(
 /// The statics in that order; those that no function names are last.
 pub fn statics<'a>(statics: Vec<&'a str>, functions: &[Function<'_>]) -> Vec<&'a str> {
     let names: Vec<&str> = statics.iter().map(|text| name(text)).collect();
-    let by_name: HashMap<&str, &'a str> = names.iter().copied().zip(statics).collect();
-    let uses: HashMap<&str, Vec<&str>> = by_name
+    let by_name: Names<'a, &'a str> = names.iter().copied().zip(statics).collect();
+    let uses: Names<'_, Vec<&str>> = by_name
         .iter()
         .map(|(name, text)| {
             let words = ptx_text::words(text.split_once('=').map_or("", |(_, contents)| contents));
-            (*name, words.filter(|word| by_name.contains_key(word)).collect())
+            (name, words.filter(|word| by_name.get(word).is_some()).collect())
         })
         .collect();
     let words = functions.iter().flat_map(|function| ptx_text::words(function.definition.text));
-    let named: Vec<&str> = words.filter_map(|word| by_name.get_key_value(word)).map(|(name, _)| *name).collect();
-    behind_uses(named.into_iter().chain(names).collect(), &uses).into_iter().map(|name| by_name[name]).collect()
+    let named: Vec<&str> = words.filter_map(|word| by_name.entry(word)).map(|(name, _)| name).collect();
+    let order = behind_uses(named.into_iter().chain(names).collect(), &uses);
+    order.into_iter().filter_map(|name| by_name.get(name).copied()).collect()
 }
 
 /// The names in their order, each once, behind those that it uses.
-fn behind_uses<'a>(names: Vec<&'a str>, uses: &HashMap<&'a str, Vec<&'a str>>) -> Vec<&'a str> {
+fn behind_uses<'a>(names: Vec<&'a str>, uses: &Names<'a, Vec<&'a str>>) -> Vec<&'a str> {
     let (mut seen, mut order) = (HashSet::new(), Vec::new());
     for first in names {
         // A name, and whether what it uses is before it by now.

@@ -55,13 +55,13 @@ pub struct ForArch<'a, 'ctx> {
 }
 
 /// What [`emit`] wrote.
-pub struct Emitted<'ctx> {
+pub struct Emitted {
     /// The text with its debug information, as it goes to ptxas and to the output.
     pub ptx: String,
     /// The same in parts, if ptxas is to work on them one by one.
     parts: Vec<String>,
     /// What the PTX was made from, for ptxas's messages.
-    source: Option<Traceable<'ctx>>,
+    source: Option<Traceable>,
     imports: Imports,
     calls: Calls,
     without_panics: Option<WithoutPanics>,
@@ -224,14 +224,17 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
 }
 
 /// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
-pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'ctx>> {
+pub fn emit(target: &ForArch<'_, '_>, traced: bool) -> Result<Emitted> {
     let ForArch { program, module, arch, version, machine } = target;
     let Program { options, table, debug, .. } = program;
     let imports = time!(verify::undefined_symbols(module, table, options.linking()))?;
     let calls = time!(stacks::read(module));
     let without_panics = if traced { without_panics(target, &calls)? } else { None };
     // Before the debug information is limited.
-    let copy = traced.then(|| module.clone());
+    let source = traced.then(|| {
+        let machine = Rc::clone(machine);
+        Traceable { bitcode: module.write_bitcode_to_memory(), machine, arch: *arch }
+    });
     time!(emit::limit_debug_info(module, machine, *debug))?;
     let artifacts = time!(emit::artifacts(options, module, *arch));
     let prepared = time!(debuginfo::prepare(module, *debug))?;
@@ -240,7 +243,6 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let text = time!(workarounds::rewrite(&text, *arch));
     let ptx = time!(products::rewrite(&text, options.opt_level));
     let parts = if traced && may_cut(options, *debug) { time!(groups::cut(module, &ptx)) } else { Vec::new() };
-    let source = copy.map(|module| Traceable { module, machine: Rc::clone(machine), arch: *arch });
     Ok(Emitted { ptx, parts, source, imports, calls, without_panics, artifacts })
 }
 
@@ -285,7 +287,7 @@ fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<With
 }
 
 /// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.
-pub fn check(target: &ForArch<'_, '_>, emitted: &Emitted<'_>) -> Result<()> {
+pub fn check(target: &ForArch<'_, '_>, emitted: &Emitted) -> Result<()> {
     time!(verify::signatures(&emitted.ptx, &target.program.table, target.arch))
 }
 
@@ -298,7 +300,7 @@ pub fn most_at_once() -> usize {
 pub struct Assembling<'a, 'ctx> {
     program: &'a Program<'a, 'ctx>,
     arch: Arch,
-    emitted: Emitted<'ctx>,
+    emitted: Emitted,
     /// None where there is no ptxas.
     running: Option<Running>,
 }
@@ -309,7 +311,7 @@ impl Assembling<'_, '_> {
     }
 }
 
-fn job<'a>(program: &'a Program<'_, '_>, arch: Arch, emitted: &'a Emitted<'_>) -> Job<'a> {
+fn job<'a>(program: &'a Program<'_, '_>, arch: Arch, emitted: &'a Emitted) -> Job<'a> {
     let Program { options, table, debug, .. } = program;
     let relocatable = options.linking() != Linking::None;
     let source = emitted.source.as_ref().map(|source| source as &dyn ptxas::Trace);
@@ -330,11 +332,7 @@ fn job<'a>(program: &'a Program<'_, '_>, arch: Arch, emitted: &'a Emitted<'_>) -
 }
 
 /// Assemble: ptxas begins to check the PTX and to make machine code, while the next arch goes through the phases.
-pub fn assemble<'a, 'ctx>(
-    target: ForArch<'a, 'ctx>,
-    emitted: Emitted<'ctx>,
-    parts: &Parts,
-) -> Result<Assembling<'a, 'ctx>> {
+pub fn assemble<'a, 'ctx>(target: ForArch<'a, 'ctx>, emitted: Emitted, parts: &Parts) -> Result<Assembling<'a, 'ctx>> {
     let ForArch { program, arch, .. } = target;
     let running = match &parts.assembler {
         Some(assembler) => Some(time!(ptxas::start(assembler, job(program, arch, &emitted)))?),

@@ -31,7 +31,8 @@ pub use self::trace::{Trace, Traceable};
 /// The oldest major version whose `-split-compile` is known to give the same machine code as without it.
 const FIRST_TO_SPLIT: u32 = 13;
 
-/// How many kernels a run of ptxas works on at once. The number stands in the cubin, so it is the same on every machine.
+/// How many kernels a run of ptxas works on at once, where there is no other run to keep the cores busy. The number stands in
+/// the cubin, so it is the same on every machine.
 const THREADS: u32 = 8;
 
 /// The assembler and how to call it.
@@ -297,9 +298,10 @@ impl Assembler {
         };
         arguments.extend(flags.iter().copied().chain(job.relocatable.then_some("-c")).map(str::to_string));
         arguments.extend(self.caches.arguments());
-        // Relocatable code has another order after a split run.
         arguments.extend(job.entries.iter().map(|entry| format!("--entry={entry}")));
-        arguments.extend((self.splits && !job.relocatable).then(|| format!("-split-compile={THREADS}")));
+        // Relocatable code has another order after a split run.
+        let is_split = self.splits && !job.relocatable && job.parts.is_empty();
+        arguments.extend(is_split.then(|| format!("-split-compile={THREADS}")));
         arguments
     }
 

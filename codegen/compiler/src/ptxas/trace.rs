@@ -1,7 +1,7 @@
 //! Where each line of PTX came from, for messages: also where the output has no debug information.
 //!
 //! The module as it was before its debug information was limited is emitted once more, with line tables, which are
-//! then read and left out. Unless there is something to explain that costs a copy of the module.
+//! then read and left out. Unless there is something to explain that costs a copy of the module's bitcode.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,21 +12,21 @@ use crate::debuginfo::sections::{self, replace};
 use crate::debuginfo::without_debug;
 use crate::diagnostic::{Result, Span};
 use crate::emit;
-use crate::llvm::{self, Call, Module, Origin, TargetMachine};
+use crate::llvm::{self, Call, Context, MemoryBuffer, Origin, TargetMachine};
 use crate::ptx_text::{self, Kind};
 use crate::request::DebugLevel;
 
 /// Something that PTX was made from.
 pub trait Trace: fmt::Debug {
-    /// The PTX once more; what it is made from is used up by that.
+    /// The PTX once more.
     fn trace(&self) -> Result<Traced>;
 }
 
 /// A module with all its debug information.
 #[derive(Debug)]
-pub struct Traceable<'ctx> {
+pub struct Traceable {
     /// As it is emitted otherwise.
-    pub module: Module<'ctx>,
+    pub bitcode: MemoryBuffer<'static>,
     /// The same as for the output.
     pub machine: Rc<TargetMachine>,
     /// For messages.
@@ -52,11 +52,15 @@ pub struct Place {
     pub is_inline_ptx: bool,
 }
 
-impl Trace for Traceable<'_> {
+impl Trace for Traceable {
     fn trace(&self) -> Result<Traced> {
-        emit::limit_debug_info(&self.module, &self.machine, DebugLevel::LineTables)?;
-        let origins = llvm::number_locations(&self.module);
-        let ptx = emit::emit(&self.module, &self.machine, self.arch)?;
+        let context = Context::create();
+        let Ok(module) = llvm::read_bitcode(&context, self.bitcode.as_slice(), "traced") else {
+            return Ok(Traced::default());
+        };
+        emit::limit_debug_info(&module, &self.machine, DebugLevel::LineTables)?;
+        let origins = llvm::number_locations(&module);
+        let ptx = emit::emit(&module, &self.machine, self.arch)?;
         // Debug information that cannot be read explains nothing.
         Ok(read(&ptx, &origins).unwrap_or_default())
     }
