@@ -188,7 +188,8 @@ impl Assembler {
         let mut command = Command::new(&self.tool.path);
         command.args(self.arguments(job)).arg(&input).arg("-o").arg(&output);
         folder.confine(&mut command);
-        let process = Process::start(command, folder).map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
+        let process = Process::start(command, folder, job.ptx.len())
+            .map_err(|e| self.tool.failed(format!("cannot run it: {e}")))?;
         Ok(Run { started: Started::Process(process), key })
     }
 

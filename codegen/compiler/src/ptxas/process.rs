@@ -1,4 +1,5 @@
-//! ptxas as a process that goes on beside this one, as many as there are cores. If nobody waits for it, it is ended.
+//! ptxas as a process that goes on beside this one, as many as there are cores, and those with most to do first: what begins
+//! last is waited for by idle cores. If nobody waits for a process, it is ended.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus};
@@ -8,11 +9,18 @@ use std::time::Instant;
 
 use crate::scratch::Folder;
 
-/// How many processes run.
-static RUNNING: Mutex<usize> = Mutex::new(0);
+/// Who runs, and who wants to.
+static TURNS: Mutex<Turns> = Mutex::new(Turns { running: 0, waiting: Vec::new() });
 
-/// One of them has ended, or is not wanted any more.
+/// A process has ended, or is not wanted any more.
 static CHANGED: Condvar = Condvar::new();
+
+struct Turns {
+    /// How many processes run.
+    running: usize,
+    /// What those have to do that wait for their turn.
+    waiting: Vec<usize>,
+}
 
 /// A process, and the folder with its files.
 #[derive(Debug)]
@@ -46,11 +54,13 @@ pub struct Ended {
 }
 
 impl Process {
-    /// Starts the command, whose files are in the folder, as soon as a core is free.
-    pub fn start(command: Command, folder: Folder) -> io::Result<Self> {
+    /// Starts the command, whose files are in the folder and which has so many bytes to read, as soon as a core is free.
+    pub fn start(command: Command, folder: Folder, bytes: usize) -> io::Result<Self> {
         let stage = Arc::new(Mutex::new(Stage::Waiting));
         let own = Arc::clone(&stage);
-        let thread = thread::Builder::new().spawn(move || run(command, folder, &own))?;
+        lock(&TURNS).waiting.push(bytes);
+        let thread = thread::Builder::new().spawn(move || run(command, folder, bytes, &own));
+        let thread = thread.inspect_err(|_| lock(&TURNS).leave(bytes))?;
         Ok(Self { stage, thread: Some(thread) })
     }
 
@@ -69,9 +79,18 @@ impl Drop for Process {
             let _ = child.kill().and_then(|()| child.wait());
         }
         // Locked, so that it is not missed by who is about to wait.
-        drop(lock(&RUNNING));
+        drop(lock(&TURNS));
         CHANGED.notify_all();
         let _ = thread.join();
+    }
+}
+
+impl Turns {
+    /// Lets nobody wait for one who waits no more.
+    fn leave(&mut self, bytes: usize) {
+        if let Some(at) = self.waiting.iter().position(|waiting| *waiting == bytes) {
+            self.waiting.swap_remove(at);
+        }
     }
 }
 
@@ -80,13 +99,18 @@ struct Turn;
 
 impl Turn {
     /// Waits for one; none if nobody wants the process any more.
-    fn wait(stage: &Mutex<Stage>) -> Option<Self> {
+    fn wait(stage: &Mutex<Stage>, bytes: usize) -> Option<Self> {
         let most = thread::available_parallelism().map_or(1, usize::from);
         let is_wanted = || !matches!(*lock(stage), Stage::Left);
-        let running = CHANGED.wait_while(lock(&RUNNING), |running| *running >= most && is_wanted());
-        let mut running = running.unwrap_or_else(PoisonError::into_inner);
+        let is_first = |turns: &Turns| turns.waiting.iter().all(|waiting| *waiting <= bytes);
+        let turns =
+            CHANGED.wait_while(lock(&TURNS), |turns| (turns.running >= most || !is_first(turns)) && is_wanted());
+        let mut turns = turns.unwrap_or_else(PoisonError::into_inner);
+        turns.leave(bytes);
+        // There may be a core for the next one, too.
+        CHANGED.notify_all();
         is_wanted().then(|| {
-            *running += 1;
+            turns.running += 1;
             Self
         })
     }
@@ -94,14 +118,14 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *lock(&RUNNING) -= 1;
+        lock(&TURNS).running -= 1;
         CHANGED.notify_all();
     }
 }
 
-fn run(mut command: Command, folder: Folder, stage: &Mutex<Stage>) -> io::Result<Ended> {
+fn run(mut command: Command, folder: Folder, bytes: usize, stage: &Mutex<Stage>) -> io::Result<Ended> {
     let left = || io::Error::other("nobody waits for it");
-    let _turn = Turn::wait(stage).ok_or_else(left)?;
+    let _turn = Turn::wait(stage, bytes).ok_or_else(left)?;
     let (mut log, writer) = io::pipe()?;
     command.stdin(std::process::Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let start = Instant::now();
@@ -138,7 +162,7 @@ mod tests {
     fn shell(script: &str) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Process::start(command, Folder::new().unwrap()).unwrap()
+        Process::start(command, Folder::new().unwrap(), script.len()).unwrap()
     }
 
     #[test]
@@ -149,6 +173,22 @@ mod tests {
         let ended = process.wait().unwrap();
         assert_eq!((ended.log.lines().count(), ended.status.code()), (3001, Some(3)));
         assert!(ended.log.ends_with("end\n") && ended.end > ended.start && ended.folder.path().is_dir());
+    }
+
+    #[test]
+    fn those_with_most_to_do_are_first() {
+        let most = thread::available_parallelism().map_or(1, usize::from);
+        let of_size = |bytes| {
+            let mut command = Command::new("sh");
+            command.args(["-c", "sleep 0.5"]);
+            Process::start(command, Folder::new().unwrap(), bytes).unwrap()
+        };
+        // Nobody else's turn comes before those that wait are all there.
+        let _held: Vec<_> = (0..most).map(|_| of_size(usize::MAX)).collect();
+        let least = of_size(1_000_000);
+        let larger: Vec<_> = (0..most).map(|_| of_size(2_000_000)).collect();
+        let begun = least.wait().unwrap().start;
+        assert!(larger.into_iter().any(|process| process.wait().unwrap().end <= begun));
     }
 
     #[test]
