@@ -113,6 +113,12 @@ impl<'a> Line<'a> {
 impl<'a> Kind<'a> {
     /// What a line is that stands alone.
     pub fn of(line: &'a str) -> Self {
+        // Most lines are instructions.
+        if let [b'a'..=b'z' | b'@', rest @ .., b';'] = line.as_bytes().trim_ascii_start()
+            && !rest.contains(&b'/')
+        {
+            return Self::Statement;
+        }
         let code = code(line);
         let mut words = code.split_whitespace();
         match words.next() {
