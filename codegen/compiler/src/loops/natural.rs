@@ -1,5 +1,6 @@
 //! The natural loops of a function, which LLVM's C interface does not tell.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use crate::codes::Code;
@@ -79,6 +80,31 @@ pub fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
     const FORM: &str = "function(loop-simplify,lcssa)";
     llvm::run_passes(module, machine, FORM)
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")).into())
+}
+
+/// That form before each of several stages in turn: after a stage that has changed nothing, loops have it still, and most
+/// kernels have nothing for most stages.
+pub struct SimpleForm<'a> {
+    /// For LLVM's passes.
+    pub machine: &'a TargetMachine,
+    is_kept: Cell<bool>,
+}
+
+impl<'a> SimpleForm<'a> {
+    /// Of a module that may be in any form.
+    pub fn of(machine: &'a TargetMachine) -> Self {
+        Self { machine, is_kept: Cell::new(false) }
+    }
+
+    /// Gives loops the form, if they may have another.
+    pub fn give(&self, module: &Module<'_>) -> Result<()> {
+        if self.is_kept.replace(true) { Ok(()) } else { simplify(module, self.machine) }
+    }
+
+    /// Says that something is changed.
+    pub fn lose(&self) {
+        self.is_kept.set(false);
+    }
 }
 
 type Bodies = HashMap<usize, (Vec<usize>, HashSet<usize>)>;
