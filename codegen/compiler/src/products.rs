@@ -178,7 +178,9 @@ pub fn rewrite(ptx: &str, level: OptLevel) -> String {
             None => Cow::Borrowed(&ptx[line.range]),
         }
     });
-    lines.collect()
+    let mut text = String::with_capacity(ptx.len());
+    text.extend(lines);
+    text
 }
 
 /// The registers of each function, declared ones too.
@@ -342,7 +344,7 @@ fn product(line: &Line<'_>, registers: &Registers<'_>, block: usize) -> Option<S
         return None;
     }
     // Most lines are no products.
-    let name = line.code().split_whitespace().next()?;
+    let name = line.text.split_whitespace().next()?;
     if !matches!(name, "shl.b64" | "mul.lo.s64" | "mad.lo.s64") {
         return None;
     }

@@ -215,6 +215,19 @@ pub fn words(text: &str) -> Words<'_> {
     Words { rest: text }
 }
 
+/// Which bytes stand in words beside others.
+const OF_WORDS: [bool; 256] = {
+    let mut of_words = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let letter = byte as u8;
+        of_words[byte] =
+            letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'$' | b'.' | b'%' | b'-' | b'@' | b'!');
+        byte += 1;
+    }
+    of_words
+};
+
 /// See [`words`].
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
@@ -226,7 +239,10 @@ impl<'a> Iterator for Words<'a> {
 
     fn next(&mut self) -> Option<&'a str> {
         loop {
-            self.rest = self.rest.trim_start();
+            self.rest = self.rest.trim_ascii_start();
+            if !self.rest.as_bytes().first()?.is_ascii_graphic() {
+                self.rest = self.rest.trim_start();
+            }
             let (end, length) = match self.rest.as_bytes() {
                 [b'/', b'/', ..] => (self.rest.find('\n'), 1),
                 [b'/', b'*', ..] => (self.rest[2..].find("*/").map(|at| at + 2), 2),
@@ -235,8 +251,7 @@ impl<'a> Iterator for Words<'a> {
             };
             self.rest = end.map_or("", |end| &self.rest[end + length..]);
         }
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$.%-@!".contains(byte);
-        let letters = self.rest.bytes().take_while(is_word).count();
+        let letters = self.rest.bytes().take_while(|byte| OF_WORDS[usize::from(*byte)]).count();
         let end = if letters > 0 { letters } else { self.rest.chars().next()?.len_utf8() };
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
