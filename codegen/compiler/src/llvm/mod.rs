@@ -30,7 +30,7 @@ pub use atomics::{
     Atomicity, Rmw, atomicity, build_atomic_load, build_atomic_store, build_compare_exchange, build_fence, build_rmw,
     failure_ordering, rmw_operation, scope_id, set_atomicity,
 };
-pub use bitcode::{Library, ParseError, link, parse_ir, parse_lazily, read_bitcode};
+pub use bitcode::{Library, ParseError, copy_module, link, parse_ir, parse_lazily, read_bitcode};
 pub use call_sites::mark_call_sites;
 pub use constants::{Memory, constant_memory};
 pub use copies::{

@@ -24,7 +24,7 @@ use crate::groups;
 use crate::indices;
 use crate::intrinsics;
 use crate::libdevice;
-use crate::llvm::{Context, Module, TargetMachine};
+use crate::llvm::{self, Context, Module, TargetMachine};
 use crate::loops;
 use crate::memory;
 use crate::multiples;
@@ -73,7 +73,7 @@ pub fn specialise<'a, 'ctx>(program: &'a Program<'a, 'ctx>, arch: Arch) -> Resul
     let Program { options, context, table, debug, .. } = program;
     // Also for the only arch: LLVM's choices depend on the order of uses, which is another in a copy, and the PTX for one
     // arch must not depend on which others are asked for.
-    let module = program.module.clone();
+    let module = llvm::copy_module(&program.module);
     let placed = time!(memory::place(context, &module, arch))?;
     let defined = time!(intrinsics::define(context, &module, table, arch))?;
     time!(float::stamp(context, &module))?;
@@ -232,7 +232,7 @@ pub fn emit<'ctx>(target: &ForArch<'_, 'ctx>, traced: bool) -> Result<Emitted<'c
     let calls = time!(stacks::read(module));
     let without_panics = if traced { without_panics(target, &calls)? } else { None };
     // Before the debug information is limited.
-    let copy = traced.then(|| module.clone());
+    let copy = traced.then(|| llvm::copy_module(module));
     time!(emit::limit_debug_info(module, machine, *debug))?;
     let artifacts = time!(emit::artifacts(options, module, *arch));
     let prepared = time!(debuginfo::prepare(module, *debug))?;
