@@ -15,10 +15,9 @@
 //! kernel is given, that is frozen, or made of such. Only the two questions change that are asked one right after the other,
 //! so that what comes behind them is asked where both hold, as it was.
 
-use std::collections::HashMap;
-
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::hash::QuickMap;
 use crate::indices::{Facts, Ranges};
 use crate::llvm::{
     self, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
@@ -45,7 +44,7 @@ fn fold_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::
     if pairs.is_empty() {
         return Ok(());
     }
-    let (graph, given, same) = (Graph::of(function), HashMap::new(), HashMap::new());
+    let (graph, given, same) = (Graph::of(function), QuickMap::default(), QuickMap::default());
     let ranges = Ranges::of_function(&graph, &given, &same);
     let fit: Vec<&Pair<'ctx>> = pairs.iter().filter(|pair| pair.comes_round_above(&ranges)).collect();
     for pair in fit {

@@ -12,6 +12,9 @@ use siphasher::sip::SipHasher13;
 /// A map with [`Quick`] hashes.
 pub type QuickMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Quick>>;
 
+/// A set of the same kind.
+pub type QuickSet<T> = std::collections::HashSet<T, BuildHasherDefault<Quick>>;
+
 /// A hasher for short keys: a multiplication for every eight bytes.
 pub struct Quick(u64);
 

@@ -71,8 +71,7 @@ pub fn run_again(module: &Module<'_>, machine: &TargetMachine, level: OptLevel, 
              loop-mssa(loop-simplifycfg,loop-rotate,licm<allowspeculation>,simple-loop-unswitch<{nontrivial};trivial>),\
              {TIDY},{COMBINE},\
              loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),\
-             sroa<modify-cfg>,gvn,constraint-elimination,sccp,{COMBINE},adce,memcpyopt,dse,{JOIN},{COMBINE},\
-             {LAST_JOIN})"
+             sroa<modify-cfg>,gvn,constraint-elimination,sccp,{COMBINE},adce,memcpyopt,dse,{JOIN},{LAST_JOIN})"
         ),
     )
 }

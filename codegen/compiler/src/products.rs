@@ -66,8 +66,8 @@ const MOST_BACK: u32 = 6;
 #[derive(Default)]
 struct Registers<'a> {
     known: QuickMap<&'a str, Register<'a>>,
-    /// The blocks that name a register, in their order.
-    blocks: QuickMap<&'a str, Vec<usize>>,
+    /// The first block that names a register, and the others in their order.
+    blocks: QuickMap<&'a str, (usize, Vec<usize>)>,
     /// Where a label stands.
     labels: QuickMap<&'a str, usize>,
     /// The first and the last block of what jumps back.
@@ -110,7 +110,7 @@ impl<'a> Flow<'a> {
 impl Registers<'_> {
     /// Whether a loop uses a register that is written before it.
     fn is_used_in_loop(&self, register: &str) -> bool {
-        let Some([first, rest @ ..]) = self.blocks.get(register).map(Vec::as_slice) else { return false };
+        let Some((first, rest)) = self.blocks.get(register) else { return false };
         self.loops.iter().any(|found| !found.contains(first) && rest.iter().any(|block| found.contains(block)))
     }
 
@@ -178,7 +178,9 @@ pub fn rewrite(ptx: &str, level: OptLevel) -> String {
             None => Cow::Borrowed(&ptx[line.range]),
         }
     });
-    lines.collect()
+    let mut text = String::with_capacity(ptx.len());
+    text.extend(lines);
+    text
 }
 
 /// The registers of each function, declared ones too.
@@ -187,6 +189,7 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
     // Whether the last line ended within a statement, and the number of the block.
     let (mut is_open, mut block) = (false, 0);
     let mut halves = Halves::default();
+    let mut words = Vec::new();
     for line in ptx_text::lines(ptx) {
         if let Kind::Function(_) = line.kind {
             functions.push(Registers::default());
@@ -202,7 +205,8 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
         if line.kind != Kind::Statement {
             continue;
         }
-        let words: Vec<&str> = ptx_text::words(line.text).collect();
+        words.clear();
+        words.extend(ptx_text::words(line.text));
         if !line.is_inline {
             flow.learn(&words, block);
         }
@@ -212,9 +216,9 @@ fn registers(ptx: &str) -> Vec<Registers<'_>> {
             loops.push(*first..=block);
         }
         for register in words.iter().filter(|word| is_register(word)) {
-            let named = blocks.entry(register).or_default();
-            if named.last() != Some(&block) {
-                named.push(block);
+            let (first, rest) = blocks.entry(register).or_insert_with(|| (block, Vec::new()));
+            if rest.last().unwrap_or(first) != &block {
+                rest.push(block);
             }
         }
         for statement in words.split_inclusive(|word| *word == ";") {
@@ -342,7 +346,7 @@ fn product(line: &Line<'_>, registers: &Registers<'_>, block: usize) -> Option<S
         return None;
     }
     // Most lines are no products.
-    let name = line.code().split_whitespace().next()?;
+    let name = line.text.split_whitespace().next()?;
     if !matches!(name, "shl.b64" | "mul.lo.s64" | "mad.lo.s64") {
         return None;
     }

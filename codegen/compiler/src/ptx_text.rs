@@ -113,6 +113,12 @@ impl<'a> Line<'a> {
 impl<'a> Kind<'a> {
     /// What a line is that stands alone.
     pub fn of(line: &'a str) -> Self {
+        // Most lines are instructions.
+        if let [b'a'..=b'z' | b'@', rest @ .., b';'] = line.as_bytes().trim_ascii_start()
+            && !rest.contains(&b'/')
+        {
+            return Self::Statement;
+        }
         let code = code(line);
         match code.as_bytes() {
             [] if line.trim_ascii().is_empty() => Self::Empty,
@@ -214,28 +220,24 @@ pub fn words(text: &str) -> Words<'_> {
     Words { rest: text }
 }
 
+/// Which bytes stand in words beside others.
+const OF_WORDS: [bool; 256] = {
+    let mut of_words = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let letter = byte as u8;
+        of_words[byte] =
+            letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'$' | b'.' | b'%' | b'-' | b'@' | b'!');
+        byte += 1;
+    }
+    of_words
+};
+
 /// See [`words`].
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
     rest: &'a str,
 }
-
-/// The bytes that a word of several has: each is looked at, several times in a build.
-const OF_WORDS: [bool; 256] = {
-    let mut of_words = [false; 256];
-    let mut byte = 0;
-    while byte < of_words.len() {
-        let sign = b"_$.%-@!";
-        of_words[byte] = (byte as u8).is_ascii_alphanumeric();
-        let mut at = 0;
-        while at < sign.len() {
-            of_words[byte] |= byte as u8 == sign[at];
-            at += 1;
-        }
-        byte += 1;
-    }
-    of_words
-};
 
 impl<'a> Iterator for Words<'a> {
     type Item = &'a str;
@@ -243,6 +245,9 @@ impl<'a> Iterator for Words<'a> {
     fn next(&mut self) -> Option<&'a str> {
         loop {
             self.rest = self.rest.trim_ascii_start();
+            if !self.rest.as_bytes().first()?.is_ascii_graphic() {
+                self.rest = self.rest.trim_start();
+            }
             let (end, length) = match self.rest.as_bytes() {
                 [b'/', b'/', ..] => (self.rest.find('\n'), 1),
                 [b'/', b'*', ..] => (self.rest[2..].find("*/").map(|at| at + 2), 2),

@@ -10,8 +10,9 @@
 //! get from another round may depend on what it calls, so only kernels settle, which nothing calls, and only those that call
 //! nothing that is unfinished. With `optnone` a function means what it meant, so this is sound whichever kernels settle.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use crate::hash::QuickMap;
 use crate::llvm::{self, Attribute, AttributeLoc, Context, FunctionValue, Module, Use};
 
 /// What we alone say of such a function.
@@ -24,7 +25,7 @@ const LEFT_ALONE: [&str; 2] = ["optnone", "noinline"];
 const IN_THE_WAY: [&str; 5] = ["optnone", "noinline", "alwaysinline", "optsize", "minsize"];
 
 /// What the open functions are like.
-pub struct Shapes<'ctx>(HashMap<FunctionValue<'ctx>, u64>);
+pub struct Shapes<'ctx>(QuickMap<FunctionValue<'ctx>, u64>);
 
 impl<'ctx> Shapes<'ctx> {
     /// As they are now.

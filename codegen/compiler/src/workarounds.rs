@@ -134,12 +134,17 @@ pub fn rewrite(ptx: &str, arch: Arch) -> String {
             None => Cow::Borrowed(&ptx[line.range]),
         }
     });
-    lines.collect()
+    let mut text = String::with_capacity(ptx.len());
+    text.extend(lines);
+    text
 }
 
 /// The called functions' registers with the address of a variable that is more than the place of a load or store: by the
 /// function's name.
 fn moving_addresses(ptx: &str) -> HashSet<(&str, &str)> {
+    if !ptx.contains(FRAME) {
+        return HashSet::new();
+    }
     let called = ptx_text::definitions(ptx).filter(|definition| !definition.function.is_kernel);
     let with_frame = called.filter(|definition| definition.body.contains(FRAME));
     let registers = with_frame.flat_map(|definition| {

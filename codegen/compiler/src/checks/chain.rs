@@ -62,9 +62,16 @@ impl<'ctx> Check<'ctx> {
         };
         let (inside, outside) = if inside_first { (then, other) } else { (other, then) };
         let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
-        let outside_is_shared = llvm::predecessors(outside).len() > 1;
-        let indexed = Indexed::of(condition, inside_first);
+        let outside_is_shared = llvm::has_several_predecessors(outside);
+        let indexed = None;
         Some(Self { block, condition, inside, inside_first, outside, outside_is_shared, indexed, is_of_part: false })
+    }
+
+    /// The same with the index that is checked, for which all uses of the length are gone through.
+    fn of_index(block: BasicBlock<'ctx>, ends: bool) -> Option<Self> {
+        let check = Self::of(block, ends)?;
+        let indexed = Indexed::of(check.condition, check.inside_first);
+        Some(Self { indexed, ..check })
     }
 
     /// What a failed check does: the blocks that panic, of which the first may ask why.
@@ -232,7 +239,7 @@ pub fn chains<'ctx>(function: FunctionValue<'ctx>, mut taken: HashSet<BasicBlock
         if taken.contains(&head) {
             continue;
         }
-        let Some(first) = Check::of(head, ends) else { continue };
+        let Some(first) = Check::of_index(head, ends) else { continue };
         let mut chain = Chain { head, checks: vec![first] };
         while let Some(next) = chain.next(ends) {
             chain.push(next);
@@ -263,7 +270,7 @@ impl<'ctx> Chain<'ctx> {
         if self.checks.len() == MOST_CHECKS || block == self.head || llvm::predecessors(block) != [last.block] {
             return None;
         }
-        let check = Check::of(block, ends)?;
+        let check = Check::of_index(block, ends)?;
         let blocks: HashSet<BasicBlock<'ctx>> =
             self.checks[1..].iter().map(|check| check.block).chain([block]).collect();
         let operands = |i: InstructionValue<'ctx>| llvm::value_operands(i).map(|(_, value)| value);

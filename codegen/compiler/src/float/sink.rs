@@ -31,9 +31,12 @@ pub fn sink<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
             continue;
         };
         let (Some(from), Some((first, to))) = (instruction.get_parent(), sums(value)) else { continue };
+        if from == to {
+            continue;
+        }
         let moved = needed_for(instruction, from);
         let limit = if successors(from).contains(&to) { 2 } else { 1 };
-        if from != to && kept(&moved, from) <= limit && !is_in_loop_without(to, from) {
+        if kept(&moved, from) <= limit && !is_in_loop_without(to, from) {
             llvm::move_before(context, &moved, first);
         }
     }

@@ -21,10 +21,9 @@
 //! those above it stays so, whatever parts these lose. The narrowing is done before, and what it took from a part that was
 //! asked earlier is in the instructions themselves by then.
 
-use std::collections::HashMap;
-
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::hash::QuickMap;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue,
@@ -66,7 +65,7 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     };
     let graph = Graph::of(kernel);
     cut_early(context, first, narrow);
-    let same = HashMap::new();
+    let same = QuickMap::default();
     // Nothing is known of one copy by the other.
     let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
     let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
@@ -323,6 +322,8 @@ mod tests {
     use std::fmt::Write as _;
 
     use arbtest::arbitrary::{self, Unstructured};
+
+    use std::collections::HashMap;
 
     use super::*;
     use crate::llvm::{AnyValue, parse_ir};

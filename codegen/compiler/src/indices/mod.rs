@@ -62,8 +62,6 @@ mod steps;
 mod sums;
 mod words;
 
-use std::collections::HashMap;
-
 pub use halves::halve;
 pub use positions::bound;
 pub use words::compare;
@@ -79,6 +77,7 @@ use small::{BITS_OF_A_FACTOR, BITS_OF_A_LENGTH, Limit, Limits, Number, are_small
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::hash::QuickMap;
 use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue,
     IntValue, Module, TargetMachine,
@@ -158,7 +157,7 @@ fn narrow_one<'ctx>(
     for (bits_of_a_factor, some) in demands.filter(|_| count <= MOST_INSTRUCTIONS) {
         let limits: Limits<'ctx> =
             numbers.iter().map(|number| number.limit(bits_of_a_factor, some && number.is_extent())).collect();
-        let mut given = HashMap::new();
+        let mut given = QuickMap::default();
         for Limit { number, bits, some } in &limits {
             number.same().into_iter().for_each(|value| {
                 given.insert(value, Interval::new(i128::from(*some), (1 << *bits) - 1));

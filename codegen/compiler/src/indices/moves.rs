@@ -80,9 +80,8 @@ fn is_below<'ctx>(value: IntValue<'ctx>, other: IntValue<'ctx>, steps: u32) -> b
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::*;
+    use crate::hash::QuickMap;
     use crate::llvm::{Context, parse_ir};
     use crate::loops::Graph;
 
@@ -111,7 +110,7 @@ mod tests {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let graph = Graph::of(module.get_function("f").unwrap());
-        let (given, same) = (HashMap::new(), HashMap::new());
+        let (given, same) = (QuickMap::default(), QuickMap::default());
         let ranges = Ranges::of_function(&graph, &given, &same);
         let block = graph.loops()[0].head;
         let mut phis = llvm::phis(block).map(|phi| ranges.in_block(llvm::result(phi).into_int_value(), block));

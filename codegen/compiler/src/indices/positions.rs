@@ -15,11 +15,10 @@
 //! **Why it is right.** `%tid` is between 0 and `%ntid` - 1 in each dimension, and `%ctaid` between 0 and `%nctaid` - 1 (PTX
 //! ISA, "Special Registers"). None of them changes while a thread runs.
 
-use std::collections::HashMap;
-
 use super::ranges::{Facts, Interval, Ranges, integer};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::hash::QuickMap;
 use crate::intrinsics::dimensions;
 use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
@@ -54,8 +53,8 @@ fn bound_in<'ctx>(
     function: FunctionValue<'ctx>,
 ) -> std::result::Result<(), BuilderError> {
     let graph = Graph::of(function);
-    let given = HashMap::new();
-    let same = HashMap::new();
+    let given = QuickMap::default();
+    let same = QuickMap::default();
     let ranges = Ranges::of_function(&graph, &given, &same);
     let builder = context.create_builder();
     for block in graph.by_dominance() {

@@ -4,15 +4,14 @@
 //! and without one for fewer. What an operation makes of intervals is computed exactly; if it does not fit into the type,
 //! nothing is known. Beside that count the branches that lead to a block, and the conditions that a `select` asks first.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-
 pub use super::intervals::Interval;
+use crate::hash::QuickMap;
 use crate::intrinsics::dimensions;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
 use crate::loops::{Graph, opposite};
+use std::cell::{Cell, RefCell};
 
 /// How deep a value is looked into.
 const MOST_STEPS: u32 = 12;
@@ -33,19 +32,19 @@ pub type Facts<'ctx> = Vec<(IntValue<'ctx>, Interval)>;
 pub struct Ranges<'a, 'ctx> {
     pub(super) graph: &'a Graph<'ctx>,
     /// What is taken for granted of some values everywhere.
-    given: &'a HashMap<IntValue<'ctx>, Interval>,
+    given: &'a QuickMap<IntValue<'ctx>, Interval>,
     /// Of values that are the same number, the one that stands for all.
-    same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
-    at: HashMap<BasicBlock<'ctx>, Facts<'ctx>>,
+    same: &'a QuickMap<IntValue<'ctx>, IntValue<'ctx>>,
+    at: QuickMap<BasicBlock<'ctx>, Facts<'ctx>>,
     looks: Cell<u32>,
-    found: RefCell<HashMap<(BasicBlock<'ctx>, IntValue<'ctx>), Interval>>,
+    found: RefCell<QuickMap<(BasicBlock<'ctx>, IntValue<'ctx>), Interval>>,
 }
 
 impl<'a, 'ctx> Ranges<'a, 'ctx> {
     pub fn of_function(
         graph: &'a Graph<'ctx>,
-        given: &'a HashMap<IntValue<'ctx>, Interval>,
-        same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
+        given: &'a QuickMap<IntValue<'ctx>, Interval>,
+        same: &'a QuickMap<IntValue<'ctx>, IntValue<'ctx>>,
     ) -> Self {
         Self::of_blocks(graph, &graph.by_dominance(), given, same)
     }
@@ -54,10 +53,10 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     pub fn of_blocks(
         graph: &'a Graph<'ctx>,
         blocks: &[BasicBlock<'ctx>],
-        given: &'a HashMap<IntValue<'ctx>, Interval>,
-        same: &'a HashMap<IntValue<'ctx>, IntValue<'ctx>>,
+        given: &'a QuickMap<IntValue<'ctx>, Interval>,
+        same: &'a QuickMap<IntValue<'ctx>, IntValue<'ctx>>,
     ) -> Self {
-        let (at, looks, found) = (HashMap::new(), Cell::new(0), RefCell::default());
+        let (at, looks, found) = (QuickMap::default(), Cell::new(0), RefCell::default());
         let mut ranges = Self { graph, given, same, at, looks, found };
         for block in blocks.iter().copied() {
             ranges.looks.set(0);
@@ -546,10 +545,12 @@ mod tests {
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let function: FunctionValue<'_> = module.get_function("f").unwrap();
         let param = |at| function.get_nth_param(at).unwrap().into_int_value();
-        let given =
-            HashMap::from([(param(0), Interval::new(0, (1 << 30) - 1)), (param(1), Interval::new(0, (1 << 15) - 1))]);
+        let given = QuickMap::from_iter([
+            (param(0), Interval::new(0, (1 << 30) - 1)),
+            (param(1), Interval::new(0, (1 << 15) - 1)),
+        ]);
         let graph = Graph::of(function);
-        let same = HashMap::new();
+        let same = QuickMap::default();
         let ranges = Ranges::of_function(&graph, &given, &same);
         let end = llvm::instructions(function).find(|end| end.get_opcode() == Op::Return).unwrap();
         let found = ranges.of(integer(end, 0).unwrap(), &ranges.facts(end.get_parent().unwrap()));

@@ -17,9 +17,8 @@
 //! once, in LLVM's order. Of the first copy also where each value is computed just before it is used, if that is less: where the
 //! checks of 25 loads have gone, LLVM's order still has all 25 indices before the first load, and ptxas has not.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::arch::Arch;
+use crate::hash::{QuickMap, QuickSet};
 use crate::llvm::{
     self, AttributeLoc, BasicBlock, BasicTypeEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
 };
@@ -110,7 +109,7 @@ impl Order {
 /// A block's instructions with what only computes just before its first use.
 fn late<'ctx>(instructions: &[InstructionValue<'ctx>]) -> Vec<InstructionValue<'ctx>> {
     let moves = |from: &InstructionValue<'ctx>| from.get_opcode() != Op::Phi && llvm::is_pure(*from);
-    let mut left: HashSet<_> = instructions.iter().copied().filter(moves).collect();
+    let mut left: QuickSet<_> = instructions.iter().copied().filter(moves).collect();
     let mut order = Vec::with_capacity(instructions.len());
     let (end, others) = instructions.split_last().expect("a block has an end");
     let stays: Vec<_> = others.iter().copied().filter(|from| !left.contains(from)).collect();
@@ -130,7 +129,7 @@ fn late<'ctx>(instructions: &[InstructionValue<'ctx>]) -> Vec<InstructionValue<'
 /// Adds an instruction behind those of its operands that are left.
 fn with_operands<'ctx>(
     from: InstructionValue<'ctx>,
-    left: &mut HashSet<InstructionValue<'ctx>>,
+    left: &mut QuickSet<InstructionValue<'ctx>>,
     order: &mut Vec<InstructionValue<'ctx>>,
 ) {
     left.insert(from);
@@ -150,7 +149,7 @@ fn with_operands<'ctx>(
 /// Values that are still used, and how many registers they take.
 #[derive(Default)]
 struct Live<'ctx> {
-    values: HashSet<InstructionValue<'ctx>>,
+    values: QuickSet<InstructionValue<'ctx>>,
     words: u64,
 }
 
@@ -169,9 +168,9 @@ impl<'ctx> Live<'ctx> {
 }
 
 /// The most registers that values take at once, for each block.
-fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, order: Order) -> HashMap<BasicBlock<'ctx>, u64> {
-    let mut at_start = HashMap::new();
-    let mut most = HashMap::new();
+fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, order: Order) -> QuickMap<BasicBlock<'ctx>, u64> {
+    let mut at_start = QuickMap::default();
+    let mut most = QuickMap::default();
     let mut blocks: Vec<_> = graph.by_dominance().into_iter().map(|block| (block, order.of(block))).collect();
     blocks.reverse();
     let mut changed = true;
@@ -201,7 +200,7 @@ fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, order: Orde
 /// What is still used behind a block.
 fn at_end<'ctx>(
     block: BasicBlock<'ctx>,
-    at_start: &HashMap<BasicBlock<'ctx>, HashSet<InstructionValue<'ctx>>>,
+    at_start: &QuickMap<BasicBlock<'ctx>, QuickSet<InstructionValue<'ctx>>>,
 ) -> Live<'ctx> {
     let mut live = Live::default();
     for next in block.get_terminator().map(llvm::block_operands).unwrap_or_default() {

@@ -298,9 +298,8 @@ fn growth_of_address(load: InstructionValue<'_>) -> Option<i128> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::*;
+    use crate::hash::QuickMap;
     use crate::llvm::{Context, parse_ir};
     use crate::loops::Graph;
 
@@ -313,7 +312,7 @@ mod tests {
         let function = module.get_function("f").unwrap();
         let param = |at: &u32| function.get_nth_param(*at).unwrap().into_int_value();
         let given = small.iter().map(|at| (param(at), Interval::new(0, (1 << 15) - 1))).collect();
-        let (graph, same) = (Graph::of(function), HashMap::new());
+        let (graph, same) = (Graph::of(function), QuickMap::default());
         let ranges = Ranges::of_function(&graph, &given, &same);
         let phis = llvm::instructions(function).filter(|from| from.get_opcode() == Op::Phi);
         phis.map(|phi| ranges.in_block(llvm::result(phi).into_int_value(), phi.get_parent().unwrap()))

@@ -5,7 +5,7 @@ use std::mem::{MaybeUninit, forget};
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
-use inkwell::llvm_sys::core::LLVMCreateMemoryBufferWithMemoryRange;
+use inkwell::llvm_sys::core::{LLVMCloneModule, LLVMCreateMemoryBufferWithMemoryRange};
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 
 use super::errors::Errors;
@@ -29,6 +29,13 @@ pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &'ctx [u8], name: &str)
         }
         Ok(Module::new(module.assume_init()))
     }
+}
+
+/// A copy of a module in its context. inkwell's `clone` looks through the whole module first for what is not valid.
+pub fn copy_module<'ctx>(module: &Module<'ctx>) -> Module<'ctx> {
+    debug_assert!(module.verify().is_ok(), "LLVM copies valid modules alone: {:?}", module.verify());
+    // SAFETY: LLVM makes a module of its own, in the same context, of the live one.
+    unsafe { Module::new(LLVMCloneModule(module.as_mut_ptr())) }
 }
 
 /// Reads a whole module of bitcode.

@@ -1,6 +1,6 @@
 //! Copies of blocks within their function, and of instructions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildPhi, LLVMCountIncoming, LLVMCreateBuilderInContext,
@@ -12,9 +12,11 @@ use inkwell::llvm_sys::core::{
     LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
-use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMUseRef, LLVMValueRef};
 
 use inkwell::values::PhiValue;
+
+use crate::hash::QuickSet;
 
 use super::{
     AsValueRef, BasicBlock, BasicValueEnum, Builder, Context, FunctionValue, InstructionOpcode, InstructionValue,
@@ -235,24 +237,30 @@ pub fn phis(block: BasicBlock<'_>) -> impl Iterator<Item = InstructionValue<'_>>
 
 /// The blocks that jump to a block, each once.
 pub fn predecessors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
-    let value = block.as_mut_ptr();
-    let mut found: Vec<BasicBlock<'_>> = Vec::new();
     // Thousands jump to where a large function panics.
-    let mut seen = HashSet::new();
-    // SAFETY: the block is live, and so is what uses it; terminators, which alone do as a target, have a parent.
-    unsafe {
-        let mut next = LLVMGetFirstUse(LLVMBasicBlockAsValue(value));
-        while !next.is_null() {
-            let user = LLVMGetUser(next);
-            next = LLVMGetNextUse(next);
-            if !LLVMIsATerminatorInst(user).is_null() {
-                found.extend(
-                    BasicBlock::new(LLVMGetInstructionParent(user)).filter(|from| seen.insert(from.as_mut_ptr())),
-                );
-            }
-        }
-    }
-    found
+    let mut seen = QuickSet::default();
+    jumps_to(block).filter(|from| seen.insert(*from)).collect()
+}
+
+/// Whether they are more than one.
+pub fn has_several_predecessors(block: BasicBlock<'_>) -> bool {
+    let mut from = jumps_to(block);
+    from.next().is_some_and(|first| from.any(|other| other != first))
+}
+
+/// The blocks that jump to a block, as often as they name it.
+fn jumps_to<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
+    let live = |at: LLVMUseRef| (!at.is_null()).then_some(at);
+    // SAFETY: the block is live, and so is what uses it, whose list nobody changes before the iterator is at its end.
+    let (first, next) = unsafe {
+        (live(LLVMGetFirstUse(LLVMBasicBlockAsValue(block.as_mut_ptr()))), move |at: &_| live(LLVMGetNextUse(*at)))
+    };
+    let uses = std::iter::successors(first, next);
+    // SAFETY: the user is live; terminators, which alone do as a target, have a parent.
+    uses.filter_map(|at| unsafe {
+        let user = LLVMGetUser(at);
+        if LLVMIsATerminatorInst(user).is_null() { None } else { BasicBlock::new(LLVMGetInstructionParent(user)) }
+    })
 }
 
 /// Has what came to a block from `old` come from `new`, with the values that `of` returns for the old ones, of the same types;

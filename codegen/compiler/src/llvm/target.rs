@@ -122,6 +122,9 @@ pub fn emit_assembly(module: &Module<'_>, machine: &TargetMachine) -> Result<Str
 
 /// Size and ABI alignment of a type in bytes, by the target's data layout.
 pub fn type_align(ty: BasicTypeEnum<'_>) -> (u64, u64) {
-    let data = TargetData::create(DATA_LAYOUT);
-    (data.get_abi_size(&ty), u64::from(data.get_abi_alignment(&ty)))
+    thread_local! {
+        // To read the text takes longer than all that is asked of it.
+        static DATA: TargetData = TargetData::create(DATA_LAYOUT);
+    }
+    DATA.with(|data| (data.get_abi_size(&ty), u64::from(data.get_abi_alignment(&ty))))
 }

@@ -55,15 +55,14 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError,
-    Context, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, PointerValue,
-    TargetMachine, Unroll,
+    Context, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, PointerValue, Unroll,
 };
 use crate::settled;
 
 use super::addresses;
 use super::branches::panics;
 use super::checks::{Emit, Shape};
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// Rounds that are run at once, as LLVM and nvcc unroll.
 const ROUNDS: u64 = 4;
@@ -84,26 +83,21 @@ const MOST_LOADS: usize = 3;
 const MOST_STEPS: u32 = 12;
 
 /// Batches the rounds of every kernel's loops where that is possible.
-pub fn batch<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    machine: &TargetMachine,
-    table: &Table,
-) -> Result<()> {
-    each_kernel(module, machine, table, "several rounds of a loop", |function, slices| {
-        batch_function(context, module, function, slices)
+pub fn batch<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>, table: &Table) -> Result<()> {
+    each_kernel(module, form, table, "several rounds of a loop", |function, slices| {
+        batch_function(context, module, form, function, slices)
     })
 }
 
 /// Works on every kernel that has loops and is not settled, with what it may read; `what` cannot be run at once if that fails.
 pub(super) fn each_kernel<'ctx>(
     module: &Module<'ctx>,
-    machine: &TargetMachine,
+    form: &SimpleForm<'_>,
     table: &Table,
     what: &str,
     work: impl Fn(FunctionValue<'ctx>, &[Slice<'ctx>]) -> Result<(), BuilderError>,
 ) -> Result<()> {
-    natural::simplify(module, machine)?;
+    form.give(module)?;
     for kernel in &table.kernels {
         let function = module
             .get_function(&kernel.name)
@@ -118,12 +112,14 @@ pub(super) fn each_kernel<'ctx>(
 pub(super) fn batch_function<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
+    form: &SimpleForm<'_>,
     function: FunctionValue<'ctx>,
     slices: &[Slice<'ctx>],
 ) -> Result<(), BuilderError> {
     for found in Graph::of(function).innermost() {
         let Some(shape) = Shape::of_any(function, &found) else { continue };
         let Some(round) = Round::of(context, &found, &shape, slices) else { continue };
+        form.lose();
         let emit = Emit { context, module, builder: context.create_builder(), shape: &shape };
         Stage { emit, function, round: &round }.write()?;
     }

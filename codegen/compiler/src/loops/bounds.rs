@@ -226,7 +226,7 @@ impl<'ctx> Emit<'_, 'ctx> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::split;
+    use super::super::{SimpleForm, split};
     use crate::arch::Arch;
     use crate::emit;
     use crate::llvm::{self, AnyValue, Context};
@@ -265,7 +265,7 @@ mod tests {
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        split(&context, &module, &machine).unwrap();
+        split(&context, &module, &SimpleForm::of(&machine)).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
     }

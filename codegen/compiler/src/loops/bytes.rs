@@ -26,14 +26,13 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context,
-    FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue,
-    TargetMachine, Unroll,
+    FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, Unroll,
 };
 use crate::settled;
 
 use super::batches::is_quiet;
 use super::branches::{Branch, integer};
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// Bytes of a word.
 const WORD: usize = 4;
@@ -45,14 +44,15 @@ const MOST_INSTRUCTIONS: usize = 100;
 const MOST_STEPS: u32 = 8;
 
 /// Joins the stores of every loop where that is possible.
-pub fn pack<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
+pub fn pack<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    form.give(module)?;
     for function in settled::open_and_fast(module) {
         let graph = Graph::of(function);
         // Loops have no block in common, and what is written for one moves none of another.
         for found in graph.innermost() {
             let Some(before) = graph.block_before(&found) else { continue };
             let Some(bytes) = Bytes::of(context, function, &found, before) else { continue };
+            form.lose();
             Stage { context, builder: context.create_builder(), function, bytes: &bytes }.write().map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot join the stores of a loop: {error}"))
             })?;
@@ -490,7 +490,7 @@ mod tests {
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        pack(&context, &module, &machine).unwrap();
+        pack(&context, &module, &SimpleForm::of(&machine)).unwrap();
         module.verify().unwrap();
         llvm::run_passes(&module, &machine, "function(simplifycfg)").unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()

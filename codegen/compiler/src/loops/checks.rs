@@ -50,7 +50,7 @@ use super::addresses::Walk;
 use super::branches::{Branch, conditions, integer, is_convergent};
 use super::limits::{Limit, opposite, order};
 use super::meetings::Meeting;
-use super::natural::{Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// Rounds of a loop that LLVM makes straight code of, and instructions of that.
 const FEW_ROUNDS: usize = 9;
@@ -70,12 +70,13 @@ const MOST_STEPS: u32 = 8;
 pub(super) fn split_innermost<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
+    form: &SimpleForm<'_>,
     function: FunctionValue<'ctx>,
 ) -> Result<Vec<BasicBlock<'ctx>>> {
     let mut tests = Vec::new();
     // Loops have no block in common, and splitting one moves none of another.
     for found in Graph::of(function).innermost() {
-        tests.extend(split_one(context, module, function, &found).map_err(|error| {
+        tests.extend(split_one(context, module, form, function, &found).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot split a loop for its checks: {error}"))
         })?);
     }
@@ -86,6 +87,7 @@ pub(super) fn split_innermost<'ctx>(
 fn split_one<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
+    form: &SimpleForm<'_>,
     function: FunctionValue<'ctx>,
     found: &Loop<'ctx>,
 ) -> Result<Option<BasicBlock<'ctx>>, BuilderError> {
@@ -109,6 +111,7 @@ fn split_one<'ctx>(
         return Ok(None);
     }
     let Some(end) = shape.before.get_terminator() else { return Ok(None) };
+    form.lose();
     let builder = context.create_builder();
     builder.position_before(&end);
     let emit = Emit { context, module, builder, shape: &shape };

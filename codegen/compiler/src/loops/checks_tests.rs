@@ -47,7 +47,7 @@ fn split_text(text: &str) -> String {
     let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
     let arch = "sm_90".parse::<Arch>().unwrap();
     let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-    split(&context, &module, &machine).unwrap();
+    split(&context, &module, &SimpleForm::of(&machine)).unwrap();
     module.verify().unwrap();
     llvm::run_passes(&module, &machine, "function(simplifycfg)").unwrap();
     module.get_function("f").unwrap().print_to_string().to_string()
@@ -342,7 +342,7 @@ fn a_split_loop_is_not_split_again() {
     let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
     let arch = "sm_90".parse::<Arch>().unwrap();
     let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-    split(&context, &module, &machine).unwrap();
+    split(&context, &module, &SimpleForm::of(&machine)).unwrap();
     let again = module.get_function("f").unwrap().print_to_string().to_string();
     assert_eq!(checks_and_loads(&again), (1, 2), "{again}");
 }

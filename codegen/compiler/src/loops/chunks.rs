@@ -27,20 +27,20 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
 };
 use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent};
 use super::limits::least;
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// Instructions of a loop that is copied.
 const MOST_INSTRUCTIONS: usize = 100;
 
 /// Parts every such loop.
-pub fn chunk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
+pub fn chunk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    form.give(module)?;
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
@@ -52,9 +52,11 @@ pub fn chunk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
             let failed =
                 |error| Diagnostic::error(Code::LlvmFailed, format!("cannot part a loop over chunks: {error}"));
             if let Some(ahead) = Ahead::of(&found) {
+                form.lose();
                 ahead.begin_with_own(context, module, &found).map_err(failed)?;
             }
             let Some(chunks) = Chunks::of(function, &found) else { continue };
+            form.lose();
             chunks.part(context, module, function).map_err(failed)?;
         }
     }
@@ -326,7 +328,7 @@ mod tests {
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        chunk(&context, &module, &machine).unwrap();
+        chunk(&context, &module, &SimpleForm::of(&machine)).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
     }

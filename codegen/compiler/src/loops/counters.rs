@@ -26,7 +26,7 @@ use crate::llvm::{
 use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent};
-use super::natural::{Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// How deep the number of rounds may be computed.
 const MOST_STEPS: u32 = 8;
@@ -41,11 +41,12 @@ const MOST_OF_ARITHMETIC: usize = 40;
 const ROUNDS: u32 = 4;
 
 /// Shortens the counters of every function's loops.
-pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             let is_worth = match Counter::of(function, &found) {
                 Some(counter) => {
+                    form.lose();
                     counter.shorten(context).map_err(|error| {
                         Diagnostic::error(Code::LlvmFailed, format!("cannot shorten the counter of a loop: {error}"))
                     })?;
@@ -232,7 +233,16 @@ pub fn most(value: IntValue<'_>, steps: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
     use crate::llvm::parse_ir;
+    use crate::request::OptLevel;
+
+    fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
+        let arch: Arch = "sm_90".parse().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        super::shorten(context, module, &SimpleForm::of(&machine)).unwrap();
+    }
 
     /// A loop of `rounds` rounds that counts as `step` and `ends` say, after [`shorten`].
     fn shortened(rounds: &str, guard: &str, first: &str, step: &str, ends: &str, more: &str) -> String {
@@ -260,7 +270,7 @@ mod tests {
         );
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        shorten(&context, &module).unwrap();
+        shorten(&context, &module);
         module.verify().unwrap();
         module.print_to_string().to_string()
     }
@@ -305,7 +315,7 @@ mod tests {
         );
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        shorten(&context, &module).unwrap();
+        shorten(&context, &module);
         module.verify().unwrap();
         module.print_to_string().to_string().contains("!\"llvm.loop.unroll.count\", i32 4")
     }

@@ -41,7 +41,7 @@ use crate::settled;
 
 use super::branches::integer;
 use super::checks::{Emit, Shape};
-use super::natural::{self, Graph, Loop};
+use super::natural::{self, Graph, Loop, SimpleForm};
 
 /// Rounds that are written one behind the other.
 const MOST_ROUNDS: u64 = 8;
@@ -56,8 +56,8 @@ const MOST_STEPS: u32 = 8;
 const MOST_LOADS: u64 = 16;
 
 /// Marks every such loop, before LLVM unrolls it.
-pub fn foresee<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
+pub fn foresee<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    form.give(module)?;
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost().iter().filter(|found| found.blocks.len() == 1) {
             let jumps = found.jumps_back();
@@ -451,7 +451,7 @@ mod tests {
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        foresee(&context, &module, &machine).unwrap();
+        foresee(&context, &module, &SimpleForm::of(&machine)).unwrap();
         spread(&context, &module, &machine).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()

@@ -44,12 +44,12 @@ use crate::abi::Table;
 use crate::diagnostic::Result;
 use crate::llvm::{
     self, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, TargetMachine, Unroll,
+    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, Unroll,
 };
 
 use super::batches::{self, Slice, is_quiet};
 use super::branches::{self, integer};
-use super::natural::{Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// Rounds that are run at once.
 const ROUNDS: u64 = 2;
@@ -64,19 +64,15 @@ const MOST_INSTRUCTIONS: usize = 40;
 const MOST_STEPS: u32 = 8;
 
 /// Runs the rounds of every kernel's searches together where that is possible.
-pub fn gather<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    machine: &TargetMachine,
-    table: &Table,
-) -> Result<()> {
-    batches::each_kernel(module, machine, table, "several rounds of a search", |function, slices| {
-        gather_function(context, function, slices)
+pub fn gather<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>, table: &Table) -> Result<()> {
+    batches::each_kernel(module, form, table, "several rounds of a search", |function, slices| {
+        gather_function(context, form, function, slices)
     })
 }
 
 pub(super) fn gather_function<'ctx>(
     context: &'ctx Context,
+    form: &SimpleForm<'_>,
     function: FunctionValue<'ctx>,
     slices: &[Slice<'ctx>],
 ) -> Result<(), BuilderError> {
@@ -85,6 +81,7 @@ pub(super) fn gather_function<'ctx>(
     for found in graph.innermost() {
         let Some(before) = graph.block_before(&found) else { continue };
         let Some(search) = Search::of(context, &found, before, slices) else { continue };
+        form.lose();
         let builder = context.create_builder();
         Stage { context, builder, function, search: &search, lens: HashMap::new() }.write()?;
     }
@@ -690,7 +687,7 @@ mod tests {
             let (pointer, len) = (param(index).into_pointer_value(), param(index + 1).into_int_value());
             Slice { function, pointer, len, size: 4 }
         };
-        gather_function(&context, function, &[slice(0), slice(2)]).unwrap();
+        gather_function(&context, &SimpleForm::of(&machine), function, &[slice(0), slice(2)]).unwrap();
         module.verify().unwrap();
         function.print_to_string().to_string()
     }

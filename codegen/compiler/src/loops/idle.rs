@@ -25,21 +25,21 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue, IntPredicate, IntValue, Module, TargetMachine,
+    InstructionValue, IntPredicate, IntValue, Module,
 };
 use crate::settled;
 
 use super::branches::integer;
 use super::checks::{Check, Emit, Number, Shape};
 use super::limits::Limit;
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// What removes the loops, and has those around them ask at their end whether there is another round.
 const CLEAN: &str = "function(simplifycfg,loop(loop-rotate))";
 
 /// Does so in every function.
-pub fn step_over<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
+pub fn step_over<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    form.give(module)?;
     let mut any = false;
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
@@ -50,7 +50,8 @@ pub fn step_over<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &
         }
     }
     if any {
-        llvm::run_passes(module, machine, CLEAN)
+        form.lose();
+        llvm::run_passes(module, form.machine, CLEAN)
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
     }
     Ok(())
@@ -226,8 +227,8 @@ fn called<'ctx>(value: IntValue<'ctx>, name: &[u8]) -> Option<(IntValue<'ctx>, I
 mod tests {
     use arbtest::arbitrary::{Result, Unstructured};
 
-    use super::super::count;
     use super::super::random_tests::do_the_same;
+    use super::super::{SimpleForm, count};
     use super::step_over;
     use crate::llvm::run_passes;
 
@@ -284,7 +285,7 @@ mod tests {
     fn one_step_goes_as_far_as_many() {
         do_the_same(
             skips,
-            |context, module, machine| step_over(context, module, machine).unwrap(),
+            |context, module, machine| step_over(context, module, &SimpleForm::of(machine)).unwrap(),
             |_, after| after.contains("uadd.with.overflow"),
         );
     }
@@ -294,10 +295,10 @@ mod tests {
         do_the_same(
             skips,
             |context, module, machine| {
-                step_over(context, module, machine).unwrap();
+                step_over(context, module, &SimpleForm::of(machine)).unwrap();
                 // What is not frozen for nothing.
                 run_passes(module, machine, "function(instcombine<no-verify-fixpoint>)").unwrap();
-                count(context, module, machine).unwrap();
+                count(context, module, &SimpleForm::of(machine)).unwrap();
             },
             |_, after| after.contains("udiv"),
         );

@@ -37,7 +37,7 @@ use super::bounds::overflowing;
 use super::branches::integer;
 use super::checks::{Emit, Shape, may_be_split, split_innermost};
 use super::limits::less;
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// Loops around each other whose rounds are asked for at once.
 const MOST_LOOPS: usize = 3;
@@ -61,11 +61,11 @@ const MOVE: &str = "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>)";
 const TIDY: &str = "simplifycfg";
 
 /// Splits every loop where all that is needed is known before it, and asks that before the loops around it where it can.
-pub fn split<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
+pub fn split<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    form.give(module)?;
     for function in settled::open_and_fast(module) {
-        let tests = split_innermost(context, module, function)?;
-        lift(context, module, machine, function, tests)?;
+        let tests = split_innermost(context, module, form, function)?;
+        lift(context, module, form.machine, function, tests)?;
     }
     Ok(())
 }

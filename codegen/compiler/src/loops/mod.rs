@@ -67,7 +67,7 @@ pub use later::{delay, resume};
 pub use left::count_down;
 pub use lifted::split;
 pub use limits::opposite;
-pub use natural::{Graph, Loop};
+pub use natural::{Graph, Loop, SimpleForm};
 pub use rest::follow;
 pub use saturated::saturate;
 pub use searches::keep;

@@ -1,11 +1,11 @@
 //! The natural loops of a function, which LLVM's C interface does not tell.
 
-use std::collections::{HashMap, HashSet};
+use std::cell::{Cell, OnceCell};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::graph::dominators;
-use crate::hash::QuickMap;
+use crate::hash::{QuickMap, QuickSet};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Module,
     TargetMachine,
@@ -81,7 +81,32 @@ pub fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")).into())
 }
 
-type Bodies = HashMap<usize, (Vec<usize>, HashSet<usize>)>;
+/// That form before each of several stages in turn: after a stage that has changed nothing, loops have it still, and most
+/// kernels have nothing for most stages.
+pub struct SimpleForm<'a> {
+    /// For LLVM's passes.
+    pub machine: &'a TargetMachine,
+    is_kept: Cell<bool>,
+}
+
+impl<'a> SimpleForm<'a> {
+    /// Of a module that may be in any form.
+    pub fn of(machine: &'a TargetMachine) -> Self {
+        Self { machine, is_kept: Cell::new(false) }
+    }
+
+    /// Gives loops the form, if they may have another.
+    pub fn give(&self, module: &Module<'_>) -> Result<()> {
+        if self.is_kept.replace(true) { Ok(()) } else { simplify(module, self.machine) }
+    }
+
+    /// Says that something is changed.
+    pub fn lose(&self) {
+        self.is_kept.set(false);
+    }
+}
+
+type Bodies = QuickMap<usize, (Vec<usize>, QuickSet<usize>)>;
 
 /// A function's jumps.
 pub struct Graph<'ctx> {
@@ -89,8 +114,9 @@ pub struct Graph<'ctx> {
     numbers: QuickMap<BasicBlock<'ctx>, usize>,
     successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
-    /// Of each block, the one that ends the ways to it last, but for itself; none of those that are never reached.
-    dominators: Vec<Option<usize>>,
+    /// Of each block, the one that ends the ways to it last, but for itself; none of those that are never reached. Once
+    /// somebody asks: of a function without loops, most have no further question.
+    dominators: OnceCell<Vec<Option<usize>>>,
 }
 
 impl<'ctx> Graph<'ctx> {
@@ -107,8 +133,11 @@ impl<'ctx> Graph<'ctx> {
             successors[from].dedup();
             successors[from].iter().for_each(|to| predecessors[*to].push(from));
         }
-        let dominators = dominators(&successors, &predecessors);
-        Self { blocks, numbers, successors, predecessors, dominators }
+        Self { blocks, numbers, successors, predecessors, dominators: OnceCell::new() }
+    }
+
+    fn dominators(&self) -> &[Option<usize>] {
+        self.dominators.get_or_init(|| dominators(&self.successors, &self.predecessors))
     }
 
     fn is_dominated(&self, block: usize, by: usize) -> bool {
@@ -117,7 +146,7 @@ impl<'ctx> Graph<'ctx> {
             if at == by {
                 return true;
             }
-            match self.dominators[at] {
+            match self.dominators()[at] {
                 Some(next) if next != at => at = next,
                 _ => return false,
             }
@@ -127,24 +156,24 @@ impl<'ctx> Graph<'ctx> {
     /// The blocks that are reached, each behind the one that is on every way to it.
     pub fn by_dominance(&self) -> Vec<BasicBlock<'ctx>> {
         let depth = |block: usize| {
-            let above = |at: &usize| self.dominators[*at].filter(|above| above != at);
+            let above = |at: &usize| self.dominators()[*at].filter(|above| above != at);
             std::iter::successors(Some(block), above).count()
         };
-        let mut reached: Vec<usize> = (0..self.blocks.len()).filter(|at| self.dominators[*at].is_some()).collect();
+        let mut reached: Vec<usize> = (0..self.blocks.len()).filter(|at| self.dominators()[*at].is_some()).collect();
         reached.sort_by_key(|at| depth(*at));
         reached.into_iter().map(|at| self.blocks[at]).collect()
     }
 
     /// Whether every way to a block, which is reached, is by another block, or it is that one.
     pub fn is_reached_by_way_of(&self, block: BasicBlock<'ctx>, other: BasicBlock<'ctx>) -> bool {
-        let number = |block| self.numbers.get(&block).copied().filter(|at| self.dominators[*at].is_some());
+        let number = |block| self.numbers.get(&block).copied().filter(|at| self.dominators()[*at].is_some());
         number(block).zip(number(other)).is_some_and(|(block, other)| self.is_dominated(block, other))
     }
 
     /// The block that is on every way to a block and nearest to it; the first block has none.
     pub fn dominator(&self, block: BasicBlock<'ctx>) -> Option<BasicBlock<'ctx>> {
         let at = *self.numbers.get(&block)?;
-        self.dominators[at].filter(|above| *above != at).map(|above| self.blocks[above])
+        self.dominators()[at].filter(|above| *above != at).map(|above| self.blocks[above])
     }
 
     /// The block that is on every way to these and nearest to them.
@@ -169,7 +198,7 @@ impl<'ctx> Graph<'ctx> {
     pub fn innermost(&self) -> Vec<Loop<'ctx>> {
         let bodies = self.bodies();
         let inner =
-            |head: &usize, body: &HashSet<usize>| bodies.keys().all(|other| other == head || !body.contains(other));
+            |head: &usize, body: &QuickSet<usize>| bodies.keys().all(|other| other == head || !body.contains(other));
         self.in_order(&bodies, inner)
     }
 
@@ -180,14 +209,19 @@ impl<'ctx> Graph<'ctx> {
 
     /// Of each loop's head, the blocks that jump back to it and all blocks.
     fn bodies(&self) -> Bodies {
-        let mut bodies = Bodies::new();
+        let mut bodies = Bodies::default();
+        // In whatever order blocks stand, a way back is to one that stands before.
+        let is_back = |(from, targets): (usize, &Vec<usize>)| targets.iter().any(|to| *to <= from);
+        if !self.successors.iter().enumerate().any(is_back) {
+            return bodies;
+        }
         for (from, targets) in self.successors.iter().enumerate() {
             // What is never reached is no loop, whatever it jumps to.
-            if self.dominators[from].is_none() {
+            if self.dominators()[from].is_none() {
                 continue;
             }
             for &head in targets.iter().filter(|head| self.is_dominated(from, **head)) {
-                let (latches, body) = bodies.entry(head).or_insert_with(|| (Vec::new(), HashSet::from([head])));
+                let (latches, body) = bodies.entry(head).or_insert_with(|| (Vec::new(), QuickSet::from_iter([head])));
                 latches.push(from);
                 let mut pending = vec![from];
                 while let Some(block) = pending.pop() {
@@ -200,7 +234,7 @@ impl<'ctx> Graph<'ctx> {
         bodies
     }
 
-    fn in_order(&self, bodies: &Bodies, is_wanted: impl Fn(&usize, &HashSet<usize>) -> bool) -> Vec<Loop<'ctx>> {
+    fn in_order(&self, bodies: &Bodies, is_wanted: impl Fn(&usize, &QuickSet<usize>) -> bool) -> Vec<Loop<'ctx>> {
         let mut heads: Vec<usize> =
             bodies.iter().filter(|(head, (_, body))| is_wanted(head, body)).map(|(head, _)| *head).collect();
         heads.sort_unstable();

@@ -13,7 +13,9 @@ use arbtest::arbitrary::{Result, Unstructured};
 use super::batches::{Slice, batch_function};
 use super::gathers::gather_function;
 use super::interpreter::{Event, Function, Value, agree};
-use super::{count, count_down, end_inclusive, foresee, hasten, join, natural, pack, split, spread, walk, widen};
+use super::{
+    SimpleForm, count, count_down, end_inclusive, foresee, hasten, join, natural, pack, split, spread, walk, widen,
+};
 use crate::arch::Arch;
 use crate::emit;
 use crate::llvm::{AnyValue, Context, Module, TargetMachine, parse_ir};
@@ -188,7 +190,7 @@ fn few_rounds_are_the_same_side_by_side() {
     do_the_same(
         windows,
         |context, module, machine| {
-            foresee(context, module, machine).unwrap();
+            foresee(context, module, &SimpleForm::of(machine)).unwrap();
             spread(context, module, machine).unwrap();
         },
         |before, after| after.matches("load").count() > before.matches("load").count(),
@@ -239,7 +241,7 @@ fn narrow_indices(u: &mut Unstructured<'_>) -> Result<String> {
 fn indices_of_64_bits_are_those_of_32() {
     do_the_same(
         narrow_indices,
-        |context, module, machine| widen(context, module, machine).unwrap(),
+        |context, module, machine| widen(context, module, &SimpleForm::of(machine)).unwrap(),
         |before, after| after.matches("store").count() > before.matches("store").count(),
     );
 }
@@ -387,7 +389,7 @@ fn rows_of_bytes(u: &mut Unstructured<'_>) -> Result<String> {
 fn bytes_are_stored_as_one_by_one() {
     do_the_same(
         rows_of_bytes,
-        |context, module, machine| pack(context, module, machine).unwrap(),
+        |context, module, machine| pack(context, module, &SimpleForm::of(machine)).unwrap(),
         |_, after| after.contains("store i32"),
     );
 }
@@ -465,7 +467,14 @@ fn rounds_at_once_are_those_one_by_one() {
             let function = module.get_function("f").unwrap();
             let param = |index| function.get_nth_param(index).unwrap();
             let (pointer, len) = (param(1).into_pointer_value(), param(3).into_int_value());
-            batch_function(context, module, function, &[Slice { function, pointer, len, size: 4 }]).unwrap();
+            batch_function(
+                context,
+                module,
+                &SimpleForm::of(machine),
+                function,
+                &[Slice { function, pointer, len, size: 4 }],
+            )
+            .unwrap();
         },
         |before, after| after.matches("load").count() > before.matches("load").count(),
     );
@@ -551,7 +560,7 @@ fn searches_find_the_same() {
                 let (pointer, len) = (param(pointer).into_pointer_value(), param(len).into_int_value());
                 Slice { function, pointer, len, size: 4 }
             };
-            gather_function(context, function, &[slice(0, 4), slice(1, 3)]).unwrap();
+            gather_function(context, &SimpleForm::of(machine), function, &[slice(0, 4), slice(1, 3)]).unwrap();
         },
         |before, after| after.matches("load").count() > before.matches("load").count(),
     );
@@ -682,7 +691,7 @@ fn several_ends(u: &mut Unstructured<'_>) -> Result<String> {
 fn several_ends_are_met_in_the_same_round() {
     do_the_same(
         several_ends,
-        |context, module, machine| split(context, module, machine).unwrap(),
+        |context, module, machine| split(context, module, &SimpleForm::of(machine)).unwrap(),
         |before, after| after.matches("store").count() > before.matches("store").count(),
     );
 }
@@ -691,7 +700,7 @@ fn several_ends_are_met_in_the_same_round() {
 fn rounds_that_are_counted_are_as_many() {
     do_the_same(
         several_ends,
-        |context, module, machine| count(context, module, machine).unwrap(),
+        |context, module, machine| count(context, module, &SimpleForm::of(machine)).unwrap(),
         |before, after| after.matches("phi").count() > before.matches("phi").count(),
     );
 }

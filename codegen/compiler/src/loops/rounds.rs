@@ -11,8 +11,9 @@
 //! Where nothing is known of a condition, both ways are gone, so that there are at least as many instructions as will be left.
 //! It says how large something becomes, and changes nothing.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use crate::hash::{QuickMap, QuickSet};
 use crate::llvm::{
     self, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue,
@@ -55,14 +56,14 @@ pub struct Walk<'a, 'ctx> {
     loops: &'a [Loop<'ctx>],
     /// Blocks, each behind those that lead to it without jumping back.
     order: Vec<BasicBlock<'ctx>>,
-    known: HashMap<InstructionValue<'ctx>, Known<'ctx>>,
+    known: QuickMap<InstructionValue<'ctx>, Known<'ctx>>,
     steps: u64,
 }
 
 impl<'a, 'ctx> Walk<'a, 'ctx> {
     /// `loops` are all of the function's.
     pub fn new(function: FunctionValue<'ctx>, loops: &'a [Loop<'ctx>]) -> Self {
-        Self { loops, order: order(function), known: HashMap::new(), steps: 0 }
+        Self { loops, order: order(function), known: QuickMap::default(), steps: 0 }
     }
 
     /// The rounds of a loop with those of the loops in it, if their number is known at least where no other condition ends
@@ -70,7 +71,7 @@ impl<'a, 'ctx> Walk<'a, 'ctx> {
     pub fn of(&mut self, found: &Loop<'ctx>) -> Option<Rounds> {
         self.known.clear();
         self.steps = 0;
-        self.rounds(found)
+        if self.may_end(found) { self.rounds(found) } else { None }
     }
 
     fn rounds(&mut self, found: &Loop<'ctx>) -> Option<Rounds> {
@@ -98,6 +99,74 @@ impl<'a, 'ctx> Walk<'a, 'ctx> {
         None
     }
 
+    /// Whether something may decide that a round is the last. In most loops it is a number that nobody knows, and to go through
+    /// as many rounds as there may be would only show that.
+    fn may_end(&self, found: &Loop<'ctx>) -> bool {
+        let decided = self.may_be_decided(found);
+        let inner = self.inner(found);
+        let (mut pending, mut seen) = (vec![found.head], QuickSet::default());
+        // The blocks that are reached in every round.
+        while let Some(block) = pending.pop() {
+            if !found.contains(block) || !seen.insert(block) {
+                continue;
+            }
+            let inner = inner.iter().find(|inner| inner.head == block);
+            let targets: Vec<_> = match inner {
+                Some(inner) => {
+                    let ends = inner.blocks.iter().filter_map(|from| from.get_terminator());
+                    ends.flat_map(llvm::block_operands).filter(|to| !inner.contains(*to)).collect()
+                }
+                None if decided.contains(&block) => Vec::new(),
+                None => block.get_terminator().map(llvm::block_operands).unwrap_or_default(),
+            };
+            if targets.contains(&found.head) {
+                return false;
+            }
+            pending.extend(targets);
+        }
+        true
+    }
+
+    /// The blocks of a loop whose condition is known in some round, and maybe others.
+    fn may_be_decided(&self, found: &Loop<'ctx>) -> QuickSet<BasicBlock<'ctx>> {
+        let blocks: Vec<_> = self.order.iter().copied().filter(|block| found.contains(*block)).collect();
+        let mut known = QuickSet::default();
+        loop {
+            let before = known.len();
+            for instruction in blocks.iter().flat_map(|block| block.get_instructions()) {
+                if !instruction.is_terminator() && !known.contains(&instruction) && self.may_know(instruction, &known) {
+                    known.insert(instruction);
+                }
+            }
+            if known.len() == before {
+                break;
+            }
+        }
+        let is_decided = |block: &BasicBlock<'ctx>| {
+            let end = block.get_terminator();
+            let condition = end.filter(|end| llvm::block_operands(*end).len() > 1).and_then(|end| end.get_operand(0));
+            condition.and_then(|condition| condition.value()).is_some_and(|value| self.may_be(value, &known))
+        };
+        blocks.into_iter().filter(is_decided).collect()
+    }
+
+    /// Whether [`Self::compute`] or [`Self::told`] may know an instruction's value, if these are all that it may know.
+    fn may_know(&self, instruction: InstructionValue<'ctx>, known: &QuickSet<InstructionValue<'ctx>>) -> bool {
+        let is_known = |value| self.may_be(value, known);
+        let mut operands = llvm::value_operands(instruction).map(|(_, operand)| operand);
+        match instruction.get_opcode() {
+            Op::Phi => llvm::incoming(instruction).into_iter().any(|(value, _)| is_known(value)),
+            Op::Select => operands.next().is_some_and(is_known) && operands.any(is_known),
+            Op::GetElementPtr | Op::Load => operands.all(is_known),
+            _ => llvm::is_pure(instruction) && operands.all(is_known),
+        }
+    }
+
+    /// The same of any value.
+    fn may_be(&self, value: BasicValueEnum<'ctx>, known: &QuickSet<InstructionValue<'ctx>>) -> bool {
+        llvm::instruction_of(value).is_some_and(|from| known.contains(&from)) || self.value(value).is_some()
+    }
+
     /// The loops in a loop that are in no other loop of it.
     fn inner(&self, found: &Loop<'ctx>) -> Vec<&'a Loop<'ctx>> {
         let within: Vec<_> =
@@ -116,7 +185,7 @@ impl<'a, 'ctx> Walk<'a, 'ctx> {
         inner: &[&'a Loop<'ctx>],
         all: &mut Rounds,
     ) -> Option<bool> {
-        let mut jumps: HashSet<(BasicBlock<'ctx>, BasicBlock<'ctx>)> = HashSet::new();
+        let mut jumps: QuickSet<(BasicBlock<'ctx>, BasicBlock<'ctx>)> = QuickSet::default();
         let mut again = false;
         for block in blocks {
             let is_reached = *block == found.head || jumps.iter().any(|(_, to)| to == block);
@@ -204,7 +273,7 @@ impl<'a, 'ctx> Walk<'a, 'ctx> {
     fn told(
         &self,
         phi: InstructionValue<'ctx>,
-        jumps: &HashSet<(BasicBlock<'ctx>, BasicBlock<'ctx>)>,
+        jumps: &QuickSet<(BasicBlock<'ctx>, BasicBlock<'ctx>)>,
     ) -> Option<Known<'ctx>> {
         let block = phi.get_parent()?;
         let incoming = llvm::incoming(phi);

@@ -19,21 +19,21 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::llvm::{self, BasicValue, BasicValueEnum, Context, InstructionOpcode, IntValue, Module, TargetMachine};
+use crate::llvm::{self, BasicValue, BasicValueEnum, Context, InstructionOpcode, IntValue, Module};
 use crate::settled;
 
 use super::branches::integer;
 use super::checks::{Check, Number, Shape};
 use super::counters::is_not_0;
 use super::limits::Limit;
-use super::natural::{self, Graph};
+use super::natural::{Graph, SimpleForm};
 
 /// What makes one block of those that a check was between, so that a short loop is seen to be one.
 const CLEAN: &str = "function(simplifycfg)";
 
 /// Has the branches of such checks always go the same way.
-pub fn pass<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
+pub fn pass<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    form.give(module)?;
     let mut any = false;
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
@@ -48,7 +48,8 @@ pub fn pass<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targe
         }
     }
     if any {
-        llvm::run_passes(module, machine, CLEAN)
+        form.lose();
+        llvm::run_passes(module, form.machine, CLEAN)
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
     }
     Ok(())
@@ -90,7 +91,7 @@ fn rounds<'ctx>(shape: &Shape<'_, 'ctx>) -> Option<IntValue<'ctx>> {
 
 #[cfg(test)]
 mod tests {
-    use super::pass;
+    use super::{SimpleForm, pass};
     use crate::arch::Arch;
     use crate::emit;
     use crate::llvm::{AnyValue, Context, parse_ir};
@@ -128,7 +129,7 @@ mod tests {
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        pass(&context, &module, &machine).unwrap();
+        pass(&context, &module, &SimpleForm::of(&machine)).unwrap();
         module.verify().unwrap();
         let ir = module.get_function("f").unwrap().print_to_string().to_string();
         !ir.contains("call void @panic")

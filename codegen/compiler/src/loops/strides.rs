@@ -26,14 +26,14 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
-    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, TargetMachine, Unroll,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
 };
 use crate::settled;
 
 use super::addresses::moves;
 use super::branches::{Branch, has_checks, integer, is_convergent};
 use super::limits::order;
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
 const MOST_INSTRUCTIONS: usize = 60;
@@ -52,8 +52,8 @@ const LARGEST_ELEMENT: u64 = 16;
 const MOST_STEPS: u32 = 8;
 
 /// Counts every loop where it helps.
-pub fn count<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
+pub fn count<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    form.give(module)?;
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
@@ -65,6 +65,7 @@ pub fn count<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
                 continue;
             }
             let Some(stride) = Stride::of(function, &found) else { continue };
+            form.lose();
             let builder = context.create_builder();
             Stage { context, module, builder, function, stride: &stride }.count().map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot count the rounds of a loop: {error}"))
@@ -461,7 +462,7 @@ mod tests {
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        count(&context, &module, &machine).unwrap();
+        count(&context, &module, &SimpleForm::of(&machine)).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
     }

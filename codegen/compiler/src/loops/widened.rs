@@ -27,13 +27,13 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    IntPredicate, IntValue, Module, TargetMachine, Unroll, Use,
+    IntPredicate, IntValue, Module, Unroll, Use,
 };
 use crate::settled;
 
 use super::branches::{has_checks, integer, is_convergent};
 use super::checks::{Emit, Shape};
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop, SimpleForm};
 
 /// Instructions of a loop that is copied.
 const MOST_INSTRUCTIONS: usize = 100;
@@ -42,25 +42,25 @@ const MOST_INSTRUCTIONS: usize = 100;
 const MOST_INDICES: usize = 6;
 
 /// Widens the indices of every loop where that helps.
-pub fn widen<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    widen_some(context, module, machine, |_| true)
+pub fn widen<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    widen_some(context, module, form, |_| true)
 }
 
 /// The same for loops that check an index, once those by any step are counted. LLVM unrolls the others as they are.
-pub fn widen_checked<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    widen_some(context, module, machine, has_checks)
+pub fn widen_checked<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    widen_some(context, module, form, has_checks)
 }
 
 fn widen_some<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
-    machine: &TargetMachine,
+    form: &SimpleForm<'_>,
     is_wanted: impl Fn(&Loop<'ctx>) -> bool,
 ) -> Result<()> {
-    natural::simplify(module, machine)?;
+    form.give(module)?;
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost().into_iter().filter(&is_wanted) {
-            widen_one(context, module, function, &found).map_err(|error| {
+            widen_one(context, module, form, function, &found).map_err(|error| {
                 Diagnostic::error(Code::LlvmFailed, format!("cannot widen the indices of a loop: {error}"))
             })?;
         }
@@ -85,6 +85,7 @@ struct Growth<'ctx> {
 fn widen_one<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
+    form: &SimpleForm<'_>,
     function: FunctionValue<'ctx>,
     found: &Loop<'ctx>,
 ) -> std::result::Result<(), BuilderError> {
@@ -102,6 +103,7 @@ fn widen_one<'ctx>(
     if is_known || indices.len() > MOST_INDICES {
         return Ok(());
     }
+    form.lose();
     let builder = context.create_builder();
     builder.position_before(&end);
     let emit = Emit { context, module, builder, shape: &shape };
@@ -255,7 +257,7 @@ mod tests {
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
         let arch = "sm_90".parse::<Arch>().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        widen(&context, &module, &machine).unwrap();
+        widen(&context, &module, &SimpleForm::of(&machine)).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
     }

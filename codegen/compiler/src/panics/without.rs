@@ -28,7 +28,7 @@ pub fn without<'ctx>(
     if !is_wanted {
         return Ok(None);
     }
-    let copy = module.clone();
+    let copy = llvm::copy_module(module);
     llvm::strip_debug_info(&copy);
     cut(context, &copy).map_err(|error| failed(&error.to_string()))?;
     llvm::run_passes(&copy, machine, PASSES).map_err(|error| failed(&error))?;

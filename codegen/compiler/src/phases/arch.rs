@@ -24,7 +24,7 @@ use crate::groups;
 use crate::indices;
 use crate::intrinsics;
 use crate::libdevice;
-use crate::llvm::{Context, Module, TargetMachine};
+use crate::llvm::{self, Context, Module, TargetMachine};
 use crate::loops;
 use crate::memory;
 use crate::multiples;
@@ -73,7 +73,7 @@ pub fn specialise<'a, 'ctx>(program: &'a Program<'a, 'ctx>, arch: Arch) -> Resul
     let Program { options, context, table, debug, .. } = program;
     // Also for the only arch: LLVM's choices depend on the order of uses, which is another in a copy, and the PTX for one
     // arch must not depend on which others are asked for.
-    let module = program.module.clone();
+    let module = llvm::copy_module(&program.module);
     let placed = time!(memory::place(context, &module, arch))?;
     let defined = time!(intrinsics::define(context, &module, table, arch))?;
     time!(float::stamp(context, &module))?;
@@ -146,18 +146,19 @@ fn for_speed<'ctx>(
         time!(divisions::narrow(context, module))?;
         time!(loops::keep(context, module))?;
         let unfinished = time!(loops::unroll(context, module));
-        time!(loops::widen(context, module, machine))?;
-        time!(loops::chunk(context, module, machine))?;
-        time!(loops::step_over(context, module, machine))?;
-        time!(loops::count(context, module, machine))?;
-        time!(loops::widen_checked(context, module, machine))?;
-        time!(loops::pass(context, module, machine))?;
-        time!(loops::split(context, module, machine))?;
-        time!(loops::shorten(context, module))?;
-        time!(loops::batch(context, module, machine, table))?;
-        time!(loops::gather(context, module, machine, table))?;
-        time!(loops::pack(context, module, machine))?;
-        time!(loops::foresee(context, module, machine))?;
+        let form = loops::SimpleForm::of(machine);
+        time!(loops::widen(context, module, &form))?;
+        time!(loops::chunk(context, module, &form))?;
+        time!(loops::step_over(context, module, &form))?;
+        time!(loops::count(context, module, &form))?;
+        time!(loops::widen_checked(context, module, &form))?;
+        time!(loops::pass(context, module, &form))?;
+        time!(loops::split(context, module, &form))?;
+        time!(loops::shorten(context, module, &form))?;
+        time!(loops::batch(context, module, &form, table))?;
+        time!(loops::gather(context, module, &form, table))?;
+        time!(loops::pack(context, module, &form))?;
+        time!(loops::foresee(context, module, &form))?;
         time!(loops::repeat(context, module));
         if let Some(shapes) = shapes {
             let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();

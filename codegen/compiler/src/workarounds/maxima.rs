@@ -40,11 +40,12 @@ impl<'a> Negations<'a> {
     /// Finds those of all functions.
     pub fn of(ptx: &'a str) -> Self {
         let mut found = HashSet::new();
-        // Most programs have no minimum.
-        if MAXIMA.iter().all(|name| !ptx.contains(name)) {
+        // Most programs have no minimum, and most functions of others.
+        let has_any = |text: &str| MAXIMA.iter().any(|name| text.contains(name));
+        if !has_any(ptx) {
             return Self(found);
         }
-        for definition in ptx_text::definitions(ptx) {
+        for definition in ptx_text::definitions(ptx).filter(|definition| has_any(definition.body)) {
             let (mut copies, mut pending) = (HashMap::<_, Vec<_>>::new(), Vec::new());
             for line in ptx_text::lines(definition.body) {
                 let Some((name, operands)) = statement(line.code()) else { continue };

@@ -3,7 +3,7 @@
 use arbtest::arbitrary::{Result, Unstructured};
 
 use super::do_the_same;
-use crate::loops::split;
+use crate::loops::{SimpleForm, split};
 
 /// Where a row begins, of `%y`.
 const ROWS: [&str; 6] = [
@@ -65,7 +65,7 @@ fn rows_are_checked_before_all_as_one_by_one() {
     // Each kind of store stands in the slow and the fast row, and again in the copy of the nest.
     do_the_same(
         rows,
-        |context, module, machine| split(context, module, machine).unwrap(),
+        |context, module, machine| split(context, module, &SimpleForm::of(machine)).unwrap(),
         |_, after| after.matches("store").count() >= 4,
     );
 }
