@@ -98,6 +98,7 @@ pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
     let (context, level) = (program.context, program.options.opt_level);
     if level.is_for_speed() {
         time!(conditions::decide_counted(module));
+        time!(conditions::decide_nulls(context, module))?;
         time!(loops::join(context, module))?;
         time!(loops::delay(context, module));
     }
