@@ -70,8 +70,12 @@ fn pointer(from: InstructionValue<'_>, index: u32) -> Option<PointerValue<'_>> {
     }
 }
 
-/// An address, and those that it is a whole number of steps behind.
+/// An address, and those that it is a whole number of steps behind. One of several addresses is behind what all of these are.
 fn bases<'ctx>(pointer: PointerValue<'ctx>, step: u64) -> Vec<PointerValue<'ctx>> {
+    bases_within(pointer, step, MOST_STEPS)
+}
+
+fn bases_within<'ctx>(pointer: PointerValue<'ctx>, step: u64, steps: usize) -> Vec<PointerValue<'ctx>> {
     let mut all = vec![pointer];
     let below = |at: PointerValue<'ctx>| {
         let from = at.as_instruction_value()?;
@@ -81,8 +85,19 @@ fn bases<'ctx>(pointer: PointerValue<'ctx>, step: u64) -> Vec<PointerValue<'ctx>
         let is_known = index.get_type().get_bit_width() == 64 && (may_wrap || llvm::is_in_bounds_above(from));
         (is_whole && is_known).then_some(base)
     };
-    while let Some(base) = all.last().and_then(|at| below(*at)).filter(|_| all.len() <= MOST_STEPS) {
+    while let Some(base) = all.last().and_then(|at| below(*at)).filter(|_| all.len() <= steps) {
         all.push(base);
+    }
+    let phi = all.last().and_then(|last| last.as_instruction_value());
+    let several = phi.filter(|phi| phi.get_opcode() == InstructionOpcode::Phi && all.len() < steps);
+    let mut of_each = several.map(llvm::incoming).unwrap_or_default().into_iter().map(|(value, _)| match value {
+        BasicValueEnum::PointerValue(value) => bases_within(value, step, steps - all.len()),
+        _ => Vec::new(),
+    });
+    if let Some(first) = of_each.next() {
+        let common =
+            of_each.fold(first, |common, bases| common.into_iter().filter(|base| bases.contains(base)).collect());
+        all.extend(common);
     }
     all
 }

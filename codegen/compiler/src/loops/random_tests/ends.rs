@@ -7,7 +7,8 @@ use arbtest::arbitrary::{Result, Unstructured};
 use super::do_the_same;
 use crate::loops::end_once;
 
-/// A loop that asks up to three counts one after the other, of which some are no counts or are looked at later, too.
+/// A loop that asks up to three counts one after the other, of which some are no counts or are looked at later, too; the first
+/// of them may be asked at the end of a round, of the next one.
 fn counts(u: &mut Unstructured<'_>) -> Result<String> {
     let (mut phis, mut asks, mut next) = (String::new(), String::new(), String::new());
     let number = ["%wide", "%more", "%first", "%end", "0", "5", "%base"];
@@ -33,6 +34,20 @@ fn counts(u: &mut Unstructured<'_>) -> Result<String> {
             _ = writeln!(asks, "{to}:");
         }
     }
+    let (mut turns, mut leaves) = ("br label %loop".to_string(), "");
+    if u.ratio(1, 2)? {
+        let (begin, bound) = (*u.choose(&number)?, *u.choose(&number)?);
+        let (asked, more) = match u.int_in_range(0..=3)? {
+            0 => (format!("icmp ne i64 %n.last, {bound}"), "-1"),
+            1 => (format!("icmp ult i64 %n.last, {bound}"), "1"),
+            2 => (format!("icmp ne i64 %c.last, {bound}"), "1"),
+            // Not by 1.
+            _ => (format!("icmp ult i64 %n.last, {bound}"), "2"),
+        };
+        _ = writeln!(phis, "%c.last = phi i64 [ {begin}, %entry ], [ %n.last, %inside ]");
+        turns = format!("%n.last = add i64 %c.last, {more}\n %goes = {asked}\n br i1 %goes, label %loop, label %out");
+        leaves = *u.choose(&[", [ %round.next, %inside ]", ", [ %round.next, %inside ]", ", [ %round, %inside ]"])?;
+    }
     let seen = u.int_in_range(0..=count - 1)?;
     let told = if phis.contains(&format!("%c.{seen} = phi ptr")) { "%round".into() } else { format!("%c.{seen}") };
     _ = write!(next, "%seen = trunc i64 {told} to i32\n store volatile i32 %seen, ptr %to");
@@ -48,8 +63,8 @@ fn counts(u: &mut Unstructured<'_>) -> Result<String> {
           {asks}
         inside: {next}
           %round.next = add i64 %round, 1
-          br label %loop
-        out: %last = phi i64 [ %round, %loop ] {}
+          {turns}
+        out: %last = phi i64 [ %round, %loop ] {}{leaves}
           %told = trunc i64 %last to i32
           store volatile i32 %told, ptr %to
           ret void
