@@ -146,6 +146,7 @@ fn for_speed<'ctx>(
         time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(loops::keep(context, module))?;
+        time!(loops::remember(context, module))?;
         let unfinished = time!(loops::unroll(context, module));
         time!(loops::widen(context, module, machine))?;
         time!(loops::chunk(context, module, machine))?;
