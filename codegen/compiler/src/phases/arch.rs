@@ -136,6 +136,7 @@ fn for_speed<'ctx>(
         // In the first round, LLVM has been through all but once, and may find more in what stays.
         let shapes = (round > 1).then(|| Shapes::of(context, module));
         time!(conditions::decide(module));
+        time!(checks::drop_of_planes(context, module));
         time!(optimize::thread_jumps(module))?;
         time!(conditions::choose(context, module, machine))?;
         time!(loops::join(context, module))?;
