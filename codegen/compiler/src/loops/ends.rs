@@ -27,6 +27,9 @@
 //! before the loop, where it has written the first round apart. Then the loop ends in the round behind, with what its phis are
 //! in that. What it counts is frozen, because the first round may end otherwise before it is asked.
 //!
+//! So are questions that the end of a round asks at once, as LLVM joins those of `x.iter().zip(y.iter().rev())`: the loop ends
+//! in the first round in which one of them holds.
+//!
 //! Not where the function has local variables: loops over these are unrolled whole where a count is constant, which the least
 //! of two is not.
 
@@ -38,7 +41,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::integer;
+use super::branches::{conditions, integer};
 use super::limits::opposite;
 use super::meetings::Meeting;
 use super::natural::{Graph, Loop};
@@ -72,6 +75,10 @@ fn rewrite<'ctx>(
         let last = last(&found, &questions);
         questions.extend(last);
         if questions.len() < 2 {
+            if let (Some(joined), Some(before)) = (joined(&found), entry(&found)) {
+                let stage = Stage { context, module, builder: context.create_builder(), found: &found, before };
+                stage.write_joined(&joined)?;
+            }
             continue;
         }
         questions.iter().for_each(|question| question.answer(&graph));
@@ -100,6 +107,7 @@ fn entry<'ctx>(found: &Loop<'ctx>) -> Option<BasicBlock<'ctx>> {
 }
 
 /// What a loop asks before it does anything in a round.
+#[derive(Clone, Copy)]
 struct Question<'ctx> {
     block: BasicBlock<'ctx>,
     branch: InstructionValue<'ctx>,
@@ -152,6 +160,22 @@ fn last<'ctx>(found: &Loop<'ctx>, questions: &[Question<'ctx>]) -> Option<Questi
     };
     let is_one = !is_asked && question.inside == found.head && targets.contains(&outside);
     (is_one && llvm::phis(outside).all(is_next)).then_some(Question { is_last: true, ..question })
+}
+
+/// The questions that the end of a round asks at once, if all of them count.
+fn joined<'ctx>(found: &Loop<'ctx>) -> Option<Vec<(Question<'ctx>, Count<'ctx>)>> {
+    let [latch] = found.latches[..] else { return None };
+    let (all, _) = Question::of(found, latch)?;
+    let parts = conditions(latch, found.head);
+    if all.inside != found.head || !(2..=MOST_QUESTIONS).contains(&parts.len()) {
+        return None;
+    }
+    let counted = |part: Option<InstructionValue<'ctx>>| {
+        let question = Question { condition: part?, is_last: true, ..all };
+        let count = Count::of(found, &question)?;
+        Some((question, count))
+    };
+    parts.into_iter().map(counted).collect()
 }
 
 /// Whether a block has nothing that could be seen, nor phis.
@@ -249,7 +273,7 @@ impl<'ctx> Count<'ctx> {
         let goes_on = if question.goes_on { predicate } else { opposite(predicate) };
         let (left, right) = match (integer(compared, 0), integer(compared, 1)) {
             (Some(left), Some(right)) => (left, right),
-            _ if goes_on == P::NE => return Meeting::of(found, compared).map(Self::Address),
+            _ if goes_on == P::NE => return Meeting::of_either(found, compared).map(Self::Address),
             _ => return None,
         };
         let is_bound = |value: IntValue<'ctx>| found.is_invariant(value.into());
@@ -334,6 +358,35 @@ impl<'ctx> Stage<'_, 'ctx> {
         round.add_incoming(&[(&word.const_zero(), self.before), (&next, latch)]);
         llvm::set_condition(asked.branch, condition);
         others.iter().for_each(|(other, _)| llvm::always_branch(self.context, other.branch, other.goes_on));
+        Ok(())
+    }
+
+    /// Has the end of a round ask one question for several that it asks at once.
+    fn write_joined(&self, all: &[(Question<'ctx>, Count<'ctx>)]) -> std::result::Result<(), BuilderError> {
+        let word = self.context.i64_type();
+        let (Some(enters), Some((asked, _))) = (self.before.get_terminator(), all.first()) else { return Ok(()) };
+        self.builder.position_before(&enters);
+        let mut rounds: Option<IntValue<'ctx>> = None;
+        for (_, count) in all {
+            let count = self.count(count, word)?;
+            let count = llvm::build_freeze(&self.builder, count);
+            rounds = Some(match rounds {
+                Some(before) => self.call("llvm.umin", before, count)?,
+                None => count,
+            });
+        }
+        let rounds = rounds.expect("there are several");
+        let Some(first) = self.found.head.get_first_instruction() else { return Ok(()) };
+        self.builder.position_before(&first);
+        let round = self.builder.build_phi(word, "")?;
+        let number = round.as_basic_value().into_int_value();
+        self.builder.position_before(&asked.branch);
+        // One more than the last number may not fit.
+        let next = self.builder.build_int_add(number, word.const_int(1, false), "")?;
+        let predicate = if asked.goes_on { IntPredicate::NE } else { IntPredicate::EQ };
+        let condition = self.builder.build_int_compare(predicate, number, rounds, "")?;
+        round.add_incoming(&[(&word.const_zero(), self.before), (&next, asked.block)]);
+        llvm::set_condition(asked.branch, condition);
         Ok(())
     }
 
