@@ -85,12 +85,13 @@ fn narrow(value: IntValue<'_>) -> Option<IntValue<'_>> {
     (number.get_type().get_bit_width() == 32 && value.get_type().get_bit_width() == 64).then_some(number)
 }
 
-fn instruction(value: IntValue<'_>, opcode: Op) -> Option<InstructionValue<'_>> {
+/// The instruction that computes a number, if it is of this kind.
+pub(super) fn instruction(value: IntValue<'_>, opcode: Op) -> Option<InstructionValue<'_>> {
     value.as_instruction_value().filter(|from| from.get_opcode() == opcode)
 }
 
 /// Which numbers a condition shows to be below which.
-fn below<'ctx>(condition: IntValue<'ctx>, is: bool, found: &mut Vec<(IntValue<'ctx>, IntValue<'ctx>)>) {
+pub(super) fn below<'ctx>(condition: IntValue<'ctx>, is: bool, found: &mut Vec<(IntValue<'ctx>, IntValue<'ctx>)>) {
     if let Some(parts) = parts(condition, is) {
         parts.into_iter().for_each(|part| below(part, is, found));
     } else {

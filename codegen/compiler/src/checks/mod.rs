@@ -33,6 +33,7 @@ mod bounds;
 mod chain;
 mod copy;
 mod early;
+mod planes;
 mod regions;
 mod separate;
 
@@ -51,9 +52,16 @@ use crate::llvm::{
     self, BasicBlock, Builder, BuilderError, Context, FunctionValue, IntPredicate, IntValue, Module, TargetMachine,
 };
 use crate::loops;
+use crate::settled;
 
 /// What cleans up behind the merging.
 const CLEAN: &str = "function(simplifycfg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+/// Drops the checks of elements of a plane in every function.
+pub fn drop_of_planes<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
+    let functions = settled::open(module).filter(|function| function.count_basic_blocks() > 1);
+    functions.for_each(|function| planes::drop(context, function));
+}
 
 /// Merges the checks of every function.
 pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {

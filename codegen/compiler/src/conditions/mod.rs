@@ -11,6 +11,7 @@ mod cases;
 mod cheap;
 mod decided;
 mod floats;
+mod nulls;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Result};
@@ -31,6 +32,11 @@ pub fn decide(module: &Module<'_>) {
 /// The same of loops of a known number of rounds, before LLVM's first pipeline.
 pub fn decide_counted(module: &Module<'_>) {
     settled::open(module).for_each(decided::decide_counted);
+}
+
+/// Decides whether an `Option<&T>` is one by where control comes from, before LLVM's first pipeline.
+pub fn decide_nulls<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    settled::open(module).try_for_each(|function| nulls::decide(context, function)).map_err(failed)
 }
 
 /// Chooses by comparisons of floats rather than branch, in every function.

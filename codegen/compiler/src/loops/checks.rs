@@ -94,11 +94,9 @@ fn split_one<'ctx>(
     if !may_be_split(context, found, MOST_INSTRUCTIONS) {
         return Ok(None);
     }
-    let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
     let Some(shape) = Shape::of_part(function, found) else { return Ok(None) };
-    // LLVM makes straight code of it, of which all checks are asked at once, whatever their indices are.
-    if shape.constant_rounds().is_some_and(|rounds| rounds <= FEW_ROUNDS && rounds * instructions().count() <= STRAIGHT)
-    {
+    // Of straight code all checks are asked at once, whatever their indices are.
+    if shape.becomes_straight() {
         return Ok(None);
     }
     let checks: Vec<Check<'ctx>> =
@@ -364,6 +362,12 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         let (first, more, step) = self.counter_at_first()?;
         let way = bound.checked_sub(first.get_sign_extended_constant()?.checked_add(more)?)?;
         usize::try_from(way.checked_div(step)?).ok()?.checked_add(1)
+    }
+
+    /// Whether it has so few rounds that LLVM makes straight code of it.
+    pub(super) fn becomes_straight(&self) -> bool {
+        let instructions = || self.found.blocks.iter().map(|block| block.get_instructions().count()).sum::<usize>();
+        self.constant_rounds().is_some_and(|rounds| rounds <= FEW_ROUNDS && rounds * instructions() <= STRAIGHT)
     }
 
     pub(super) fn is_invariant(&self, value: IntValue<'ctx>) -> bool {

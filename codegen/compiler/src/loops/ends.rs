@@ -23,6 +23,13 @@
 //! `select` does not look at them then. Elsewhere the loop would have branched on them in its first round. What an answer
 //! chooses, as by how far the pointer goes on, is what follows where the loop goes on, if nothing else looks at it.
 //!
+//! One of the questions may also be asked at the end of a round, of the next one: LLVM writes the first question there, and
+//! before the loop, where it has written the first round apart. Then the loop ends in the round behind, with what its phis are
+//! in that. What it counts is frozen, because the first round may end otherwise before it is asked.
+//!
+//! So are questions that the end of a round asks at once, as LLVM joins those of `x.iter().zip(y.iter().rev())`: the loop ends
+//! in the first round in which one of them holds.
+//!
 //! Not where the function has local variables: loops over these are unrolled whole where a count is constant, which the least
 //! of two is not.
 
@@ -34,7 +41,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::integer;
+use super::branches::{conditions, integer};
 use super::limits::opposite;
 use super::meetings::Meeting;
 use super::natural::{Graph, Loop};
@@ -64,8 +71,14 @@ fn rewrite<'ctx>(
 ) -> std::result::Result<(), BuilderError> {
     let graph = Graph::of(function);
     for found in graph.loops() {
-        let questions = questions(&found);
+        let mut questions = questions(&found);
+        let last = last(&found, &questions);
+        questions.extend(last);
         if questions.len() < 2 {
+            if let (Some(joined), Some(before)) = (joined(&found), entry(&found)) {
+                let stage = Stage { context, module, builder: context.create_builder(), found: &found, before };
+                stage.write_joined(&joined)?;
+            }
             continue;
         }
         questions.iter().for_each(|question| question.answer(&graph));
@@ -94,6 +107,7 @@ fn entry<'ctx>(found: &Loop<'ctx>) -> Option<BasicBlock<'ctx>> {
 }
 
 /// What a loop asks before it does anything in a round.
+#[derive(Clone, Copy)]
 struct Question<'ctx> {
     block: BasicBlock<'ctx>,
     branch: InstructionValue<'ctx>,
@@ -102,6 +116,8 @@ struct Question<'ctx> {
     goes_on: bool,
     /// Where it goes on.
     inside: BasicBlock<'ctx>,
+    /// Whether it is asked of the next round.
+    is_last: bool,
 }
 
 /// The questions at the head of a loop that end it at the same place, with the same values.
@@ -124,6 +140,42 @@ fn questions<'ctx>(found: &Loop<'ctx>) -> Vec<Question<'ctx>> {
         }
     }
     all
+}
+
+/// The question at the end of a round that ends the loop at the same place as those at its head, as if it were the first of them.
+fn last<'ctx>(found: &Loop<'ctx>, questions: &[Question<'ctx>]) -> Option<Question<'ctx>> {
+    let ([latch], Some(first)) = (&found.latches[..], questions.first()) else { return None };
+    let (question, outside) = Question::of(found, *latch)?;
+    let is_asked = questions.iter().any(|asked| asked.block == *latch || asked.inside == found.head);
+    let targets = first.branch.get_parent().and_then(|block| block.get_terminator()).map(llvm::block_operands)?;
+    let is_next = |phi| {
+        let incoming = llvm::incoming(phi);
+        let from = |block| incoming.iter().find(|(_, from)| *from == block).map(|(value, _)| *value);
+        let (Some(now), Some(next)) = (from(first.block), from(*latch)) else { return false };
+        let follows = || {
+            let phi = llvm::instruction_of(now).filter(|phi| phi.get_parent() == Some(found.head));
+            phi.and_then(|phi| llvm::incoming_from(phi, *latch)) == Some(next)
+        };
+        now == next && found.is_invariant(now) || follows()
+    };
+    let is_one = !is_asked && question.inside == found.head && targets.contains(&outside);
+    (is_one && llvm::phis(outside).all(is_next)).then_some(Question { is_last: true, ..question })
+}
+
+/// The questions that the end of a round asks at once, if all of them count.
+fn joined<'ctx>(found: &Loop<'ctx>) -> Option<Vec<(Question<'ctx>, Count<'ctx>)>> {
+    let [latch] = found.latches[..] else { return None };
+    let (all, _) = Question::of(found, latch)?;
+    let parts = conditions(latch, found.head);
+    if all.inside != found.head || !(2..=MOST_QUESTIONS).contains(&parts.len()) {
+        return None;
+    }
+    let counted = |part: Option<InstructionValue<'ctx>>| {
+        let question = Question { condition: part?, is_last: true, ..all };
+        let count = Count::of(found, &question)?;
+        Some((question, count))
+    };
+    parts.into_iter().map(counted).collect()
 }
 
 /// Whether a block has nothing that could be seen, nor phis.
@@ -155,7 +207,7 @@ impl<'ctx> Question<'ctx> {
             (false, true) => (false, other, then),
             _ => return None,
         };
-        Some((Self { block, branch, condition, goes_on, inside }, outside))
+        Some((Self { block, branch, condition, goes_on, inside, is_last: false }, outside))
     }
 
     /// Has what the answer chooses be what it is where the loop goes on, if only that is looked at.
@@ -207,10 +259,10 @@ impl<'ctx> Question<'ctx> {
 enum Count<'ctx> {
     /// Where an address is another one.
     Address(Meeting<'ctx>),
-    /// Where a number that goes up, or down, by 1 equals another one.
-    Equal { first: IntValue<'ctx>, bound: IntValue<'ctx>, down: bool },
+    /// Where a number that goes up, or down, by 1 equals another one, which may be asked of the number of the next round.
+    Equal { first: IntValue<'ctx>, ahead: bool, bound: IntValue<'ctx>, down: bool },
     /// Where a number that goes up by 1 is no longer below another one.
-    Below { first: IntValue<'ctx>, bound: IntValue<'ctx> },
+    Below { first: IntValue<'ctx>, ahead: bool, bound: IntValue<'ctx> },
 }
 
 impl<'ctx> Count<'ctx> {
@@ -221,7 +273,7 @@ impl<'ctx> Count<'ctx> {
         let goes_on = if question.goes_on { predicate } else { opposite(predicate) };
         let (left, right) = match (integer(compared, 0), integer(compared, 1)) {
             (Some(left), Some(right)) => (left, right),
-            _ if goes_on == P::NE => return Meeting::of(found, compared).map(Self::Address),
+            _ if goes_on == P::NE => return Meeting::of_either(found, compared).map(Self::Address),
             _ => return None,
         };
         let is_bound = |value: IntValue<'ctx>| found.is_invariant(value.into());
@@ -230,15 +282,22 @@ impl<'ctx> Count<'ctx> {
             (true, false) => (right, left, mirrored(goes_on)?),
             _ => return None,
         };
+        // What is asked at the end of a round is asked of the next number.
+        let before = counter.as_instruction_value().filter(|next| question.is_last && next.get_opcode() == Op::Add);
+        let ahead = before.is_some();
+        let counter = before.map_or(Some(counter), |next| integer(next, 0))?;
         let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = found.incoming(counter)? else {
             return None;
         };
+        if before.is_some_and(|before| next.as_instruction_value() != Some(before)) {
+            return None;
+        }
         let step = next.as_instruction_value().filter(|next| next.get_opcode() == Op::Add)?;
         let is_known = integer(step, 0) == Some(counter) && matches!(counter.get_type().get_bit_width(), 32 | 64);
         let by = integer(step, 1).filter(|_| is_known)?.get_sign_extended_constant()?;
         match (goes_on, by) {
-            (P::NE, 1 | -1) => Some(Self::Equal { first, bound, down: by < 0 }),
-            (P::ULT, 1) => Some(Self::Below { first, bound }),
+            (P::NE, 1 | -1) => Some(Self::Equal { first, ahead, bound, down: by < 0 }),
+            (P::ULT, 1) => Some(Self::Below { first, ahead, bound }),
             _ => None,
         }
     }
@@ -272,8 +331,12 @@ impl<'ctx> Stage<'_, 'ctx> {
         let Some(enters) = self.before.get_terminator() else { return Ok(()) };
         self.builder.position_before(&enters);
         let mut rounds: Option<IntValue<'ctx>> = None;
-        for (_, count) in counted {
-            let count = self.count(count, word)?;
+        for (question, count) in counted {
+            let mut count = self.count(count, word)?;
+            if question.is_last {
+                let count_before = llvm::build_freeze(&self.builder, count);
+                count = self.call("llvm.uadd.sat", count_before, word.const_int(1, false))?;
+            }
             rounds = Some(match rounds {
                 Some(before) => self.least(before, count)?,
                 None => count,
@@ -298,12 +361,50 @@ impl<'ctx> Stage<'_, 'ctx> {
         Ok(())
     }
 
+    /// Has the end of a round ask one question for several that it asks at once.
+    fn write_joined(&self, all: &[(Question<'ctx>, Count<'ctx>)]) -> std::result::Result<(), BuilderError> {
+        let word = self.context.i64_type();
+        let (Some(enters), Some((asked, _))) = (self.before.get_terminator(), all.first()) else { return Ok(()) };
+        self.builder.position_before(&enters);
+        let mut rounds: Option<IntValue<'ctx>> = None;
+        for (_, count) in all {
+            let count = self.count(count, word)?;
+            let count = llvm::build_freeze(&self.builder, count);
+            rounds = Some(match rounds {
+                Some(before) => self.call("llvm.umin", before, count)?,
+                None => count,
+            });
+        }
+        let rounds = rounds.expect("there are several");
+        let Some(first) = self.found.head.get_first_instruction() else { return Ok(()) };
+        self.builder.position_before(&first);
+        let round = self.builder.build_phi(word, "")?;
+        let number = round.as_basic_value().into_int_value();
+        self.builder.position_before(&asked.branch);
+        // One more than the last number may not fit.
+        let next = self.builder.build_int_add(number, word.const_int(1, false), "")?;
+        let predicate = if asked.goes_on { IntPredicate::NE } else { IntPredicate::EQ };
+        let condition = self.builder.build_int_compare(predicate, number, rounds, "")?;
+        round.add_incoming(&[(&word.const_zero(), self.before), (&next, asked.block)]);
+        llvm::set_condition(asked.branch, condition);
+        Ok(())
+    }
+
     fn count(&self, count: &Count<'ctx>, word: IntType<'ctx>) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+        let at = |first: IntValue<'ctx>, ahead: bool, down: bool| match (ahead, first.get_type().const_int(1, false)) {
+            (false, _) => Ok(first),
+            (true, one) if down => self.builder.build_int_sub(first, one, ""),
+            (true, one) => self.builder.build_int_add(first, one, ""),
+        };
         let number = match *count {
             Count::Address(ref meeting) => meeting.round(&self.builder, word)?,
-            Count::Equal { first, bound, down: false } => self.builder.build_int_sub(bound, first, "")?,
-            Count::Equal { first, bound, down: true } => self.builder.build_int_sub(first, bound, "")?,
-            Count::Below { first, bound } => self.call("llvm.usub.sat", bound, first)?,
+            Count::Equal { first, ahead, bound, down: false } => {
+                self.builder.build_int_sub(bound, at(first, ahead, false)?, "")?
+            }
+            Count::Equal { first, ahead, bound, down: true } => {
+                self.builder.build_int_sub(at(first, ahead, true)?, bound, "")?
+            }
+            Count::Below { first, ahead, bound } => self.call("llvm.usub.sat", bound, at(first, ahead, false)?)?,
         };
         if number.get_type() == word { Ok(number) } else { self.builder.build_int_z_extend(number, word, "") }
     }
@@ -385,6 +486,56 @@ mod tests {
         assert!(ir.contains("sub i64 %n, 0") && ir.contains("i64 0, i64 %6"), "{ir}");
         let ir = ended("icmp uge i64 %k, %n", POINTER, "%k", "");
         assert!(ir.contains("@llvm.usub.sat.i64(i64 %n, i64 0)"), "{ir}");
+    }
+
+    /// What `x.iter().enumerate().skip(i).take(n)` becomes: its first question is asked at the end of a round.
+    fn ended_behind(asked: &str, told: &str) -> String {
+        let text = format!(
+            "define void @f(ptr %row, ptr %to, i64 %len, i64 %n, i64 %from, i1 %zero) {{
+            entry: %behind = getelementptr inbounds nuw float, ptr %row, i64 %len
+              br i1 %zero, label %ready, label %moved
+            moved: %far = getelementptr inbounds nuw float, ptr %row, i64 %from
+              br label %ready
+            ready: %begin = phi ptr [ %far, %moved ], [ %row, %entry ]
+              br label %loop
+            loop: %left = phi i64 [ %n, %ready ], [ %less, %inside ]
+              %p = phi ptr [ %begin, %ready ], [ %next, %inside ]
+              %next = getelementptr inbounds nuw i8, ptr %p, i64 4
+              %none = icmp eq ptr %next, %behind
+              br i1 %none, label %end, label %inside
+            inside: store volatile ptr %p, ptr %to
+              %less = add i64 %left, -1
+              %done = {asked}
+              br i1 %done, label %end, label %loop
+            end: %last = phi i64 [ %left, %loop ], [ {told}, %inside ]
+              store volatile i64 %last, ptr %to
+              ret void
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        end_once(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    #[test]
+    fn a_question_of_the_next_round_is_one_of_them() {
+        for asked in ["icmp eq i64 %less, 0", "icmp eq i64 %left, 1"] {
+            let ir = ended_behind(asked, "%less");
+            // It may never be asked.
+            let count = ir.find("freeze i64").zip(ir.find("call i64 @llvm.uadd.sat.i64"));
+            assert!(count.is_some_and(|(freeze, sum)| freeze < sum), "{ir}");
+            assert!(ir.contains("br i1 false, label %end, label %loop"), "{ir}");
+        }
+        for (asked, told) in [
+            ("icmp eq i64 %less, 0", "%left"),
+            ("icmp eq i64 %left, %less", "%less"),
+            ("icmp ugt i64 %less, 7", "%less"),
+        ] {
+            let ir = ended_behind(asked, told);
+            assert!(!ir.contains("br i1 false"), "{asked}, {told}: {ir}");
+        }
     }
 
     #[test]

@@ -307,6 +307,7 @@ impl State {
                     Some(("smin", _)) => sa.min(sb).cast_unsigned(),
                     Some(("smax", _)) => sa.max(sb).cast_unsigned(),
                     Some(("usub.sat", _)) => a.saturating_sub(b),
+                    Some(("uadd.sat", _)) => a.saturating_add(b).min(mask(bits)),
                     _ => panic!("no function {name}"),
                 };
                 Value::Number(value & mask(bits), bits)

@@ -12,7 +12,8 @@
 //! loop ends in round `(%behind - %row - 4) / 4`.
 //!
 //! **Why it is right.** Where the step is a power of two, and where the loop begins and ends are whole steps behind one
-//! address, the addresses are the same in that round, and in no round before, whatever wraps around. Where it is not, each
+//! address, the addresses are the same in that round, and in no round before, whatever wraps around; so they are if the steps
+//! go down, as those of `rev()`, in round `(%row - %behind) / 4`. Where it is not, each
 //! step says that nothing wraps around; were it otherwise, what the loop compares would mean nothing.
 
 use crate::llvm::{
@@ -33,11 +34,18 @@ pub struct Meeting<'ctx> {
     behind: PointerValue<'ctx>,
     /// Bytes of a step.
     step: u64,
+    /// Whether the steps go down.
+    down: bool,
 }
 
 impl<'ctx> Meeting<'ctx> {
-    /// Of a comparison of addresses.
+    /// Of a comparison of addresses, of which one goes up.
     pub fn of(found: &Loop<'ctx>, compared: InstructionValue<'ctx>) -> Option<Self> {
+        Self::of_either(found, compared).filter(|meeting| !meeting.down)
+    }
+
+    /// The same, of one that goes up or down.
+    pub fn of_either(found: &Loop<'ctx>, compared: InstructionValue<'ctx>) -> Option<Self> {
         let pointers = [pointer(compared, 0)?, pointer(compared, 1)?];
         let (at, behind) = match pointers.map(|pointer| found.is_invariant(pointer.into())) {
             [false, true] => (pointers[0], pointers[1]),
@@ -45,20 +53,23 @@ impl<'ctx> Meeting<'ctx> {
             _ => return None,
         };
         let walk = Walk::of(found, at)?;
-        let (ahead, step) = walk.constants()?;
-        let is_up = (1..=i64::MAX.cast_unsigned()).contains(&step) && ahead.is_multiple_of(step);
-        let is_met = is_up && (step.is_power_of_two() || walk.goes_up()) && {
+        let (ahead, way) = walk.constants()?;
+        let down = way.cast_signed() < 0;
+        let step = if down { way.wrapping_neg() } else { way };
+        let is_way = (1..=i64::MAX.cast_unsigned()).contains(&step) && ahead.is_multiple_of(step);
+        let is_met = is_way && (step.is_power_of_two() || !down && walk.goes_up()) && {
             let (from, to) = (bases(walk.first(), step), bases(behind, step));
             from.iter().any(|base| to.contains(base))
         };
-        is_met.then_some(Self { walk, behind, step })
+        is_met.then_some(Self { walk, behind, step, down })
     }
 
     /// In which round they meet, the first of which is 0.
     pub fn round(&self, builder: &Builder<'ctx>, word: IntType<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
         let behind = builder.build_ptr_to_int(self.behind, word, "")?;
         let (at, _) = self.walk.affine(builder, word)?;
-        let way = builder.build_int_sub(behind, at, "")?;
+        let (low, high) = if self.down { (behind, at) } else { (at, behind) };
+        let way = builder.build_int_sub(high, low, "")?;
         builder.build_int_unsigned_div(way, word.const_int(self.step, false), "")
     }
 }
@@ -70,8 +81,12 @@ fn pointer(from: InstructionValue<'_>, index: u32) -> Option<PointerValue<'_>> {
     }
 }
 
-/// An address, and those that it is a whole number of steps behind.
+/// An address, and those that it is a whole number of steps behind. One of several addresses is behind what all of these are.
 fn bases<'ctx>(pointer: PointerValue<'ctx>, step: u64) -> Vec<PointerValue<'ctx>> {
+    bases_within(pointer, step, MOST_STEPS)
+}
+
+fn bases_within<'ctx>(pointer: PointerValue<'ctx>, step: u64, steps: usize) -> Vec<PointerValue<'ctx>> {
     let mut all = vec![pointer];
     let below = |at: PointerValue<'ctx>| {
         let from = at.as_instruction_value()?;
@@ -81,8 +96,19 @@ fn bases<'ctx>(pointer: PointerValue<'ctx>, step: u64) -> Vec<PointerValue<'ctx>
         let is_known = index.get_type().get_bit_width() == 64 && (may_wrap || llvm::is_in_bounds_above(from));
         (is_whole && is_known).then_some(base)
     };
-    while let Some(base) = all.last().and_then(|at| below(*at)).filter(|_| all.len() <= MOST_STEPS) {
+    while let Some(base) = all.last().and_then(|at| below(*at)).filter(|_| all.len() <= steps) {
         all.push(base);
+    }
+    let phi = all.last().and_then(|last| last.as_instruction_value());
+    let several = phi.filter(|phi| phi.get_opcode() == InstructionOpcode::Phi && all.len() < steps);
+    let mut of_each = several.map(llvm::incoming).unwrap_or_default().into_iter().map(|(value, _)| match value {
+        BasicValueEnum::PointerValue(value) => bases_within(value, step, steps - all.len()),
+        _ => Vec::new(),
+    });
+    if let Some(first) = of_each.next() {
+        let common =
+            of_each.fold(first, |common, bases| common.into_iter().filter(|base| bases.contains(base)).collect());
+        all.extend(common);
     }
     all
 }

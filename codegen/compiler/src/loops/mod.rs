@@ -7,6 +7,7 @@ mod addresses;
 mod ahead;
 mod arrays;
 mod batches;
+mod best;
 mod bounds;
 mod branches;
 mod branching;
@@ -51,6 +52,7 @@ use crate::llvm::{Context, FunctionValue, Module};
 
 pub use ahead::hasten;
 pub use batches::batch;
+pub use best::remember;
 pub use branches::{integer, is_convergent};
 pub use branching::repeat;
 pub use bytes::pack;

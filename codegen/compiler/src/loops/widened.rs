@@ -18,6 +18,9 @@
 //! undefined, has one pointer for all. A product of matrices needed 40 registers in place of 32 and took 13 % longer. Indices of 64
 //! bits also are what the other stages look for, [`super::checks`] above all.
 //!
+//! A loop that checks an index of which only is known what it is at most, as one that is clamped into a slice, gets no twin, but
+//! counts its rounds in 64 bits.
+//!
 //! **Why it is right.** An index that begins at `i` and grows by `s` modulo 2³² is `i + k × s` in round `k`, if that is less than 2³²
 //! for the last round, in 64 bits; `k × s` does not overflow there. With a sign, all of them lie between the first and the
 //! last. What goes into the test is frozen; where it meant nothing, neither did the index. Where one of the indices wraps around, the loop
@@ -94,11 +97,17 @@ fn widen_one<'ctx>(
     if is_long || llvm::unroll_is_disabled(context, &found.jumps_back()) || instructions().any(is_convergent) {
         return Ok(());
     }
-    let Some(shape) = Shape::of_narrow(function, found) else { return Ok(()) };
+    // Of straight code a twin would be as long again, and what is in a loop around it could not be straight, too.
+    let Some(shape) = Shape::of_narrow(function, found).filter(|shape| !shape.becomes_straight()) else {
+        return Ok(());
+    };
     let indices: Vec<Index<'ctx>> = instructions().filter_map(|from| index(from, found, &shape)).collect();
     let Some(end) = shape.before.get_terminator() else { return Ok(()) };
     // LLVM sees that what the loop counts by does not wrap around; but not which checks of it hold.
     let is_counted = |index: &Index<'ctx>| shape.constant_step(index.narrow, 1).is_some();
+    if indices.is_empty() && found.blocks.iter().any(|block| shape.check(*block).is_some()) {
+        return count_wide(context, module, found, &shape);
+    }
     let is_known = indices.is_empty() || indices.iter().all(is_counted) && !has_checks(found);
     if is_known || indices.len() > MOST_INDICES {
         return Ok(());
@@ -142,6 +151,24 @@ fn widen_one<'ctx>(
         }
     }
     llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
+    Ok(())
+}
+
+/// Has a loop count its rounds in 64 bits that checks indices of another kind, as of an element that is clamped into a slice:
+/// what is split for its checks counts so.
+fn count_wide<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    found: &Loop<'ctx>,
+    shape: &Shape<'_, 'ctx>,
+) -> std::result::Result<(), BuilderError> {
+    let ([latch], Some(end)) = (&found.latches[..], shape.before.get_terminator()) else { return Ok(()) };
+    let builder = context.create_builder();
+    builder.position_before(&end);
+    let emit = Emit { context, module, builder, shape };
+    let rounds = llvm::build_freeze(&emit.builder, emit.jumps_back()?);
+    let rounds = emit.builder.build_int_z_extend(rounds, context.i64_type(), "")?;
+    Twin { emit: &emit, head: found.head, latch: *latch }.until(rounds, shape.goes_on())?;
     Ok(())
 }
 
@@ -295,6 +322,39 @@ mod tests {
         let ir = widened_text(&format!("{first} end: ret void {end}"));
         assert_eq!(ir.matches("store i32 1").count(), 2, "{ir}");
         assert!(ir.contains("phi i64 [ 0, "), "{ir}");
+    }
+
+    #[test]
+    fn a_loop_that_checks_another_index_counts_in_64_bits() {
+        // `x[(i + d).clamp(0, n - 1)]`
+        let clamped = |len: &str| {
+            format!(
+                "%i = add i32 %k, %row
+                %j = call i32 @llvm.umin.i32(i32 %i, i32 %row)
+                %wide = zext i32 %j to i64
+                %below = icmp ult i64 %wide, {len}
+                br i1 %below, label %inside, label %panic
+            inside:"
+            )
+        };
+        let of = |len: &str| {
+            let text = text(&clamped(len), "").replace("[ %next, %loop ]", "[ %next, %inside ]");
+            widened_text(&text.replace("end: ret void", "end: ret void\n panic: unreachable"))
+        };
+        let ir = of("1000");
+        assert!(ir.matches("store i32 1").count() == 1 && ir.contains("phi i64 [ 0, "), "{ir}");
+        // Of a limit that changes in the loop nothing is known before.
+        assert!(!of("%wide").contains("phi i64"));
+    }
+
+    #[test]
+    fn what_becomes_straight_code_has_none() {
+        // `for d in -1i32..=1` counts what it has had.
+        let of = |bound: &str| {
+            let text = text(SUM, "").replace("[ 0, %entry ]", "[ -1, %entry ]").replace("i32 %next, %n", bound);
+            widened_text(&text).matches("store i32 1").count()
+        };
+        assert_eq!([of("i32 %next, 2"), of("i32 %k, 1"), of("i32 %k, 200")], [1, 1, 2]);
     }
 
     #[test]

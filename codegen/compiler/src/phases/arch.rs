@@ -98,6 +98,7 @@ pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
     let (context, level) = (program.context, program.options.opt_level);
     if level.is_for_speed() {
         time!(conditions::decide_counted(module));
+        time!(conditions::decide_nulls(context, module))?;
         time!(loops::join(context, module))?;
         time!(loops::delay(context, module));
     }
@@ -135,6 +136,7 @@ fn for_speed<'ctx>(
         // In the first round, LLVM has been through all but once, and may find more in what stays.
         let shapes = (round > 1).then(|| Shapes::of(context, module));
         time!(conditions::decide(module));
+        time!(checks::drop_of_planes(context, module));
         time!(optimize::thread_jumps(module))?;
         time!(conditions::choose(context, module, machine))?;
         time!(loops::join(context, module))?;
@@ -145,6 +147,7 @@ fn for_speed<'ctx>(
         time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(loops::keep(context, module))?;
+        time!(loops::remember(context, module))?;
         let unfinished = time!(loops::unroll(context, module));
         let form = loops::SimpleForm::of(machine);
         time!(loops::widen(context, module, &form))?;

@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! before: head: br i1 (icmp sgt i32 %k, %end), label %out, label %round     ; rounds end in br (icmp slt i32 %k, %end), %head, %out
+//!         out:  %all = phi float [ %sum, %head ], …
 //! after:        br i1 (icmp sgt i32 %first, %end), label %out, label %round
+//!         out:  %all = phi float [ 0.0, %head ], …                          ; with what %sum begins
 //! ```
 
 use crate::llvm::{
-    self, BasicBlock, BasicValue, Builder, BuilderError, InstructionOpcode, InstructionValue, IntPredicate, IntValue,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionOpcode, InstructionValue,
+    IntPredicate, IntValue,
 };
 use crate::loops::branches::integer;
 use crate::loops::natural::Loop;
@@ -48,12 +51,20 @@ impl<'ctx> Guard<'ctx> {
         is_known.then_some(Self { leaves, is_signed: within.is_signed, first, end: within.high, before })
     }
 
-    /// Asks before the loop.
-    pub fn ask_once(&self, builder: &Builder<'ctx>) -> Result<(), BuilderError> {
+    /// Asks before the loop. Where it ends by that, it does so in the first round, with what its phis begin with.
+    pub fn ask_once(&self, builder: &Builder<'ctx>, found: &Loop<'ctx>) -> Result<(), BuilderError> {
         let more = if self.is_signed { IntPredicate::SGT } else { IntPredicate::UGT };
         builder.position_before(&self.before.get_terminator().expect("it jumps to the loop"));
         let none = builder.build_int_compare(more, self.first, self.end, "")?;
         llvm::set_condition(self.leaves, none);
+        let targets = llvm::branch_targets(self.leaves);
+        if let (Some((outside, _)), Some(asks)) = (targets, self.leaves.get_parent()) {
+            let at_first = |value: BasicValueEnum<'ctx>| {
+                let phi = llvm::instruction_of(value).filter(|phi| phi.get_parent() == Some(found.head));
+                phi.and_then(|phi| llvm::incoming_from(phi, self.before)).unwrap_or(value)
+            };
+            llvm::replace_predecessor(outside, asks, asks, at_first);
+        }
         Ok(())
     }
 }
