@@ -321,9 +321,9 @@ fn told_above<'ctx>(block: BasicBlock<'ctx>, graph: &Graph<'ctx>) -> Vec<Compari
 mod tests {
     use std::fmt::Write as _;
 
-    use arbtest::arbitrary::{self, Unstructured};
-
     use std::collections::HashMap;
+
+    use arbtest::arbitrary::{self, Unstructured};
 
     use super::*;
     use crate::llvm::{AnyValue, parse_ir};

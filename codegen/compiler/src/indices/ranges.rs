@@ -4,6 +4,8 @@
 //! and without one for fewer. What an operation makes of intervals is computed exactly; if it does not fit into the type,
 //! nothing is known. Beside that count the branches that lead to a block, and the conditions that a `select` asks first.
 
+use std::cell::{Cell, RefCell};
+
 pub use super::intervals::Interval;
 use crate::hash::QuickMap;
 use crate::intrinsics::dimensions;
@@ -11,7 +13,6 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
 use crate::loops::{Graph, opposite};
-use std::cell::{Cell, RefCell};
 
 /// How deep a value is looked into.
 const MOST_STEPS: u32 = 12;

@@ -58,11 +58,12 @@ fn batched_text(text: &str) -> String {
     let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
     let arch = "sm_90".parse::<Arch>().unwrap();
     let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-    super::super::natural::simplify(&module, &machine).unwrap();
+    let form = SimpleForm::of(&machine);
+    form.give(&module).unwrap();
     let function = module.get_function("f").unwrap();
     let param = |index| function.get_nth_param(index).unwrap();
     let slice = Slice { function, pointer: param(0).into_pointer_value(), len: param(1).into_int_value(), size: 4 };
-    batch_function(&context, &module, &SimpleForm::of(&machine), function, &[slice]).unwrap();
+    batch_function(&context, &module, &form, function, &[slice]).unwrap();
     module.verify().unwrap();
     function.print_to_string().to_string()
 }

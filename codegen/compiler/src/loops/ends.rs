@@ -440,6 +440,14 @@ mod tests {
     use super::*;
     use crate::llvm::{AnyValue, parse_ir};
 
+    fn after(text: &str) -> String {
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        end_once(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
     /// What `row.iter().enumerate().take(n)` becomes, with another first question, second question, exit, and what stands between.
     fn ended(first: &str, second: &str, told: &str, between: &str) -> String {
         let text = format!(
@@ -466,11 +474,7 @@ mod tests {
               ret void
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        end_once(&context, &module).unwrap();
-        module.verify().unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
+        after(&text)
     }
 
     const LEFT: &str = "icmp eq i64 %left, 0";
@@ -512,11 +516,7 @@ mod tests {
               ret void
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        end_once(&context, &module).unwrap();
-        module.verify().unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
+        after(&text)
     }
 
     #[test]

@@ -106,6 +106,7 @@ fn widen_one<'ctx>(
     // LLVM sees that what the loop counts by does not wrap around; but not which checks of it hold.
     let is_counted = |index: &Index<'ctx>| shape.constant_step(index.narrow, 1).is_some();
     if indices.is_empty() && found.blocks.iter().any(|block| shape.check(*block).is_some()) {
+        form.lose();
         return count_wide(context, module, found, &shape);
     }
     let is_known = indices.is_empty() || indices.iter().all(is_counted) && !has_checks(found);

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::arch::Arch;
+use crate::codes::Code;
 use crate::debuginfo::sections::{self, replace};
 use crate::debuginfo::without_debug;
-use crate::diagnostic::{Result, Span};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::emit;
-use crate::llvm::{self, Call, Context, MemoryBuffer, Origin, TargetMachine};
+use crate::llvm::{self, Call, Context, MemoryBuffer, Origin, ParseError, TargetMachine};
 use crate::ptx_text::{self, Kind};
 use crate::request::DebugLevel;
 
@@ -55,9 +56,8 @@ pub struct Place {
 impl Trace for Traceable {
     fn trace(&self) -> Result<Traced> {
         let context = Context::create();
-        let Ok(module) = llvm::read_bitcode(&context, self.bitcode.as_slice(), "traced") else {
-            return Ok(Traced::default());
-        };
+        let module = llvm::read_bitcode(&context, self.bitcode.as_slice(), "traced")
+            .map_err(|ParseError(error)| Diagnostic::error(Code::LlvmFailed, error))?;
         emit::limit_debug_info(&module, &self.machine, DebugLevel::LineTables)?;
         let origins = llvm::number_locations(&module);
         let ptx = emit::emit(&module, &self.machine, self.arch)?;
