@@ -68,6 +68,8 @@ pub enum DecodeError {
     },
     /// A name is not UTF-8.
     NotUtf8,
+    /// A line or a column is no number.
+    NotANumber,
 }
 
 impl fmt::Display for DecodeError {
@@ -78,13 +80,14 @@ impl fmt::Display for DecodeError {
             Self::Truncated => f.write_str("it ends too early"),
             Self::Unknown { what, value } => write!(f, "it has an unknown {what} ({value})"),
             Self::NotUtf8 => f.write_str("a name in it is not UTF-8"),
+            Self::NotANumber => f.write_str("a line or a column in it is no number"),
         }
     }
 }
 
 impl core::error::Error for DecodeError {}
 
-/// The descriptor in `bytes`.
+/// The descriptor in `bytes`, the pieces of an [`crate::Entry`] one behind the other.
 pub fn decode(bytes: &[u8]) -> Result<OwnedDescriptor, DecodeError> {
     let mut r = Reader(bytes);
     if r.array::<4>()? != MAGIC {
@@ -105,27 +108,30 @@ pub fn decode(bytes: &[u8]) -> Result<OwnedDescriptor, DecodeError> {
         1 => Mangling::Cxx,
         value => return Err(DecodeError::Unknown { what: "mangling", value }),
     };
+    let (has_template, has_bounds) = (r.flag("template flag")?, r.flag("bounds flag")?);
+    let has_result = r.flag("result flag")?;
+    let (namespace, name) = (r.string()?, r.string()?);
+    let names = r.list(|r| Ok((r.string()?, r.string()?)))?;
+    let result = if has_result { Some(r.string()?) } else { None };
+    let (module_path, file) = (r.text()?, r.text()?);
+    let (line, column) = (r.decimal()?, r.decimal()?);
+    let template = if has_template { Some(r.list(Reader::argument)?) } else { None };
+    let bounds = if has_bounds { r.bounds()? } else { LaunchBounds::NONE };
+    let params = names.into_iter().map(|(name, rust_type)| r.param(name, rust_type)).collect::<Result<_, _>>()?;
+    let result = result.map(|rust_type| r.param(String::new(), rust_type)).transpose()?;
     Ok(OwnedDescriptor {
         kind,
         mangling,
-        namespace: r.string()?,
-        name: r.string()?,
-        template: if r.flag("template flag")? { Some(r.list(Reader::argument)?) } else { None },
-        module_path: r.string()?,
-        file: r.string()?,
-        line: r.u32()?,
-        column: r.u32()?,
-        bounds: LaunchBounds {
-            max_threads: r.u32()?,
-            min_blocks: r.u32()?,
-            max_registers: r.u32()?,
-            dimensions: r.u32()?,
-            cluster: [r.u32()?, r.u32()?, r.u32()?],
-            max_cluster: r.u32()?,
-            is_cooperative: r.flag("cooperation flag")?,
-        },
-        params: r.list(Reader::param)?,
-        result: if r.flag("result flag")? { Some(r.param()?) } else { None },
+        namespace,
+        name,
+        template,
+        module_path,
+        file,
+        line,
+        column,
+        bounds,
+        params,
+        result,
     })
 }
 
@@ -154,11 +160,38 @@ impl Reader<'_> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    fn string(&mut self) -> Result<String, DecodeError> {
-        let len = usize::from(self.u16()?);
+    fn take(&mut self, len: usize) -> Result<&str, DecodeError> {
         let (head, tail) = self.0.split_at_checked(len).ok_or(DecodeError::Truncated)?;
         self.0 = tail;
-        core::str::from_utf8(head).map(ToString::to_string).map_err(|_| DecodeError::NotUtf8)
+        core::str::from_utf8(head).map_err(|_| DecodeError::NotUtf8)
+    }
+
+    fn string(&mut self) -> Result<String, DecodeError> {
+        let len = usize::from(self.u16()?);
+        self.take(len).map(ToString::to_string)
+    }
+
+    /// What a NUL ends.
+    fn text(&mut self) -> Result<String, DecodeError> {
+        let len = self.0.iter().position(|byte| *byte == 0).ok_or(DecodeError::Truncated)?;
+        let text = self.take(len)?.to_string();
+        self.u8().map(|_| text)
+    }
+
+    fn decimal(&mut self) -> Result<u32, DecodeError> {
+        self.text()?.parse().map_err(|_| DecodeError::NotANumber)
+    }
+
+    fn bounds(&mut self) -> Result<LaunchBounds, DecodeError> {
+        Ok(LaunchBounds {
+            max_threads: self.u32()?,
+            min_blocks: self.u32()?,
+            max_registers: self.u32()?,
+            dimensions: self.u32()?,
+            cluster: [self.u32()?, self.u32()?, self.u32()?],
+            max_cluster: self.u32()?,
+            is_cooperative: self.flag("cooperation flag")?,
+        })
     }
 
     fn ty(&mut self) -> Result<Type, DecodeError> {
@@ -191,14 +224,8 @@ impl Reader<'_> {
         Ok(Type { class, size, align, pointee })
     }
 
-    fn param(&mut self) -> Result<OwnedParam, DecodeError> {
-        Ok(OwnedParam {
-            name: self.string()?,
-            rust_type: self.string()?,
-            ty: self.ty()?,
-            cxx: self.cxx()?,
-            definition: self.definition()?,
-        })
+    fn param(&mut self, name: String, rust_type: String) -> Result<OwnedParam, DecodeError> {
+        Ok(OwnedParam { name, rust_type, ty: self.ty()?, cxx: self.cxx()?, definition: self.definition()? })
     }
 
     fn flag(&mut self, what: &'static str) -> Result<bool, DecodeError> {
@@ -291,8 +318,10 @@ impl Reader<'_> {
 mod tests {
     use super::*;
     use crate::cxx::{Argument, Body, Cxx, Definition, Field, Name, Variant};
-    use crate::pieces;
-    use crate::{Described, Descriptor, Encoded, EncodedType, Param};
+    use crate::pieces::Own;
+    use crate::{
+        CxxType, Descriptor, DeviceParam, Param, arguments_len, encode_arguments, encode_bounds, encode_type, type_len,
+    };
 
     const FLOAT: Cxx<'static> = Cxx::Builtin(Builtin::Float);
     const PAIR: Cxx<'static> = Cxx::Named(Name {
@@ -370,74 +399,122 @@ mod tests {
     const RESULT: Param<'static> =
         Param { name: "", cxx: Cxx::Function { result: &FLOAT, params: &[FLOAT, PAIR] }, ..PARAMS[0] };
 
-    /// Over what is kept of a type, and of a descriptor.
-    const LONG: &str = match core::str::from_utf8(&[b'x'; 3000]) {
-        Ok(text) => text,
-        Err(_) => "",
-    };
-
-    const DESCRIBED: Described<'static> = described("demo::kernels");
-
-    const fn described(module_path: &'static str) -> Described<'static> {
-        const TYPES: [EncodedType<'static>; 4] =
-            [encoded(PARAMS[0]), encoded(PARAMS[1]), encoded(PARAMS[2]), encoded(RESULT)];
-        Described {
-            head: b"PTXI\x04\0\x02\x01\x04\0n::m\x05\0saxpy",
-            template: DESCRIPTOR.template,
-            module_path,
-            file: DESCRIPTOR.file,
-            place: [DESCRIPTOR.line, DESCRIPTOR.column],
-            bounds: Some(&DESCRIPTOR.bounds),
-            params: &[
-                (b"\x01\0a\x03\0f32", &TYPES[0]),
-                (b"\x01\0x\x06\0&[f32]", &TYPES[1]),
-                (b"\x01\0s\x09\0[u128; 3]", &TYPES[2]),
-            ],
-            result: Some((b"\0\0\x03\0f32", &TYPES[3])),
-        }
+    fn own(params: &[Param<'_>]) -> Vec<u8> {
+        let params: Vec<_> = params.iter().map(|p| (p.name.to_string(), p.rust_type.to_string())).collect();
+        let own = Own {
+            kind: DESCRIPTOR.kind,
+            mangling: DESCRIPTOR.mangling,
+            namespace: DESCRIPTOR.namespace,
+            name: DESCRIPTOR.name,
+            has_template: true,
+            has_bounds: true,
+            params: &params,
+            result: Some(RESULT.rust_type),
+        };
+        own.encoded().unwrap()
     }
 
-    const fn encoded(param: Param<'static>) -> EncodedType<'static> {
-        EncodedType::of(param.ty, param.cxx, param.definition)
-    }
+    const PLACE: &str = "demo::kernels\0src/lib.rs\x0012\x005\0";
 
-    const ENCODED: Encoded<'static> = Encoded::of(&DESCRIBED);
-    const BYTES: [u8; ENCODED.len()] = ENCODED.entry(core::ptr::null()).bytes;
+    /// The same of a type as the macros write where there is no trait's constant.
+    macro_rules! encoded {
+        ($ty:expr, $cxx:expr, $definition:expr) => {
+            &const { encode_type::<{ type_len(&$ty, &$cxx, $definition) }>(&$ty, &$cxx, $definition) }
+        };
+        ($param:expr) => {
+            encoded!($param.ty, $param.cxx, $param.definition)
+        };
+    }
+    const TYPES: [&[u8]; 4] = [encoded!(PARAMS[0]), encoded!(PARAMS[1]), encoded!(PARAMS[2]), encoded!(RESULT)];
+
+    fn bytes() -> Vec<u8> {
+        const TEMPLATE: &[Argument<'static>] = &[Argument::Type(&Cxx::Parameter(1))];
+        let template = encode_arguments::<{ arguments_len(TEMPLATE) }>(TEMPLATE);
+        let bounds = encode_bounds(&DESCRIPTOR.bounds);
+        [&own(&PARAMS)[..], PLACE.as_bytes(), &template, &bounds, &TYPES.concat()].concat()
+    }
 
     #[test]
-    fn the_macros_pieces_are_those() {
-        let described = described("");
-        assert_eq!(pieces::head(Kind::Import, Mangling::Cxx, "n::m", "saxpy").unwrap(), described.head);
-        for ((bytes, _), param) in described.params.iter().zip(&PARAMS) {
-            assert_eq!(pieces::param(param.name, param.rust_type).unwrap(), *bytes);
-        }
-        assert_eq!(pieces::param("", "f32").unwrap(), described.result.unwrap().0);
-        assert_eq!(pieces::head(Kind::Kernel, Mangling::C, "", &"x".repeat(65_536)), None);
+    fn what_is_too_long_for_the_format_is_nothing() {
+        let long = "x".repeat(65_536);
+        let one = |name: &str, params: &[(String, String)]| {
+            let (kind, mangling) = (Kind::Kernel, Mangling::C);
+            let own = Own {
+                kind,
+                mangling,
+                namespace: "",
+                name,
+                has_template: false,
+                has_bounds: false,
+                params,
+                result: None,
+            };
+            own.encoded().is_some()
+        };
+        assert!(one("k", &[]) && !one(&long, &[]));
+        assert!(!one("k", &[(String::new(), long.clone())]));
+        assert!(!one("k", &alloc::vec![Default::default(); 65_536]));
     }
 
+    /// Types of every length that is kept, of which each but the last is too long for the one before.
     #[test]
     fn what_is_long_is_encoded_too() {
-        const DESCRIBED: Described<'static> = described(LONG);
-        const ENCODED: Encoded<'static> = Encoded::of(&DESCRIBED);
-        const BYTES: [u8; ENCODED.len()] = ENCODED.entry(core::ptr::null()).bytes;
-        let decoded = decode(&BYTES).unwrap();
-        assert_eq!((decoded.module_path.as_str(), decoded.params.len()), (LONG, PARAMS.len()));
-
-        const NAMED: Cxx<'static> =
-            Cxx::Named(Name { keyword: Keyword::Struct, namespace: "", name: LONG, arguments: &[], header: "" });
-        const TYPE: EncodedType<'static> = EncodedType::of(PARAMS[0].ty, NAMED, &Definition::OPAQUE);
-        const OF_TYPE: Described<'static> =
-            Described { params: &[(b"\0\0\0\0", &TYPE), (b"\0\0\0\0", &TYPE)], ..described("") };
-        const LONG_TYPE: Encoded<'static> = Encoded::of(&OF_TYPE);
-        let bytes = const { LONG_TYPE.entry::<{ LONG_TYPE.len() }>(core::ptr::null()).bytes };
-        let decoded = decode(&bytes).unwrap();
-        assert_eq!(decoded.params[1].cxx, OwnedCxx::from(&NAMED));
-        assert_eq!(decoded.params[1].ty, PARAMS[0].ty);
+        struct Of<const LEN: usize>;
+        impl<const LEN: usize> CxxType for Of<LEN> {
+            const CXX: Cxx<'static> = Cxx::Named(Name {
+                keyword: Keyword::Struct,
+                namespace: "",
+                name: match core::str::from_utf8(&[b'x'; 60_000]) {
+                    Ok(text) => text.split_at(LEN).0,
+                    Err(_) => "",
+                },
+                arguments: &[],
+                header: "",
+            });
+        }
+        // SAFETY: nobody passes it.
+        unsafe impl<const LEN: usize> DeviceParam for Of<LEN> {
+            type Raw = ();
+            const TYPE: Type = PARAMS[0].ty;
+            const CXX: Cxx<'static> = <Self as CxxType>::CXX;
+            const DEFINITION: &'static Definition<'static> = &Definition {
+                cxx: <Self as CxxType>::CXX,
+                size: 1,
+                align: 1,
+                body: Body::Record {
+                    fields: &[Field {
+                        name: "y",
+                        cxx: <Self as CxxType>::CXX,
+                        offset: 0,
+                        bits: None,
+                        definition: &Definition::OPAQUE,
+                    }],
+                    packed: 0,
+                },
+            };
+            unsafe fn from_raw((): ()) -> Self {
+                Self
+            }
+            fn into_raw(self) {}
+        }
+        fn check<const LEN: usize>() {
+            let (name, rust_type) = ("x".to_string(), "Of".to_string());
+            let mut r = Reader(<Of<LEN> as DeviceParam>::ENCODED);
+            let param = r.param(name, rust_type).unwrap();
+            assert!(r.0.is_empty());
+            assert_eq!(param.cxx, OwnedCxx::from(&<Of<LEN> as CxxType>::CXX));
+            assert_eq!(param.definition, OwnedDefinition::from(<Of<LEN> as DeviceParam>::DEFINITION));
+            assert_eq!(param.ty, PARAMS[0].ty);
+        }
+        check::<1>();
+        check::<300>();
+        check::<3000>();
+        check::<60_000>();
     }
 
     #[test]
     fn what_is_encoded_is_decoded() {
-        let decoded = decode(&BYTES).unwrap();
+        let decoded = decode(&bytes()).unwrap();
         assert_eq!((decoded.kind, decoded.mangling), (Kind::Import, Mangling::Cxx));
         assert_eq!((decoded.namespace.as_str(), decoded.name.as_str()), ("n::m", "saxpy"));
         assert_eq!(decoded.template.as_deref(), Some([OwnedArgument::Type(OwnedCxx::Parameter(1))].as_slice()));
@@ -460,8 +537,9 @@ mod tests {
 
     #[test]
     fn every_truncation_is_an_error() {
-        for len in 0..BYTES.len() {
-            assert_eq!(decode(&BYTES[..len]), Err(DecodeError::Truncated), "at {len}");
+        let bytes = bytes();
+        for len in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..len]), Err(DecodeError::Truncated), "at {len}");
         }
     }
 

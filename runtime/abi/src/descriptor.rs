@@ -6,9 +6,12 @@ use crate::cxx::{Argument, Cxx, Definition};
 pub const MAGIC: [u8; 4] = *b"PTXI";
 
 /// Version of the encoding. The compiler refuses any other.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
-/// A static in the section [`crate::SECTION`]: the code that the descriptor is about, then the encoded descriptor.
+/// A static in the section [`crate::SECTION`]: the code that the descriptor is about, then the descriptor's pieces, which
+/// the compiler reads as if they were one.
+///
+/// Pieces, because rustc need not interpret what is a literal already, nor what it has for the same type elsewhere.
 ///
 /// The shim takes a pointer for each parameter, to a value of `<P as DeviceParam>::Raw`, in order; for a result, a
 /// pointer to its place comes first. For kernels and exports the macro defines the shim, and the compiler writes the
@@ -17,8 +20,12 @@ pub const VERSION: u16 = 4;
 pub struct Entry<const N: usize> {
     /// The shim function.
     pub shim: *const (),
-    /// Output of [`crate::encode`].
-    pub bytes: [u8; N],
+    /// What the macro knows: [`crate::pieces`].
+    pub own: &'static [u8],
+    /// `module_path!()`, `file!()`, `line!()` and `column!()` of the definition, a NUL behind each.
+    pub place: &'static str,
+    /// As far as there are such: template arguments, bounds, each parameter's type, the result's type.
+    pub parts: [&'static [u8]; N],
 }
 
 // SAFETY: nobody reads an `Entry` at run time; the pointer is a function's address.

@@ -1,110 +1,131 @@
-//! Descriptors to bytes, at compile time.
+//! Descriptors to bytes, at compile time: what the macros cannot know of a function, because only rustc knows its types.
 //!
 //! Little-endian. Strings and lists are a `u16` length and what they hold. What may be absent is one byte (0 absent, 1
 //! present) and its fields; what has cases is one byte for the case and its fields.
+//!
+//! rustc interprets this, at every build: once for each type, and not again for each function that has it.
+
+use core::marker::PhantomData;
 
 use crate::cxx::{Argument, Body, Cxx, Definition, Field};
-use crate::descriptor::{Entry, LaunchBounds, Type};
+use crate::descriptor::{LaunchBounds, Type};
 
-/// What a device build's macros say of a function, which is its encoded descriptor when it stands in one row.
-///
-/// What the macros know is in bytes already (`pieces`), and what a type says is encoded once for all functions that
-/// have it: rustc interprets what remains for every function.
-#[derive(Debug)]
-pub struct Described<'a> {
-    /// Magic number, version, kind, mangling, namespace and name.
-    pub head: &'a [u8],
-    /// See [`crate::Descriptor::template`].
-    pub template: Option<&'a [Argument<'a>]>,
-    /// `module_path!()` of the definition.
-    pub module_path: &'a str,
-    /// `file!()` of the definition.
-    pub file: &'a str,
-    /// `line!()` and `column!()` of the definition.
-    pub place: [u32; 2],
-    /// The limits that the kernel was compiled for, if it has any.
-    pub bounds: Option<&'a LaunchBounds>,
-    /// Name and type in the source of each parameter, and what the type says.
-    pub params: &'a [(&'a [u8], &'a EncodedType<'a>)],
-    /// The same of the result of a device function that has one.
-    pub result: Option<(&'a [u8], &'a EncodedType<'a>)>,
+/// What is encoded of a type: the constants of `DeviceParam`.
+pub(crate) trait Describe {
+    const TYPE: Type;
+    const CXX: Cxx<'static>;
+    const DEFINITION: &'static Definition<'static>;
 }
 
-/// What a type says of itself, with its encoded form.
-#[derive(Debug)]
-pub struct EncodedType<'a> {
-    ty: Type,
-    cxx: Cxx<'a>,
-    definition: &'a Definition<'a>,
-    encoder: Encoder<TYPE_LEN>,
+/// What a parameter of the type, or a result, says after its name: `DeviceParam::ENCODED`.
+pub(crate) const fn of<T: Describe + ?Sized>() -> &'static [u8] {
+    Of::<T>::within_256()
 }
 
-/// A descriptor with its encoded form.
-#[derive(Debug)]
-pub struct Encoded<'a> {
-    described: &'a Described<'a>,
-    encoder: Encoder<LEN>,
+/// The encoded form of a type. An array's length must be known before what it holds, so it is as long as most need, and
+/// longer where that is not enough: what is not called is not interpreted.
+struct Of<T: ?Sized>(PhantomData<T>);
+
+impl<T: Describe + ?Sized> Of<T> {
+    const IN_256: Encoder<256> = Self::encoder();
+    const IN_4_KIB: Encoder<4096> = Self::encoder();
+    const IN_64_KIB: Encoder<65_536> = Self::encoder();
+    const IN_1_MIB: Encoder<1_048_576> = Self::encoder();
+
+    const fn encoder<const N: usize>() -> Encoder<N> {
+        let mut encoder = Encoder::new();
+        encoder.described(&T::TYPE, &T::CXX, T::DEFINITION);
+        encoder
+    }
+
+    const fn within_256() -> &'static [u8] {
+        match (const { &Self::IN_256 }).whole() {
+            Some(bytes) => bytes,
+            None => Self::within_4_kib(),
+        }
+    }
+
+    const fn within_4_kib() -> &'static [u8] {
+        match (const { &Self::IN_4_KIB }).whole() {
+            Some(bytes) => bytes,
+            None => Self::within_64_kib(),
+        }
+    }
+
+    const fn within_64_kib() -> &'static [u8] {
+        match (const { &Self::IN_64_KIB }).whole() {
+            Some(bytes) => bytes,
+            None => Self::within_1_mib(),
+        }
+    }
+
+    const fn within_1_mib() -> &'static [u8] {
+        (const { &Self::IN_1_MIB }).whole().expect("a type in a signature takes over 1 MiB to describe")
+    }
 }
 
-/// The length of all but very long descriptors; those are encoded again, into an array of their own length.
-const LEN: usize = 2048;
+/// The length of [`encode_type`]'s bytes.
+pub const fn type_len(ty: &Type, cxx: &Cxx<'_>, definition: &Definition<'_>) -> usize {
+    let mut encoder = Encoder::<0>::new();
+    encoder.described(ty, cxx, definition);
+    encoder.len
+}
 
-/// The same for types.
-const TYPE_LEN: usize = 256;
+/// As `DeviceParam::ENCODED`, of what is no type's; `N` must be [`type_len`].
+pub const fn encode_type<const N: usize>(ty: &Type, cxx: &Cxx<'_>, definition: &Definition<'_>) -> [u8; N] {
+    let mut encoder = Encoder::new();
+    encoder.described(ty, cxx, definition);
+    encoder.all()
+}
 
-/// The length of bounds, of which all bytes are 0 where none are given: eight numbers and a truth value.
-const NO_BOUNDS: usize = size_of::<[u32; 8]>() + 1;
+/// The length of [`encode_arguments`]'s bytes.
+pub const fn arguments_len(arguments: &[Argument<'_>]) -> usize {
+    let mut encoder = Encoder::<0>::new();
+    encoder.arguments(arguments);
+    encoder.len
+}
+
+/// The arguments of an instance of a function template; `N` must be [`arguments_len`].
+pub const fn encode_arguments<const N: usize>(arguments: &[Argument<'_>]) -> [u8; N] {
+    let mut encoder = Encoder::new();
+    encoder.arguments(arguments);
+    encoder.all()
+}
+
+/// The length of [`encode_bounds`]'s bytes: eight numbers and a truth value.
+pub const BOUNDS_LEN: usize = size_of::<[u32; 8]>() + 1;
+
+/// What a kernel was compiled for.
+pub const fn encode_bounds(bounds: &LaunchBounds) -> [u8; BOUNDS_LEN] {
+    let mut encoder = Encoder::new();
+    encoder.bounds(bounds);
+    encoder.all()
+}
 
 /// Counts what it is given, and keeps it as far as it fits.
 #[derive(Debug)]
-pub struct Encoder<const N: usize> {
+struct Encoder<const N: usize> {
     bytes: [u8; N],
     len: usize,
-}
-
-impl<'a> EncodedType<'a> {
-    /// What a parameter of the type, or a result, says after its name.
-    pub const fn of(ty: Type, cxx: Cxx<'a>, definition: &'a Definition<'a>) -> Self {
-        let mut encoder = Encoder::new();
-        encoder.ty(&ty);
-        encoder.cxx(&cxx);
-        encoder.definition(definition);
-        Self { ty, cxx, definition, encoder }
-    }
-}
-
-impl<'a> Encoded<'a> {
-    /// The descriptor as bytes.
-    pub const fn of(described: &'a Described<'a>) -> Self {
-        let mut encoder = Encoder::new();
-        encoder.descriptor(described);
-        Self { described, encoder }
-    }
-
-    /// In bytes.
-    #[expect(clippy::len_without_is_empty, reason = "no descriptor is empty")]
-    pub const fn len(&self) -> usize {
-        self.encoder.len
-    }
-
-    /// The bytes beside the function that they describe; `N` must be [`Encoded::len`].
-    pub const fn entry<const N: usize>(&self, shim: *const ()) -> Entry<N> {
-        assert!(N == self.encoder.len, "N is not the encoded length");
-        let bytes = match self.encoder.bytes.first_chunk() {
-            Some(bytes) => *bytes,
-            None => {
-                let mut encoder = Encoder::new();
-                encoder.descriptor(self.described);
-                encoder.bytes
-            }
-        };
-        Entry { shim, bytes }
-    }
 }
 
 impl<const N: usize> Encoder<N> {
     const fn new() -> Self {
         Self { bytes: [0; N], len: 0 }
+    }
+
+    /// What it was given, if that fits.
+    const fn whole(&self) -> Option<&[u8]> {
+        match self.bytes.split_at_checked(self.len) {
+            Some((bytes, _)) => Some(bytes),
+            None => None,
+        }
+    }
+
+    /// What it was given, which must be as long as there is room.
+    const fn all(self) -> [u8; N] {
+        assert!(self.len == N, "N is not the encoded length");
+        self.bytes
     }
 
     // Calls cost the interpreter most: bytes are not copied one by one, nor with a slice's methods.
@@ -145,6 +166,12 @@ impl<const N: usize> Encoder<N> {
     const fn str(&mut self, text: &str) {
         self.u16(text.len());
         self.bytes(text.as_bytes());
+    }
+
+    const fn described(&mut self, ty: &Type, cxx: &Cxx<'_>, definition: &Definition<'_>) {
+        self.ty(ty);
+        self.cxx(cxx);
+        self.definition(definition);
     }
 
     const fn ty(&mut self, ty: &Type) {
@@ -256,20 +283,7 @@ impl<const N: usize> Encoder<N> {
         self.definition(field.definition);
     }
 
-    const fn param(&mut self, (name, ty): (&[u8], &EncodedType<'_>)) {
-        self.bytes(name);
-        match ty.encoder.bytes.split_at_checked(ty.encoder.len) {
-            Some((bytes, _)) => self.bytes(bytes),
-            None => {
-                self.ty(&ty.ty);
-                self.cxx(&ty.cxx);
-                self.definition(ty.definition);
-            }
-        }
-    }
-
-    const fn bounds(&mut self, bounds: Option<&LaunchBounds>) {
-        let Some(bounds) = bounds else { return self.bytes(&[0; NO_BOUNDS]) };
+    const fn bounds(&mut self, bounds: &LaunchBounds) {
         let [x, y, z] = bounds.cluster;
         let LaunchBounds { max_threads, min_blocks, max_registers, dimensions, max_cluster, .. } = *bounds;
         let numbers = [max_threads, min_blocks, max_registers, dimensions, x, y, z, max_cluster];
@@ -279,34 +293,5 @@ impl<const N: usize> Encoder<N> {
             i += 1;
         }
         self.byte(bounds.is_cooperative as u8);
-    }
-
-    const fn descriptor(&mut self, described: &Described<'_>) {
-        self.bytes(described.head);
-        match described.template {
-            None => self.byte(0),
-            Some(arguments) => {
-                self.byte(1);
-                self.arguments(arguments);
-            }
-        }
-        self.str(described.module_path);
-        self.str(described.file);
-        self.u32(described.place[0]);
-        self.u32(described.place[1]);
-        self.bounds(described.bounds);
-        self.u16(described.params.len());
-        let mut i = 0;
-        while i < described.params.len() {
-            self.param(described.params[i]);
-            i += 1;
-        }
-        match described.result {
-            None => self.byte(0),
-            Some(result) => {
-                self.byte(1);
-                self.param(result);
-            }
-        }
     }
 }

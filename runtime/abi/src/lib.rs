@@ -34,7 +34,7 @@ mod wrappers;
 pub use descriptor::{
     Access, Class, Descriptor, Entry, Kind, LaunchBounds, MAGIC, Mangling, Param, Pointee, Type, VERSION,
 };
-pub use encode::{Described, Encoded, EncodedType};
+pub use encode::{arguments_len, encode_arguments, encode_bounds, encode_type, type_len};
 pub use types::{AbiType, CxxType, DeviceParam, RawSlice, RawSliceMut, Referent, TemplateParameter};
 
 /// The section that holds every [`Entry`]; the compiler removes it from the output.

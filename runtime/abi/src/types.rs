@@ -2,7 +2,7 @@
 
 use crate::cxx::{Builtin, Cxx, Definition};
 use crate::descriptor::{Access, Type};
-use crate::encode::EncodedType;
+use crate::encode;
 
 /// A type that has a name in C++.
 ///
@@ -71,7 +71,7 @@ pub unsafe trait DeviceParam {
     const IN_KERNELS: bool = true;
     /// The three constants above as a descriptor has them.
     #[doc(hidden)]
-    const ENCODED: EncodedType<'static> = EncodedType::of(Self::TYPE, Self::CXX, Self::DEFINITION);
+    const ENCODED: &'static [u8] = encode::of::<Self>();
 
     /// The parameter as the function's author sees it.
     ///
@@ -110,6 +110,12 @@ pub unsafe trait DeviceParam {
         // SAFETY: the caller's promise.
         unsafe { place.cast::<Self::Raw>().write(self.into_raw()) }
     }
+}
+
+impl<T: DeviceParam + ?Sized> encode::Describe for T {
+    const TYPE: Type = T::TYPE;
+    const CXX: Cxx<'static> = T::CXX;
+    const DEFINITION: &'static Definition<'static> = T::DEFINITION;
 }
 
 /// A shared slice at the boundary.

@@ -4,7 +4,7 @@
 //! #[kernel]                                  // device
 //! fn k(a: f32, x: &[f32]) { body }           fn k(a: f32, x: &[f32]) { body }
 //!                                            unsafe extern "C" fn shim(a: *const f32, x: *const RawSlice<f32>) { .. }
-//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, bytes: descriptor };
+//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, .. };
 //!                                            // host
 //!                                            fn k<'l>(a: f32, x: &'l dyn DeviceRead<f32>) -> Launch<'l> { .. }
 //! ```
@@ -31,16 +31,18 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
 
 /// The same, with the host's side or without.
 fn expand_for(is_for_host: bool, arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let mut function: ItemFn = syn::parse2(item).map_err(|error| {
+    let (mut function, is_read) = function::parse(item).map_err(|error| {
         syn::Error::new(error.span(), format!("`#[kernel]` stands before a function with a body: {error}"))
     })?;
     function::check_marks(&function.attrs, "kernel")?;
     let arguments: Arguments = syn::parse2(arguments)?;
-    check_place(&function)?;
+    check_place(&function, is_read)?;
     // Before the attributes of parameters are gone.
     let signature = function.sig.clone();
     function::remove_sources(&mut function.sig);
-    expand_blocks(&mut function.block, &arguments.private())?;
+    if is_read {
+        expand_blocks(&mut function.block, &arguments.private())?;
+    }
     let Some((key, given)) = &arguments.instantiate else {
         let kernel = Kernel::new(&function, &signature, &arguments, None)?;
         let (device, child) = (kernel.device(), child::launcher(&kernel)?);
@@ -71,9 +73,10 @@ fn expand_for(is_for_host: bool, arguments: TokenStream, item: TokenStream) -> s
 
 /// A kernel is no method: an `impl` block cannot hold what stands beside the function, and has parameters of its own.
 /// Whether there is one around it shows only where the function says so.
-fn check_place(function: &ItemFn) -> syn::Result<()> {
+fn check_place(function: &ItemFn, is_read: bool) -> syn::Result<()> {
     let of_self = |tokens: TokenStream| find(tokens, "Self");
-    match of_self(function.sig.to_token_stream()).or_else(|| of_self(function.block.to_token_stream())) {
+    let in_body = || if is_read { of_self(function.block.to_token_stream()) } else { None };
+    match of_self(function.sig.to_token_stream()).or_else(in_body) {
         None => Ok(()),
         Some(place) => Err(syn::Error::new(
             place,

@@ -1,7 +1,8 @@
 //! The descriptor of a kernel or device function, its place in the interface section, and the shim beside it.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use ptx_abi::{Kind, Mangling, pieces};
+use ptx_abi::pieces::Own;
+use ptx_abi::{Kind, Mangling};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ItemFn, Type};
@@ -78,34 +79,52 @@ impl Function<'_> {
         }
     }
 
-    /// For the device: the static that the compiler finds, whose function is `shim`. It says the least that it can, of
-    /// which rustc has the least to read.
+    /// For the device: the static that the compiler finds, whose function is `shim`. It holds literals and what traits have
+    /// ready: rustc interprets next to nothing for it.
     pub fn entry(&self, shim: &Ident) -> TokenStream {
-        let Self { private, bounds, params, .. } = self;
-        let entries = params.iter().enumerate().map(|(index, param)| {
-            let named = self.names.map(|names| &names[index]);
-            self.encoded(&function::plain_name(&param.name), &param.ty, &param.static_ty, named)
+        let Self { private, bounds, params, result, names, .. } = self;
+        let texts: Vec<_> =
+            params.iter().map(|param| (function::plain_name(&param.name), text::of(&param.ty))).collect();
+        let result_text = result.map(text::of);
+        let own = Own {
+            kind: self.kind,
+            mangling: self.mangling,
+            namespace: self.namespace,
+            name: &self.name,
+            has_template: self.template.is_some(),
+            has_bounds: bounds.is_some(),
+            params: &texts,
+            result: result_text.as_deref(),
+        };
+        let own = match own.encoded() {
+            Some(bytes) => Literal::byte_string(&bytes).into_token_stream(),
+            None => quote!(::core::compile_error!("a name, a type or a list in a signature is over 65,535 long")),
+        };
+        let template = self.template.as_ref().map(|arguments| {
+            quote!(&{
+                const __PTX_TEMPLATE: &[#private::cxx::Argument<'static>] = &[#(#arguments),*];
+                #private::encode_arguments::<{ #private::arguments_len(__PTX_TEMPLATE) }>(__PTX_TEMPLATE)
+            })
         });
-        let named = self.names.and_then(|names| names.last());
-        let result = option(self.result.map(|ty| self.encoded("", ty, ty, named)));
-        let template = option(self.template.as_ref().map(|arguments| quote!(&[#(#arguments),*])));
-        let bounds = option(bounds.as_ref().map(|bounds| quote!(&#bounds)));
-        let head = literal(pieces::head(self.kind, self.mangling, self.namespace, &self.name));
+        let bounds = bounds.as_ref().map(|bounds| quote!(&#private::encode_bounds(&#bounds)));
+        let types = params.iter().map(|param| (&param.ty, &param.static_ty)).chain(result.map(|ty| (ty, ty)));
+        let types = types
+            .enumerate()
+            .map(|(index, (ty, static_ty))| self.encoded(static_ty, names.map(|names| &names[index]), ty.span()));
+        let parts: Vec<_> = template.into_iter().chain(bounds).chain(types).collect();
+        let count = parts.len();
         let [file, line, column] = self.place();
         quote! {
-            const __PTX_DESCRIPTOR: #private::Encoded<'static> = #private::Encoded::of(&#private::Described {
-                head: #head,
-                template: #template,
-                module_path: ::core::module_path!(),
-                file: #file,
-                place: [#line, #column],
-                bounds: #bounds,
-                params: &[#(#entries),*],
-                result: #result,
-            });
             #[used]
             #[unsafe(link_section = ".ptx.interface")]
-            static __PTX_ENTRY: #private::Entry<{ __PTX_DESCRIPTOR.len() }> = __PTX_DESCRIPTOR.entry(#shim as *const ());
+            static __PTX_ENTRY: #private::Entry<#count> = #private::Entry {
+                shim: #shim as *const (),
+                own: #own,
+                place: ::core::concat!(
+                    ::core::module_path!(), "\0", #file, "\0", #line, "\0", #column, "\0"
+                ),
+                parts: [#(#parts),*],
+            };
         }
     }
 
@@ -123,41 +142,21 @@ impl Function<'_> {
         })
     }
 
-    /// A parameter, or the result, as [`Function::entry`] has it.
-    fn encoded(&self, name: &str, ty: &Type, static_ty: &Type, named: Option<&Type>) -> TokenStream {
-        let (private, span) = (self.private, ty.span());
-        let piece = literal(pieces::param(name, &text::of(ty)));
+    /// A parameter's type, or the result's, as [`Function::entry`] has it.
+    fn encoded(&self, static_ty: &Type, named: Option<&Type>, span: Span) -> TokenStream {
+        let private = self.private;
         let constant = |name| self.constant(static_ty, "DeviceParam", name, span);
-        let encoded = match named {
-            None => constant("ENCODED"),
-            // A template parameter has a name and no layout.
-            Some(named) => {
-                let (layout, definition) = (constant("TYPE"), constant("DEFINITION"));
-                let cxx = quote_spanned!(span=> <#named as #private::CxxType>::CXX);
-                quote!(#private::EncodedType::of(#layout, #cxx, #definition))
-            }
-        };
-        quote!((#piece, &#encoded))
+        // A template parameter has a name and no layout.
+        let Some(named) = named else { return constant("ENCODED") };
+        let (layout, definition) = (constant("TYPE"), constant("DEFINITION"));
+        let cxx = quote_spanned!(span=> <#named as #private::CxxType>::CXX);
+        let arguments = quote!(&#layout, &#cxx, #definition);
+        quote!(&#private::encode_type::<{ #private::type_len(#arguments) }>(#arguments))
     }
 
     fn constant(&self, ty: &Type, of: &str, name: &str, span: Span) -> TokenStream {
         let (private, of, name) = (self.private, Ident::new(of, span), Ident::new(name, span));
         quote_spanned!(span=> <#ty as #private::#of>::#name)
-    }
-}
-
-fn option(value: Option<TokenStream>) -> TokenStream {
-    match value {
-        None => quote!(::core::option::Option::None),
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-    }
-}
-
-/// A piece of a descriptor.
-fn literal(piece: Option<Vec<u8>>) -> TokenStream {
-    match piece {
-        Some(bytes) => Literal::byte_string(&bytes).into_token_stream(),
-        None => quote!(::core::compile_error!("a name or a type in a signature has over 65,535 bytes")),
     }
 }
 

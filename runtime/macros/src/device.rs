@@ -3,11 +3,11 @@
 //! ```text
 //! #[device(export = "C++")]                  fn f(a: i32) -> S { body }
 //! fn f(a: i32) -> S { body }                 unsafe extern "C" fn shim(result: *mut S, a: *const i32) { .. }
-//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, bytes: descriptor };
+//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, .. };
 //!
 //! #[device(import = "C++")]                  unsafe fn g(a: i32) -> S {
 //! unsafe extern "C" {                            unsafe extern "C" { fn shim(result: *mut S, a: *const i32); }
-//!     fn g(a: i32) -> S;                         #[used] static ENTRY: Entry<N> = Entry { shim, bytes: descriptor };
+//!     fn g(a: i32) -> S;                         #[used] static ENTRY: Entry<N> = Entry { shim, .. };
 //! }                                              let mut result = ..; shim(&mut result, &a); result
 //!                                            }
 //! ```
@@ -20,7 +20,7 @@ use ptx_abi::Kind;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Attribute, ForeignItem, ForeignItemFn, ItemFn, ItemForeignMod, LitStr, Path, Token, Type};
+use syn::{Attribute, ForeignItem, ForeignItemFn, ItemForeignMod, LitStr, Path, Token, Type};
 
 use crate::arguments::{Linkage, check_name};
 use crate::descriptor::{self, Function};
@@ -106,13 +106,15 @@ impl Arguments {
 }
 
 fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let mut function: ItemFn = syn::parse2(item).map_err(|error| {
+    let (mut function, is_read) = function::parse(item).map_err(|error| {
         syn::Error::new(error.span(), format!("`#[device(export)]` stands before a function with a body: {error}"))
     })?;
     function::check_marks(&function.attrs, "device")?;
     let linkage = arguments.linkage(None)?;
     let params = function::check(&function.sig, Role::Export)?;
-    expand_blocks(&mut function.block, private)?;
+    if is_read {
+        expand_blocks(&mut function.block, private)?;
+    }
     let result = function::result(&function.sig);
     let name = match &arguments.name {
         Some(name) => {
@@ -336,7 +338,8 @@ impl ImportOptions {
 #[cfg(test)]
 mod tests {
     use proc_macro2::Literal;
-    use ptx_abi::{Mangling, pieces};
+    use ptx_abi::Mangling;
+    use ptx_abi::pieces::Own;
 
     use super::*;
 
@@ -351,21 +354,33 @@ mod tests {
         error.into_iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n")
     }
 
-    /// As the expansion has what a descriptor begins with.
-    fn head(kind: Kind, mangling: Mangling, namespace: &str, name: &str) -> String {
-        let bytes = pieces::head(kind, mangling, namespace, name).unwrap();
-        format!("head : {}", Literal::byte_string(&bytes))
+    /// As the expansion has what the macro says in a descriptor.
+    fn own(
+        kind: Kind,
+        mangling: Mangling,
+        namespace: &str,
+        name: &str,
+        params: &[(&str, &str)],
+        result: Option<&str>,
+    ) -> String {
+        let params: Vec<_> = params.iter().map(|(name, ty)| ((*name).to_owned(), (*ty).to_owned())).collect();
+        let own =
+            Own { kind, mangling, namespace, name, has_template: false, has_bounds: false, params: &params, result };
+        format!("own : {}", Literal::byte_string(&own.encoded().unwrap()))
     }
 
     #[test]
     fn an_export_keeps_the_function_and_gets_a_shim() {
         let text = expansion("export = \"C++\", namespace = \"a\"", "pub fn f(a: u8, s: &S) -> R { g(a) }");
         assert!(text.contains("pub fn f (a : u8 , s : & S) -> R { g (a) }"), "{text}");
-        assert!(text.contains(&head(Kind::Export, Mangling::Cxx, "a", "f")), "{text}");
+        assert!(
+            text.contains(&own(Kind::Export, Mangling::Cxx, "a", "f", &[("a", "u8"), ("s", "&S")], Some("R"))),
+            "{text}"
+        );
         assert!(text.contains("< R as :: ptx :: __private :: DeviceParam > :: write (f ("), "{text}");
         assert!(text.contains(", __ptx_result)"), "{text}");
         let named = expansion("export, name = \"g\"", "fn f() {}");
-        assert!(named.contains(&head(Kind::Export, Mangling::C, "", "g")), "{named}");
+        assert!(named.contains(&own(Kind::Export, Mangling::C, "", "g", &[], None)), "{named}");
     }
 
     #[test]
@@ -376,11 +391,13 @@ mod tests {
         );
         assert!(text.contains("pub unsafe fn f (a : u8) -> u16"), "{text}");
         assert!(text.contains("fn g ()") && !text.contains("unsafe fn g"));
-        for (namespace, name) in [("n", "f"), ("n", "g"), ("m", "h")] {
-            assert!(text.contains(&head(Kind::Import, Mangling::Cxx, namespace, name)), "{text}");
+        let of_f: (&[_], _) = (&[("a", "u8")], Some("u16"));
+        for (namespace, name, (params, result)) in [("n", "f", of_f), ("n", "g", (&[], None)), ("m", "h", (&[], None))]
+        {
+            assert!(text.contains(&own(Kind::Import, Mangling::Cxx, namespace, name, params, result)), "{text}");
         }
         let c = expansion("import", "unsafe extern \"C\" { #[link_name = \"_Z1fv\"] fn f(); }");
-        assert!(c.contains(&head(Kind::Import, Mangling::C, "", "_Z1fv")), "{c}");
+        assert!(c.contains(&own(Kind::Import, Mangling::C, "", "_Z1fv", &[], None)), "{c}");
     }
 
     #[test]

@@ -250,8 +250,8 @@ pub mod __private {
     pub use core;
     pub use ptx_abi::harness;
     pub use ptx_abi::{
-        AbiType, Class, CxxType, Described, Descriptor, DeviceParam, Encoded, EncodedType, Entry, Kind, LaunchBounds,
-        Mangling, Param, TemplateParameter, Type, bits, cxx,
+        AbiType, Class, CxxType, Descriptor, DeviceParam, Entry, Kind, LaunchBounds, Mangling, Param,
+        TemplateParameter, Type, arguments_len, bits, cxx, encode_arguments, encode_bounds, encode_type, type_len,
     };
     pub use ptx_device::children;
     #[cfg(target_arch = "nvptx64")]

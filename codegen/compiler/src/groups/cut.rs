@@ -15,9 +15,8 @@
 //! numbers in the whole, constants, labels and calls, is numbered anew: a change to one kernel then changes no other part.
 
 use std::collections::{HashMap, HashSet};
-use std::panic::resume_unwind;
-use std::thread;
 
+use super::cores::of_each;
 use super::join::Parts;
 use super::names::Names;
 use super::order;
@@ -58,19 +57,6 @@ fn parts_of(least: usize, text: &str, copied: &HashSet<String>) -> Vec<String> {
     let Some(program) = Program::of(&whole, copied) else { return Vec::new() };
     let parts = program.parts(least);
     if parts.len() < 2 { Vec::new() } else { of_each(&parts, |part| program.text(part)) }
-}
-
-/// What `work` makes of each, on all cores: nothing else goes on before ptxas has its parts.
-fn of_each<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let work = &work;
-        let shares = all.chunks(all.len().div_ceil(cores).max(1));
-        let begun: Vec<_> =
-            shares.map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<R>>())).collect();
-        let made = begun.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        made.flatten().collect()
-    })
 }
 
 /// A function or static.

@@ -19,6 +19,7 @@
 
 use std::collections::HashSet;
 
+use super::cores::of_each;
 use super::order;
 use crate::ptx_text::{self, Kind};
 
@@ -89,15 +90,15 @@ impl<'a> Parts<'a> {
 }
 
 /// The texts as one, its functions in the order of their names in `order`.
-pub fn texts(texts: &[impl AsRef<str>], order: &[String]) -> String {
-    let parts: Vec<_> = texts.iter().map(|text| Parts::of(text.as_ref())).collect();
+pub fn texts(texts: &[impl AsRef<str> + Sync], order: &[String]) -> String {
+    let parts = of_each(texts, |text| Parts::of(text.as_ref()));
     let Some(first) = parts.first() else { return String::new() };
     let mut seen = HashSet::new();
     let mut declarations: Vec<&str> = parts.iter().flat_map(|parts| parts.declarations.iter().copied()).collect();
     declarations.retain(|declaration| seen.insert(*declaration));
     let mut statics: Vec<&str> = parts.iter().flat_map(|parts| parts.statics.iter().copied()).collect();
     statics.retain(|text| seen.insert(*text));
-    let (functions, ends): (Vec<_>, Vec<_>) = parts.iter().map(Parts::functions).unzip();
+    let (functions, ends): (Vec<_>, Vec<_>) = of_each(&parts, Parts::functions).into_iter().unzip();
     let functions: Vec<_> = functions.into_iter().flatten().collect();
     let defined: HashSet<&str> = functions.iter().map(|function| function.definition.function.name).collect();
     declarations.retain(|declaration| !ptx_text::words(declaration).any(|word| defined.contains(word)));
@@ -120,7 +121,7 @@ mod tests {
     use super::texts as texts_of;
     use crate::llvm::{self, Context};
 
-    fn texts(groups: &[impl AsRef<str>]) -> String {
+    fn texts(groups: &[impl AsRef<str> + Sync]) -> String {
         texts_of(groups, &["a", "helper", "b", "c"].map(String::from))
     }
 

@@ -12,6 +12,7 @@
 //! only one, and what the stages make of it depends on that bitcode alone: neither on the groups beside it nor on cores. That
 //! is why it can be kept for the next time, too.
 
+mod cores;
 mod cut;
 mod join;
 mod names;

@@ -1,6 +1,6 @@
 //! Reads the descriptors that `#[kernel]` and `#[device]` left in the module, and takes them out of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use ptx_abi::Kind;
 use ptx_abi::decode::{OwnedDescriptor, decode};
@@ -8,7 +8,7 @@ use ptx_abi::decode::{OwnedDescriptor, decode};
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
-use crate::llvm::{self, FunctionValue, Module};
+use crate::llvm::{self, AsValueRef, FunctionValue, GlobalValue, Linkage, Module};
 
 /// What the module offers to the outside, and what it asks of it.
 pub struct Interface<'ctx> {
@@ -96,17 +96,15 @@ pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface
     let mut defined: BTreeMap<String, Described<'ctx>> = BTreeMap::new();
     let mut imports = Vec::new();
     let mut problems = Vec::new();
-    let mut entries = Vec::new();
+    let (mut entries, mut pieces) = (Vec::new(), Vec::new());
     for global in llvm::globals(module) {
         if global.get_section().is_none_or(|section| section.to_bytes() != ptx_abi::SECTION.as_bytes()) {
             continue;
         }
         entries.push(global);
         let name = global.get_name().to_string_lossy().into_owned();
-        // `Entry` is `{ shim, bytes }`; see ptx-abi.
-        let (Some(shim), Some(bytes)) = (llvm::constant_operand(global, &[0]), llvm::constant_bytes(global, &[1]))
-        else {
-            problems.push(bad_descriptor(&name, "it is not a function and bytes"));
+        let Some(Entry { shim, bytes }) = Entry::read(global, &mut pieces) else {
+            problems.push(bad_descriptor(&name, "it is not a function and pieces"));
             continue;
         };
         match decode(&bytes) {
@@ -141,9 +139,48 @@ pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface
     }
     // SAFETY: only those lists referred to the descriptors, what was read of them are copies, and the handles end here.
     entries.into_iter().for_each(|entry| unsafe { llvm::delete_global(entry) });
+    delete_unused(pieces);
     imports.sort_by(|a, b| a.symbol.cmp(&b.symbol));
     let (kernels, exports) = defined.into_values().partition(|f| f.descriptor.kind == Kind::Kernel);
     Ok(Interface { kernels, exports, imports, bare_kernels, bare_exports })
+}
+
+/// What a [`ptx_abi::Entry`] holds.
+struct Entry<'ctx> {
+    shim: FunctionValue<'ctx>,
+    /// Of all pieces.
+    bytes: Vec<u8>,
+}
+
+impl<'ctx> Entry<'ctx> {
+    /// A pointer is 8 bytes long, and so is a piece's length, which stands behind its own. The pieces' statics are added to
+    /// `pieces`.
+    fn read(global: GlobalValue<'ctx>, pieces: &mut Vec<GlobalValue<'ctx>>) -> Option<Self> {
+        let memory = llvm::constant_memory(global)?;
+        let shim = llvm::function_of(memory.pointer(0)?)?;
+        let mut bytes = Vec::new();
+        for at in (8..memory.bytes.len()).step_by(16) {
+            let len = usize::try_from(memory.number(at + 8, 8)?).ok()?;
+            if len == 0 {
+                continue;
+            }
+            let piece = llvm::global_of(memory.pointer(at)?)?;
+            bytes.extend(llvm::constant_memory(piece)?.bytes.get(..len)?);
+            pieces.push(piece);
+        }
+        Some(Self { shim, bytes })
+    }
+}
+
+/// Constants that the descriptors alone had; two may have had one.
+fn delete_unused(pieces: Vec<GlobalValue<'_>>) {
+    let mut seen = HashSet::new();
+    for piece in pieces.into_iter().filter(|piece| seen.insert(piece.as_value_ref())) {
+        if llvm::uses(&piece).is_empty() && piece.get_linkage() == Linkage::Private {
+            // SAFETY: nothing refers to it, each is looked at once, and the handles end here.
+            unsafe { llvm::delete_global(piece) };
+        }
+    }
 }
 
 fn bad_descriptor(symbol: &str, reason: &str) -> Diagnostic {

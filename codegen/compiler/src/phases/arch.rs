@@ -244,8 +244,7 @@ pub fn emit(target: &ForArch<'_, '_>, traced: bool) -> Result<Emitted> {
     let prepared = time!(debuginfo::prepare(module, *debug))?;
     let text = text(target)?;
     let text = prepared.rewrite(text, table, *version)?;
-    let text = time!(workarounds::rewrite(&text, *arch));
-    let ptx = time!(products::rewrite(&text, options.opt_level));
+    let ptx = if is_finished_in_groups(target) { text } else { finished(&text, *arch, options.opt_level) };
     let parts = if traced && may_cut(options, *debug) { time!(groups::cut(module, &ptx)) } else { Vec::new() };
     Ok(Emitted { ptx, parts, source, imports, calls, without_panics, artifacts })
 }
@@ -257,6 +256,18 @@ fn may_cut(options: &Options, debug: DebugLevel) -> bool {
     options.opt_level.is_for_speed() && debug == DebugLevel::None && options.linking() == Linking::None && !is_one
 }
 
+/// LLVM's text as it is to be.
+fn finished(text: &str, arch: Arch, level: OptLevel) -> String {
+    let text = time!(workarounds::rewrite(text, arch));
+    time!(products::rewrite(&text, level))
+}
+
+/// Whether [`text`] is finished: where it has no debug information, which would have to be written before.
+fn is_finished_in_groups(target: &ForArch<'_, '_>) -> bool {
+    let Program { options, debug, .. } = target.program;
+    options.opt_level.is_for_speed() && *debug == DebugLevel::None
+}
+
 /// LLVM's text; that of groups where it has no debug information, which is about the whole program.
 fn text(target: &ForArch<'_, '_>) -> Result<String> {
     let ForArch { program, module, arch, version, machine } = target;
@@ -265,12 +276,14 @@ fn text(target: &ForArch<'_, '_>) -> Result<String> {
     if !level.is_for_speed() {
         return time!(emit::emit(module, machine, *arch));
     }
-    let settings = |_: &[String]| format!("emit {arch} {version} {level:?}");
+    let is_to_finish = is_finished_in_groups(target);
+    let settings = |_: &[String]| format!("emit {arch} {version} {level:?} {is_to_finish}");
     let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
     let (arch, version) = (*arch, *version);
     time!(groups::text(&program.module, module, &request, |_, module| {
         let machine = time!(emit::machine(arch, version, level))?;
-        time!(emit::emit(module, &machine, arch))
+        let text = time!(emit::emit(module, &machine, arch))?;
+        Ok(if is_to_finish { finished(&text, arch, level) } else { text })
     }))
 }
 
@@ -283,9 +296,7 @@ fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<With
     let is_wanted = is_plain && table.kernels.iter().any(|kernel| calls.makes_text(&kernel.name));
     let Some(module) = time!(panics::without(context, module, machine, is_wanted))? else { return Ok(None) };
     let calls = time!(stacks::read(&module));
-    let text = time!(emit::emit(&module, machine, *arch))?;
-    let text = time!(workarounds::rewrite(&text, *arch));
-    let ptx = time!(products::rewrite(&text, options.opt_level));
+    let ptx = finished(&time!(emit::emit(&module, machine, *arch))?, *arch, options.opt_level);
     let parts = if may_cut(options, *debug) { time!(groups::cut(&module, &ptx)) } else { Vec::new() };
     Ok(Some(WithoutPanics { ptx, parts, calls }))
 }
