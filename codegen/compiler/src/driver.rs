@@ -3,18 +3,38 @@
 use std::collections::VecDeque;
 
 use crate::arch::Arch;
+use crate::artifact::Artifact;
 use crate::diagnostic::Result;
 use crate::dump::Dump;
 use crate::llvm::{self, Context};
 use crate::output;
-use crate::phases::{self, Assembling, Parts, Program};
+use crate::phases::{self, Assembling, Lines, Parts, Program};
 use crate::report::Report;
-use crate::request::Options;
+use crate::request::{DebugLevel, Emit, Options};
 use crate::timings::{self, time};
 
-/// Links: inputs to outputs. Read it and [`compile`] to know the order of the pipeline.
+/// Links: inputs to outputs. Read [`make`] and [`compile`] to know the order of the pipeline.
 pub fn link(options: &Options) -> Result<Report> {
     llvm::install_fatal_handler();
+    // Lines cost LLVM a tenth of its time, and most programs give no reason to say one.
+    let mut lines = if needs_lines(options) { Lines::Kept } else { Lines::MayGo };
+    let mut made = make(options, &mut lines);
+    if lines == Lines::Gone && made.as_ref().map_or(true, |(_, report)| !report.diagnostics.is_empty()) {
+        made = make(options, &mut Lines::Kept);
+    }
+    let (artifacts, mut report) = made?;
+    time!(output::write(options, artifacts, &mut report))?;
+    Ok(report)
+}
+
+/// Whether lines are asked for, in what is written.
+fn needs_lines(options: &Options) -> bool {
+    let has_ir = options.emit.iter().any(|emit| matches!(emit, Emit::LlvmIr | Emit::LlvmBc));
+    options.debug != DebugLevel::None || options.dump_dir.is_some() || has_ir
+}
+
+/// What there is to write, and the report.
+fn make(options: &Options, lines: &mut Lines) -> Result<(Vec<Artifact>, Report)> {
     let mut dump = Dump::new(options.dump_dir.as_deref())?;
     let parts = time!(phases::find(options))?;
     let context = Context::create();
@@ -25,7 +45,7 @@ pub fn link(options: &Options) -> Result<Report> {
     let mut program = time!(phases::describe(&prepared, &context, module))?;
     time!(phases::lower(&program))?;
     dump.module("lower", &program.module)?;
-    time!(phases::reduce(&mut program, &parts))?;
+    time!(phases::reduce(&mut program, &parts, lines))?;
     dump.module("reduce", &program.module)?;
 
     let ptxas = parts.assembler.as_ref().map(|assembler| assembler.version());
@@ -50,8 +70,7 @@ pub fn link(options: &Options) -> Result<Report> {
     for first in begun {
         artifacts.extend(time!(phases::finish(first, &parts, &mut report))?);
     }
-    time!(output::write(options, artifacts, &mut report))?;
-    Ok(report)
+    Ok((artifacts, report))
 }
 
 /// The program for one arch, up to where ptxas begins: it goes on while the next arch is compiled.

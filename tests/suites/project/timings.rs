@@ -85,6 +85,35 @@ pub fn trials() -> Vec<Trial> {
             assert_eq!(at_once, one_by_one);
             None
         }),
+        trial("lines are left out, which changes no code, and are there where a check of the stack has one", || {
+            let demo = demo();
+            demo.edit("lib.rs", |text| text + &(1..=12).map(kernel).collect::<String>());
+            let build = |out: &str, more: &[&str]| {
+                let build = ["build", "--release", "--arch", "sm_90", "--emit", "ptx", "--timings", "--out", out];
+                demo.ptx(&[build.as_slice(), more].concat()).expect_success();
+                let ptx = fs::read_to_string(demo.path().join(out).join("demo.sm_90.ptx")).expect("the PTX");
+                let timings = read(&demo.path().join(out).join("timings.json"));
+                let count = |name: &str| timings.spans.iter().filter(|span| span.name == name).count();
+                (ptx, count("debuginfo::leave_out"), count("optimize::run_level"))
+            };
+            let (without, left_out, runs) = build("without", &[]);
+            assert_eq!((left_out, runs), (1, 1), "no message needs them");
+            let (with, left_out, runs) = build("with", &["--dump-dir", "dumped"]);
+            assert_eq!((left_out, runs), (0, 1), "who reads the modules may want them");
+            assert_eq!(without, with);
+            demo.edit("lib.rs", |text| {
+                text + "\n#[inline(never)]\nfn turns(n: u32) -> u32 {\n    \
+                        if n < 2 { n } else { turns(n - 1) ^ turns(n / 2) }\n}\n\
+                        #[kernel]\npub fn turned(n: u32, mut out: DisjointSlice<u32>) {\n    \
+                        if let Some(out) = out.get_mut(thread::index_1d()) {\n        *out = turns(n);\n    }\n}\n"
+            });
+            let (checked, left_out, runs) = build("checked", &[]);
+            assert_eq!((left_out, runs), (1, 2), "the check has a line");
+            assert!(checked.contains("stacksave"), "{checked}");
+            let (with, ..) = build("checked-with", &["--dump-dir", "dumped"]);
+            assert_eq!(checked, with);
+            None
+        }),
         trial("timings take no value and are for builds", || {
             let demo = demo();
             for (args, part) in [

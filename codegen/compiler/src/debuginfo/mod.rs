@@ -45,6 +45,11 @@ pub fn level(module: &Module<'_>, asked: DebugLevel) -> DebugLevel {
     }
 }
 
+/// Takes out what rustc wrote for messages.
+pub fn leave_out(module: &Module<'_>) {
+    llvm::strip_debug_info(module);
+}
+
 /// What the level needs of the PTX ISA version, where none was asked for.
 pub fn needs(level: DebugLevel, options: &Options) -> Needs {
     let wanted = level == DebugLevel::LineTables && options.ptx_version.is_none();

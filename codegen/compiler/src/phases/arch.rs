@@ -103,6 +103,8 @@ pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
         time!(loops::delay(context, module));
     }
     time!(optimize::run_level(module, machine, level, *arch))?;
+    // Here, because circles that are left by now will stay.
+    time!(stacks::refuse_without_lines(module, program.has_lines))?;
     if level.is_for_speed() {
         time!(loops::resume(context, module));
     }
@@ -217,7 +219,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
         time!(checks::compute_ahead(context, module))?;
     }
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.
-    let needs = time!(stacks::check(context, module, &options.panics))?;
+    let needs = time!(stacks::check(context, module, &options.panics, program.has_lines))?;
     if needs.ptx > Some(*version) {
         *version = time!(emit::ptx_version(options, *arch, &program.table, needs))?;
         *machine = Rc::new(time!(emit::machine(*arch, *version, level))?);
@@ -235,7 +237,7 @@ pub fn emit(target: &ForArch<'_, '_>, traced: bool) -> Result<Emitted> {
     let calls = time!(stacks::read(module));
     let without_panics = if traced { without_panics(target, &calls)? } else { None };
     // Before the debug information is limited.
-    let source = traced.then(|| {
+    let source = (traced && program.has_lines).then(|| {
         let machine = Rc::clone(machine);
         Traceable { bitcode: module.write_bitcode_to_memory(), machine, arch: *arch }
     });

@@ -6,4 +6,4 @@ mod program;
 
 pub use arch::{Assembling, assemble, check, emit, finish, legalise, most_at_once, optimise, specialise};
 pub use parts::{Parts, find};
-pub use program::{Program, describe, lower, read, reduce};
+pub use program::{Lines, Program, describe, lower, read, reduce};

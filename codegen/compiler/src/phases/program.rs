@@ -43,6 +43,19 @@ pub struct Program<'a, 'ctx> {
     pub tests: Option<Vec<Test>>,
     /// The debug information that the outputs can have.
     pub debug: DebugLevel,
+    /// Whether places in the source are known.
+    pub has_lines: bool,
+}
+
+/// What becomes of the lines in the debug information that rustc always writes, for our messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// They stay.
+    Kept,
+    /// They go where nothing in the code depends on them; what a message says then is of no use.
+    MayGo,
+    /// They went.
+    Gone,
 }
 
 /// Read: the files' units that are referred to become one module; what it uses says whether nvlink comes afterwards.
@@ -75,7 +88,18 @@ pub fn describe<'a, 'ctx>(
     time!(interface::check(&interface, &options.archs))?;
     let table = Table::new(&interface)?;
     let header = time!(header::artifact(options, &interface))?;
-    Ok(Program { options, linker, context, module, interface, table, header, tests, debug: options.debug })
+    Ok(Program {
+        options,
+        linker,
+        context,
+        module,
+        interface,
+        table,
+        header,
+        tests,
+        debug: options.debug,
+        has_lines: true,
+    })
 }
 
 /// Lower: functions get NVIDIA's ABI. While all is still as rustc wrote it: later stages may rely on the symbols.
@@ -85,8 +109,8 @@ pub fn lower(program: &Program<'_, '_>) -> Result<()> {
 
 /// Reduce: only what the kernels reach stays, with the maths library's part of it, and what each function needs to know
 /// before it is inlined into another: its panics' strategy, its floating-point modes.
-pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Result<()> {
-    let Program { options, context, module, interface, table, debug, .. } = program;
+pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts, lines: &mut Lines) -> Result<()> {
+    let Program { options, context, module, interface, table, debug, has_lines, .. } = program;
     let oldest = options.archs[0];
     let machine = time!(emit::machine(oldest, oldest.min_ptx(), options.opt_level))?;
     time!(optimize::internalize(module, interface, &machine))?;
@@ -98,5 +122,10 @@ pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Resu
     time!(hints::unroll(context, module));
     *debug = time!(debuginfo::level(module, options.debug));
     time!(verify::supported(module, table))?;
-    time!(float::assign(context, module, interface, options.float))
+    time!(float::assign(context, module, interface, options.float))?;
+    if *lines == Lines::MayGo && *debug == DebugLevel::None {
+        time!(debuginfo::leave_out(module));
+        (*lines, *has_lines) = (Lines::Gone, false);
+    }
+    Ok(())
 }

@@ -44,12 +44,13 @@ const CONSTANT: u16 = 4;
 
 /// Has one function of every circle of calls look for the stack's end; refuses frames that no device has room for. Returns
 /// what the checks need.
-pub fn check<'ctx>(context: &'ctx Context, module: &Module<'ctx>, panics: &Panics) -> Result<Needs> {
+pub fn check<'ctx>(context: &'ctx Context, module: &Module<'ctx>, panics: &Panics, has_lines: bool) -> Result<Needs> {
     refuse(module)?;
     let checked = Calls::of(module, |_| false).entered_again();
     if checked.is_empty() {
         return Ok(Needs::default());
     }
+    refuse_without_lines(module, has_lines)?;
     let functions: Vec<FunctionValue<'ctx>> =
         llvm::functions(module).filter(|function| function.count_basic_blocks() > 0).collect();
     let bounds = declare(context, module);
@@ -61,6 +62,14 @@ pub fn check<'ctx>(context: &'ctx Context, module: &Module<'ctx>, panics: &Panic
     }
     define(context, bounds, read(module).reserve_of_variables());
     Ok(Needs { ptx: Some(STACKSAVE) })
+}
+
+/// Refuses circles of calls where lines were left out: what a check says has a line.
+pub fn refuse_without_lines(module: &Module<'_>, has_lines: bool) -> Result<()> {
+    if has_lines || Calls::of(module, |_| false).entered_again().is_empty() {
+        return Ok(());
+    }
+    Err(Diagnostic::error(Code::Stack, "a check of the stack has a line, and lines were left out").into())
 }
 
 /// The calls of a module whose checks are written.
@@ -175,7 +184,7 @@ mod tests {
     fn checked(text: &str, body: impl FnOnce(&Module<'_>, Needs)) {
         let context = Context::create();
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let needs = check(&context, &module, &Panics::default()).unwrap();
+        let needs = check(&context, &module, &Panics::default(), true).unwrap();
         module.verify().unwrap();
         body(&module, needs);
     }
@@ -208,7 +217,7 @@ mod tests {
         let context = Context::create();
         let text = TEXT.replace("[4 x i32]", "[200000 x i32]");
         let module = llvm::parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let error = check(&context, &module, &Panics::default()).unwrap_err().to_string();
+        let error = check(&context, &module, &Panics::default(), true).unwrap_err().to_string();
         assert!(error.contains("PTX0048") && error.contains("`down` take 800000 bytes"), "{error}");
     }
 }

@@ -12,6 +12,6 @@ mod limits;
 mod need;
 
 pub use calls::Calls;
-pub use check::{check, read};
+pub use check::{check, read, refuse_without_lines};
 pub use limits::judge;
 pub use need::{Frames, Recursion};
