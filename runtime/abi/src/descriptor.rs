@@ -17,7 +17,7 @@ pub const VERSION: u16 = 5;
 /// pointer to its place comes first. For kernels and exports the macro defines the shim, and the compiler writes the
 /// real function around it. For imports the macro declares it, and the compiler writes its body: the call.
 #[repr(C)]
-pub struct Entry<const N: usize> {
+pub struct Entry {
     /// The shim function.
     pub shim: *const (),
     /// What the macro knows: [`crate::pieces`].
@@ -25,11 +25,11 @@ pub struct Entry<const N: usize> {
     /// `module_path!()`, `file!()`, `line!()` and `column!()` of the definition, a NUL behind each.
     pub place: &'static str,
     /// As far as there are such: template arguments, bounds, each parameter's type, the result's type.
-    pub parts: [&'static [u8]; N],
+    pub parts: &'static [&'static [u8]],
 }
 
 // SAFETY: nobody reads an `Entry` at run time; the pointer is a function's address.
-unsafe impl<const N: usize> Sync for Entry<N> {}
+unsafe impl Sync for Entry {}
 
 /// What the compiler makes of an [`Entry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! #[kernel]                                  // device
 //! fn k(a: f32, x: &[f32]) { body }           fn k(a: f32, x: &[f32]) { body }
 //!                                            unsafe extern "C" fn shim(a: *const f32, x: *const RawSlice<f32>) { .. }
-//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, .. };
+//!                                            #[used] static ENTRY: Entry = Entry { shim, .. };
 //!                                            // host
 //!                                            fn k<'l>(a: f32, x: &'l dyn DeviceRead<f32>) -> Launch<'l> { .. }
 //! ```

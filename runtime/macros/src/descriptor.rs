@@ -80,8 +80,8 @@ impl Function<'_> {
     }
 
     /// For the device: the static that the compiler finds, whose function is `shim`. It holds literals and what traits have
-    /// ready: rustc interprets next to nothing for it.
-    pub fn entry(&self, shim: &Ident) -> TokenStream {
+    /// ready: rustc interprets next to nothing for it. `checks` are statements that a constant evaluates.
+    pub fn entry(&self, shim: &Ident, checks: TokenStream) -> TokenStream {
         let Self { private, bounds, params, result, names, .. } = self;
         let texts: Vec<_> =
             params.iter().map(|param| (function::plain_name(&param.name), text::of(&param.ty))).collect();
@@ -111,19 +111,21 @@ impl Function<'_> {
         let types = types
             .enumerate()
             .map(|(index, (ty, static_ty))| self.encoded(static_ty, names.map(|names| &names[index]), ty.span()));
-        let parts: Vec<_> = template.into_iter().chain(bounds).chain(types).collect();
-        let count = parts.len();
+        let parts = template.into_iter().chain(bounds).chain(types);
         let [file, line, column] = self.place();
         quote! {
             #[used]
             #[unsafe(link_section = ".ptx.interface")]
-            static __PTX_ENTRY: #private::Entry<#count> = #private::Entry {
-                shim: #shim as *const (),
-                own: #own,
-                place: ::core::concat!(
-                    ::core::module_path!(), "\0", #file, "\0", #line, "\0", #column, "\0"
-                ),
-                parts: [#(#parts),*],
+            static __PTX_ENTRY: #private::Entry = {
+                #checks
+                #private::Entry {
+                    shim: #shim as *const (),
+                    own: #own,
+                    place: ::core::concat!(
+                        ::core::module_path!(), "\0", #file, "\0", #line, "\0", #column, "\0"
+                    ),
+                    parts: &[#(#parts),*],
+                }
             };
         }
     }

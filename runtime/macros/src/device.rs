@@ -3,11 +3,11 @@
 //! ```text
 //! #[device(export = "C++")]                  fn f(a: i32) -> S { body }
 //! fn f(a: i32) -> S { body }                 unsafe extern "C" fn shim(result: *mut S, a: *const i32) { .. }
-//!                                            #[used] static ENTRY: Entry<N> = Entry { shim, .. };
+//!                                            #[used] static ENTRY: Entry = Entry { shim, .. };
 //!
 //! #[device(import = "C++")]                  unsafe fn g(a: i32) -> S {
 //! unsafe extern "C" {                            unsafe extern "C" { fn shim(result: *mut S, a: *const i32); }
-//!     fn g(a: i32) -> S;                         #[used] static ENTRY: Entry<N> = Entry { shim, .. };
+//!     fn g(a: i32) -> S;                         #[used] static ENTRY: Entry = Entry { shim, .. };
 //! }                                              let mut result = ..; shim(&mut result, &a); result
 //!                                            }
 //! ```
@@ -137,7 +137,7 @@ fn export(arguments: &Arguments, private: &TokenStream, item: TokenStream) -> sy
         result,
         names: None,
     }
-    .entry(&shim);
+    .entry(&shim, TokenStream::new());
     let values = descriptor::values(private, &params);
     let name_in_rust = &function.sig.ident;
     let call = quote!(#name_in_rust(#(#values),*));
@@ -221,7 +221,7 @@ fn import_one(
         result,
         names: names.as_deref(),
     }
-    .entry(&shim);
+    .entry(&shim, TokenStream::new());
     let symbol = shim_symbol(block, &options.linkage, item);
     let check = no_slice(private, result);
     let pointers = descriptor::pointers(&params);

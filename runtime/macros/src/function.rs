@@ -390,6 +390,23 @@ mod tests {
     }
 
     #[test]
+    fn a_body_is_read_where_it_may_concern_us() {
+        for (text, expected) in [
+            ("fn k() {}", false),
+            ("pub unsafe fn k<T>(x: &[T]) where T: Copy { let y = x[0]; { y } }", false),
+            ("fn k() { let y = #[ptx::float(ftz = true)] { 1.0 }; }", true),
+            ("fn k() { Self::go() }", true),
+        ] {
+            let tokens: TokenStream = text.parse().unwrap();
+            let (function, is_read) = super::parse(tokens.clone()).unwrap();
+            assert_eq!(is_read, expected, "{text}");
+            assert_eq!(function.to_token_stream().to_string(), tokens.to_string());
+        }
+        assert!(super::parse("struct S {}".parse().unwrap()).is_err());
+        assert!(super::parse("fn k();".parse().unwrap()).is_err());
+    }
+
+    #[test]
     fn a_function_is_marked_once() {
         let check = |text: &str, own: &str| check_marks(&syn::parse_str::<ItemFn>(text).unwrap().attrs, own);
         assert!(check("#[inline] #[other::kernel] fn k() {}", "kernel").is_ok());

@@ -159,7 +159,6 @@ impl<'a> Kernel<'a> {
         let name = &function.sig.ident;
         let call = quote!(#name #turbofish (#(#values),*));
         let shim_function = descriptor::shim(private, &shim, function, passed, &call, None, first);
-        let entry = self.described().entry(&shim);
         let barriers = shared_params::barriers(private, params);
         let checks = passed.iter().filter(|param| may_be_exclusive(&param.ty)).map(|Param { static_ty, .. }| {
             quote_spanned! {static_ty.span()=>
@@ -169,13 +168,11 @@ impl<'a> Kernel<'a> {
                 );
             }
         });
-        let checks: Vec<_> = checks.collect();
-        let checks = (!checks.is_empty()).then(|| quote!(const _: () = { #(#checks)* };));
+        let entry = self.described().entry(&shim, checks.collect());
         quote! {
             #(#cfgs)*
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
-                #checks
                 #barriers
                 #shim_function
                 #entry

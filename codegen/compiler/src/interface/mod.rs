@@ -8,7 +8,7 @@ use ptx_abi::decode::{OwnedDescriptor, decode};
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
-use crate::llvm::{self, AsValueRef, FunctionValue, GlobalValue, Linkage, Module};
+use crate::llvm::{self, AsValueRef, FunctionValue, GlobalValue, Linkage, Memory, Module};
 
 /// What the module offers to the outside, and what it asks of it.
 pub struct Interface<'ctx> {
@@ -96,14 +96,14 @@ pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface
     let mut defined: BTreeMap<String, Described<'ctx>> = BTreeMap::new();
     let mut imports = Vec::new();
     let mut problems = Vec::new();
-    let (mut entries, mut pieces) = (Vec::new(), Vec::new());
+    let (mut entries, mut statics) = (Vec::new(), Statics::default());
     for global in llvm::globals(module) {
         if global.get_section().is_none_or(|section| section.to_bytes() != ptx_abi::SECTION.as_bytes()) {
             continue;
         }
         entries.push(global);
         let name = global.get_name().to_string_lossy().into_owned();
-        let Some(Entry { shim, bytes }) = Entry::read(global, &mut pieces) else {
+        let Some(Entry { shim, bytes }) = Entry::read(global, &mut statics) else {
             problems.push(bad_descriptor(&name, "it is not a function and pieces"));
             continue;
         };
@@ -139,7 +139,8 @@ pub fn read<'ctx>(module: &Module<'ctx>, exports: &[String]) -> Result<Interface
     }
     // SAFETY: only those lists referred to the descriptors, what was read of them are copies, and the handles end here.
     entries.into_iter().for_each(|entry| unsafe { llvm::delete_global(entry) });
-    delete_unused(pieces);
+    delete_unused(statics.lists);
+    delete_unused(statics.pieces);
     imports.sort_by(|a, b| a.symbol.cmp(&b.symbol));
     let (kernels, exports) = defined.into_values().partition(|f| f.descriptor.kind == Kind::Kernel);
     Ok(Interface { kernels, exports, imports, bare_kernels, bare_exports })
@@ -153,32 +154,60 @@ struct Entry<'ctx> {
 }
 
 impl<'ctx> Entry<'ctx> {
-    /// A pointer is 8 bytes long, and so is a piece's length, which stands behind its own. The pieces' statics are added to
-    /// `pieces`.
-    fn read(global: GlobalValue<'ctx>, pieces: &mut Vec<GlobalValue<'ctx>>) -> Option<Self> {
+    /// The statics of what was read are added to `statics`, the list before what it lists.
+    fn read(global: GlobalValue<'ctx>, statics: &mut Statics<'ctx>) -> Option<Self> {
         let memory = llvm::constant_memory(global)?;
         let shim = llvm::function_of(memory.pointer(0)?)?;
+        // A pointer has 8 bytes, a slice 16.
+        let [own, place, list] = [8, 24, 40].map(|at| Slice::at(&memory, at));
+        let list = list?;
+        let parts = (0..list.len).map(|part| Slice::at(&list.memory, 16 * part));
         let mut bytes = Vec::new();
-        for at in (8..memory.bytes.len()).step_by(16) {
-            let len = usize::try_from(memory.number(at + 8, 8)?).ok()?;
-            if len == 0 {
-                continue;
-            }
-            let piece = llvm::global_of(memory.pointer(at)?)?;
-            bytes.extend(llvm::constant_memory(piece)?.bytes.get(..len)?);
-            pieces.push(piece);
+        for piece in [own, place].into_iter().chain(parts) {
+            let piece = piece?;
+            bytes.extend(piece.memory.bytes.get(..piece.len)?);
+            statics.pieces.extend(piece.global);
         }
+        statics.lists.extend(list.global);
         Some(Self { shim, bytes })
     }
 }
 
+/// What a slice refers to.
+struct Slice<'ctx> {
+    /// None if the slice is empty.
+    global: Option<GlobalValue<'ctx>>,
+    /// What the static holds.
+    memory: Memory<'ctx>,
+    len: usize,
+}
+
+impl<'ctx> Slice<'ctx> {
+    /// A pointer, and a length behind it.
+    fn at(memory: &Memory<'ctx>, at: usize) -> Option<Self> {
+        let len = usize::try_from(memory.number(at + 8, 8)?).ok()?;
+        if len == 0 {
+            return Some(Self { global: None, memory: Memory::default(), len });
+        }
+        let global = llvm::global_of(memory.pointer(at)?)?;
+        Some(Self { global: Some(global), memory: llvm::constant_memory(global)?, len })
+    }
+}
+
+/// What entries refer to.
+#[derive(Default)]
+struct Statics<'ctx> {
+    lists: Vec<GlobalValue<'ctx>>,
+    pieces: Vec<GlobalValue<'ctx>>,
+}
+
 /// Constants that the descriptors alone had; two may have had one.
-fn delete_unused(pieces: Vec<GlobalValue<'_>>) {
+fn delete_unused(statics: Vec<GlobalValue<'_>>) {
     let mut seen = HashSet::new();
-    for piece in pieces.into_iter().filter(|piece| seen.insert(piece.as_value_ref())) {
-        if llvm::uses(&piece).is_empty() && piece.get_linkage() == Linkage::Private {
+    for global in statics.into_iter().filter(|global| seen.insert(global.as_value_ref())) {
+        if llvm::uses(&global).is_empty() && global.get_linkage() == Linkage::Private {
             // SAFETY: nothing refers to it, each is looked at once, and the handles end here.
-            unsafe { llvm::delete_global(piece) };
+            unsafe { llvm::delete_global(global) };
         }
     }
 }
