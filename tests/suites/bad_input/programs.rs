@@ -119,12 +119,34 @@ pub fn trials() -> Vec<Trial> {
         }),
         test("descriptors that cannot be read", || {
             let rest = "@llvm.used = appending global [1 x ptr] [ptr @d], section \"llvm.metadata\"\n";
+            // A function, what the macro knows, the place, and a list of parts.
+            let entry = |own: &str, list: &str| {
+                let ty = "<{ ptr, ptr, [8 x i8], ptr, [8 x i8], ptr, [8 x i8] }>";
+                let len = |len: &str| format!("[8 x i8] c\"{len}\\00\\00\\00\\00\\00\\00\\00\"");
+                let (own, place, list) = (own.split_once(' '), ("null", "\\00"), list.split_once(' '));
+                let parts = [own.expect("two words"), place, list.expect("two words")];
+                let parts = parts.map(|(of, count)| format!("ptr {of}, {}", len(count))).join(", ");
+                format!("{ty} <{{ ptr @k, {parts} }}>")
+            };
+            let bytes = "@bytes = private constant [4 x i8] c\"nope\"\n\
+                @one = private constant <{ ptr, [8 x i8] }> <{ ptr @bytes, [8 x i8] c\"\\FF\\FF\\FF\\FF\\FF\\FF\\FF\\FF\" }>\n\
+                @zeros = private constant [1099511627776 x i8] zeroinitializer\n\
+                @outside = external constant [4 x i8]\n";
+            let (other, no_pieces) = ("same version", "not a function and pieces");
             for (value, wanted) in [
-                ("{ ptr, [4 x i8] } { ptr @k, [4 x i8] c\"nope\" }", "same version"),
-                ("{ ptr, [0 x i8] } { ptr @k, [0 x i8] zeroinitializer }", "same version"),
-                ("i32 7", "not a function and bytes"),
+                (entry("@bytes \\04", "null \\00"), "magic number"),
+                (entry("null \\00", "null \\00"), "ends too early"),
+                (entry("@bytes \\05", "null \\00"), no_pieces),
+                (entry("@outside \\04", "null \\00"), no_pieces),
+                (entry("@zeros \\04", "null \\00"), no_pieces),
+                (entry("@k \\04", "null \\00"), no_pieces),
+                (entry("@bytes \\04", "@bytes \\01"), no_pieces),
+                (entry("@bytes \\04", "@one \\01"), no_pieces),
+                (entry("@bytes \\04", "@one \\02"), no_pieces),
+                ("{ ptr, [4 x i8] } { ptr @k, [4 x i8] c\"nope\" }".to_string(), other),
+                ("i32 7".to_string(), no_pieces),
             ] {
-                let rest = format!("@d = constant {value}, section \"{}\"\n{rest}", ptx_abi::SECTION);
+                let rest = format!("{bytes}@d = constant {value}, section \"{}\"\n{rest}", ptx_abi::SECTION);
                 refused(&[&ir::kernel("k", "ret void", &rest)], &[], &["PTX0008", "`d`", wanted]);
             }
         }),

@@ -47,10 +47,11 @@ impl<'ctx> Memory<'ctx> {
                 let start = LLVMGetAsString(value, &mut len);
                 self.bytes.extend(std::slice::from_raw_parts(start.cast::<u8>(), len));
             } else if LLVMIsUndef(value) != 0 || !LLVMIsAConstantAggregateZero(value).is_null() {
-                self.bytes.resize(self.bytes.len() + size(ty)?, 0);
+                let len = self.bytes.len().checked_add(size(ty)?).filter(|len| *len <= MOST_BYTES)?;
+                self.bytes.resize(len, 0);
             } else {
                 // Its size is known if it has elements and no gaps.
-                let end = self.bytes.len() + size(ty)?;
+                let end = self.bytes.len().checked_add(size(ty)?)?;
                 for at in 0..LLVMGetNumOperands(value).cast_unsigned() {
                     self.add(LLVMGetOperand(value, at))?;
                 }
@@ -60,6 +61,9 @@ impl<'ctx> Memory<'ctx> {
         Some(())
     }
 }
+
+/// No static that is read so is larger; of one of zeros a few bytes of bitcode say that it is.
+const MOST_BYTES: usize = 16 << 20;
 
 /// The memory of a static; `None` if it is not what rustc writes: bytes and pointers, one after the other.
 pub fn constant_memory(global: GlobalValue<'_>) -> Option<Memory<'_>> {
@@ -80,10 +84,11 @@ unsafe fn size(ty: LLVMTypeRef) -> Option<usize> {
             LLVMTypeKind::LLVMPointerTypeKind => Some(8),
             LLVMTypeKind::LLVMIntegerTypeKind => Some(LLVMGetIntTypeWidth(ty) as usize / 8),
             LLVMTypeKind::LLVMArrayTypeKind => {
-                Some(usize::try_from(LLVMGetArrayLength2(ty)).ok()? * size(LLVMGetElementType(ty))?)
+                usize::try_from(LLVMGetArrayLength2(ty)).ok()?.checked_mul(size(LLVMGetElementType(ty))?)
             }
             LLVMTypeKind::LLVMStructTypeKind if LLVMIsPackedStruct(ty) != 0 => {
-                (0..LLVMCountStructElementTypes(ty)).map(|at| size(LLVMStructGetTypeAtIndex(ty, at))).sum()
+                let mut sizes = (0..LLVMCountStructElementTypes(ty)).map(|at| size(LLVMStructGetTypeAtIndex(ty, at)));
+                sizes.try_fold(0_usize, |sum, size| sum.checked_add(size?))
             }
             _ => None,
         }
@@ -102,6 +107,8 @@ mod tests {
             @list = constant <{ [4 x i8], [4 x i8], ptr, [2 x i8], [6 x i8], ptr }>
                 <{ [4 x i8] c\"\\01\\02\\00\\00\", [4 x i8] undef, ptr @text, [2 x i8] zeroinitializer, [6 x i8] undef, ptr @f }>
             @number = constant i32 7
+            @large = constant [1099511627776 x i8] zeroinitializer
+            @larger = constant [4611686018427387904 x [4611686018427387904 x i8]] undef
             declare void @f()
         ";
         let context = Context::create();
@@ -112,6 +119,8 @@ mod tests {
         assert_eq!(memory.pointer(24).and_then(function_of), module.get_function("f"));
         assert!(memory.pointer(16).is_none() && memory.number(30, 4).is_none());
         assert_eq!(constant_memory(module.get_global("text").unwrap()).unwrap().bytes, b"ab");
-        assert!(constant_memory(module.get_global("number").unwrap()).is_none());
+        for name in ["number", "large", "larger"] {
+            assert!(constant_memory(module.get_global(name).unwrap()).is_none(), "{name}");
+        }
     }
 }
