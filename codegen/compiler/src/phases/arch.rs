@@ -246,7 +246,7 @@ pub fn emit(target: &ForArch<'_, '_>, traced: bool) -> Result<Emitted> {
     let prepared = time!(debuginfo::prepare(module, *debug))?;
     let text = text(target)?;
     let text = prepared.rewrite(text, table, *version)?;
-    let ptx = if is_finished_in_groups(target) { text } else { finished(&text, *arch, options.opt_level) };
+    let ptx = finished(&text, *arch, options.opt_level);
     let parts = if traced && may_cut(options, *debug) { time!(groups::cut(module, &ptx)) } else { Vec::new() };
     Ok(Emitted { ptx, parts, source, imports, calls, without_panics, artifacts })
 }
@@ -264,12 +264,6 @@ fn finished(text: &str, arch: Arch, level: OptLevel) -> String {
     time!(products::rewrite(&text, level))
 }
 
-/// Whether [`text`] is finished: where it has no debug information, which would have to be written before.
-fn is_finished_in_groups(target: &ForArch<'_, '_>) -> bool {
-    let Program { options, debug, .. } = target.program;
-    options.opt_level.is_for_speed() && *debug == DebugLevel::None
-}
-
 /// LLVM's text; that of groups where it has no debug information, which is about the whole program.
 fn text(target: &ForArch<'_, '_>) -> Result<String> {
     let ForArch { program, module, arch, version, machine } = target;
@@ -278,14 +272,12 @@ fn text(target: &ForArch<'_, '_>) -> Result<String> {
     if !level.is_for_speed() {
         return time!(emit::emit(module, machine, *arch));
     }
-    let is_to_finish = is_finished_in_groups(target);
-    let settings = |_: &[String]| format!("emit {arch} {version} {level:?} {is_to_finish}");
+    let settings = |_: &[String]| format!("emit {arch} {version} {level:?}");
     let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
     let (arch, version) = (*arch, *version);
     time!(groups::text(&program.module, module, &request, |_, module| {
         let machine = time!(emit::machine(arch, version, level))?;
-        let text = time!(emit::emit(module, &machine, arch))?;
-        Ok(if is_to_finish { finished(&text, arch, level) } else { text })
+        time!(emit::emit(module, &machine, arch))
     }))
 }
 
