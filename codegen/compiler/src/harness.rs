@@ -112,12 +112,7 @@ fn test(memory: &Memory<'_>) -> Option<Test> {
 
 /// The text whose address and length lie there.
 fn text(memory: &Memory<'_>, offset: usize) -> Option<String> {
-    let len = usize::try_from(memory.number(offset + 8, 8)?).ok()?;
-    if len == 0 {
-        return Some(String::new());
-    }
-    let bytes = llvm::constant_memory(memory.pointer(offset).and_then(llvm::global_of)?)?.bytes;
-    String::from_utf8(bytes.get(..len)?.to_vec()).ok()
+    String::from_utf8(memory.slice(offset)?.bytes()?.to_vec()).ok()
 }
 
 #[cfg(test)]

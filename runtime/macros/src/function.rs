@@ -64,22 +64,25 @@ impl Role {
 /// without the words that `attribute` and `float` look for is one verbatim statement.
 pub fn parse(item: TokenStream) -> syn::Result<(ItemFn, bool)> {
     let mut tokens: Vec<_> = item.into_iter().collect();
-    let body = match tokens.last() {
-        Some(TokenTree::Group(last)) if last.delimiter() == Delimiter::Brace => last.stream(),
-        _ => return Ok((syn::parse2(tokens.into_iter().collect())?, true)),
-    };
-    let text = body.to_string();
-    if text.contains("Self") || text.contains("float") {
-        return Ok((syn::parse2(tokens.into_iter().collect())?, true));
-    }
-    if let Some(TokenTree::Group(last)) = tokens.last_mut() {
-        let place = last.span();
-        *last = Group::new(Delimiter::Brace, TokenStream::new());
-        last.set_span(place);
-    }
+    let body = tokens.last_mut().and_then(take_body);
     let mut function: ItemFn = syn::parse2(tokens.into_iter().collect())?;
-    function.block.stmts.push(Stmt::Expr(Expr::Verbatim(body), None));
-    Ok((function, false))
+    let is_read = body.is_none();
+    function.block.stmts.extend(body.map(|body| Stmt::Expr(Expr::Verbatim(body), None)));
+    Ok((function, is_read))
+}
+
+/// What a function's last token holds, and empties it, if that is a body in which nothing concerns us.
+fn take_body(last: &mut TokenTree) -> Option<TokenStream> {
+    let TokenTree::Group(group) = last else { return None };
+    let body = group.stream();
+    let text = body.to_string();
+    if group.delimiter() != Delimiter::Brace || text.contains("Self") || text.contains("float") {
+        return None;
+    }
+    let mut empty = Group::new(Delimiter::Brace, TokenStream::new());
+    empty.set_span(group.span());
+    *group = empty;
+    Some(body)
 }
 
 /// The parameters of a function, or every reason why it cannot have that role.

@@ -8,7 +8,7 @@ use ptx_abi::decode::{OwnedDescriptor, decode};
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result, Span};
-use crate::llvm::{self, AsValueRef, FunctionValue, GlobalValue, Linkage, Memory, Module};
+use crate::llvm::{self, AsValueRef, FunctionValue, GlobalValue, Linkage, Module};
 
 /// What the module offers to the outside, and what it asks of it.
 pub struct Interface<'ctx> {
@@ -159,38 +159,17 @@ impl<'ctx> Entry<'ctx> {
         let memory = llvm::constant_memory(global)?;
         let shim = llvm::function_of(memory.pointer(0)?)?;
         // A pointer has 8 bytes, a slice 16.
-        let [own, place, list] = [8, 24, 40].map(|at| Slice::at(&memory, at));
+        let [own, place, list] = [8, 24, 40].map(|at| memory.slice(at));
         let list = list?;
-        let parts = (0..list.len).map(|part| Slice::at(&list.memory, 16 * part));
+        let parts = (0..list.len).map(|part| list.memory.slice(16 * part));
         let mut bytes = Vec::new();
         for piece in [own, place].into_iter().chain(parts) {
             let piece = piece?;
-            bytes.extend(piece.memory.bytes.get(..piece.len)?);
+            bytes.extend(piece.bytes()?);
             statics.pieces.extend(piece.global);
         }
         statics.lists.extend(list.global);
         Some(Self { shim, bytes })
-    }
-}
-
-/// What a slice refers to.
-struct Slice<'ctx> {
-    /// None if the slice is empty.
-    global: Option<GlobalValue<'ctx>>,
-    /// What the static holds.
-    memory: Memory<'ctx>,
-    len: usize,
-}
-
-impl<'ctx> Slice<'ctx> {
-    /// A pointer, and a length behind it.
-    fn at(memory: &Memory<'ctx>, at: usize) -> Option<Self> {
-        let len = usize::try_from(memory.number(at + 8, 8)?).ok()?;
-        if len == 0 {
-            return Some(Self { global: None, memory: Memory::default(), len });
-        }
-        let global = llvm::global_of(memory.pointer(at)?)?;
-        Some(Self { global: Some(global), memory: llvm::constant_memory(global)?, len })
     }
 }
 

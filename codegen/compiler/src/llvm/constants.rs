@@ -8,7 +8,7 @@ use inkwell::llvm_sys::core::{
 };
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 
-use super::{AsValueRef, GlobalValue, PointerValue};
+use super::{AsValueRef, GlobalValue, PointerValue, global_of};
 
 /// The initializer of a static as bytes, with what its pointers point to.
 #[derive(Debug, Default)]
@@ -29,6 +29,16 @@ impl<'ctx> Memory<'ctx> {
     pub fn number(&self, offset: usize, bytes: usize) -> Option<u64> {
         let bytes = self.bytes.get(offset..offset + bytes)?;
         Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    /// The slice at an offset: a pointer, and a length behind it.
+    pub fn slice(&self, offset: usize) -> Option<Slice<'ctx>> {
+        let len = usize::try_from(self.number(offset + 8, 8)?).ok()?;
+        if len == 0 {
+            return Some(Slice { global: None, memory: Memory::default(), len });
+        }
+        let global = self.pointer(offset).and_then(global_of)?;
+        Some(Slice { global: Some(global), memory: constant_memory(global)?, len })
     }
 
     /// # Safety
@@ -59,6 +69,23 @@ impl<'ctx> Memory<'ctx> {
             }
         }
         Some(())
+    }
+}
+
+/// What a slice refers to.
+pub struct Slice<'ctx> {
+    /// None if the slice is empty.
+    pub global: Option<GlobalValue<'ctx>>,
+    /// What the static holds.
+    pub memory: Memory<'ctx>,
+    /// In elements.
+    pub len: usize,
+}
+
+impl Slice<'_> {
+    /// Those of a slice of bytes.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        self.memory.bytes.get(..self.len)
     }
 }
 
@@ -97,7 +124,7 @@ unsafe fn size(ty: LLVMTypeRef) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, function_of, global_of, parse_ir};
+    use super::super::{Context, function_of, parse_ir};
     use super::*;
 
     #[test]

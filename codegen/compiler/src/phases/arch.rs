@@ -258,7 +258,8 @@ fn may_cut(options: &Options, debug: DebugLevel) -> bool {
     options.opt_level.is_for_speed() && debug == DebugLevel::None && options.linking() == Linking::None && !is_one
 }
 
-/// LLVM's text as it is to be.
+/// LLVM's text as it is to be. Of the whole program, not of each group: what ptxas gets wrong depends on whether there are
+/// floats anywhere, and with debug information there is one group.
 fn finished(text: &str, arch: Arch, level: OptLevel) -> String {
     let text = time!(workarounds::rewrite(text, arch));
     time!(products::rewrite(&text, level))
