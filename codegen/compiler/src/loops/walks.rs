@@ -101,6 +101,8 @@ fn walk_function<'ctx>(
 /// with `f64`, whose arithmetic hides how long loads take, or that loads by such addresses alone, as the sum of a column does:
 /// else with `f32` what counts is how many loads are under way, and ptxas asks for fewer at once where each address waits for
 /// the last (on an H100 a product of a matrix and a vector of `f32` took 7 % longer, and the sum of a column half as long).
+/// Or one whose first address is a step ahead, because a round stands before it (`zip(column.iter().step_by(n))`): the code
+/// generator adds a counter to four pointers then, which leaves ptxas registers for two loads at a time.
 fn may_be_copied<'ctx>(context: &Context, found: &Loop<'ctx>, wide: &[Group<'ctx>]) -> bool {
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
     let is_double = |from| llvm::float_result(from).is_some_and(|value| value.get_type() == context.f64_type());
@@ -110,7 +112,9 @@ fn may_be_copied<'ctx>(context: &Context, found: &Loop<'ctx>, wide: &[Group<'ctx
     };
     let all_walk = || instructions().filter(|from| llvm::is_plain_load(*from)).all(walks);
     instructions().take(MOST_INSTRUCTIONS + 1).count() <= MOST_INSTRUCTIONS
-        && (instructions().any(is_double) || all_walk())
+        && (instructions().any(is_double)
+            || all_walk()
+            || wide.iter().any(|group| group.is_long() && group.first() > 0))
         && !instructions().any(is_convergent)
         && !llvm::unroll_is_disabled(context, &found.jumps_back())
 }
@@ -382,12 +386,26 @@ pub(super) fn growth<'ctx>(
 ) -> Option<Growth<'ctx>> {
     let sums = Sums::new(context, found);
     let growth = sums.all_growth(&sums.of(llvm::result(gep), MOST_STEPS)).filter(|growth| !growth.is_empty())?;
+    parts(growth).map(Growth)
+}
+
+/// By what a number or an address grows in each round, if it is a sum of multiples of what the loop does not change.
+pub(super) fn growth_of<'ctx>(
+    context: &'ctx Context,
+    found: &Loop<'ctx>,
+    phi: BasicValueEnum<'ctx>,
+) -> Option<Vec<(Option<IntValue<'ctx>>, i64)>> {
+    parts(Sums::new(context, found).of_phi(phi)?)
+}
+
+/// The numbers of a sum, each with how often it is added.
+fn parts<'ctx>(sum: Sum<'ctx>) -> Option<Vec<(Option<IntValue<'ctx>>, i64)>> {
     let part = |(part, count)| match part {
         Part::One => Some((None, count)),
         Part::Value(BasicValueEnum::IntValue(value)) => Some((Some(value), count)),
         Part::Value(_) | Part::Product(..) => None,
     };
-    growth.into_iter().map(part).collect::<Option<Vec<_>>>().map(Growth)
+    sum.into_iter().map(part).collect()
 }
 
 /// By how many bytes an address is behind another in every round.

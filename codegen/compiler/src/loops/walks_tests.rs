@@ -209,3 +209,28 @@ fn others_stay_as_they_are() {
         }
     }
 }
+
+#[test]
+fn a_loop_whose_first_round_stands_before_it_has_a_twin() {
+    // `%k` begins at `%start`, and the first address is a step behind that of `%p`.
+    let late = |first: &str| {
+        format!(
+            "%p = phi ptr [ %column, %entry ], [ %p.4, %latch ]
+            %p.1 = getelementptr float, ptr %p, i64 {first}
+            %v1 = load volatile float, ptr %p.1
+            %p.2 = getelementptr float, ptr %p.1, i64 %wide
+            %v2 = load volatile float, ptr %p.2
+            %p.3 = getelementptr float, ptr %p.2, i64 %wide
+            %v3 = load volatile float, ptr %p.3
+            %p.4 = getelementptr float, ptr %p.3, i64 %wide
+            %v4 = load volatile float, ptr %p.4
+            %row = getelementptr float, ptr %y, i64 %k
+            %v5 = load volatile float, ptr %row"
+        )
+    };
+    let twin = walked(&late("%wide"), "");
+    assert!(twin.contains("icmp ult i64 %") && twin.contains("asm"), "{twin}");
+    // Another load, of `f32`, keeps a loop as it is that begins where it stands.
+    let ir = walked(&late("0"), "");
+    assert!(!ir.contains("icmp ult i64 %") || !ir.contains("4294967296"), "{ir}");
+}

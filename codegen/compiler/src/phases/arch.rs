@@ -210,6 +210,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
         time!(addresses::share(context, module));
         time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;
+        time!(loops::leave(context, module, machine))?;
         time!(float::part(context, module))?;
         time!(loops::hasten(context, module));
         time!(loops::saturate(context, module))?;
