@@ -153,13 +153,6 @@ pub fn is_quiet(instruction: InstructionValue<'_>) -> bool {
         || computes(instruction) && !is_convergent(instruction)
 }
 
-/// Whether an instruction only tells LLVM something: an assumption, or where a promise about aliases begins.
-pub fn is_said(instruction: InstructionValue<'_>) -> bool {
-    llvm::called_function(instruction).is_some_and(|callee| {
-        [&b"llvm.assume"[..], b"llvm.experimental.noalias.scope.decl"].contains(&callee.get_name().to_bytes())
-    })
-}
-
 /// Whether an instruction calls a function of LLVM's that only computes, as `llvm.fma.f32`.
 fn computes(instruction: InstructionValue<'_>) -> bool {
     let memory = Attribute::get_named_enum_kind_id("memory");

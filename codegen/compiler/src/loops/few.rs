@@ -39,7 +39,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{integer, is_said};
+use super::branches::integer;
 use super::checks::{Emit, Shape};
 use super::natural::{self, Graph, Loop, SimpleForm};
 
@@ -171,11 +171,15 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
 /// Whether nobody notices that an instruction was run, but by its result, or it ends the block. A division takes long for a
 /// round that is not reached.
 fn is_quiet(instruction: InstructionValue<'_>) -> bool {
+    let is_said = |name: &std::ffi::CStr| {
+        let name = name.to_bytes();
+        name == b"llvm.assume" || name == b"llvm.experimental.noalias.scope.decl"
+    };
     let divides = instruction.get_opcode() == Op::FDiv;
     llvm::is_pure(instruction) && !divides
         || llvm::is_plain_load(instruction)
         || matches!(instruction.get_opcode(), Op::Br | Op::Phi)
-        || is_said(instruction)
+        || llvm::called_function(instruction).is_some_and(|callee| is_said(callee.get_name()))
 }
 
 fn is_value(instruction: InstructionValue<'_>) -> bool {
