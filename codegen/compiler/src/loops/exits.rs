@@ -29,7 +29,7 @@ use crate::llvm::{
 };
 
 use super::branches::integer;
-use super::natural::{self, Graph, Loop};
+use super::natural::{Graph, Loop};
 use super::walks::growth_of;
 
 /// What cleans up.
@@ -41,21 +41,65 @@ const MOST_PARTS: usize = 2;
 /// Instructions that may compute what a loop carries.
 const MOST_INSTRUCTIONS: usize = 16;
 
+/// What loops may have lost: an end of their own, behind which a phi is for each value.
+const FORM: &str = "loop-simplify,lcssa";
+
 /// Does so for every loop.
 pub fn leave<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    natural::simplify(module, machine)?;
-    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+    let failed = |passes: &str, error: String| {
+        Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{passes}` failed: {error}"))
+    };
+    for function in llvm::functions(module).filter(|function| may_carry(*function)) {
+        llvm::run_passes_on_function(function, machine, FORM).map_err(|error| failed(FORM, error))?;
         let changed = leave_in(context, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot compute a value behind its loop: {error}"))
         })?;
         // The phis that nothing looks at any more but each other.
         if changed {
-            llvm::run_passes_on_function(function, machine, CLEAN).map_err(|error| {
-                Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}"))
-            })?;
+            llvm::run_passes_on_function(function, machine, CLEAN).map_err(|error| failed(CLEAN, error))?;
         }
     }
     Ok(())
+}
+
+/// Whether a loop may carry something, which is quickly said.
+fn may_carry(function: FunctionValue<'_>) -> bool {
+    function.count_basic_blocks() > 1
+        && Graph::of(function)
+            .innermost()
+            .iter()
+            .any(|found| llvm::phis(found.head).any(|phi| web(found, phi).is_some_and(|(_, users)| !users.is_empty())))
+}
+
+/// What is computed from a phi in its loop, if that is what the phi is next and nothing else; and who asks for it outside.
+fn web<'ctx>(
+    found: &Loop<'ctx>,
+    phi: InstructionValue<'ctx>,
+) -> Option<(BasicValueEnum<'ctx>, Vec<InstructionValue<'ctx>>)> {
+    let (first, next) = found.incoming(llvm::result(phi))?;
+    let is_wide = match first {
+        BasicValueEnum::IntValue(number) => number.get_type().get_bit_width() == 64,
+        BasicValueEnum::PointerValue(_) => true,
+        _ => false,
+    };
+    let next = llvm::instruction_of(next).filter(|next| is_wide && *next != phi)?;
+    let (mut seen, mut pending, mut outside) = (HashSet::from([phi]), vec![phi], Vec::new());
+    while let Some(from) = pending.pop() {
+        for user in llvm::uses(&llvm::result(from)) {
+            let Use::Instruction(user) = user else { return None };
+            let is_inside = user.get_parent().is_some_and(|block| found.contains(block));
+            if user == phi {
+                continue;
+            } else if !is_inside && from == next {
+                outside.push(user);
+            } else if !is_inside || !llvm::is_pure(user) {
+                return None;
+            } else if seen.insert(user) {
+                pending.push(user);
+            }
+        }
+    }
+    (seen.len() <= MOST_INSTRUCTIONS).then_some((first, outside))
 }
 
 /// Says whether there was such a value.
@@ -91,33 +135,12 @@ impl<'a, 'ctx> End<'a, 'ctx> {
         is_alone.then_some(Self { found, latch, block })
     }
 
-    /// The value of a phi, if the loop only carries it: all that is computed from it in the loop is what it is next, of
-    /// which something behind the end asks.
+    /// The value of a phi, if the loop only carries it to phis behind the end.
     fn carried(&self, phi: InstructionValue<'ctx>) -> Option<Carried<'ctx>> {
-        let (first, next) = self.found.incoming(llvm::result(phi))?;
-        let is_wide = match first {
-            BasicValueEnum::IntValue(number) => number.get_type().get_bit_width() == 64,
-            BasicValueEnum::PointerValue(_) => true,
-            _ => false,
-        };
-        let next = llvm::instruction_of(next).filter(|next| is_wide && *next != phi)?;
-        let (mut seen, mut pending, mut asked) = (HashSet::from([phi]), vec![phi], Vec::new());
-        while let Some(from) = pending.pop() {
-            for user in llvm::uses(&llvm::result(from)) {
-                let Use::Instruction(user) = user else { return None };
-                if user == phi {
-                    continue;
-                }
-                if user.get_parent() == Some(self.block) && user.get_opcode() == Op::Phi && from == next {
-                    asked.push(user);
-                } else if !user.get_parent().is_some_and(|block| self.found.contains(block)) || !llvm::is_pure(user) {
-                    return None;
-                } else if seen.insert(user) {
-                    pending.push(user);
-                }
-            }
-        }
-        (!asked.is_empty() && seen.len() <= MOST_INSTRUCTIONS).then_some(Carried { phi, first, asked })
+        let (first, asked) = web(self.found, phi)?;
+        let is_behind =
+            |user: &InstructionValue<'ctx>| user.get_parent() == Some(self.block) && user.get_opcode() == Op::Phi;
+        (!asked.is_empty() && asked.iter().all(is_behind)).then_some(Carried { phi, first, asked })
     }
 }
 
