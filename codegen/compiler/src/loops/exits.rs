@@ -29,8 +29,8 @@ use crate::llvm::{
 };
 
 use super::branches::integer;
-use super::natural::{Graph, Loop};
-use super::walks::growth_of;
+use super::natural::{self, Graph, Loop};
+use super::walks::growth;
 
 /// What cleans up.
 const CLEAN: &str = "adce";
@@ -41,22 +41,19 @@ const MOST_PARTS: usize = 2;
 /// Instructions that may compute what a loop carries.
 const MOST_INSTRUCTIONS: usize = 16;
 
-/// What loops may have lost: an end of their own, behind which a phi is for each value.
-const FORM: &str = "loop-simplify,lcssa";
-
 /// Does so for every loop.
 pub fn leave<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
-    let failed = |passes: &str, error: String| {
-        Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{passes}` failed: {error}"))
-    };
     for function in llvm::functions(module).filter(|function| may_carry(*function)) {
-        llvm::run_passes_on_function(function, machine, FORM).map_err(|error| failed(FORM, error))?;
+        // A twin of a loop has its end in common with it.
+        natural::simplify_in(function, machine)?;
         let changed = leave_in(context, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot compute a value behind its loop: {error}"))
         })?;
         // The phis that nothing looks at any more but each other.
         if changed {
-            llvm::run_passes_on_function(function, machine, CLEAN).map_err(|error| failed(CLEAN, error))?;
+            llvm::run_passes_on_function(function, machine, CLEAN).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}"))
+            })?;
         }
     }
     Ok(())
@@ -65,14 +62,14 @@ pub fn leave<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
 /// Whether a loop may carry something, which is quickly said.
 fn may_carry(function: FunctionValue<'_>) -> bool {
     function.count_basic_blocks() > 1
-        && Graph::of(function)
-            .innermost()
-            .iter()
-            .any(|found| llvm::phis(found.head).any(|phi| web(found, phi).is_some_and(|(_, users)| !users.is_empty())))
+        && Graph::of(function).innermost().iter().any(|found| {
+            llvm::phis(found.head).any(|phi| first_and_askers(found, phi).is_some_and(|(_, askers)| !askers.is_empty()))
+        })
 }
 
-/// What is computed from a phi in its loop, if that is what the phi is next and nothing else; and who asks for it outside.
-fn web<'ctx>(
+/// What a phi is at first, and who asks behind the loop for what it is next; none if the loop itself looks at anything that is
+/// computed from the phi.
+fn first_and_askers<'ctx>(
     found: &Loop<'ctx>,
     phi: InstructionValue<'ctx>,
 ) -> Option<(BasicValueEnum<'ctx>, Vec<InstructionValue<'ctx>>)> {
@@ -83,7 +80,7 @@ fn web<'ctx>(
         _ => false,
     };
     let next = llvm::instruction_of(next).filter(|next| is_wide && *next != phi)?;
-    let (mut seen, mut pending, mut outside) = (HashSet::from([phi]), vec![phi], Vec::new());
+    let (mut seen, mut pending, mut askers) = (HashSet::from([phi]), vec![phi], Vec::new());
     while let Some(from) = pending.pop() {
         for user in llvm::uses(&llvm::result(from)) {
             let Use::Instruction(user) = user else { return None };
@@ -91,7 +88,7 @@ fn web<'ctx>(
             if user == phi {
                 continue;
             } else if !is_inside && from == next {
-                outside.push(user);
+                askers.push(user);
             } else if !is_inside || !llvm::is_pure(user) {
                 return None;
             } else if seen.insert(user) {
@@ -99,7 +96,7 @@ fn web<'ctx>(
             }
         }
     }
-    (seen.len() <= MOST_INSTRUCTIONS).then_some((first, outside))
+    (seen.len() <= MOST_INSTRUCTIONS).then_some((first, askers))
 }
 
 /// Says whether there was such a value.
@@ -137,7 +134,7 @@ impl<'a, 'ctx> End<'a, 'ctx> {
 
     /// The value of a phi, if the loop only carries it to phis behind the end.
     fn carried(&self, phi: InstructionValue<'ctx>) -> Option<Carried<'ctx>> {
-        let (first, asked) = web(self.found, phi)?;
+        let (first, asked) = first_and_askers(self.found, phi)?;
         let is_behind =
             |user: &InstructionValue<'ctx>| user.get_parent() == Some(self.block) && user.get_opcode() == Op::Phi;
         (!asked.is_empty() && asked.iter().all(is_behind)).then_some(Carried { phi, first, asked })
@@ -158,7 +155,8 @@ impl<'ctx> Counter<'ctx> {
             return None;
         };
         let is_wide = first.is_const() && first.get_type().get_bit_width() == 64;
-        match is_wide.then(|| growth_of(context, found, llvm::result(phi))).flatten()?[..] {
+        let growth: Vec<_> = growth(context, found, phi).filter(|_| is_wide)?.parts().collect();
+        match growth[..] {
             [(None, step)] if step != 0 => Some(Self { first, next, step }),
             _ => None,
         }
@@ -191,13 +189,13 @@ impl<'ctx> Carried<'ctx> {
         end: &End<'_, 'ctx>,
         counter: &Counter<'ctx>,
     ) -> std::result::Result<bool, BuilderError> {
-        let Some(growth) = growth_of(context, end.found, llvm::result(self.phi)) else { return Ok(false) };
-        let growth: Vec<_> = growth.into_iter().map(multiple).collect();
+        let Some(growth) = growth(context, end.found, self.phi) else { return Ok(false) };
+        let growth: Vec<_> = growth.parts().map(multiple).collect();
         let is_whole = growth.iter().all(|(_, count)| count.checked_rem(counter.step) == Some(0));
         let Some(top) = end.block.get_instructions().find(|from| from.get_opcode() != Op::Phi) else {
             return Ok(false);
         };
-        if growth.is_empty() || growth.len() > MOST_PARTS || !is_whole {
+        if growth.len() > MOST_PARTS || !is_whole {
             return Ok(false);
         }
         let builder = context.create_builder();
@@ -246,7 +244,7 @@ mod tests {
         let text = format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
-            define i64 @f(ptr %x, i64 %len, i64 %n, i64 %whole, i1 %c, ptr %to) {{
+            define i64 @f(ptr %x, i64 %len, i64 %n, i64 %whole, ptr %to) {{
             entry: %by = shl i64 %n, 2
               br label %loop
             loop: %left = phi i64 [ %len, %entry ], [ %left.next, %loop ]
@@ -283,7 +281,7 @@ mod tests {
             assert!(!ir.contains("%left =") && !ir.contains("%at ="), "{ir}");
             assert!(ir.contains("%grown = sub i64 %counted, 8"), "{ir}");
         }
-        // By rounds of four, each a quarter of the step.
+        // It shrinks by 4 n where the counter grows by 4.
         let ir = left(STORE, "sub i64 %left, %by", "4");
         assert!(ir.contains("mul i64 %grown, %n") && ir.contains("getelementptr i8, ptr %x"), "{ir}");
     }

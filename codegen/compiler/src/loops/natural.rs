@@ -81,6 +81,13 @@ pub fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")).into())
 }
 
+/// The same in one function.
+pub fn simplify_in(function: FunctionValue<'_>, machine: &TargetMachine) -> Result<()> {
+    const FORM: &str = "loop-simplify,lcssa";
+    llvm::run_passes_on_function(function, machine, FORM)
+        .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{FORM}` failed: {error}")).into())
+}
+
 /// That form before each of several stages in turn: after a stage that has changed nothing, loops have it still, and most
 /// kernels have nothing for most stages.
 pub struct SimpleForm<'a> {

@@ -375,37 +375,24 @@ impl<'a, 'ctx> Sums<'a, 'ctx> {
     }
 }
 
-/// By what an address grows in each round of a loop: multiples of numbers that the loop does not change, and bytes.
+/// By what an address or a number grows in each round of a loop: multiples of numbers that the loop does not change, and
+/// bytes, or ones.
 pub(super) struct Growth<'ctx>(Vec<(Option<IntValue<'ctx>>, i64)>);
 
-/// By what an address grows in each round, if it is a sum of multiples.
+/// By what an address or a number grows in each round, if it is a sum of multiples.
 pub(super) fn growth<'ctx>(
     context: &'ctx Context,
     found: &Loop<'ctx>,
-    gep: InstructionValue<'ctx>,
+    from: InstructionValue<'ctx>,
 ) -> Option<Growth<'ctx>> {
     let sums = Sums::new(context, found);
-    let growth = sums.all_growth(&sums.of(llvm::result(gep), MOST_STEPS)).filter(|growth| !growth.is_empty())?;
-    parts(growth).map(Growth)
-}
-
-/// By what a number or an address grows in each round, if it is a sum of multiples of what the loop does not change.
-pub(super) fn growth_of<'ctx>(
-    context: &'ctx Context,
-    found: &Loop<'ctx>,
-    phi: BasicValueEnum<'ctx>,
-) -> Option<Vec<(Option<IntValue<'ctx>>, i64)>> {
-    parts(Sums::new(context, found).of_phi(phi)?)
-}
-
-/// The numbers of a sum, each with how often it is added.
-fn parts<'ctx>(sum: Sum<'ctx>) -> Option<Vec<(Option<IntValue<'ctx>>, i64)>> {
+    let growth = sums.all_growth(&sums.of(llvm::result(from), MOST_STEPS)).filter(|growth| !growth.is_empty())?;
     let part = |(part, count)| match part {
         Part::One => Some((None, count)),
         Part::Value(BasicValueEnum::IntValue(value)) => Some((Some(value), count)),
         Part::Value(_) | Part::Product(..) => None,
     };
-    sum.into_iter().map(part).collect()
+    growth.into_iter().map(part).collect::<Option<Vec<_>>>().map(Growth)
 }
 
 /// By how many bytes an address is behind another in every round.
@@ -425,6 +412,11 @@ pub(super) fn bytes_behind<'ctx>(
 }
 
 impl<'ctx> Growth<'ctx> {
+    /// The numbers, each with how often it is added; a constant has none.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (Option<IntValue<'ctx>>, i64)> {
+        self.0.iter().copied()
+    }
+
     pub(super) fn values(&self) -> impl Iterator<Item = IntValue<'ctx>> {
         self.0.iter().filter_map(|(value, _)| *value)
     }
