@@ -22,6 +22,7 @@ pub mod harness;
 pub mod panic;
 #[cfg(any(feature = "pieces", test))]
 pub mod pieces;
+pub mod place;
 pub mod stack;
 
 #[cfg(any(feature = "decode", test))]

@@ -25,6 +25,9 @@ pub const MESSAGE: u32 = 2;
 /// [`Record::ready`]: the place is written, and the parts of the message, which the host puts together: [`Parts`].
 pub const PARTS: u32 = 3;
 
+/// [`Record::ready`]: the [place](crate::place)'s number is written, and the operands of its message, if it has one.
+pub const KNOWN: u32 = 4;
+
 /// Bytes for a file's name and its NUL; no path that an operating system takes is longer.
 pub const FILE_LEN: usize = 4040;
 
@@ -44,7 +47,7 @@ pub const HOST_ALIGN: usize = 4096;
 pub struct Record {
     /// 1 if a thread writes, or wrote.
     pub claimed: AtomicU32,
-    /// 0, then [`PLACE`], [`MESSAGE`] or [`PARTS`].
+    /// 0, then [`PLACE`], [`MESSAGE`], [`PARTS`] or [`KNOWN`].
     pub ready: AtomicU32,
     /// Line, from 1; 0 where the place is not known.
     pub line: u32,
@@ -54,17 +57,15 @@ pub struct Record {
     pub block: [u32; 3],
     /// `threadIdx`
     pub thread: [u32; 3],
-    /// Bytes of `message`.
-    pub message_len: u32,
-    /// The device's own.
-    pub reserved: u32,
+    /// With [`MESSAGE`] the bytes of `message`, with [`KNOWN`] the place's number; until then the device's own.
+    pub detail: u64,
     /// How many threads found the record taken, of all kernels so far: only the device writes it.
     pub others: AtomicU32,
     /// Nobody's.
     pub unused: u32,
     /// NUL-terminated.
     pub file: [u8; FILE_LEN],
-    /// UTF-8; with [`PARTS`], as [`Parts`] has it.
+    /// UTF-8; with [`PARTS`] and [`KNOWN`], as [`Parts`] has it.
     pub message: [u8; MESSAGE_LEN],
 }
 
@@ -74,6 +75,7 @@ const _: () = {
     assert!(core::mem::offset_of!(Record, line) == 8);
     assert!(core::mem::offset_of!(Record, block) == 16);
     assert!(core::mem::offset_of!(Record, thread) == 28);
+    assert!(core::mem::offset_of!(Record, detail) == 40);
     assert!(core::mem::offset_of!(Record, others) == 48);
     assert!(core::mem::offset_of!(Record, file) == 56);
     assert!(core::mem::offset_of!(Record, message) == 4096);
@@ -89,8 +91,7 @@ impl Record {
             column: 0,
             block: [0; 3],
             thread: [0; 3],
-            message_len: 0,
-            reserved: 0,
+            detail: 0,
             others: AtomicU32::new(0),
             unused: 0,
             file: [0; FILE_LEN],
@@ -126,7 +127,7 @@ pub struct Parts {
     pub words: [u64; WORDS],
     /// The device's own.
     pub message: u64,
-    /// NUL-terminated, without the first byte.
+    /// NUL-terminated, without the first byte; not with [`KNOWN`].
     pub template: [u8; TEMPLATE_LEN],
     /// The text of an operand, as much of it as there is room for.
     pub text: [u8; TEXT_LEN],
@@ -239,11 +240,15 @@ impl Operand {
     }
 }
 
-/// Puts the message together as `core::fmt` would have.
-impl fmt::Display for Parts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Parts {
+    /// The message that this template makes of the operands, put together as `core::fmt` would have.
+    pub fn shown_by(&self, template: &[u8]) -> impl fmt::Display {
+        fmt::from_fn(move |f| self.show(template, f))
+    }
+
+    fn show(&self, template: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = self.words.iter().copied();
-        let mut template = self.template.split(|byte| *byte == 0).next().unwrap_or_default().split(|b| *b == OPERAND);
+        let mut template = template.split(|byte| *byte == 0).next().unwrap_or_default().split(|b| *b == OPERAND);
         show(template.next().unwrap_or_default(), f)?;
         for piece in template {
             let Some((code, text)) = piece.split_first() else { continue };
@@ -256,6 +261,13 @@ impl fmt::Display for Parts {
             show(text, f)?;
         }
         Ok(())
+    }
+}
+
+/// As [`Parts::shown_by`], by its own template.
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(&self.template, f)
     }
 }
 

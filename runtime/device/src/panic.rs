@@ -189,7 +189,7 @@ extern "C" fn __ptx_rt_fail(text: &Text<'_>, location: Option<&Location<'_>>) ->
             (*host).column = column;
             (*host).block = (*draft).block;
             (*host).thread = (*draft).thread;
-            (*host).message_len = text.len() as u32;
+            (*host).detail = text.len() as u64;
             let bytes = file.count_bytes().min(FILE_LEN - 1);
             copy(file.as_ptr().cast(), (&raw mut (*host).file).cast(), bytes);
             copy(text.as_ptr(), (&raw mut (*host).message).cast(), text.len());

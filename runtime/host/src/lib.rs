@@ -37,6 +37,7 @@ mod panic;
 mod param;
 mod peers;
 mod pitch;
+mod places;
 mod plain;
 mod pool;
 mod prepared;

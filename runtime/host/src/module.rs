@@ -237,7 +237,7 @@ impl Module {
                 .map_err(|(error, log)| load_error(error, &log, &object, path, device))?;
             let loaded = Loaded { module, context: context.clone() };
             // The context's, for all parts the same.
-            let record = panic::attach(context, module).doing(|| format!("telling {object} where panics go"))?;
+            let record = panic::attach(context, module, code).doing(|| format!("telling {object} where panics go"))?;
             panics = record.or(panics);
             let stack = Told::of(module).doing(|| format!("asking {object} about its stack"))?;
             parts.push(Part { loaded, stack });

@@ -12,10 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, PARTS, PLACE, Parts, Record, SYMBOL};
+use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, KNOWN, PARTS, PLACE, Parts, Record, SYMBOL};
 use ptx_device::Dim3;
 
 use crate::error::Panic;
+use crate::image::Code;
+use crate::places::Places;
 use crate::watch;
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`
@@ -39,6 +41,8 @@ pub(crate) struct PanicRecord {
     /// Of those that the record counts as others, how many were reported. Locked while the record is cleared.
     reported: Mutex<()>,
     others: AtomicU32,
+    /// Of all code that was loaded in the context: a panic may be told of after its module is gone.
+    places: Mutex<Places>,
 }
 
 // SAFETY: the memory is shared with the device anyway, and read through volatile and atomic accesses.
@@ -46,9 +50,13 @@ unsafe impl Send for PanicRecord {}
 // SAFETY: as above.
 unsafe impl Sync for PanicRecord {}
 
-/// Makes the kernels of a module write into their context's record. There is none if they cannot panic, or if the
-/// driver cannot share memory with the device; a panic is then an error without a text.
-pub(crate) fn attach(context: &Arc<CudaContext>, module: CUmodule) -> Result<Option<Arc<PanicRecord>>, DriverError> {
+/// Makes the kernels of a module, which is this code, write into their context's record. There is none if they cannot panic,
+/// or if the driver cannot share memory with the device; a panic is then an error without a text.
+pub(crate) fn attach(
+    context: &Arc<CudaContext>,
+    module: CUmodule,
+    code: &Code<'_>,
+) -> Result<Option<Arc<PanicRecord>>, DriverError> {
     let name = CString::new(SYMBOL).expect("a symbol has no NUL");
     let (mut address, mut size) = (0, 0);
     // SAFETY: the module is loaded, and its context current.
@@ -59,6 +67,7 @@ pub(crate) fn attach(context: &Arc<CudaContext>, module: CUmodule) -> Result<Opt
     let Some(record) = PanicRecord::of(context) else { return Ok(None) };
     // SAFETY: the module's global has the size of an address.
     unsafe { result::memcpy_htod_sync(address, &[record.address]) }?;
+    record.places.lock().unwrap_or_else(PoisonError::into_inner).add(code);
     Ok(Some(record))
 }
 
@@ -142,7 +151,8 @@ impl PanicRecord {
                 .and_then(|()| sys::cuMemHostGetDevicePointer_v2(&mut address, start, 0).result())
         };
         let (context, reported, others) = (context.clone(), Mutex::new(()), AtomicU32::new(0));
-        let record = Self { memory: memory.cast(), address, context, reported, others };
+        let places = Mutex::default();
+        let record = Self { memory: memory.cast(), address, context, reported, others, places };
         // Dropping it frees the memory, where it was not shared. The device finds the record's start by its alignment.
         (shared.is_ok() && address % HOST_ALIGN as u64 == 0).then_some(record)
     }
@@ -204,8 +214,7 @@ impl PanicRecord {
             (&raw mut (*record).column).write_volatile(0);
             (&raw mut (*record).block).write_volatile([0; 3]);
             (&raw mut (*record).thread).write_volatile([0; 3]);
-            (&raw mut (*record).message_len).write_volatile(0);
-            (&raw mut (*record).reserved).write_volatile(0);
+            (&raw mut (*record).detail).write_volatile(0);
             (&raw mut (*record).file).write_bytes(0, 1);
             (&raw mut (*record).message).write_bytes(0, 1);
             (*record).ready.store(0, Ordering::Relaxed);
@@ -231,12 +240,35 @@ impl PanicRecord {
                 let [x, y, z] = from.read_volatile();
                 Dim3::new(x, y, z)
             };
-            let len = number(&raw const (*record).message_len) as usize;
+            let detail = (&raw const (*record).detail).read_volatile();
+            let parts = || (&raw const (*record).message).cast::<Parts>().read();
+            let panic = Panic {
+                block: dim(&raw const (*record).block),
+                thread: dim(&raw const (*record).thread),
+                ..without_place("")
+            };
+            if ready == KNOWN {
+                let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(place) = places.find(detail) else {
+                    let message = format!("place {detail:#018x}, which is not in the code that this program loaded");
+                    return Some(Panic { message: Some(message), ..panic });
+                };
+                return Some(Panic {
+                    message: place.template.map(|template| parts().shown_by(template).to_string()),
+                    file: String::from_utf8_lossy(place.file).into_owned(),
+                    line: place.line,
+                    column: place.column,
+                    ..panic
+                });
+            }
             let message = match ready {
                 PLACE => None,
                 // Read as what it is, of the same size.
-                PARTS => Some((&raw const (*record).message).cast::<Parts>().read().to_string()),
-                _ => Some(String::from_utf8_lossy(message.get(..len).unwrap_or(&message)).into_owned()),
+                PARTS => Some(parts().to_string()),
+                _ => {
+                    let text = usize::try_from(detail).ok().and_then(|len| message.get(..len)).unwrap_or(&message);
+                    Some(String::from_utf8_lossy(text).into_owned())
+                }
             };
             let end = file.iter().position(|byte| *byte == 0).unwrap_or(FILE_LEN);
             Some(Panic {
@@ -244,11 +276,7 @@ impl PanicRecord {
                 file: String::from_utf8_lossy(&file[..end]).into_owned(),
                 line: number(&raw const (*record).line),
                 column: number(&raw const (*record).column),
-                block: dim(&raw const (*record).block),
-                thread: dim(&raw const (*record).thread),
-                kernels: Vec::new(),
-                others: 0,
-                context_lost: false,
+                ..panic
             })
         }
     }

@@ -26,8 +26,9 @@ const KERNELS: [&str; 10] =
 /// Registers that a kernel may need for keeping places and operands.
 const ALLOWED: u64 = 2;
 
-/// So few that they cost nothing: every GPU runs as many threads as it can with 24 registers each.
-const FREE: u64 = 24;
+/// So few that they cost nothing: every GPU runs as many threads as it can with 32 registers each, as none has fewer than
+/// 65,536 for at most 2,048 threads.
+const FREE: u64 = 32;
 
 /// What panics leave, and what they end. The first has no panics to speak of.
 const STRATEGIES: [(PanicStrategy, AfterPanic); 5] = [

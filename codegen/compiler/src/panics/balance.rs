@@ -11,7 +11,7 @@
 //! before: WAIT: nanosleep.u32 1000;
 //!               bra WAIT;
 //! after:  WAIT: nanosleep.u32 %v;
-//!               mad.lo.u32 %v, %v, %v, 7;                       ; about as many as the panics have comparisons
+//!               mad.lo.u32 %v, %v, %v, 7;
 //!               …
 //!               and.b32 %v, %v, 1023;
 //!               bra WAIT;
@@ -23,19 +23,16 @@
 use crate::llvm::{self, BasicValueEnum, FunctionValue, InstructionValue};
 use crate::loops::Graph;
 
-/// Multiplications that outweigh one report of a panic.
-const OF_A_REPORT: usize = 24;
+/// Multiplications that outweigh a function's panics.
+const OF_A_REPORT: usize = 16;
 
-/// Multiplications that outweigh a place that can panic.
-const OF_A_PLACE: usize = 8;
-
-/// How many multiplications outweigh a function's panics, from so many places; 0 where its loops do not divide.
-pub fn multiplications(function: FunctionValue<'_>, places: usize) -> usize {
+/// How many multiplications outweigh a function's panics; 0 where its loops do not divide.
+pub fn multiplications(function: FunctionValue<'_>) -> usize {
     let divides = Graph::of(function)
         .innermost()
         .iter()
         .any(|found| found.blocks.iter().any(|block| block.get_instructions().any(is_long)));
-    if divides { OF_A_REPORT + OF_A_PLACE * places } else { 0 }
+    if divides { OF_A_REPORT } else { 0 }
 }
 
 /// Whether an instruction divides by what is known only when it runs. One of 64 bits is a call.
@@ -61,7 +58,7 @@ mod tests {
     use super::*;
     use crate::llvm::{Context, parse_ir};
 
-    /// Multiplications for three places in a function that loops, with this in a round.
+    /// Multiplications for the panics of a function that loops, with this in a round.
     fn of_a_loop_with(round: &str) -> usize {
         let text = format!(
             "define i32 @f(i32 %a, i32 %b, i64 %c) {{
@@ -76,12 +73,12 @@ mod tests {
         );
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        multiplications(module.get_function("f").unwrap(), 3)
+        multiplications(module.get_function("f").unwrap())
     }
 
     #[test]
     fn loops_that_divide_are_weighed() {
-        let expected = OF_A_REPORT + 3 * OF_A_PLACE;
+        let expected = OF_A_REPORT;
         assert_eq!(of_a_loop_with("%y = urem i32 %b, %x"), expected);
         assert_eq!(of_a_loop_with("%y = sdiv i32 %b, %x"), expected);
         assert_eq!(of_a_loop_with("%y = udiv i32 %x, 10"), 0);

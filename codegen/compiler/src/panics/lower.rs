@@ -6,7 +6,7 @@
 //!         b:  call void @__rust_ptx_panic_with_1(ptr @other, ptr @second, i64 7)
 //!             unreachable
 //! after:  a:  %0 = call i64 asm sideeffect "…", "=l,l,l,l"(ptr @place.a, i64 %len, i64 %index)
-//!             br label %panic                              ; @place.a = { ptr @first, ptr @message }
+//!             br label %panic                              ; @place.a: a number, and what @first and @message say
 //!         b:  %1 = call i64 asm sideeffect "…", "=l,l"(ptr @place.b)
 //!             br label %panic
 //!         panic:  %record = phi i64 [ %0, %a ], [ %1, %b ]
@@ -23,6 +23,7 @@ use ptx_abi::panic::{DRAFT_SYMBOL, Operand, Record, SYMBOL};
 
 use super::balance;
 use super::message::{self, Part};
+use super::place;
 use super::record::{self, Before, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -197,13 +198,20 @@ fn has_calls(function: FunctionValue<'_>, panics: &[FunctionValue<'_>]) -> bool 
         })
 }
 
+/// A place of which all is known.
+struct Known<'ctx> {
+    global: PointerValue<'ctx>,
+    /// Whether its message has a text among the operands.
+    has_text: bool,
+}
+
 /// Writes panics into a module.
 struct Writer<'a, 'ctx> {
     context: &'ctx Context,
     module: &'a Module<'ctx>,
     builder: Builder<'ctx>,
-    /// Pairs of a location and a message.
-    places: HashMap<(PointerValue<'ctx>, Vec<u8>), PointerValue<'ctx>>,
+    /// By location and message.
+    places: HashMap<(PointerValue<'ctx>, Option<Vec<u8>>), PointerValue<'ctx>>,
     after: AfterPanic,
 }
 
@@ -222,10 +230,9 @@ impl<'ctx> Writer<'_, 'ctx> {
             .filter(|(_, sites)| !sites.is_empty())
             .collect();
         for (function, sites) in functions {
-            let only_places = sites.iter().all(|site| site.message.is_none());
             // What looks for the end of the stack calls, if only through pointers.
             let is_called = marks::checks_stack(function) || has_calls(function, callees);
-            self.join_in(function, sites, only_places, is_called)?;
+            self.join_in(function, sites, is_called)?;
         }
         Ok(())
     }
@@ -234,37 +241,25 @@ impl<'ctx> Writer<'_, 'ctx> {
         &mut self,
         function: FunctionValue<'ctx>,
         sites: Vec<Site<'ctx>>,
-        only_places: bool,
         is_called: bool,
     ) -> Result<(), BuilderError> {
         let last = self.context.append_basic_block(function, "panic");
-        let kind = if only_places { Place::Location } else { Place::Pair };
         let (mut claims, mut calls, mut has_text) = (Vec::new(), Vec::new(), false);
         for site in sites {
             let Some(block) = site.call.get_parent() else { continue };
-            let (place, words) = if only_places {
-                (site.location, vec![])
-            } else if llvm::global_of(site.location).is_none() && !site.location.is_null() {
-                if !is_called {
-                    self.write_here(&site)?;
-                }
-                continue;
-            } else if let Some((message, words)) = site.folded() {
-                has_text |= message[0] != 0;
-                (self.place(site.location, message), words)
-            } else if site.message.is_none() {
-                (self.place(site.location, vec![]), vec![])
-            } else {
+            let Some((place, words)) = self.known(&site) else {
                 if !is_called {
                     self.write_here(&site)?;
                 }
                 continue;
             };
+            has_text |= place.has_text;
             self.builder.position_before(&site.call);
             if is_called {
-                calls.push((place, words, block));
+                calls.push((place.global, words, block));
             } else {
-                claims.push((self.claim(kind, &[place.into()], &words, Before::Others)?, block));
+                let record = self.claim(Place::Known, &[place.global.into()], &words, Before::Others)?;
+                claims.push((record, block));
             }
             if let Some(end) = block.get_terminator() {
                 end.erase_from_basic_block();
@@ -275,26 +270,22 @@ impl<'ctx> Writer<'_, 'ctx> {
         }
         self.builder.position_at_end(last);
         if !calls.is_empty() {
-            self.call(kind, &calls)?;
+            self.call(&calls)?;
         } else if !claims.is_empty() {
             let phi = self.builder.build_phi(self.context.i64_type(), "record")?;
             for (record, block) in &claims {
                 phi.add_incoming(&[(record, *block)]);
             }
             let record = phi.as_basic_value().into_int_value();
-            let multiplications = balance::multiplications(function, claims.len());
-            self.report(kind, record, has_text, Before::Others, multiplications)?;
+            let multiplications = balance::multiplications(function);
+            self.report(Place::Known, record, has_text, Before::Others, multiplications)?;
         }
         self.builder.build_unreachable()?;
         Ok(())
     }
 
     /// One call for the panics of several blocks, each with its place and words.
-    fn call(
-        &self,
-        kind: Place,
-        calls: &[(PointerValue<'ctx>, Vec<IntValue<'ctx>>, BasicBlock<'ctx>)],
-    ) -> Result<(), BuilderError> {
+    fn call(&self, calls: &[(PointerValue<'ctx>, Vec<IntValue<'ctx>>, BasicBlock<'ctx>)]) -> Result<(), BuilderError> {
         let (pointer, word) = (self.context.ptr_type(AddressSpace::default()), self.context.i64_type());
         let most = calls.iter().map(|(_, words, _)| words.len()).max().unwrap_or(0);
         let phi = self.builder.build_phi(pointer, "place")?;
@@ -311,13 +302,13 @@ impl<'ctx> Writer<'_, 'ctx> {
             }
             arguments.push(phi.as_basic_value().into());
         }
-        self.builder.build_call(self.shared(kind, most)?, &arguments, "")?;
+        self.builder.build_call(self.shared(most)?, &arguments, "")?;
         Ok(())
     }
 
     /// The function that panics with a place and so many words, for all that call it.
-    fn shared(&self, kind: Place, words: usize) -> Result<FunctionValue<'ctx>, BuilderError> {
-        let name = format!("__rust_ptx_panic_{}_{words}", if kind == Place::Location { "location" } else { "message" });
+    fn shared(&self, words: usize) -> Result<FunctionValue<'ctx>, BuilderError> {
+        let name = format!("__rust_ptx_panic_known_{words}");
         if let Some(function) = self.module.get_function(&name) {
             return Ok(function);
         }
@@ -336,32 +327,29 @@ impl<'ctx> Writer<'_, 'ctx> {
         let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
         let words: Vec<IntValue<'ctx>> = params[1..].iter().map(|word| word.into_int_value()).collect();
         let before = writer.in_a_call();
-        let record = writer.claim(kind, &params[..1], &words, before)?;
-        writer.report(kind, record, words.len() > 1, before, 0)?;
+        let record = writer.claim(Place::Known, &params[..1], &words, before)?;
+        writer.report(Place::Known, record, words.len() > 1, before, 0)?;
         writer.builder.build_unreachable()?;
         Ok(function)
     }
 
-    /// The pair of a location and a message; without one where the message is empty.
-    fn place(&mut self, location: PointerValue<'ctx>, message: Vec<u8>) -> PointerValue<'ctx> {
-        let key = (location, message);
-        if let Some(known) = self.places.get(&key) {
-            return *known;
-        }
-        let pointer = self.context.ptr_type(AddressSpace::default());
-        let text = match &key.1[..] {
-            [] => pointer.const_null(),
-            message => message::global(self.context, self.module, message).as_pointer_value(),
+    /// The place of a site, and the operands of its message; none if they are not known before it runs.
+    fn known(&mut self, site: &Site<'ctx>) -> Option<(Known<'ctx>, Vec<IntValue<'ctx>>)> {
+        let (message, words) = match site.message {
+            Some(_) => site.folded().map(|(message, words)| (Some(message), words))?,
+            None => (None, vec![]),
         };
-        let pair = self.context.const_struct(&[location.into(), text.into()], false);
-        let global = self.module.add_global(pair.get_type(), None, "__rust_ptx_place");
-        global.set_initializer(&pair);
-        global.set_constant(true);
-        global.set_linkage(Linkage::Private);
-        global.set_unnamed_addr(true);
-        global.set_alignment(8);
-        self.places.insert(key, global.as_pointer_value());
-        global.as_pointer_value()
+        let has_text = message.as_ref().is_some_and(|message| message[0] != 0);
+        let key = (site.location, message);
+        let global = match self.places.get(&key) {
+            Some(known) => *known,
+            None => {
+                let global = place::global(self.context, self.module, key.0, key.1.as_deref())?.as_pointer_value();
+                self.places.insert(key, global);
+                global
+            }
+        };
+        Some((Known { global, has_text }, words))
     }
 
     /// Panics where the call is: what it hands over is not known, or it is no block's end.

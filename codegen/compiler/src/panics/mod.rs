@@ -12,6 +12,7 @@ mod crates;
 mod lower;
 mod message;
 mod operands;
+mod place;
 mod record;
 mod shown;
 mod shrink;

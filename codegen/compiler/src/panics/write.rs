@@ -52,7 +52,7 @@ fn location<'ctx>(context: &'ctx Context, module: &Module<'ctx>, place: Option<S
         global.as_pointer_value()
     };
     let text = constant(&context.const_string(file.as_bytes(), true), 1);
-    let number = |number: u32| context.i32_type().const_int(number.into(), false).into();
-    let length = context.i64_type().const_int(file.len() as u64, false);
-    constant(&context.const_struct(&[text.into(), length.into(), number(line), number(column)], false), 8)
+    // As rustc writes it: an address, and bytes.
+    let numbers = [&(file.len() as u64).to_le_bytes()[..], &line.to_le_bytes(), &column.to_le_bytes()].concat();
+    constant(&context.const_struct(&[text.into(), context.const_string(&numbers, false).into()], true), 8)
 }
