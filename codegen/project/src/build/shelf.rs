@@ -23,7 +23,13 @@ const ROOT: &str = "ptx";
 
 /// Folders of a profile, in an order in which a copy that is given up half-way is of no harm: without its fingerprint, cargo
 /// compiles a crate again.
-const PARTS: [&str; 3] = ["deps", "build", ".fingerprint"];
+const PARTS: [&str; 3] = ["deps", "build", FINGERPRINTS];
+
+/// Has a folder for every crate.
+const FINGERPRINTS: &str = ".fingerprint";
+
+/// In it, when cargo last had the crate compiled, by the file's time.
+const INVOKED: &str = "invoked.timestamp";
 
 /// The most shelves; what was not used for longest goes first.
 const MOST: usize = 8;
@@ -73,12 +79,28 @@ impl Shelf {
         let _ = File::open(&self.folder).and_then(|folder| folder.set_modified(std::time::SystemTime::now()));
     }
 
-    /// Keeps what a target folder has, if nothing is kept yet. What goes wrong leaves nothing.
+    /// Keeps what a target folder has that was new, unless it has no more than a copy of what is kept. What goes wrong leaves
+    /// nothing.
     pub fn keep(&self, target_dir: &Path) {
+        if self.folder.is_dir() && self.is_outdated(target_dir) {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
         let Ok(Some(partial)) = Partial::begin(&self.folder, || {}) else { return };
         if self.copy(target_dir, partial.path()).is_ok() && partial.publish().is_ok() {
             self.clear();
         }
+    }
+
+    /// Whether cargo compiled a crate into a target folder that began with a copy, as it does where sources of `ptx` have
+    /// changed that are in a folder of the user's.
+    fn is_outdated(&self, target_dir: &Path) -> bool {
+        let time = |crate_: PathBuf| fs::metadata(crate_.join(INVOKED)).and_then(|file| file.modified()).ok();
+        self.places(&self.folder).iter().zip(self.places(target_dir)).any(|(kept, own)| {
+            let own = entries(&own.join(FINGERPRINTS)).unwrap_or_default().into_iter();
+            let mut crates =
+                own.filter(|entry| entry.file_name().to_str().is_some_and(|name| self.is_of_package(name)));
+            crates.any(|entry| time(entry.path()) != time(kept.join(FINGERPRINTS).join(entry.file_name())))
+        })
     }
 
     /// For the host, whose the macros are, and for the device.
@@ -259,5 +281,19 @@ mod tests {
             assert_eq!(time(&second), time(&first));
         }
         assert!(!second.join(own).exists());
+
+        // A copy is kept no second time; what was compiled into one is.
+        fs::write(second.join(file), "touched").unwrap();
+        shelf.keep(&second);
+        let kept = || fs::read_to_string(shelf.folder.join(file)).unwrap();
+        assert_eq!(kept(), file);
+        fs::write(second.join(&mark), "now").unwrap();
+        shelf.keep(&second);
+        assert_eq!(kept(), "touched");
+        let other = mark.replace("0123", "3210");
+        fs::create_dir_all(second.join(&other).parent().unwrap()).unwrap();
+        fs::write(second.join(&other), "other sources").unwrap();
+        shelf.keep(&second);
+        assert!(shelf.folder.join(&other).exists());
     }
 }
