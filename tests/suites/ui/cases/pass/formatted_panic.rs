@@ -4,7 +4,7 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry report(
 // CHECK-NOT: call
-// CHECK: TEMPLATE:
+// CHECK: @%q st.volatile.global.u64 [{{.*}}+4104],
 // CHECK-NOT: call
 #[kernel]
 pub fn report(mut out: DisjointSlice<i32>) {

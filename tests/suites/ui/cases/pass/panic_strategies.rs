@@ -7,14 +7,16 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry gather(
 // CHECK(full): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
-// CHECK(full): atom.global.exch.b64 %c, [{{.*}}+4096],
-// CHECK(full): atom.global.exch.b64 %c, [{{.*}}+4104],
-// CHECK(full): TEMPLATE:
+// CHECK(full): @%q st.volatile.global.u64 [{{.*}}+40],
+// CHECK(full): @%q st.volatile.global.u64 [{{.*}}+4096],
+// CHECK(full): @%q st.volatile.global.u64 [{{.*}}+4104],
+// CHECK(full): mov.u32 %i5, %tid.z;
 // CHECK(full): trap;
 // CHECK-NOT(full): call
 // CHECK(location): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
-// CHECK(location): mov.u32 %v, %ctaid.x;
-// CHECK(location): mov.u32 %v, %tid.z;
+// CHECK(location): @%q st.volatile.global.u64 [{{.*}}+40],
+// CHECK(location): mov.u32 %i0, %ctaid.x;
+// CHECK(location): mov.u32 %i5, %tid.z;
 // CHECK(location): trap;
 // CHECK(trap): trap;
 // CHECK-NOT(trap): __ptx_panic
