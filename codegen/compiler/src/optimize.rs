@@ -43,6 +43,12 @@ pub fn internalize(module: &Module<'_>, interface: &Interface<'_>, machine: &Tar
     run(module, machine, "globaldce")
 }
 
+/// Inlines what LLVM would inline first, so that most kernels have nothing in common when its pipeline runs: rustc has
+/// simplified each function before.
+pub fn inline(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    run(module, machine, "cgscc(inline),globaldce")
+}
+
 /// LLVM's default pipeline for the level.
 ///
 /// That is for a program as rustc wrote it; [`run_again`] is for one that has been through it.

@@ -95,33 +95,49 @@ const MOST_ROUNDS: usize = 3;
 /// that; then what the arch lacks is refused, because only now what is never reached has gone.
 pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
     let ForArch { program, module, arch, machine, version } = target;
-    let (context, level) = (program.context, program.options.opt_level);
+    let (context, level, has_lines) = (program.context, program.options.opt_level, program.has_lines);
     if level.is_for_speed() {
+        let Program { options, table, debug, .. } = program;
         time!(conditions::decide_counted(module));
         time!(conditions::decide_nulls(context, module))?;
         time!(loops::join(context, module))?;
         time!(loops::delay(context, module));
+        // What kernels share after this keeps them together.
+        time!(optimize::inline(module, machine))?;
+        let settings =
+            |kernels: &[String]| format!("optimise {arch} {version} {level:?} {has_lines} {:?}", table.shapes(kernels));
+        let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
+        let (arch, version) = (*arch, *version);
+        *module = time!(groups::each(context, module, &request, |context, module| {
+            let machine = time!(emit::machine(arch, version, level))?;
+            level_of_llvm(context, module, &machine, level, arch, has_lines)?;
+            for_speed(context, module, &machine, level, arch, table)
+        }))?;
+    } else {
+        level_of_llvm(context, module, machine, level, *arch, has_lines)?;
     }
-    time!(optimize::run_level(module, machine, level, *arch))?;
+    time!(intrinsics::check(module, machine, &program.table, *arch))
+}
+
+/// LLVM's pipeline, and what depends on it alone.
+fn level_of_llvm<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    machine: &TargetMachine,
+    level: OptLevel,
+    arch: Arch,
+    has_lines: bool,
+) -> Result<()> {
+    time!(optimize::run_level(module, machine, level, arch))?;
     // Here, because circles that are left by now will stay.
-    time!(stacks::refuse_without_lines(module, program.has_lines))?;
+    time!(stacks::refuse_without_lines(module, has_lines))?;
     if level.is_for_speed() {
         time!(loops::resume(context, module));
     }
     if level != OptLevel::O0 {
         time!(libdevice::fold(context, module, machine))?;
     }
-    if level.is_for_speed() {
-        let Program { options, table, debug, .. } = program;
-        let settings = |kernels: &[String]| format!("optimise {arch} {version} {level:?} {:?}", table.shapes(kernels));
-        let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
-        let (arch, version) = (*arch, *version);
-        *module = time!(groups::each(context, module, &request, |context, module| {
-            let machine = time!(emit::machine(arch, version, level))?;
-            for_speed(context, module, &machine, level, arch, table)
-        }))?;
-    }
-    time!(intrinsics::check(module, machine, &program.table, *arch))
+    Ok(())
 }
 
 /// What LLVM does not do for GPUs.
