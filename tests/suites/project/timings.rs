@@ -94,7 +94,7 @@ pub fn trials() -> Vec<Trial> {
                 let ptx = fs::read_to_string(demo.path().join(out).join("demo.sm_90.ptx")).expect("the PTX");
                 let timings = read(&demo.path().join(out).join("timings.json"));
                 let count = |name: &str| timings.spans.iter().filter(|span| span.name == name).count();
-                (ptx, count("debuginfo::leave_out"), count("optimize::run_level"))
+                (ptx, count("debuginfo::leave_out"), count("optimize::inline"))
             };
             let (without, left_out, runs) = build("without", &[]);
             assert_eq!((left_out, runs), (1, 1), "no message needs them");
