@@ -62,6 +62,11 @@ impl<'a> Place<'a> {
         Some((name, Self { file, line, column, text_word, template }))
     }
 
+    /// How many bytes it is.
+    pub fn size(&self) -> usize {
+        FILE + self.file.len() + 1 + self.template.map_or(0, |template| 1 + template.len()) + 1
+    }
+
     /// Its bytes, where `hash` makes its number of those behind it.
     #[cfg(any(feature = "decode", test))]
     pub fn bytes(&self, hash: impl Fn(&[u8]) -> u64) -> alloc::vec::Vec<u8> {
@@ -93,6 +98,7 @@ mod tests {
             let mut bytes = place.bytes(|hashed| hashed.len() as u64 | 1 << 63);
             let number = (bytes.len() - TEXT_WORD) as u64 | 1 << 63;
             assert_eq!(Place::read(&bytes), Some((number, place)));
+            assert_eq!(place.size(), bytes.len());
             bytes.extend(b"what lies behind it");
             assert_eq!(Place::read(&bytes), Some((number, place)));
         }

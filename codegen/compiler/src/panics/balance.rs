@@ -23,8 +23,9 @@
 use crate::llvm::{self, BasicValueEnum, FunctionValue, InstructionValue};
 use crate::loops::Graph;
 
-/// Multiplications that outweigh a function's panics.
-const OF_A_REPORT: usize = 16;
+/// Multiplications that outweigh a function's panics. With 14 to 18, ptxas 13.0 divides the loops of both programs above as in
+/// the fastest code that was measured of them.
+const OF_PANICS: usize = 16;
 
 /// How many multiplications outweigh a function's panics; 0 where its loops do not divide.
 pub fn multiplications(function: FunctionValue<'_>) -> usize {
@@ -32,7 +33,7 @@ pub fn multiplications(function: FunctionValue<'_>) -> usize {
         .innermost()
         .iter()
         .any(|found| found.blocks.iter().any(|block| block.get_instructions().any(is_long)));
-    if divides { OF_A_REPORT } else { 0 }
+    if divides { OF_PANICS } else { 0 }
 }
 
 /// Whether an instruction divides by what is known only when it runs. One of 64 bits is a call.
@@ -78,9 +79,8 @@ mod tests {
 
     #[test]
     fn loops_that_divide_are_weighed() {
-        let expected = OF_A_REPORT;
-        assert_eq!(of_a_loop_with("%y = urem i32 %b, %x"), expected);
-        assert_eq!(of_a_loop_with("%y = sdiv i32 %b, %x"), expected);
+        assert_eq!(of_a_loop_with("%y = urem i32 %b, %x"), OF_PANICS);
+        assert_eq!(of_a_loop_with("%y = sdiv i32 %b, %x"), OF_PANICS);
         assert_eq!(of_a_loop_with("%y = udiv i32 %x, 10"), 0);
         assert_eq!(of_a_loop_with("%y = sub i32 %x, 10"), 0);
         assert_eq!(of_a_loop_with("%z = udiv i64 %c, %c\n %y = trunc i64 %z to i32"), 0);

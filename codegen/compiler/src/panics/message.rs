@@ -2,7 +2,8 @@
 
 use ptx_abi::panic::{OPERAND, Operand, TEMPLATE_LEN};
 
-use crate::llvm::{Context, GlobalValue, Linkage, Module};
+use super::constants;
+use crate::llvm::{Context, GlobalValue, Module};
 
 /// Begins the names of messages.
 pub const NAME: &str = "__rust_ptx_message";
@@ -95,14 +96,7 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<Part>> {
 
 /// A constant that holds what [`encode`] wrote.
 pub fn global<'ctx>(context: &'ctx Context, module: &Module<'ctx>, message: &[u8]) -> GlobalValue<'ctx> {
-    let bytes = context.const_string(message, false);
-    let global = module.add_global(bytes.get_type(), None, NAME);
-    global.set_initializer(&bytes);
-    global.set_constant(true);
-    global.set_linkage(Linkage::Private);
-    global.set_unnamed_addr(true);
-    global.set_alignment(1);
-    global
+    constants::add(module, NAME, &context.const_string(message, false), 1)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 mod assign;
 mod balance;
 mod branches;
+mod constants;
 mod crates;
 mod lower;
 mod message;

@@ -3,8 +3,9 @@
 use ptx_abi::panic::FILE_LEN;
 use ptx_abi::place::Place;
 
+use super::constants;
 use crate::hash;
-use crate::llvm::{self, Context, GlobalValue, Linkage, Module, PointerValue};
+use crate::llvm::{self, Context, GlobalValue, Module, PointerValue};
 
 /// The name of a place.
 const NAME: &str = "__rust_ptx_place";
@@ -31,12 +32,5 @@ pub fn global<'ctx>(
     let file = &file[..file.len().min(FILE_LEN - 1)];
     let bytes =
         Place { file, line, column, text_word: text_word.into(), template }.bytes(|bytes| hash::stable([bytes]));
-    let bytes = context.const_string(&bytes, false);
-    let global = module.add_global(bytes.get_type(), None, NAME);
-    global.set_initializer(&bytes);
-    global.set_constant(true);
-    global.set_linkage(Linkage::Private);
-    global.set_unnamed_addr(true);
-    global.set_alignment(8);
-    Some(global)
+    Some(constants::add(module, NAME, &context.const_string(&bytes, false), 8))
 }

@@ -1,7 +1,7 @@
 //! The inline PTX of a panic: a claim at every place that can panic, and one report a function.
 //!
-//! A claim takes the host's `ptx_abi::panic::Record` and stores what only this place knows: ptxas would move what a report that
-//! is shared is handed, in front of the branch to the panic, where every thread would run it.
+//! A claim takes the host's `ptx_abi::panic::Record` and stores what only this place knows. A report of all places would have to
+//! be handed that, and ptxas would compute it in front of the branch to the panic, where every thread runs it.
 //!
 //! The report fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which the host
 //! finds the place's texts in the code that it loaded. Where a function is told at run time where it panics, the report copies

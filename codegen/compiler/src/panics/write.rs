@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::assign::{at_location, trap};
+use super::constants;
 use super::message::{self, Part};
 use super::operands;
 use crate::diagnostic::Span;
-use crate::llvm::{BasicMetadataValueEnum, Builder, BuilderError, Context, IntValue, Linkage, Module, PointerValue};
+use crate::llvm::{BasicMetadataValueEnum, BasicValue, Builder, BuilderError, Context, IntValue, Module, PointerValue};
 use crate::request::PanicStrategy;
 
 /// Writes a panic with a message of these parts, whose operands are `words`. The end of the block must follow.
@@ -36,21 +37,15 @@ pub fn write<'ctx>(
     Ok(())
 }
 
+/// The name of a location, and of its file's.
+const NAME: &str = "__rust_ptx_location";
+
 /// A `core::panic::Location`, whose fields lie as `ptx-device` asserts: file with its NUL, length, line, column.
 fn location<'ctx>(context: &'ctx Context, module: &Module<'ctx>, place: Option<Span>) -> PointerValue<'ctx> {
     let Span { file, line, column } =
         place.unwrap_or_else(|| Span { file: Path::new("").to_path_buf(), line: 0, column: 0 });
     let file = file.display().to_string();
-    let constant = |value: &dyn crate::llvm::BasicValue<'ctx>, align| {
-        let value = value.as_basic_value_enum();
-        let global = module.add_global(value.get_type(), None, "__rust_ptx_location");
-        global.set_initializer(&value);
-        global.set_constant(true);
-        global.set_linkage(Linkage::Private);
-        global.set_unnamed_addr(true);
-        global.set_alignment(align);
-        global.as_pointer_value()
-    };
+    let constant = |value: &dyn BasicValue<'ctx>, align| constants::add(module, NAME, value, align).as_pointer_value();
     let text = constant(&context.const_string(file.as_bytes(), true), 1);
     // As rustc writes it: an address, and bytes.
     let numbers = [&(file.len() as u64).to_le_bytes()[..], &line.to_le_bytes(), &column.to_le_bytes()].concat();
