@@ -100,7 +100,7 @@ pub(super) fn below<'ctx>(condition: IntValue<'ctx>, is: bool, found: &mut Vec<(
 }
 
 /// The two conditions that must both be so.
-fn parts(condition: IntValue<'_>, is: bool) -> Option<[IntValue<'_>; 2]> {
+pub(super) fn parts(condition: IntValue<'_>, is: bool) -> Option<[IntValue<'_>; 2]> {
     let from = condition.as_instruction_value()?;
     let constant = |index| loops::integer(from, index).and_then(|value| value.get_zero_extended_constant());
     match (from.get_opcode(), is) {

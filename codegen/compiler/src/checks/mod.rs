@@ -29,6 +29,7 @@
 
 mod again;
 mod ahead;
+mod areas;
 mod bounds;
 mod chain;
 mod copy;
@@ -36,6 +37,7 @@ mod early;
 mod planes;
 mod regions;
 mod separate;
+mod sums;
 
 use std::collections::HashSet;
 
@@ -61,6 +63,16 @@ const CLEAN: &str = "function(simplifycfg,early-cse,instcombine<no-verify-fixpoi
 pub fn drop_of_planes<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
     let functions = settled::open(module).filter(|function| function.count_basic_blocks() > 1);
     functions.for_each(|function| planes::drop(context, function));
+}
+
+/// Runs every function in a copy without the checks of elements of an area, where the slice has as many.
+pub fn ask_of_areas<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    for function in settled::open_and_fast(module).filter(|function| function.count_basic_blocks() > 1) {
+        areas::copy(context, function).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot copy what has indices of an area: {error}"))
+        })?;
+    }
+    Ok(())
 }
 
 /// Merges the checks of every function.

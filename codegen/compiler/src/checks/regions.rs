@@ -38,7 +38,7 @@ use std::collections::HashSet;
 
 use super::bounds::Bound;
 use super::chain::{self, Check};
-use super::copy::Copies;
+use super::copy::{self, Copies};
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
     InstructionValue, IntPredicate, IntValue, Use,
@@ -208,35 +208,12 @@ impl<'ctx> Region<'ctx> {
             let copy = copies.of(&builder, *value);
             assert!(user.set_operand(*at, copy), "the user has that operand");
         }
-        let slow = context.append_basic_block(function, "");
-        builder.position_at_end(slow);
-        match llvm::branch_targets(end) {
-            Some((then, other)) => {
-                let Some(BasicValueEnum::IntValue(condition)) = end.get_operand(0).and_then(|value| value.value())
-                else {
-                    unreachable!("a branch has a condition")
-                };
-                builder.build_conditional_branch(condition, then, other)?;
-                [then, other].into_iter().for_each(|to| llvm::replace_predecessor(to, self.head, slow, |value| value));
-            }
-            None => {
-                let to = llvm::block_operands(end)[0];
-                builder.build_unconditional_branch(to)?;
-                llvm::replace_predecessor(to, self.head, slow, |value| value);
-            }
-        }
-        end.erase_from_basic_block();
-        let old: Vec<BasicBlock<'ctx>> = [slow].into_iter().chain(self.blocks.iter().copied()).collect();
-        let copies = llvm::copy_blocks(context, function, &old);
-        builder.position_at_end(self.head);
-        builder.build_conditional_branch(all, copies[0], slow)?;
+        let version = copy::version(context, function, self.head, &self.blocks, all)?;
         for Guarded { check, .. } in &self.checks {
-            let block = if check.block == self.head { slow } else { check.block };
-            let at = old.iter().position(|known| *known == block).expect("the check is in one of the blocks");
-            let end = copies[at].get_terminator().expect("a copy ends as its block does");
+            let end = version.copy_of(check.block).get_terminator().expect("a copy ends as its block does");
             llvm::always_branch(context, end, check.inside_first);
         }
-        Ok(slow)
+        Ok(version.slow)
     }
 
     /// Writes whether no check fails, at the head's end.

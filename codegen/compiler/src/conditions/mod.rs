@@ -12,6 +12,7 @@ mod cheap;
 mod decided;
 mod floats;
 mod nulls;
+mod steps;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Result};
@@ -46,6 +47,7 @@ pub fn choose<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Tar
         while floats::choose(context, function).map_err(failed)? {
             any = true;
         }
+        any |= steps::choose(context, function).map_err(failed)?;
     }
     if any { clean(module, machine) } else { Ok(()) }
 }

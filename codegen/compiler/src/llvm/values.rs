@@ -225,6 +225,17 @@ pub fn build_byte_offset<'ctx>(
     unsafe { builder.build_in_bounds_gep(context.i8_type(), pointer, &[offset], "") }
 }
 
+/// An address so many bytes from another one, which may be outside of what that points into.
+pub fn build_byte_distance<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    pointer: PointerValue<'ctx>,
+    bytes: IntValue<'ctx>,
+) -> Result<PointerValue<'ctx>, BuilderError> {
+    // SAFETY: as in [`build_byte_offset`].
+    unsafe { builder.build_gep(context.i8_type(), pointer, &[bytes], "") }
+}
+
 /// What a `getelementptr` adds, added to another pointer; without its promises, which are about its own.
 pub fn build_same_offset<'ctx>(
     builder: &Builder<'ctx>,

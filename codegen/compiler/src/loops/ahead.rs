@@ -55,6 +55,10 @@ pub fn hasten<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
                 past::load_past_stores(context, block);
             }
         }
+        let all = graph.loops();
+        let is_straight = |block: &BasicBlock<'ctx>| all.iter().all(|found| !found.contains(*block));
+        let blocks = function.get_basic_blocks().into_iter().filter(is_straight);
+        blocks.for_each(|block| past::load_past_stores(context, block));
     }
 }
 

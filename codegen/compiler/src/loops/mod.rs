@@ -46,10 +46,11 @@ mod strides;
 mod walks;
 mod whole;
 mod widened;
+mod windows;
 
 use std::collections::HashSet;
 
-use crate::llvm::{Context, FunctionValue, Module};
+use crate::llvm::{BasicBlock, Context, FunctionValue, Module};
 
 pub use ahead::hasten;
 pub use batches::batch;
@@ -80,11 +81,22 @@ pub use strides::count;
 pub use walks::walk;
 pub use whole::join;
 pub use widened::{widen, widen_checked};
+pub use windows::count_windows;
 
 /// Marks loops for unrolling, and says in which functions other loops may have constant rounds once that is done.
 pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {
     divided::unroll(context, module);
     arrays::unroll(context, module)
+}
+
+/// The heads of those of a function's loops whose rounds are few and known, at least where no other condition ends them.
+pub fn counted<'ctx>(
+    function: FunctionValue<'ctx>,
+    loops: &[Loop<'ctx>],
+    which: impl Fn(&Loop<'ctx>) -> bool,
+) -> Vec<BasicBlock<'ctx>> {
+    let mut walk = rounds::Walk::new(function, loops);
+    loops.iter().filter(|found| which(found) && walk.of(found).is_some()).map(|found| found.head).collect()
 }
 
 /// Whether a function runs any of its blocks again.

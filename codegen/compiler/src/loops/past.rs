@@ -1,4 +1,5 @@
-//! Has the loads of an unrolled loop's round stand before its stores, where these are to other places.
+//! Has the loads of an unrolled loop's round, or of a block outside of loops, stand before its stores, where these are to
+//! other places.
 //!
 //! ```text
 //! before: loop: %a = load i8, ptr (%row + %j + 1)          after: loop: %a = load i8, ptr (%row + %j + 1)
@@ -8,17 +9,19 @@
 //! ```
 //!
 //! A row of a table that is filled from its left neighbours is stored as it is read. ptxas moves no load before a store to
-//! the same array, so each step waited for a load of its own; nvcc has all four in front.
+//! the same array, so each step waited for a load of its own; nvcc has all four in front. So did each array that a kernel
+//! updates, as those of Adam: ptxas does not know that they are apart.
 //!
 //! **Why it is right.** A load passes only stores that share no byte with it: a constant distance from it along one address,
-//! or one of both in a local array and the other at an address that was there before the array. What the address is computed
-//! of moves with it, in its order.
+//! or one of both in a local array and the other at an address that was there before the array, or each through a parameter of
+//! its own, one of which is the only way to what it points to (`noalias`). What the address is computed of moves with it, in
+//! its order.
 
 use std::collections::HashSet;
 
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, IntValue,
-    PointerValue,
+    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Context, FunctionValue,
+    InstructionOpcode as Op, InstructionValue, IntValue, PointerValue,
 };
 
 use super::branches::{integer, is_quiet};
@@ -29,10 +32,12 @@ const MOST_REGISTERS: u64 = 16;
 /// How many steps there may be from an address to where it begins.
 const MOST_STEPS: usize = 8;
 
-/// Moves what a loop of one block loads before what it stores.
+/// Moves what a block loads before what it stores.
 pub fn load_past_stores<'ctx>(context: &'ctx Context, block: BasicBlock<'ctx>) {
     let instructions: Vec<_> = block.get_instructions().collect();
-    let is_known = |from: &InstructionValue<'ctx>| is_quiet(*from) || llvm::is_plain_store(*from);
+    let is_known = |from: &InstructionValue<'ctx>| {
+        is_quiet(*from) || llvm::is_plain_store(*from) || from.is_terminator() || only_tells(*from)
+    };
     let Some(first) = instructions.iter().position(|from| llvm::is_plain_store(*from)) else { return };
     if !instructions.iter().copied().all(|from| is_known(&from)) {
         return;
@@ -56,6 +61,12 @@ pub fn load_past_stores<'ctx>(context: &'ctx Context, block: BasicBlock<'ctx>) {
         }
     }
     llvm::move_before(context, &moved, instructions[first]);
+}
+
+/// Whether an instruction does nothing but tell LLVM something.
+fn only_tells(instruction: InstructionValue<'_>) -> bool {
+    const TELL: [&[u8]; 2] = [b"llvm.assume", b"llvm.experimental.noalias.scope.decl"];
+    llvm::called_function(instruction).is_some_and(|callee| TELL.contains(&callee.get_name().to_bytes()))
 }
 
 /// A load and what its address is computed from behind the first store, in their order; `None` if something cannot move.
@@ -124,6 +135,13 @@ impl<'ctx> Place<'ctx> {
         self.base.as_instruction_value().is_some_and(|from| from.get_opcode() == Op::Alloca)
     }
 
+    /// Whether it is in what only one parameter leads to.
+    fn is_alone(&self, function: FunctionValue<'ctx>) -> bool {
+        let noalias = Attribute::get_named_enum_kind_id("noalias");
+        let index = llvm::param_index(self.base).and_then(|index| u32::try_from(index).ok());
+        index.is_some_and(|index| function.get_enum_attribute(AttributeLoc::Param(index), noalias).is_some())
+    }
+
     /// Whether it was there before any local array.
     fn is_given(&self) -> bool {
         self.base.as_instruction_value().is_none() && llvm::global_of(self.base).is_none()
@@ -151,6 +169,12 @@ fn are_apart<'ctx>(load: InstructionValue<'ctx>, store: InstructionValue<'ctx>) 
     let (Some(one), Some(other)) = (pointer(load, 0), pointer(store, 1)) else { return false };
     if one.is_local_array() && other.is_given() || other.is_local_array() && one.is_given() {
         return true;
+    }
+    if let Some(function) = load.get_parent().and_then(|block| block.get_parent()) {
+        let is_only_way = one.is_alone(function) || other.is_alone(function);
+        if one.base != other.base && is_only_way && one.is_given() && other.is_given() {
+            return true;
+        }
     }
     if one.base != other.base || one.index != other.index {
         return false;
@@ -197,6 +221,27 @@ mod tests {
             _ => None,
         };
         llvm::instructions(function).filter_map(name).collect()
+    }
+
+    #[test]
+    fn loads_pass_stores_through_other_parameters() {
+        let of = |kind: &str| {
+            let text = format!(
+                "define void @f(ptr {kind} %m, ptr %v, float %x) {{
+                  store float %x, ptr %m
+                  %a = load float, ptr %v
+                  store float %a, ptr %v
+                  ret void
+                }}"
+            );
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+            let function = module.get_function("f").unwrap();
+            load_past_stores(&context, function.get_basic_blocks()[0]);
+            llvm::instructions(function).next().unwrap().get_opcode()
+        };
+        assert_eq!(of("noalias"), Op::Load);
+        assert_eq!(of(""), Op::Store);
     }
 
     #[test]

@@ -29,7 +29,7 @@ const MOST_ROUNDS: u64 = 128;
 const MOST_BLOCKS: usize = 128;
 
 /// Instructions that are gone through.
-const MOST_STEPS: u64 = 20_000;
+const MOST_STEPS: u64 = 50_000;
 
 /// What is known of a value in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,9 @@
 //!                br label %loop
 //! ```
 //!
+//! Where rustc has turned both loops around, each asks at its own end whether there is another round, and the loop that they
+//! become would have two ends, of which LLVM counts neither. They ask the same, and then one block does for both.
+//!
 //! LLVM takes a loop with a `continue` that leaves a number as it is for two, and rustc has done so before we see it. Then
 //! each thread of a warp looks for its own next element, and all wait until the last one has found one: among 32 threads one
 //! mostly looks for long, and what the threads then do together is seldom worth the wait. Such loops are also neither counted
@@ -29,12 +32,12 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    Module, Use,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode as Op, InstructionValue, IntValue, Module, Use,
 };
 use crate::settled;
 
-use super::branches::is_convergent;
+use super::branches::{integer, is_convergent};
 use super::natural::{Graph, Loop};
 
 /// Joins loops in all functions, and gives each one a single block that jumps back.
@@ -143,12 +146,71 @@ fn meet<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::res
         let Some(last) = found.blocks.last() else { continue };
         let again = context.insert_basic_block_after(*last, "");
         llvm::join_predecessors(found.head, &found.latches, again);
-        jumps.iter().for_each(|jump| llvm::retarget(*jump, found.head, again));
         let builder = context.create_builder();
+        if let Some(question) = Question::of_all(&jumps) {
+            question.ask_once(&builder, &found.latches, again)?;
+            continue;
+        }
+        jumps.iter().for_each(|jump| llvm::retarget(*jump, found.head, again));
         builder.position_at_end(again);
         builder.build_unconditional_branch(found.head)?;
     }
     Ok(())
+}
+
+/// What several jumps ask alike before they go to one of the same two blocks.
+struct Question<'ctx> {
+    condition: IntValue<'ctx>,
+    targets: (BasicBlock<'ctx>, BasicBlock<'ctx>),
+}
+
+impl<'ctx> Question<'ctx> {
+    fn of_all(jumps: &[InstructionValue<'ctx>]) -> Option<Self> {
+        let question = |jump: InstructionValue<'ctx>| {
+            let targets = llvm::branch_targets(jump).filter(|(then, other)| then != other)?;
+            Some(Self { condition: integer(jump, 0)?, targets })
+        };
+        let (first, others) = jumps.split_first()?;
+        let first = question(*first)?;
+        let is_same = |other: Self| other.targets == first.targets && are_equal(other.condition, first.condition);
+        others.iter().all(|jump| question(*jump).is_some_and(is_same)).then_some(first)
+    }
+
+    /// Has all of them go to `again`, which asks; the phis of the loop's head know that already.
+    fn ask_once(
+        &self,
+        builder: &Builder<'ctx>,
+        latches: &[BasicBlock<'ctx>],
+        again: BasicBlock<'ctx>,
+    ) -> std::result::Result<(), BuilderError> {
+        let (then, other) = self.targets;
+        let is_told = |block: BasicBlock<'ctx>| llvm::phis(block).any(|phi| llvm::incoming_from(phi, again).is_some());
+        [then, other].into_iter().filter(|to| !is_told(*to)).for_each(|to| llvm::join_predecessors(to, latches, again));
+        for latch in latches {
+            latch.get_terminator().into_iter().for_each(|end| end.erase_from_basic_block());
+            builder.position_at_end(*latch);
+            builder.build_unconditional_branch(again)?;
+        }
+        builder.position_at_end(again);
+        let condition = match self.condition.as_instruction_value() {
+            Some(from) if from.get_icmp_predicate().is_some() => {
+                let operands: Vec<_> = llvm::value_operands(from).map(|(_, operand)| operand).collect();
+                llvm::copy_instruction(builder, from, &operands).into_int_value()
+            }
+            _ => self.condition,
+        };
+        builder.build_conditional_branch(condition, then, other)?;
+        Ok(())
+    }
+}
+
+/// Whether two conditions are one, or compare the same values.
+fn are_equal<'ctx>(one: IntValue<'ctx>, other: IntValue<'ctx>) -> bool {
+    let compared = |value: IntValue<'ctx>| {
+        let from = value.as_instruction_value()?;
+        Some((from.get_icmp_predicate()?, llvm::value_operands(from).map(|(_, operand)| operand).collect::<Vec<_>>()))
+    };
+    one == other || compared(one).is_some_and(|one| compared(other) == Some(one))
 }
 
 /// Whether anything was said of a loop that decides what is done with it; LLVM also says that it is one.
@@ -224,6 +286,36 @@ mod tests {
             let ir = two(between, first, use_of_outer);
             assert_eq!(shape(&ir), (2, 2), "{ir}");
         }
+    }
+
+    #[test]
+    fn a_loop_asks_once_whether_there_is_another_round() {
+        let text = |second: &str| {
+            joined(&format!(
+                "define float @f(ptr %p) {{
+                entry: br label %outer
+                outer: %j = phi i64 [ 0, %entry ], [ %next, %rest ]
+                  %sum = phi float [ 0.0, %entry ], [ %more, %rest ]
+                  br label %inner
+                inner: %i = phi i64 [ %j, %outer ], [ %next, %far ]
+                  %next = add i64 %i, 1
+                  %at = getelementptr float, ptr %p, i64 %i
+                  %x = load float, ptr %at
+                  %is.far = fcmp ogt float %x, 1.0
+                  br i1 %is.far, label %far, label %rest
+                far: %last = icmp eq i64 %next, 8
+                  br i1 %last, label %out, label %inner
+                rest: %more = fadd float %sum, %x
+                  %end = icmp eq i64 %next, {second}
+                  br i1 %end, label %out, label %outer
+                out: %all = phi float [ %sum, %far ], [ %more, %rest ]
+                  ret float %all
+                }}"
+            ))
+        };
+        let ends = |ir: &str| (shape(ir), ir.matches("br i1").count());
+        assert_eq!(ends(&text("8")), ((1, 1), 2), "{}", text("8"));
+        assert_eq!(ends(&text("9")), ((1, 1), 3), "{}", text("9"));
     }
 
     #[test]

@@ -164,10 +164,14 @@ fn for_speed<'ctx>(
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
+        if round == 1 {
+            time!(checks::ask_of_areas(context, module))?;
+        }
         time!(loops::keep(context, module))?;
         time!(loops::remember(context, module))?;
         let unfinished = time!(loops::unroll(context, module));
         let form = loops::SimpleForm::of(machine);
+        time!(loops::count_windows(context, module, &form))?;
         time!(loops::widen(context, module, &form))?;
         time!(loops::chunk(context, module, &form))?;
         time!(loops::step_over(context, module, &form))?;
