@@ -61,7 +61,8 @@ pub mod timings;
 pub mod tool;
 mod verify;
 mod version;
-pub mod workarounds;
+pub mod windows;
+mod workarounds;
 
 pub use diagnostic::{Diagnostic, Failure, Level, Span};
 pub use driver::link;

@@ -109,6 +109,7 @@ pub const FLOORS: &[Floor] = &[
             "remainders",
             "stacks",
             "verify",
+            "windows",
             "workarounds",
         ],
     ),

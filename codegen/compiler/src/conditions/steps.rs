@@ -128,7 +128,10 @@ impl<'ctx> Steps<'ctx> {
             .chain([&self.end])
             .flat_map(|block| llvm::phis(*block))
             .map(|phi| llvm::incoming(phi).iter().filter(|(_, from)| is_inside(from)).count().saturating_sub(1));
+        let straight = self.head.get_terminator().map(llvm::block_operands).unwrap_or_default();
         self.end != self.head
+            // Its phis have an entry for each jump.
+            && straight.iter().filter(|to| **to == self.end).count() <= 1
             && self.blocks.len() >= LEAST_BLOCKS
             && count <= MOST_INSTRUCTIONS
             && choices.sum::<usize>() <= MOST_CHOICES

@@ -46,7 +46,6 @@ mod strides;
 mod walks;
 mod whole;
 mod widened;
-mod windows;
 
 use std::collections::HashSet;
 
@@ -81,7 +80,6 @@ pub use strides::count;
 pub use walks::walk;
 pub use whole::join;
 pub use widened::{widen, widen_checked};
-pub use windows::count_windows;
 
 /// Marks loops for unrolling, and says in which functions other loops may have constant rounds once that is done.
 pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {

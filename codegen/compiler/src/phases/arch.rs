@@ -41,6 +41,7 @@ use crate::settled::{self, Shapes};
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
 use crate::verify::{self, Imports};
+use crate::windows;
 use crate::workarounds;
 
 /// The program for one arch.
@@ -169,9 +170,10 @@ fn for_speed<'ctx>(
         }
         time!(loops::keep(context, module))?;
         time!(loops::remember(context, module))?;
-        let unfinished = time!(loops::unroll(context, module));
+        let mut unfinished = time!(loops::unroll(context, module));
         let form = loops::SimpleForm::of(machine);
-        time!(loops::count_windows(context, module, &form))?;
+        let windows = time!(windows::count(context, module, &form))?;
+        unfinished.extend(windows);
         time!(loops::widen(context, module, &form))?;
         time!(loops::chunk(context, module, &form))?;
         time!(loops::step_over(context, module, &form))?;

@@ -13,10 +13,14 @@
 //! it is not less. It has dropped that branch before, because the one that keeps the window in its image says so: `y >= 1`. So three
 //! by three neighbours were loops, with checks in each round.
 //!
-//! **Why it is right.** Both sides of the comparison are the same number and a constant each, so its outcome in each round is
-//! that of the constants where neither side wraps around or changes its sign. That is known of the number by branches on
-//! every way to the loop (`indices/ranges.rs`). The comparison is made in every round, so the loop ends in the first one in
-//! which it holds.
+//! An inclusive range that is inside of another loop may yet ask whether its last round has been, and count on only if not; so
+//! the first rounds are gone through, with what is known of all numbers that the loop counts.
+//!
+//! **Why it is right.** Both sides of each comparison are the same number and a constant, so its outcome is that of the constants
+//! where neither side wraps around or changes its sign. That is known of the number by branches on every way to the loop
+//! (`indices/ranges.rs`). The condition is asked in every round, so the loop ends in the first one in which it holds.
+
+use std::collections::HashSet;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result as Outcome};
@@ -26,10 +30,8 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue, Module, Unroll,
 };
+use crate::loops::{self, Graph, Loop, SimpleForm, integer};
 use crate::settled;
-
-use super::branches::integer;
-use super::natural::{Graph, Loop, SimpleForm};
 
 /// Rounds of a window.
 const MOST_ROUNDS: u32 = 8;
@@ -37,21 +39,27 @@ const MOST_ROUNDS: u32 = 8;
 /// Instructions that are left of windows in each other.
 const MOST_INSTRUCTIONS: usize = 1500;
 
-/// How many sums there may be from a number to the one that it is near to.
-const MOST_STEPS: usize = 4;
+/// Instructions that are looked at for one value.
+const MOST_STEPS: usize = 12;
 
-/// Counts the rounds of such loops, and has them unrolled.
-pub fn count_windows<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Outcome<()> {
+/// Counts the rounds of such loops, has them unrolled, and says in which functions there were any.
+pub fn count<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    form: &SimpleForm<'_>,
+) -> Outcome<HashSet<FunctionValue<'ctx>>> {
+    let mut counted = HashSet::new();
     form.give(module)?;
-    for function in settled::open_and_fast(module).filter(|function| super::has_loops(*function)) {
+    for function in settled::open_and_fast(module).filter(|function| loops::has_loops(*function)) {
         let any = count_in(context, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot count the rounds of a window: {error}"))
         })?;
         if any {
             form.lose();
+            counted.insert(function);
         }
     }
-    Ok(())
+    Ok(counted)
 }
 
 fn count_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<bool, BuilderError> {
@@ -66,7 +74,7 @@ fn count_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
     }
     let (given, same) = (QuickMap::default(), QuickMap::default());
     let ranges = Ranges::of_function(&graph, &given, &same);
-    windows.retain_mut(|(_, window)| window.count(&ranges));
+    windows.retain(|(_, window)| window.is_sound(&ranges));
     for (found, window) in &windows {
         window.end_by_count(context)?;
         let times = |block: BasicBlock<'ctx>| {
@@ -81,7 +89,7 @@ fn count_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
     Ok(!windows.is_empty())
 }
 
-/// A loop that counts from a number near another one, and compares with a number near the same.
+/// A loop that counts from a number near another one, and ends near the same.
 struct Window<'ctx> {
     head: BasicBlock<'ctx>,
     before: BasicBlock<'ctx>,
@@ -89,17 +97,26 @@ struct Window<'ctx> {
     /// The branch that ends the loop, and whether it does where its condition holds.
     end: InstructionValue<'ctx>,
     ends_if: bool,
-    predicate: IntPredicate,
     near: IntValue<'ctx>,
-    /// What is compared in the first round is so much more than the number, and the other side always so much.
-    first: i64,
-    bound: i64,
+    /// The least and the most that is added to the number in what is compared.
+    least: i64,
+    most: i64,
     rounds: u32,
 }
 
 impl<'ctx> Window<'ctx> {
     fn of(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> Option<Self> {
         let (before, [latch]) = (graph.block_before(found)?, &found.latches[..]) else { return None };
+        let mut near: Vec<IntValue<'ctx>> = Vec::new();
+        for phi in llvm::phis(found.head) {
+            if let BasicValueEnum::IntValue(phi) = llvm::result(phi)
+                && let Some((BasicValueEnum::IntValue(first), _)) = found.incoming(phi)
+                && !sum(first).0.is_const()
+                && !near.contains(&sum(first).0)
+            {
+                near.push(sum(first).0);
+            }
+        }
         found.blocks.iter().find_map(|block| {
             let end = block.get_terminator().filter(|_| graph.is_reached_by_way_of(*latch, *block))?;
             let (then, other) = llvm::branch_targets(end)?;
@@ -108,44 +125,31 @@ impl<'ctx> Window<'ctx> {
                 (true, false) => false,
                 _ => return None,
             };
-            let compare = integer(end, 0)?.as_instruction_value()?;
-            let predicate = compare.get_icmp_predicate()?;
-            let sides = [(integer(compare, 0)?, integer(compare, 1)?, predicate), {
-                (integer(compare, 1)?, integer(compare, 0)?, turned(predicate))
-            }];
-            sides.into_iter().find_map(|(counted, bound, predicate)| {
-                let (counter, more) = sum(counted);
-                let (first, next) = found.incoming(counter)?;
-                let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = (first, next) else {
-                    return None;
-                };
-                let ((near, first), (other, bound)) = (sum(first), sum(bound));
-                let is_window = sum(next) == (counter, 1) && near == other && !near.is_const();
-                is_window.then_some(Self {
+            let condition = integer(end, 0)?;
+            near.iter().find_map(|near| {
+                let mut rounds = Rounds { found, near: *near, phis: QuickMap::default(), least: 0, most: 0 };
+                let count = rounds.until(condition, ends_if)?;
+                let Rounds { least, most, .. } = rounds;
+                Some(Self {
                     head: found.head,
                     before,
                     latch: *latch,
                     end,
                     ends_if,
-                    predicate,
-                    near,
-                    first: first.checked_add(more)?,
-                    bound,
-                    rounds: 0,
+                    near: *near,
+                    least,
+                    most,
+                    rounds: count,
                 })
             })
         })
     }
 
-    /// Finds out in which round the loop ends, if that is one of the first.
-    fn count(&mut self, ranges: &Ranges<'_, 'ctx>) -> bool {
-        let ends = |round: u32| holds(self.predicate, self.first + i64::from(round), self.bound) == self.ends_if;
-        let Some(last) = (0..MOST_ROUNDS).find(|round| ends(*round)) else { return false };
-        self.rounds = last + 1;
+    /// Whether nothing that is compared wraps around or changes its sign.
+    fn is_sound(&self, ranges: &Ranges<'_, 'ctx>) -> bool {
         let near = ranges.in_block(self.near, self.before);
-        let (least, most) = (self.first.min(self.bound), self.bound.max(self.first + i64::from(last)));
         let bits = self.near.get_type().get_bit_width();
-        near.low + i128::from(least) >= 0 && near.high + i128::from(most) < 1 << (bits - 1)
+        near.low + i128::from(self.least) >= 0 && near.high + i128::from(self.most) < 1 << (bits - 1)
     }
 
     fn end_by_count(&self, context: &'ctx Context) -> Result<(), BuilderError> {
@@ -165,34 +169,109 @@ impl<'ctx> Window<'ctx> {
     }
 }
 
+/// What a value is in a round.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// So much more than the number that all is near to.
+    Near(i64),
+    Number(i64),
+}
+
+/// The rounds of a loop, gone through with what is known of its values.
+struct Rounds<'a, 'ctx> {
+    found: &'a Loop<'ctx>,
+    near: IntValue<'ctx>,
+    phis: QuickMap<IntValue<'ctx>, Known>,
+    least: i64,
+    most: i64,
+}
+
+impl<'ctx> Rounds<'_, 'ctx> {
+    /// How many rounds there are until a condition is so.
+    fn until(&mut self, condition: IntValue<'ctx>, is: bool) -> Option<u32> {
+        let phis: Vec<_> = llvm::phis(self.found.head)
+            .filter_map(|phi| match llvm::result(phi) {
+                BasicValueEnum::IntValue(phi) => Some((phi, self.found.incoming(phi)?)),
+                _ => None,
+            })
+            .collect();
+        let value = |of: BasicValueEnum<'ctx>| match of {
+            BasicValueEnum::IntValue(of) => Some(of),
+            _ => None,
+        };
+        let mut next: Vec<Option<Known>> =
+            phis.iter().map(|(_, (first, _))| self.know(value(*first)?, &mut { MOST_STEPS })).collect();
+        for round in 1..=MOST_ROUNDS {
+            self.phis = phis.iter().zip(&next).filter_map(|((phi, _), known)| Some((*phi, (*known)?))).collect();
+            match self.know(condition, &mut { MOST_STEPS })? {
+                Known::Number(holds) if (holds != 0) == is => return Some(round),
+                Known::Number(_) => {}
+                Known::Near(_) => return None,
+            }
+            next = phis.iter().map(|(_, (_, next))| self.know(value(*next)?, &mut { MOST_STEPS })).collect();
+        }
+        None
+    }
+
+    fn know(&mut self, value: IntValue<'ctx>, steps: &mut usize) -> Option<Known> {
+        use Known::{Near, Number};
+        if value == self.near {
+            return Some(Near(0));
+        }
+        if let Some(known) = self.phis.get(&value) {
+            return Some(*known);
+        }
+        if value.get_type().get_bit_width() == 1
+            && let Some(constant) = value.get_zero_extended_constant()
+        {
+            return Some(Number(constant.cast_signed()));
+        }
+        if let Some(constant) = value.get_sign_extended_constant() {
+            return Some(Number(constant));
+        }
+        let from = value.as_instruction_value()?;
+        *steps = steps.checked_sub(1)?;
+        let mut at = |index| self.know(integer(from, index)?, steps);
+        match from.get_opcode() {
+            Op::Add => match (at(0)?, at(1)?) {
+                (Near(near), Number(more)) | (Number(more), Near(near)) => Some(Near(near.checked_add(more)?)),
+                _ => None,
+            },
+            Op::ZExt if integer(from, 0)?.get_type().get_bit_width() == 1 => at(0),
+            Op::Select => match at(0)? {
+                Number(0) => at(2),
+                Number(_) => at(1),
+                Near(_) => None,
+            },
+            opcode @ (Op::And | Op::Or | Op::Xor) if value.get_type().get_bit_width() == 1 => {
+                let (Number(one), Number(other)) = (at(0)?, at(1)?) else { return None };
+                Some(Number(match opcode {
+                    Op::And => one & other,
+                    Op::Or => one | other,
+                    _ => one ^ other,
+                }))
+            }
+            Op::ICmp => {
+                let (Near(one), Near(other)) = (at(0)?, at(1)?) else { return None };
+                self.least = self.least.min(one).min(other);
+                self.most = self.most.max(one).max(other);
+                Some(Number(holds(from.get_icmp_predicate()?, one, other).into()))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A number as another one and a constant.
 fn sum(mut value: IntValue<'_>) -> (IntValue<'_>, i64) {
     let mut all = 0_i64;
     for _ in 0..MOST_STEPS {
         let add = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Add);
         let parts = add.and_then(|add| Some((integer(add, 0)?, integer(add, 1)?.get_sign_extended_constant()?)));
-        let Some((inner, all_of_it)) = parts.and_then(|(inner, more)| Some((inner, all.checked_add(more)?))) else {
-            break;
-        };
-        (value, all) = (inner, all_of_it);
+        let Some((inner, total)) = parts.and_then(|(inner, more)| Some((inner, all.checked_add(more)?))) else { break };
+        (value, all) = (inner, total);
     }
     (value, all)
-}
-
-/// The same comparison with its sides the other way round.
-fn turned(predicate: IntPredicate) -> IntPredicate {
-    use IntPredicate::{EQ, NE, SGE, SGT, SLE, SLT, UGE, UGT, ULE, ULT};
-    match predicate {
-        EQ | NE => predicate,
-        ULT => UGT,
-        ULE => UGE,
-        UGT => ULT,
-        UGE => ULE,
-        SLT => SGT,
-        SLE => SGE,
-        SGT => SLT,
-        SGE => SLE,
-    }
 }
 
 fn holds(predicate: IntPredicate, one: i64, other: i64) -> bool {
@@ -241,7 +320,7 @@ mod tests {
         llvm::set_target(&module);
         let arch: Arch = "sm_90".parse().unwrap();
         let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        count_windows(&context, &module, &SimpleForm::of(&machine)).unwrap();
+        count(&context, &module, &SimpleForm::of(&machine)).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
     }
