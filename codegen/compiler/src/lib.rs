@@ -61,8 +61,8 @@ pub mod timings;
 pub mod tool;
 mod verify;
 mod version;
-pub mod windows;
-mod workarounds;
+mod windows;
+pub mod workarounds;
 
 pub use diagnostic::{Diagnostic, Failure, Level, Span};
 pub use driver::link;
