@@ -64,9 +64,9 @@ pub fn count<'ctx>(
 
 fn count_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<bool, BuilderError> {
     let graph = Graph::of(function);
-    let loops = graph.loops();
+    let all = graph.loops();
     let mut windows: Vec<(&Loop<'ctx>, Window<'ctx>)> = Vec::new();
-    for found in &loops {
+    for found in all.iter().filter(|found| !loops::is_marked(context, &found.jumps_back())) {
         windows.extend(Window::of(&graph, found).map(|window| (found, window)));
     }
     if windows.is_empty() {
@@ -294,8 +294,8 @@ mod tests {
     use crate::llvm::{AnyValue, parse_ir};
     use crate::request::OptLevel;
 
-    /// A window from one before a number on, where the number is known to be so.
-    fn counted(is: &str, end: &str) -> String {
+    /// A window from one before a number on, where the number is known to be so; `mark` is said of the loop.
+    fn counted_of(is: &str, end: &str, mark: &str) -> String {
         let text = format!(
             "define float @f(ptr %p, i32 %at) {{
             entry: %y = zext i32 %at to i64
@@ -310,10 +310,12 @@ mod tests {
               %more = fadd float %sum, %x
               %next = add i64 %k, 1
               %ends = {end}
-              br i1 %ends, label %done, label %loop
+              br i1 %ends, label %done, label %loop, !llvm.loop !0
             done: ret float %more
             out: ret float 0.0
-            }}"
+            }}
+            !0 = distinct !{{!0, !1}}
+            !1 = !{{!\"{mark}\"}}"
         );
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
@@ -323,6 +325,17 @@ mod tests {
         count(&context, &module, &SimpleForm::of(&machine)).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    fn counted(is: &str, end: &str) -> String {
+        counted_of(is, end, "llvm.loop.mustprogress")
+    }
+
+    #[test]
+    fn a_loop_that_is_not_to_be_unrolled_is_left_alone() {
+        let is_counted = |mark| counted_of("ugt i64 %y, 0", "icmp ugt i64 %k, %y", mark).contains("icmp eq i32");
+        assert!(is_counted("llvm.loop.mustprogress"));
+        assert!(!is_counted("llvm.loop.unroll.disable"));
     }
 
     #[test]

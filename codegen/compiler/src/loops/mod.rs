@@ -78,7 +78,7 @@ pub use searches::keep;
 pub use strided::pass;
 pub use strides::count;
 pub use walks::walk;
-pub use whole::join;
+pub use whole::{is_marked, join};
 pub use widened::{widen, widen_checked};
 
 /// Marks loops for unrolling, and says in which functions other loops may have constant rounds once that is done.

@@ -214,7 +214,7 @@ fn are_equal<'ctx>(one: IntValue<'ctx>, other: IntValue<'ctx>) -> bool {
 }
 
 /// Whether anything was said of a loop that decides what is done with it; LLVM also says that it is one.
-fn is_marked(context: &Context, jumps: &[InstructionValue<'_>]) -> bool {
+pub fn is_marked(context: &Context, jumps: &[InstructionValue<'_>]) -> bool {
     llvm::unroll_is_disabled(context, jumps)
         || llvm::unroll_was_asked(context, jumps)
         || llvm::few_rounds(context, jumps).is_some()
