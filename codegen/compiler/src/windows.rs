@@ -107,16 +107,12 @@ struct Window<'ctx> {
 impl<'ctx> Window<'ctx> {
     fn of(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> Option<Self> {
         let (before, [latch]) = (graph.block_before(found)?, &found.latches[..]) else { return None };
-        let mut near: Vec<IntValue<'ctx>> = Vec::new();
-        for phi in llvm::phis(found.head) {
-            if let BasicValueEnum::IntValue(phi) = llvm::result(phi)
-                && let Some((BasicValueEnum::IntValue(first), _)) = found.incoming(phi)
-                && !sum(first).0.is_const()
-                && !near.contains(&sum(first).0)
-            {
-                near.push(sum(first).0);
-            }
-        }
+        let near: Vec<_> = llvm::phis(found.head)
+            .filter_map(|phi| match found.incoming_of(llvm::result(phi))?.0 {
+                BasicValueEnum::IntValue(first) => Some(sum(first).0).filter(|near| !near.is_const()),
+                _ => None,
+            })
+            .collect();
         found.blocks.iter().find_map(|block| {
             let end = block.get_terminator().filter(|_| graph.is_reached_by_way_of(*latch, *block))?;
             let (then, other) = llvm::branch_targets(end)?;

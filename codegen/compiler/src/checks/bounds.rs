@@ -23,12 +23,15 @@
 
 use super::chain::compared;
 use crate::llvm::{
-    self, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
+    self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
-use crate::loops;
+use crate::loops::{self, Graph};
 
 /// Instructions that are looked at for one condition.
 const MOST_STEPS: usize = 24;
+
+/// Branches above a check that are looked at, the nearest ones.
+const MOST_BRANCHES: usize = 32;
 
 /// A thread's number in its block is below this.
 const MOST_THREADS: u64 = 1024;
@@ -88,6 +91,24 @@ fn narrow(value: IntValue<'_>) -> Option<IntValue<'_>> {
 /// The instruction that computes a number, if it is of this kind.
 pub(super) fn instruction(value: IntValue<'_>, opcode: Op) -> Option<InstructionValue<'_>> {
     value.as_instruction_value().filter(|from| from.get_opcode() == opcode)
+}
+
+/// What branches on every way to a block have asked, the nearest ones, and what the answers were.
+pub(super) fn shown<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>) -> Vec<(IntValue<'ctx>, bool)> {
+    let mut answers = Vec::new();
+    let above = std::iter::successors(graph.dominator(block), |at| graph.dominator(*at));
+    for from in above.take(MOST_BRANCHES) {
+        let Some(end) = from.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { continue };
+        let (Some((then, other)), Some(condition)) = (llvm::branch_targets(end), loops::integer(end, 0)) else {
+            continue;
+        };
+        for (to, is) in [(then, true), (other, false)] {
+            if llvm::predecessors(to) == [from] && graph.is_reached_by_way_of(block, to) {
+                answers.push((condition, is));
+            }
+        }
+    }
+    answers
 }
 
 /// Which numbers a condition shows to be below which.

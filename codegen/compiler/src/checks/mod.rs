@@ -36,8 +36,10 @@ mod copy;
 mod early;
 mod planes;
 mod regions;
+mod rows;
 mod separate;
 mod sums;
+mod within;
 
 use std::collections::HashSet;
 

@@ -15,16 +15,13 @@
 //! the number. Where a height is `len / width`, its product with
 //! the width is at most `len`.
 
-use super::bounds::{below, instruction};
+use super::bounds::{below, instruction, shown};
 use super::chain::compared;
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate,
     IntValue,
 };
 use crate::loops::{Graph, integer};
-
-/// Branches above a check that are looked at, the nearest ones.
-const MOST_BRANCHES: usize = 32;
 
 /// Drops those of a function.
 pub fn drop<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
@@ -120,16 +117,7 @@ fn extended(value: IntValue<'_>) -> Option<IntValue<'_>> {
 /// Which numbers branches on every way to a block have shown to be below which.
 fn facts<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
     let mut facts = Vec::new();
-    let above = std::iter::successors(graph.dominator(block), |at| graph.dominator(*at));
-    for from in above.take(MOST_BRANCHES) {
-        let Some(end) = from.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { continue };
-        let (Some((then, other)), Some(condition)) = (llvm::branch_targets(end), integer(end, 0)) else { continue };
-        for (to, is) in [(then, true), (other, false)] {
-            if llvm::predecessors(to) == [from] && graph.is_reached_by_way_of(block, to) {
-                below(condition, is, &mut facts);
-            }
-        }
-    }
+    shown(graph, block).into_iter().for_each(|(condition, is)| below(condition, is, &mut facts));
     facts
 }
 

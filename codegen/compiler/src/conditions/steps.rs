@@ -81,7 +81,7 @@ pub fn choose<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Re
             if let Some(steps) = steps {
                 steps.choose(context)?;
                 any = true;
-                // Blocks have gone.
+                // The other blocks of the loop may not be reached any more.
                 break;
             }
         }

@@ -148,7 +148,7 @@ fn meet<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::res
         llvm::join_predecessors(found.head, &found.latches, again);
         let builder = context.create_builder();
         if let Some(question) = Question::of_all(&jumps) {
-            question.ask_once(&builder, &found.latches, again)?;
+            question.ask_once(&builder, &found, again)?;
             continue;
         }
         jumps.iter().for_each(|jump| llvm::retarget(*jump, found.head, again));
@@ -180,13 +180,12 @@ impl<'ctx> Question<'ctx> {
     fn ask_once(
         &self,
         builder: &Builder<'ctx>,
-        latches: &[BasicBlock<'ctx>],
+        found: &Loop<'ctx>,
         again: BasicBlock<'ctx>,
     ) -> std::result::Result<(), BuilderError> {
         let (then, other) = self.targets;
-        let is_told = |block: BasicBlock<'ctx>| llvm::phis(block).any(|phi| llvm::incoming_from(phi, again).is_some());
-        [then, other].into_iter().filter(|to| !is_told(*to)).for_each(|to| llvm::join_predecessors(to, latches, again));
-        for latch in latches {
+        llvm::join_predecessors(if then == found.head { other } else { then }, &found.latches, again);
+        for latch in &found.latches {
             latch.get_terminator().into_iter().for_each(|end| end.erase_from_basic_block());
             builder.position_at_end(*latch);
             builder.build_unconditional_branch(again)?;

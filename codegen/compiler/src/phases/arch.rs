@@ -172,8 +172,8 @@ fn for_speed<'ctx>(
         time!(loops::remember(context, module))?;
         let mut unfinished = time!(loops::unroll(context, module));
         let form = loops::SimpleForm::of(machine);
-        let windows = time!(windows::count(context, module, &form))?;
-        unfinished.extend(windows);
+        let counted = time!(windows::count(context, module, &form))?;
+        unfinished.extend(counted);
         time!(loops::widen(context, module, &form))?;
         time!(loops::chunk(context, module, &form))?;
         time!(loops::step_over(context, module, &form))?;
