@@ -67,7 +67,7 @@ impl Interval {
     }
 
     /// The same numbers of so many bits with a sign, or without one; more, where these are on both sides of an end.
-    fn read(self, signed: bool, bits: u32) -> Self {
+    pub(super) fn read(self, signed: bool, bits: u32) -> Self {
         let (half, has_sign) = (1_i128 << (bits - 1), bits >= 64);
         match (signed, has_sign) {
             (true, false) if self.low >= half => Self::new(self.low - 2 * half, self.high - 2 * half),

@@ -41,6 +41,8 @@
 //! is gained, which counts twice in a loop: each copy is code that ptxas compiles and a GPU's cache may hold.
 
 mod aligned;
+mod casts;
+mod floats;
 mod halves;
 mod implied;
 mod intervals;
@@ -62,6 +64,7 @@ mod steps;
 mod sums;
 mod words;
 
+pub use casts::cast_narrow;
 pub use halves::halve;
 pub use positions::bound;
 pub use words::compare;
@@ -145,16 +148,22 @@ fn narrow_one<'ctx>(
         return Ok(false);
     }
     parameters::freeze_once(context, kernel);
+    let casts = casts::wide(kernel);
+    casts::ask_in_panics(context, &casts);
     let graph = Graph::of(kernel);
     let numbers = Number::of(kernel);
     let same = numbers.iter().flat_map(Number::told_by).collect();
     // First with the weaker demand on what the kernel is given.
     let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
     let has_factors = numbers.iter().any(|number| !number.is_length());
-    let demands = [(BITS_OF_A_LENGTH, false), (BITS_OF_A_FACTOR, false), (BITS_OF_A_FACTOR, true)];
     let has_extents = numbers.iter().any(Number::is_extent);
-    let demands = demands.into_iter().take(1 + usize::from(has_factors) + usize::from(has_extents));
-    for (bits_of_a_factor, some) in demands.filter(|_| count <= MOST_INSTRUCTIONS) {
+    let demands = [
+        (BITS_OF_A_LENGTH, false, true),
+        (BITS_OF_A_FACTOR, false, has_factors),
+        (BITS_OF_A_FACTOR, true, has_extents),
+    ];
+    let demands = demands.into_iter().filter(|(_, _, counts)| *counts && count <= MOST_INSTRUCTIONS);
+    for (bits_of_a_factor, some, _) in demands {
         let limits: Limits<'ctx> =
             numbers.iter().map(|number| number.limit(bits_of_a_factor, some && number.is_extent())).collect();
         let mut given = QuickMap::default();
@@ -162,6 +171,10 @@ fn narrow_one<'ctx>(
             number.same().into_iter().for_each(|value| {
                 given.insert(value, Interval::new(i128::from(*some), (1 << *bits) - 1));
             });
+        }
+        if !casts.is_empty() {
+            let narrow = casts::narrow(&casts, &Ranges::of_function(&graph, &given, &same));
+            given.extend(narrow);
         }
         let ranges = Ranges::of_function(&graph, &given, &same);
         let plan = Plan::of(kernel, &graph, &ranges);

@@ -8,6 +8,7 @@ use crate::llvm::{
 };
 use crate::loops::{Graph, Loop};
 
+use super::floats::Cast;
 use super::ranges::{Facts, Interval, Ranges, decide, integer, is_bool};
 
 /// How many conditions are looked through above a comparison.
@@ -38,6 +39,9 @@ impl Form {
 
 /// For how many instructions one in a loop counts.
 const IN_A_LOOP: usize = 2;
+
+/// For how many instructions a float counts that is turned into 64 bits.
+const OF_A_CAST: usize = 12;
 
 /// What takes the place of an operand.
 #[derive(Clone, Copy)]
@@ -129,7 +133,9 @@ impl<'ctx> Plan<'ctx> {
         }
         for (index, value) in llvm::value_operands(user) {
             let BasicValueEnum::IntValue(value) = value else { continue };
-            if !is_computed(value) || is_address(user) && is_kept(value) {
+            let is_wide = value.get_type().get_bit_width() == 64;
+            let is_converted = is_wide && is_converted(user, ranges.in_block(value, block));
+            if !is_computed(value) && !is_converted || is_address(user) && is_kept(value) {
                 continue;
             }
             if user.get_opcode() == Op::Trunc {
@@ -138,7 +144,7 @@ impl<'ctx> Plan<'ctx> {
                     self.form(value, ranges);
                     self.changes.push(Change { user, index, new: New::Extended(value) });
                 }
-            } else if is_converted(user, ranges.in_block(value, block)) {
+            } else if is_converted {
                 self.form(value, ranges);
                 self.changes.push(Change { user, index, new: New::Converted(value) });
             } else if ranges.in_block(value, block).is_narrow() || is_narrow_in_use(user, value, ranges) {
@@ -286,7 +292,9 @@ impl<'ctx> Plan<'ctx> {
         let is_run_again = |from: &InstructionValue<'ctx>| {
             from.get_parent().is_some_and(|block| loops.iter().any(|found| found.contains(block)))
         };
-        let weight = |from: &InstructionValue<'ctx>| if is_run_again(from) { IN_A_LOOP } else { 1 };
+        let weight = |from: &InstructionValue<'ctx>| {
+            (if is_run_again(from) { IN_A_LOOP } else { 1 }) * if Cast::of(*from).is_some() { OF_A_CAST } else { 1 }
+        };
         let halved = halved(&new);
         let counting: HashSet<InstructionValue<'ctx>> =
             loops.iter().filter(|found| found.blocks.len() == 1).flat_map(counting).collect();
@@ -484,14 +492,17 @@ fn is_free(from: InstructionValue<'_>) -> bool {
     matches!(from.get_opcode(), Op::ZExt | Op::SExt)
 }
 
-/// Of the minimum, maximum or difference that an instruction calls, for which numbers 32 bits compute its lower half.
-fn small_call(from: InstructionValue<'_>) -> Option<fn(Interval) -> bool> {
+/// Of the minimum, maximum or difference that an instruction calls, for which two numbers 32 bits compute its lower half.
+fn small_call(from: InstructionValue<'_>) -> Option<fn([Interval; 2]) -> bool> {
     let callee = llvm::called_function(from).filter(|_| from.get_opcode() == Op::Call)?;
     Some(match &*callee.get_name().to_string_lossy() {
         // As in `x.min(width - 1)`, where the width is not seen to be above 0: all bits are the largest number in either width.
-        "llvm.umin.i64" => |range| range.is_inside(Interval::new(-1, i128::from(u32::MAX))),
-        "llvm.umax.i64" | "llvm.usub.sat.i64" => Interval::is_unsigned,
-        "llvm.smin.i64" | "llvm.smax.i64" => Interval::is_narrow,
+        "llvm.umin.i64" => |both| {
+            let or_all_bits = Interval::new(-1, i128::from(u32::MAX));
+            both.iter().all(|range| range.is_inside(or_all_bits)) || both.iter().all(|range| range.is_narrow())
+        },
+        "llvm.umax.i64" | "llvm.usub.sat.i64" => |both| both.iter().all(|range| range.is_unsigned()),
+        "llvm.smin.i64" | "llvm.smax.i64" => |both| both.iter().all(|range| range.is_narrow()),
         _ => return None,
     })
 }
@@ -515,6 +526,7 @@ fn is_arithmetic(from: InstructionValue<'_>) -> bool {
             | Op::ZExt
             | Op::SExt
     ) || small_call(from).is_some()
+        || Cast::of(from).is_some()
         || is_freeze(from);
     is_known && bits(from) == Some(64)
 }
@@ -548,7 +560,16 @@ fn form_of<'ctx>(
             Form::Small
         }
         Op::UDiv | Op::URem if all(Interval::is_unsigned) => Form::Small,
-        Op::Call if small_call(from).is_some_and(all) => Form::Small,
+        Op::Call
+            if small_call(from).is_some_and(|is| operand(0).zip(operand(1)).is_some_and(|both| is(both.into()))) =>
+        {
+            Form::Small
+        }
+        Op::Call => match Cast::of(from).map(|cast| (cast.signed, ranges.in_block(value, block))) {
+            Some((true, range)) if range.is_narrow() => Form::Small,
+            Some((false, range)) if range.is_unsigned() => Form::Small,
+            _ => Form::Cut,
+        },
         _ => Form::Cut,
     }
 }
@@ -601,5 +622,23 @@ mod tests {
         ] {
             assert_eq!(halved_in(end), [""; 0], "{end}");
         }
+    }
+
+    #[test]
+    fn a_minimum_is_that_of_the_lower_halves_where_both_are_alike() {
+        let text = "declare i64 @llvm.umin.i64(i64, i64)
+            define i64 @f(i64 %a, i64 %b) {
+            %r = call i64 @llvm.umin.i64(i64 %a, i64 %b)
+            ret i64 %r
+            }";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let call = llvm::instructions(module.get_function("f").unwrap()).next().unwrap();
+        let is_small = small_call(call).unwrap();
+        let unsigned = Interval::new(0, (1 << 32) - 2);
+        let [below, small] = [Interval::new(-9, 5), Interval::new(0, 9)];
+        assert!(is_small([below, small]) && is_small([below, below]) && is_small([Interval::new(-1, 9), unsigned]));
+        // Of -9 and 2^32 - 2 the latter is the minimum, of the lower halves the former.
+        assert!(!is_small([below, unsigned]) && !is_small([unsigned, below]));
     }
 }

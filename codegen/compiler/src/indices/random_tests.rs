@@ -17,6 +17,8 @@ const LENGTHS: [u64; 14] =
     [0, 1, 2, 5, 64, 1000, (1 << 15) - 1, 1 << 15, (1 << 30) - 1, 1 << 30, (1 << 31) + 3, 1 << 40, 1 << 63, u64::MAX];
 const POSITIONS: [u32; 7] = [0, 1, 3, 63, 70_000, i32::MAX as u32, u32::MAX];
 const CONSTANTS: [i64; 14] = [1, 2, 3, -1, -2, 7, 32, 100, 255, 1 << 15, 1 << 20, 1 << 31, 1 << 33, -(1 << 31)];
+const FLOATS: [&str; 7] = ["0.0", "1.0", "0.5", "-1.0", "255.0", "16777216.0", "0x7FF8000000000000"];
+const FLOAT_PREDICATES: [&str; 8] = ["olt", "ole", "ogt", "oge", "ult", "ule", "ugt", "uge"];
 const PREDICATES: [&str; 10] = ["ult", "ult", "ule", "ugt", "uge", "slt", "sge", "eq", "ne", "sgt"];
 
 /// A function under way.
@@ -25,6 +27,8 @@ struct Text<'a, 'b> {
     text: String,
     /// Values of 64 bits that are known here.
     known: Vec<String>,
+    /// Values of single precision that are known everywhere.
+    floats: Vec<String>,
     block: String,
     next: u32,
 }
@@ -67,6 +71,95 @@ impl Text<'_, '_> {
     fn add(&mut self, instruction: &str) {
         let name = self.compute(instruction);
         self.known.push(name);
+    }
+
+    fn float(&mut self) -> Result<String> {
+        let from = self.floats.len().saturating_sub(4);
+        Ok(if self.u.ratio(1, 3)? { *self.u.choose(&FLOATS)? } else { self.u.choose(&self.floats[from..])? }.into())
+    }
+
+    fn float_comparison(&mut self, left: &str, right: &str) -> Result<String> {
+        let predicate = *self.u.choose(&FLOAT_PREDICATES)?;
+        Ok(self.compute(&format!("fcmp {predicate} float {left}, {right}")))
+    }
+
+    /// What may become an index as a float: parts of what is given, often kept within it.
+    fn float_step(&mut self) -> Result<()> {
+        let (left, right) = (self.float()?, self.float()?);
+        let instruction = match self.u.int_in_range(0..=8)? {
+            0 => {
+                let value = *self.u.choose(&["%len", "%n", "%x", "%w", "%h"])?;
+                let value =
+                    if self.u.ratio(1, 2)? { self.compute(&format!("add i64 {value}, -1")) } else { value.into() };
+                format!("{} i64 {value} to float", self.u.choose(&["uitofp", "sitofp"])?)
+            }
+            1 => format!("{} float {left}, {right}", self.u.choose(&["fadd", "fsub", "fmul"])?),
+            2 => format!("call float @llvm.floor.f32(float {left})"),
+            3 => format!("call float @llvm.{}.f32(float {left}, float {right})", self.u.choose(&["minnum", "maxnum"])?),
+            // `left.clamp(-1.0, 255.0)`, or of an interval without 0.
+            4 | 5 => {
+                let low = *self.u.choose(&["0.0", "1.0", "-1.0", "16777216.0"])?;
+                let below = self.float_comparison(&left, low)?;
+                let above_low = self.compute(&format!("select i1 {below}, float {low}, float {left}"));
+                let high = *self.u.choose(&["255.0", "16777216.0", "0x4220000000000000"])?;
+                let above = self.float_comparison(&above_low, high)?;
+                format!("select i1 {above}, float {high}, float {above_low}")
+            }
+            _ => {
+                let (compared, other) = if self.u.ratio(1, 2)? { (&left, &right) } else { (&right, &left) };
+                let holds = self.float_comparison(compared, other)?;
+                format!("select i1 {holds}, float {left}, float {right}")
+            }
+        };
+        let name = self.compute(&instruction);
+        self.floats.push(name);
+        Ok(())
+    }
+
+    /// An index that was a float, and what is done with such.
+    fn cast(&mut self) -> Result<()> {
+        for _ in 0..self.u.int_in_range(1..=5)? {
+            self.float_step()?;
+        }
+        let float = self.float()?;
+        if self.u.ratio(1, 3)? {
+            let other = self.float()?;
+            let holds = self.float_comparison(&float, &other)?;
+            self.guard(&holds, "2");
+        }
+        let kind = *self.u.choose(&["ui", "ui", "si"])?;
+        let index = self.compute(&format!("call i64 @llvm.fpto{kind}.sat.i64.f32(float {float})"));
+        // Few users, so that all of them may not tell.
+        match self.u.int_in_range(0..=4)? {
+            0 => self.known.push(index),
+            1 => {
+                let condition = self.compute(&format!("icmp ult i64 {index}, %len"));
+                self.guard(&condition, &index);
+                let address = self.compute(&format!("getelementptr i32, ptr %to, i64 {index}"));
+                self.line(&format!("store volatile i32 5, ptr {address}, align 4"));
+            }
+            _ => {
+                let mut value = index;
+                for _ in 0..self.u.int_in_range(1..=3)? {
+                    let small = *self.u.choose(&["255", "7", "-1", "%x", "4294967295", "4294967294", "2147483647"])?;
+                    let other = if self.u.ratio(3, 4)? { small.into() } else { self.value()? };
+                    value = match self.u.int_in_range(0..=4)? {
+                        0 => {
+                            let asked = self.comparison()?;
+                            self.compute(&format!("select i1 {asked}, i64 {value}, i64 {other}"))
+                        }
+                        1 => self.compute(&format!("add i64 {value}, {other}")),
+                        _ => {
+                            let chosen = *self.u.choose(&["umin", "umin", "umax", "smin", "smax"])?;
+                            self.compute(&format!("call i64 @llvm.{chosen}.i64(i64 {value}, i64 {other})"))
+                        }
+                    };
+                }
+                self.known.push(value);
+                self.checked_store()?;
+            }
+        }
+        Ok(())
     }
 
     fn comparison(&mut self) -> Result<String> {
@@ -284,7 +377,7 @@ impl Text<'_, '_> {
 /// A kernel that computes indices.
 fn kernel(u: &mut Unstructured<'_>) -> Result<String> {
     let known = ["%len", "%n", "%m", "%x", "%y", "%w", "%h"].map(String::from).to_vec();
-    let mut text = Text { u, text: String::new(), known, block: "entry".into(), next: 0 };
+    let mut text = Text { u, text: String::new(), known, floats: Vec::new(), block: "entry".into(), next: 0 };
     text.steps(0)?;
     for _ in 0..8 {
         text.arithmetic()?;
@@ -293,9 +386,24 @@ fn kernel(u: &mut Unstructured<'_>) -> Result<String> {
     Ok(with_entry(["%n", "%m"], "", &text.text))
 }
 
+/// A kernel that computes indices as floats.
+fn kernel_of_floats(u: &mut Unstructured<'_>) -> Result<String> {
+    let known = ["%len", "%n", "%x", "%w", "%h"].map(String::from).to_vec();
+    let floats = ["%f", "%g"].map(String::from).to_vec();
+    let mut text = Text { u, text: String::new(), known, floats, block: "entry".into(), next: 0 };
+    for _ in 0..text.u.int_in_range(1..=6)? {
+        text.cast()?;
+        if text.u.ratio(1, 3)? {
+            text.arithmetic()?;
+        }
+    }
+    Ok(with_entry(["%n", "%m"], "", &text.text))
+}
+
 /// A kernel that reads and writes neighbours alone, of matrices that are not large.
 fn kernel_of_neighbours(u: &mut Unstructured<'_>) -> Result<String> {
-    let mut text = Text { u, text: String::new(), known: Vec::new(), block: "entry".into(), next: 0 };
+    let mut text =
+        Text { u, text: String::new(), known: Vec::new(), floats: Vec::new(), block: "entry".into(), next: 0 };
     text.neighbours()?;
     let small = "  %n = and i64 %any_n, 32767\n  %m = and i64 %any_m, 32767\n";
     Ok(with_entry(["%any_n", "%any_m"], small, &text.text))
@@ -313,7 +421,12 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.usub.sat.i64(i64, i64)
 declare void @llvm.assume(i1)
-define ptx_kernel void @f(ptr %to, i64 %len, i64 {n}, i64 {m}, i64 %view, i32 noundef %a, i32 noundef %b) {{
+declare float @llvm.floor.f32(float)
+declare float @llvm.minnum.f32(float, float)
+declare float @llvm.maxnum.f32(float, float)
+declare i64 @llvm.fptoui.sat.i64.f32(float)
+declare i64 @llvm.fptosi.sat.i64.f32(float)
+define ptx_kernel void @f(ptr %to, i64 %len, i64 {n}, i64 {m}, i64 %view, i32 noundef %a, i32 noundef %b, float %f, float %g) {{
 entry:
   %is_length = icmp sgt i64 %len, -1
   call void @llvm.assume(i1 %is_length)
@@ -334,6 +447,7 @@ fn both(text: &str) -> (String, String) {
     let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
     let printed = || module.get_function("f").unwrap().print_to_string().to_string();
     let before = printed();
+    cast_narrow(&context, &module).unwrap();
     narrow(&context, &module, &machine, arch).unwrap();
     module.verify().unwrap_or_else(|error| panic!("{error}: {text}"));
     (before, printed())
@@ -362,7 +476,15 @@ fn do_the_same(
             let (a, b) = (position()?, position()?);
             let view = Value::Number(*u.choose(extents)? << 32 | *u.choose(extents)?, 64);
             let to = Value::Address(1 << 20);
-            let numbers = [("%n", n), ("%m", m), ("%any_n", n), ("%any_m", m), ("%view", view), ("%a", a), ("%b", b)];
+            let mut float = || {
+                let float =
+                    *u.choose(&[0.0, -0.5, 1.0, 3.7, 40_000.0, 5e8, 2.5e9, -3e9, 5e9, 1e19, -1e30, f32::NAN])?;
+                Ok(Value::Number(u64::from(float.to_bits()), 32))
+            };
+            let floats = [("%f", float()?), ("%g", float()?)];
+            let numbers = [("%n", n), ("%m", m), ("%any_n", n), ("%any_m", m), ("%view", view), ("%a", a), ("%b", b)]
+                .into_iter()
+                .chain(floats);
             let given = HashMap::from_iter([("%to", to), ("%len", len)].into_iter().chain(numbers));
             let (is, was) = (new.run(&given), old.run(&given));
             if was.iter().any(|event| matches!(event, Event::Undefined(_))) {
@@ -383,6 +505,11 @@ fn do_the_same(
 #[test]
 fn random_functions_do_the_same() {
     assert!(do_the_same(kernel, &LENGTHS, &POSITIONS, &[0, 1, 3, 64, (1 << 15) - 1, 1 << 15, (1 << 32) - 1]));
+}
+
+#[test]
+fn random_floats_do_the_same() {
+    assert!(do_the_same(kernel_of_floats, &LENGTHS, &POSITIONS, &[0, 1, 3, 64, (1 << 15) - 1, 1 << 15, (1 << 32) - 1]));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use super::floats::Cast;
 pub use super::intervals::Interval;
 use crate::hash::QuickMap;
 use crate::intrinsics::dimensions;
@@ -136,6 +137,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                     self.compare(if holds { predicate } else { opposite(predicate) }, left, right, facts, values);
                 }
             }
+            (Op::FCmp, _, _) => self.learn_of_casts(from, holds, facts, values),
             _ => {}
         }
     }
@@ -395,6 +397,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 all?
             }
             Op::Call if llvm::is_position(from) => of_position(from)?,
+            Op::Call if Cast::of(from).is_some() => self.cast(from, facts, steps)?,
             Op::Call => {
                 let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();
                 at(0)?.chosen(at(1)?, name.strip_prefix("llvm.")?, bits(0)?)?

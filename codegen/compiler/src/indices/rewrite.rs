@@ -7,6 +7,7 @@ use crate::llvm::{
     IntValue, Intrinsic, Module,
 };
 
+use super::floats::Cast;
 use super::plan::{Form, New, Plan};
 use super::ranges::integer;
 
@@ -151,6 +152,12 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
                 let (then, other) = (self.lower(part(1))?, self.lower(part(2))?);
                 self.behind(from);
                 return Ok(self.builder.build_select(part(0), then, other, "")?.into_int_value());
+            }
+            Op::Call => {
+                if let Some(cast) = Cast::of(from) {
+                    self.behind(from);
+                    return cast.build_narrow(self.context, self.module, &self.builder);
+                }
             }
             _ => {}
         }

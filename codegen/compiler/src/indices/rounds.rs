@@ -171,10 +171,6 @@ impl<'ctx> Ranges<'_, 'ctx> {
         let BasicValueEnum::IntValue(first) = first else { return None };
         let facts = self.facts(latch);
         let terms = terms(phi, next)?;
-        // A counter costs nothing in 64 bits: it becomes a part of addresses.
-        if terms.iter().all(|term| term.is_const()) {
-            return None;
-        }
         let mut most = 0;
         for term in terms {
             let range = self.look(term, &facts, steps);

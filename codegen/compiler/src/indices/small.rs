@@ -109,7 +109,7 @@ impl<'ctx> Number<'ctx> {
         Limit { number: *self, bits, some }
     }
 
-    /// Whether it is a whole parameter, and one less is looked at: the last row of an image of so many.
+    /// Whether it is a whole parameter, and one less is looked at: the last row of an image of so many, or the last of a table.
     pub fn is_extent(&self) -> bool {
         let is_less = |user: Use<'ctx>| match user {
             Use::Instruction(user) if user.get_opcode() == InstructionOpcode::Add => {
@@ -117,9 +117,7 @@ impl<'ctx> Number<'ctx> {
             }
             _ => false,
         };
-        self.half.is_none()
-            && !self.behind_pointer
-            && self.same().iter().any(|value| llvm::uses(value).into_iter().any(is_less))
+        self.half.is_none() && self.same().iter().any(|value| llvm::uses(value).into_iter().any(is_less))
     }
 
     /// Whether it is the length of a slice. Any other number may be a factor, or above one.

@@ -38,6 +38,15 @@ pub fn float_flags(instruction: InstructionValue<'_>) -> FloatFlags {
     FloatFlags { contract: flags & LLVMFastMathAllowContract != 0, approximate: flags & LLVMFastMathApproxFunc != 0 }
 }
 
+/// Whether an operation gives what is nearest to its exact result, or is rounded with another one at once.
+pub fn is_rounded(instruction: InstructionValue<'_>) -> bool {
+    // SAFETY: the instruction is live, and asked for flags only if it can have them.
+    unsafe {
+        LLVMCanValueUseFastMathFlags(instruction.as_value_ref()) != 0
+            && LLVMGetFastMathFlags(instruction.as_value_ref()) & !LLVMFastMathAllowContract == 0
+    }
+}
+
 /// Sets the two flags of an instruction that can have them, and leaves the others.
 pub fn set_float_flags(instruction: InstructionValue<'_>, flags: FloatFlags) {
     assert!(has_float_flags(instruction), "the instruction has no such flags");

@@ -188,11 +188,76 @@ impl State {
             "poison" | "undef" => Value::Nothing,
             _ if text.starts_with('%') => *self.values.get(text).unwrap_or_else(|| panic!("{text} is not known")),
             _ => {
-                // A float is any number for each text.
-                let number = text.parse().unwrap_or_else(|_| i128::from(mixed(text)));
+                // What is no number of single precision is any number for each text.
+                let float = || single(text).map(|float| i128::from(float.to_bits()));
+                let number = text.parse().ok().or_else(float).unwrap_or_else(|| i128::from(mixed(text)));
                 Value::Number(number as u64 & mask(bits), bits)
             }
         }
+    }
+
+    /// A float of single precision, where it means something.
+    fn float(&self, text: &str) -> Option<f32> {
+        match self.get(text, 32) {
+            Value::Number(bits, _) => Some(f32::from_bits(bits as u32)),
+            _ => None,
+        }
+    }
+
+    /// What an instruction computes of floats; none, if it is of something else.
+    fn compute_float(&self, words: &[&str]) -> Option<Value> {
+        let number = |float: f32| Value::Number(float.to_bits().into(), 32);
+        Some(match *words {
+            ["fcmp", predicate, "float", left, right] => {
+                let (Some(a), Some(b)) = (self.float(left), self.float(right)) else { return Some(Value::Nothing) };
+                let order = a.partial_cmp(&b);
+                let (kind, is) = predicate.split_at(1);
+                let holds = match is {
+                    "lt" => order.map(|order| order.is_lt()),
+                    "le" => order.map(|order| order.is_le()),
+                    "gt" => order.map(|order| order.is_gt()),
+                    "ge" => order.map(|order| order.is_ge()),
+                    _ => panic!("no predicate {predicate}"),
+                };
+                Value::Number(u64::from(holds.unwrap_or(kind == "u")), 1)
+            }
+            [op @ ("uitofp" | "sitofp"), from, value, "to", "float"] => match (op, self.get(value, bits(from))) {
+                ("uitofp", Value::Number(value, _)) => number(value as f32),
+                (_, Value::Number(value, bits)) => number(signed(value, bits) as f32),
+                _ => Value::Nothing,
+            },
+            [op @ ("fadd" | "fsub" | "fmul"), "float", left, right] => match (self.float(left), self.float(right)) {
+                (Some(a), Some(b)) if op == "fadd" => number(a + b),
+                (Some(a), Some(b)) if op == "fsub" => number(a - b),
+                (Some(a), Some(b)) => number(a * b),
+                _ => Value::Nothing,
+            },
+            ["call", "float", function, "float", value] => match (function, self.float(value)) {
+                ("@llvm.floor.f32", Some(value)) => number(value.floor()),
+                (_, None) => Value::Nothing,
+                _ => panic!("no function {function}"),
+            },
+            ["call", "float", function, "float", left, "float", right] => {
+                match (function, self.float(left), self.float(right)) {
+                    ("@llvm.minnum.f32", Some(a), Some(b)) => number(a.min(b)),
+                    ("@llvm.maxnum.f32", Some(a), Some(b)) => number(a.max(b)),
+                    (_, Some(_), Some(_)) => panic!("no function {function}"),
+                    _ => Value::Nothing,
+                }
+            }
+            ["call", ty, function, "float", value] => {
+                let Some(value) = self.float(value) else { return Some(Value::Nothing) };
+                let number = match function.strip_prefix("@llvm.fpto")?.split_once(".sat.")? {
+                    ("ui", "i64.f32") => value as u64,
+                    ("ui", "i32.f32") => (value as u32).into(),
+                    ("si", "i64.f32") => (value as i64).cast_unsigned(),
+                    ("si", "i32.f32") => u64::from((value as i32).cast_unsigned()),
+                    _ => panic!("no function {function}"),
+                };
+                Value::Number(number, bits(ty))
+            }
+            _ => return None,
+        })
     }
 
     fn phi(&self, line: &str, before: &str) -> Option<(String, Value)> {
@@ -228,6 +293,9 @@ impl State {
         };
         let plain: Vec<&str> = words.iter().filter(|word| !is_flag(word)).copied().collect();
         let has = |flag: &str| words.contains(&flag);
+        if let Some(value) = self.compute_float(&plain) {
+            return Some(value);
+        }
         Some(match plain[..] {
             ["freeze", ty, value] => match self.get(value, bits(ty)) {
                 Value::Nothing => Value::Number(0, bits(ty)),
@@ -360,6 +428,14 @@ fn bits(ty: &str) -> u32 {
         _ => {}
     }
     ty.strip_prefix('i').and_then(|bits| bits.parse().ok()).unwrap_or_else(|| panic!("`{ty}` is no integer"))
+}
+
+/// A constant of single precision, as LLVM writes it.
+fn single(text: &str) -> Option<f32> {
+    match text.strip_prefix("0x") {
+        Some(bits) => u64::from_str_radix(bits, 16).ok().map(|bits| f64::from_bits(bits) as f32),
+        None => text.parse().ok(),
+    }
 }
 
 /// A number that is another for whatever else there is.
