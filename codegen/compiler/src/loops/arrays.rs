@@ -31,8 +31,8 @@ use crate::settled;
 use super::natural::{Graph, Loop};
 use super::rounds::Walk;
 
-/// Bytes of arrays that can become registers: a thread has 255 of 4 bytes.
-const MOST_BYTES: u64 = 512;
+/// Bytes of arrays that can become registers, of which a thread has 255 of 4 bytes, as may all arrays of an iterator together.
+const MOST_BYTES: u64 = 1020;
 
 /// Bytes of tables that may become part of the code.
 const MOST_OF_A_TABLE: u64 = 2048;

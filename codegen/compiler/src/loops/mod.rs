@@ -36,6 +36,7 @@ mod past;
 #[cfg(test)]
 mod random_tests;
 mod rest;
+mod reunited;
 mod rounds;
 mod saturated;
 mod searches;
@@ -73,6 +74,7 @@ pub use lifted::split;
 pub use limits::opposite;
 pub use natural::{Graph, Loop, SimpleForm};
 pub use rest::follow;
+pub use reunited::reunite;
 pub use saturated::saturate;
 pub use searches::keep;
 pub use strided::pass;

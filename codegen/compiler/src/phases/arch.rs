@@ -212,7 +212,8 @@ fn for_speed<'ctx>(
     time!(conditions::join(context, module, machine))?;
     time!(differences::fold(context, module))?;
     time!(parities::fold(context, module))?;
-    time!(divisions::share(context, module, machine))
+    time!(divisions::share(context, module, machine))?;
+    time!(loops::reunite(context, module, machine))
 }
 
 /// Legalise: all that LLVM's optimiser must not see, or would undo.

@@ -1,0 +1,205 @@
+//! Has the threads of a warp meet behind a loop that they leave by several ways.
+//!
+//! ```text
+//! before: loop:  br i1 (fcmp olt float %d, 0.001), label %hit, label %next      ; `return Some(t)`
+//!         next:  br i1 (fcmp ogt float %t, 20.0), label %miss, label %loop     ; `break`, and `None` behind it
+//!         hit:   %x = phi float [ %t.old, %loop ]                               ; much is computed here
+//! after:  loop:  br i1 …, label %out, label %next
+//!         next:  br i1 …, label %out, label %loop
+//!         out:   %is = phi i1 [ true, %loop ], [ false, %next ]
+//!                %x = phi float [ %t.old, %loop ], [ poison, %next ]
+//!                br i1 %is, label %hit, label %miss
+//! ```
+//!
+//! A search returns an `Option`, which is looked at behind the loop. LLVM sees on each way out what it will be, and goes on from
+//! there. For a GPU that is wrong: threads find something in different rounds, and the first block that is on all ways from
+//! the loop is where the work on what was found is done. So every group of threads does that work by itself: of a ray that hits a
+//! ball, the normal and the shadow, for as many rounds as there are in which one of 32 rays hits. nvcc, which does not thread
+//! such jumps, has threads meet where the search ends.
+//!
+//! Sound: on each way out the new block's phis are what they were on that way, and its branch goes on as that way did.
+//!
+//! Only where there is so much on one way alone that it is worth a branch, and nothing that threads do together: which of them
+//! are there must not change. Ways to panics stay as they are.
+
+use std::collections::HashSet;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{
+    self, BasicBlock, BasicTypeEnum, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, Module, TargetMachine,
+};
+
+use super::branches::{is_convergent, panics};
+use super::natural::{self, Graph, Loop};
+
+/// What must be done on one way alone, in instructions.
+const FEWEST: usize = 16;
+
+/// For how many instructions one counts that takes longer: memory, roots and divisions.
+const OF_A_SLOW_ONE: usize = 4;
+
+/// Ways out of a loop.
+const MOST_WAYS: usize = 3;
+
+/// Blocks of a function.
+const MOST_BLOCKS: u32 = 2000;
+
+/// Does so with the loops of every function.
+pub fn reunite<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    for function in llvm::functions(module) {
+        let blocks = function.count_basic_blocks();
+        if !(3..=MOST_BLOCKS).contains(&blocks)
+            || Graph::of(function).loops().iter().all(|found| targets(found).len() < 2)
+        {
+            continue;
+        }
+        natural::simplify_in(function, machine)?;
+        reunite_in(context, function).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot have threads meet behind a loop: {error}"))
+        })?;
+    }
+    Ok(())
+}
+
+fn reunite_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+    let mut seen = HashSet::new();
+    loop {
+        let graph = Graph::of(function);
+        let loops = graph.loops();
+        let next = loops.iter().find(|found| seen.insert(found.head));
+        let Some(found) = next else { return Ok(()) };
+        let targets = targets(found);
+        if (2..=MOST_WAYS).contains(&targets.len()) && is_worth_it(found, &loops, &targets) {
+            join(context, function, found, &targets)?;
+        }
+    }
+}
+
+/// Where a loop goes on, but for panics.
+fn targets<'ctx>(found: &Loop<'ctx>) -> Vec<BasicBlock<'ctx>> {
+    let mut targets = Vec::new();
+    for to in found.blocks.iter().filter_map(|block| block.get_terminator()).flat_map(llvm::block_operands) {
+        if !found.contains(to) && !targets.contains(&to) && !panics(to) {
+            targets.push(to);
+        }
+    }
+    targets
+}
+
+/// Whether enough is done on one way alone, and nothing together.
+fn is_worth_it<'ctx>(found: &Loop<'ctx>, loops: &[Loop<'ctx>], targets: &[BasicBlock<'ctx>]) -> bool {
+    let ends = |block: &BasicBlock<'ctx>| block.get_terminator().is_some_and(|end| end.get_opcode() == Op::Br);
+    // A block that leaves the loop either way leaves it for one target.
+    let leaves_once = |block: &BasicBlock<'ctx>| {
+        let to = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
+        to.iter().filter(|to| targets.contains(to)).count() <= 1
+    };
+    let ways: Vec<_> = targets.iter().map(|target| reached(*target, found, loops)).collect();
+    let alone = |at: usize| {
+        let elsewhere = |block: &BasicBlock<'ctx>| {
+            ways.iter().enumerate().any(|(other, blocks)| other != at && blocks.contains(block))
+        };
+        ways[at].iter().filter(|block| !elsewhere(block)).copied().collect::<Vec<_>>()
+    };
+    let all: Vec<_> = (0..targets.len()).map(alone).collect();
+    let work = |blocks: &Vec<BasicBlock<'ctx>>| {
+        let is_head = |block: &BasicBlock<'ctx>| loops.iter().any(|other| other.head == *block);
+        let counted = || blocks.iter().flat_map(|block| block.get_instructions()).map(weight).sum::<usize>();
+        blocks.iter().any(is_head) || counted() >= FEWEST
+    };
+    let together =
+        |blocks: &[BasicBlock<'ctx>]| blocks.iter().flat_map(|block| block.get_instructions()).any(is_convergent);
+    found.blocks.iter().all(|block| ends(block) && leaves_once(block))
+        && all.iter().any(work)
+        && !together(&found.blocks)
+        && !all.iter().any(|blocks| together(blocks))
+}
+
+/// The blocks that are reached from one without going round a loop that this one is in.
+fn reached<'ctx>(from: BasicBlock<'ctx>, found: &Loop<'ctx>, loops: &[Loop<'ctx>]) -> HashSet<BasicBlock<'ctx>> {
+    let goes_round =
+        |block: &BasicBlock<'ctx>| loops.iter().any(|outer| outer.head == *block && outer.contains(found.head));
+    let (mut seen, mut pending) = (HashSet::from([from]), vec![from]);
+    while let Some(block) = pending.pop() {
+        let next = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
+        pending.extend(next.into_iter().filter(|to| !goes_round(to) && !panics(*to) && seen.insert(*to)));
+    }
+    seen
+}
+
+fn weight(instruction: InstructionValue<'_>) -> usize {
+    match instruction.get_opcode() {
+        Op::Phi | Op::Br => 0,
+        Op::Load | Op::Store | Op::FDiv | Op::UDiv | Op::SDiv | Op::URem | Op::SRem | Op::AtomicRMW => OF_A_SLOW_ONE,
+        Op::Call => match llvm::called_function(instruction) {
+            Some(callee) if callee.get_name().to_bytes().starts_with(b"llvm.assume") => 0,
+            Some(callee) if callee.get_name().to_bytes().starts_with(b"llvm.lifetime") => 0,
+            Some(callee) if callee.get_name().to_bytes().starts_with(b"llvm.sqrt") => OF_A_SLOW_ONE,
+            Some(callee) if callee.get_name().to_bytes().starts_with(b"llvm.") => 1,
+            _ => FEWEST,
+        },
+        _ => 1,
+    }
+}
+
+/// Has all ways out of a loop but those to panics go by way of one new block.
+fn join<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+    found: &Loop<'ctx>,
+    targets: &[BasicBlock<'ctx>],
+) -> std::result::Result<(), BuilderError> {
+    let builder = context.create_builder();
+    let out = context.append_basic_block(function, "");
+    let from = |target: &BasicBlock<'ctx>| {
+        let goes = |block: &&BasicBlock<'ctx>| {
+            block.get_terminator().is_some_and(|end| llvm::block_operands(end).contains(target))
+        };
+        found.blocks.iter().filter(goes).copied().collect::<Vec<_>>()
+    };
+    let ways: Vec<(BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>)> = targets.iter().map(|to| (*to, from(to))).collect();
+    builder.position_at_end(out);
+    // Which way each block goes, for all targets but the last.
+    let mut chosen = Vec::new();
+    for (target, _) in &ways[1..] {
+        let is = builder.build_phi(context.bool_type(), "")?;
+        for (to, blocks) in &ways {
+            let holds = context.bool_type().const_int(u64::from(to == target), false);
+            blocks.iter().for_each(|block| is.add_incoming(&[(&holds, *block)]));
+        }
+        chosen.push(is.as_basic_value().into_int_value());
+    }
+    for (target, _) in &ways {
+        for phi in llvm::phis(*target).collect::<Vec<_>>() {
+            let value = llvm::result(phi);
+            let ty: BasicTypeEnum<'ctx> = value.get_type();
+            builder.position_at_end(out);
+            let joined = builder.build_phi(ty, "")?;
+            for (to, blocks) in &ways {
+                for block in blocks {
+                    let told = if to == target { llvm::incoming_from(phi, *block) } else { None };
+                    let told: BasicValueEnum<'ctx> = told.unwrap_or_else(|| llvm::poison(ty));
+                    llvm::add_incoming(joined.as_instruction(), told, *block);
+                }
+            }
+            llvm::replace_uses(phi, joined.as_basic_value());
+            phi.erase_from_basic_block();
+        }
+    }
+    for (target, blocks) in &ways {
+        for block in blocks {
+            llvm::retarget(block.get_terminator().expect("a block has an end"), *target, out);
+        }
+    }
+    let mut at = out;
+    for (number, is) in chosen.iter().enumerate() {
+        builder.position_at_end(at);
+        let last = number + 1 == chosen.len();
+        let other = if last { ways[0].0 } else { context.append_basic_block(function, "") };
+        builder.build_conditional_branch(*is, ways[number + 1].0, other)?;
+        at = other;
+    }
+    Ok(())
+}
