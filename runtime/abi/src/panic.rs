@@ -1,17 +1,26 @@
 //! What a kernel leaves behind when it panics, in memory that the host reads, also after the context is lost.
 //!
 //! The host keeps a [`Record`] a context in its own memory, mapped for the device, and writes its address into the
-//! global [`SYMBOL`] of every module that it loads. Where that address is null, nobody reads a record.
+//! constant [`SYMBOL`] of every module that it loads. Until then that is the address of a [nobody's record](NOBODY_WORDS) of the module's own,
+//! which nobody reads.
+//!
+//! A thread that panics takes the record by one exchange: it puts the record's address into [`Record::free`] and gets what
+//! was there. The first thread gets the address of [`Record::ready`], where the part begins that it alone writes. All
+//! others get the record's own address, and what they write at the same distance from there lands in [`Record::lost`]. So
+//! threads that panic need not know whether they are first until their report does.
 
 use core::fmt;
-use core::sync::atomic::{AtomicPtr, AtomicU32};
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
-/// The global of device code that holds the record's address: `.weak .global .align 8 .u64`, so that code of several
+/// The constant of device code that holds the record's address: `.weak .const .align 8 .u64`, so that code of several
 /// crates can be linked into one module.
 pub const SYMBOL: &str = "__ptx_panic";
 
-/// The type of [`SYMBOL`].
-pub type RecordAddress = AtomicPtr<Record>;
+/// The global of device code that is a [nobody's record](NOBODY_WORDS), whose address [`SYMBOL`] is where no host wrote another.
+pub const NOBODY_SYMBOL: &str = "__ptx_panic_nobody";
+
+/// The global of device code that is a [nobody's record](NOBODY_WORDS), too: there the first thread writes that took the other.
+pub const NOBODY_FIRST_SYMBOL: &str = "__ptx_panic_nobody_first";
 
 /// The global of device code that is a [`Record`] of its own: messages are put together there.
 pub const DRAFT_SYMBOL: &str = "__ptx_panic_draft";
@@ -28,41 +37,55 @@ pub const PARTS: u32 = 3;
 /// [`Record::ready`]: the [place](crate::place)'s number is written, and the operands of its message, if it has one.
 pub const KNOWN: u32 = 4;
 
-/// Bytes for a file's name and its NUL; no path that an operating system takes is longer.
-pub const FILE_LEN: usize = 4040;
+/// Bytes for a file's name and its NUL; what is longer is cut.
+pub const FILE_LEN: usize = 3896;
 
 /// Bytes for a message and its NUL.
 pub const MESSAGE_LEN: usize = 4096;
 
-/// The alignment of the host's [`Record`], by which the device finds its start. The draft has less: where a module has
-/// constants, the driver (580) does not align its variables so much.
+/// The alignment of the host's [`Record`], by which the device finds its start. What the device has of its own is less
+/// aligned: where a module has constants, the driver (580) does not align its variables so much.
 pub const HOST_ALIGN: usize = 4096;
 
-/// A panic. The first thread that puts 1 for 0 into `claimed` writes; all others wait for the end of the launch, or count
-/// themselves and leave. Two pages: `file` ends the first. The compiler writes the same by inline PTX.
+/// Where the part of a [`Record`] begins that the first thread writes.
+pub const OWN: usize = core::mem::offset_of!(Record, ready);
+
+/// The bit that the address has which the first thread gets, and no other: neither that of a record, nor of a [nobody's record](NOBODY_WORDS).
+pub const IS_OWN: usize = 8;
+
+/// A panic. The thread that finds the address of `ready` in `free` writes; all others wait for the end of the launch, or
+/// count themselves and leave. Two pages: `file` ends the first. The compiler writes the same by inline PTX.
 ///
-/// A host whose context lives clears all but `others`, and `claimed` last.
-#[repr(C, align(8))]
+/// A host whose context lives clears all but `others` and `nobody`, and writes `free` last.
+#[repr(C, align(16))]
 #[derive(Debug)]
 pub struct Record {
-    /// 1 if a thread writes, or wrote.
-    pub claimed: AtomicU32,
+    /// The device's address of `ready` while no thread has panicked, which the host writes; then that of the record.
+    pub free: AtomicU64,
+    /// How many threads found the record taken, of all kernels so far: only the device writes it.
+    pub others: AtomicU32,
+    /// 0; of a [nobody's record](NOBODY_WORDS) 1.
+    pub nobody: u32,
+    /// What other threads than the first write for `detail`, `message_at` and `words`.
+    pub lost: [u64; 2 + WORDS],
     /// 0, then [`PLACE`], [`MESSAGE`], [`PARTS`] or [`KNOWN`].
     pub ready: AtomicU32,
     /// Line, from 1; 0 where the place is not known.
     pub line: u32,
     /// Column, from 1.
     pub column: u32,
+    /// Nobody's.
+    pub unused: u32,
+    /// With [`MESSAGE`] the bytes of `message`, with [`KNOWN`] the place's number; until then the device's own.
+    pub detail: u64,
+    /// The device's own.
+    pub message_at: u64,
+    /// With [`PARTS`] and [`KNOWN`] the operands of the message in their order; each is one word, or two.
+    pub words: [u64; WORDS],
     /// `blockIdx`
     pub block: [u32; 3],
     /// `threadIdx`
     pub thread: [u32; 3],
-    /// With [`MESSAGE`] the bytes of `message`, with [`KNOWN`] the place's number; until then the device's own.
-    pub detail: u64,
-    /// How many threads found the record taken, of all kernels so far: only the device writes it.
-    pub others: AtomicU32,
-    /// Nobody's.
-    pub unused: u32,
     /// NUL-terminated.
     pub file: [u8; FILE_LEN],
     /// UTF-8; with [`PARTS`] and [`KNOWN`], as [`Parts`] has it.
@@ -70,30 +93,47 @@ pub struct Record {
 }
 
 const _: () = {
+    use core::mem::offset_of;
     assert!(size_of::<Record>() == 8192);
-    assert!(core::mem::offset_of!(Record, ready) == 4);
-    assert!(core::mem::offset_of!(Record, line) == 8);
-    assert!(core::mem::offset_of!(Record, block) == 16);
-    assert!(core::mem::offset_of!(Record, thread) == 28);
-    assert!(core::mem::offset_of!(Record, detail) == 40);
-    assert!(core::mem::offset_of!(Record, others) == 48);
-    assert!(core::mem::offset_of!(Record, file) == 56);
-    assert!(core::mem::offset_of!(Record, message) == 4096);
+    assert!(offset_of!(Record, free) == 0);
+    assert!(offset_of!(Record, others) == 8);
+    assert!(offset_of!(Record, nobody) == 12);
+    assert!(offset_of!(Record, lost) == 16);
+    assert!(offset_of!(Record, ready) == 88);
+    assert!(offset_of!(Record, line) == 92);
+    assert!(offset_of!(Record, detail) == 104);
+    assert!(offset_of!(Record, words) == 120);
+    assert!(offset_of!(Record, block) == 176);
+    assert!(offset_of!(Record, thread) == 188);
+    assert!(offset_of!(Record, file) == 200);
+    assert!(offset_of!(Record, message) == 4096);
+    // What others write is as far from the record as what the first writes is from `ready`, and ends before it.
+    assert!(offset_of!(Record, detail) - OWN == offset_of!(Record, lost));
+    assert!(offset_of!(Record, lost) + size_of::<[u64; 2 + WORDS]>() == OWN);
+    assert!(OWN & IS_OWN != 0 && align_of::<Record>() > IS_OWN);
 };
 
+/// As much of a [`Record`] as other threads than the first write, in the device's memory, for modules to which no host
+/// gave one: `nobody` is 1. In the one whose address [`SYMBOL`] is, `free` is the address of the other.
+pub const NOBODY_WORDS: usize = OWN.next_multiple_of(16) / 8;
+
 impl Record {
-    /// No panic.
+    /// No panic. Nobody can take it before `free` is written.
     pub const fn new() -> Self {
         Self {
-            claimed: AtomicU32::new(0),
+            free: AtomicU64::new(0),
+            others: AtomicU32::new(0),
+            nobody: 0,
+            lost: [0; 2 + WORDS],
             ready: AtomicU32::new(0),
             line: 0,
             column: 0,
+            unused: 0,
+            detail: 0,
+            message_at: 0,
+            words: [0; WORDS],
             block: [0; 3],
             thread: [0; 3],
-            detail: 0,
-            others: AtomicU32::new(0),
-            unused: 0,
             file: [0; FILE_LEN],
             message: [0; MESSAGE_LEN],
         }
@@ -114,19 +154,15 @@ pub const WORDS: usize = 7;
 
 /// Bytes of a template at most: one that says which word, from 1, is the address of a text (0: none), and after which its
 /// length stands; UTF-8 with operands; and a NUL.
-pub const TEMPLATE_LEN: usize = 2048 - 8 * (WORDS + 1);
+pub const TEMPLATE_LEN: usize = 2048;
 
 /// Bytes of a text that an operand is.
 pub const TEXT_LEN: usize = 2048;
 
-/// [`Record::message`] where the host makes the message.
+/// [`Record::message`] where the host makes the message of [`Record::words`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
-    /// The operands in their order; each is one word, or two.
-    pub words: [u64; WORDS],
-    /// The device's own.
-    pub message: u64,
     /// NUL-terminated, without the first byte; not with [`KNOWN`].
     pub template: [u8; TEMPLATE_LEN],
     /// The text of an operand, as much of it as there is room for.
@@ -241,13 +277,18 @@ impl Operand {
 }
 
 impl Parts {
-    /// The message that this template makes of the operands, put together as `core::fmt` would have.
-    pub fn shown_by(&self, template: &[u8]) -> impl fmt::Display {
-        fmt::from_fn(move |f| self.show(template, f))
+    /// The message that its own template makes of the operands, put together as `core::fmt` would have.
+    pub fn shown(&self, words: &[u64; WORDS]) -> impl fmt::Display {
+        self.shown_by(&self.template, words)
     }
 
-    fn show(&self, template: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = self.words.iter().copied();
+    /// The same by another template.
+    pub fn shown_by(&self, template: &[u8], words: &[u64; WORDS]) -> impl fmt::Display {
+        fmt::from_fn(move |f| self.show(template, words, f))
+    }
+
+    fn show(&self, template: &[u8], words: &[u64; WORDS], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = words.iter().copied();
         let mut template = template.split(|byte| *byte == 0).next().unwrap_or_default().split(|b| *b == OPERAND);
         show(template.next().unwrap_or_default(), f)?;
         for piece in template {
@@ -261,13 +302,6 @@ impl Parts {
             show(text, f)?;
         }
         Ok(())
-    }
-}
-
-/// As [`Parts::shown_by`], by its own template.
-impl fmt::Display for Parts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.show(&self.template, f)
     }
 }
 
@@ -289,11 +323,12 @@ mod tests {
 
     /// A message of this template, these words and this text.
     fn shown(template: &[u8], words: &[u64], text: &[u8]) -> String {
-        let mut parts = Parts { words: [0; WORDS], message: 0, template: [0; TEMPLATE_LEN], text: [0; TEXT_LEN] };
-        parts.words[..words.len()].copy_from_slice(words);
+        let mut all = [0; WORDS];
+        all[..words.len()].copy_from_slice(words);
+        let mut parts = Parts { template: [0; TEMPLATE_LEN], text: [0; TEXT_LEN] };
         parts.template[..template.len()].copy_from_slice(template);
         parts.text[..text.len()].copy_from_slice(text);
-        parts.to_string()
+        parts.shown(&all).to_string()
     }
 
     #[test]

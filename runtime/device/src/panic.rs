@@ -13,7 +13,7 @@ use core::mem::MaybeUninit;
 use core::panic::{Location, PanicInfo};
 use core::sync::atomic::Ordering;
 
-use ptx_abi::panic::{FILE_LEN, MESSAGE, Record, RecordAddress};
+use ptx_abi::panic::{FILE_LEN, MESSAGE, Record};
 
 use crate::Dim3;
 use crate::atomic::{Atomic, Device};
@@ -47,10 +47,25 @@ struct Draft(UnsafeCell<Record>);
 // SAFETY: whoever claimed it is alone with the rest.
 unsafe impl Sync for Draft {}
 
+/// The address of the record that threads compete for; if no host gave one, as much of it as they compete with is there.
+#[repr(transparent)]
+struct Host(*mut Record);
+
+// SAFETY: it is not written while kernels run; what it leads to is for those who use it.
+unsafe impl Sync for Host {}
+
+impl Host {
+    /// Read where it is asked for: who waits in a loop keeps no register for it.
+    fn address(&self) -> *mut Record {
+        // SAFETY: it is initialised, and not written while kernels run.
+        unsafe { (&raw const self.0).read_volatile() }
+    }
+}
+
 unsafe extern "C" {
     /// `ptx_abi::panic::SYMBOL`; the compiler defines it, and the host writes it before a kernel starts.
     #[link_name = "__ptx_panic"]
-    safe static HOST: RecordAddress;
+    safe static HOST: Host;
     /// `ptx_abi::panic::DRAFT_SYMBOL`; the compiler defines it, as zero.
     #[link_name = "__ptx_panic_draft"]
     safe static DRAFT: Draft;
@@ -124,15 +139,13 @@ extern "C" fn __ptx_rt_alloc_error(size: usize, _align: usize) -> ! {
 fn claim() -> Text<'static> {
     let draft = DRAFT.0.get();
     let (block, thread) = here();
-    let host = HOST.load(Ordering::Relaxed);
-    let record = if host.is_null() { draft } else { host };
-    // SAFETY: both records live as long as the module; `claimed` is atomic, and the rest is written by the thread that found
-    // it zero. What others read of it is numbers, and the worst is a wrong guess.
+    let record = HOST.address();
+    // SAFETY: both records live as long as the module; `free` is atomic, and the draft is written by the thread that found
+    // another address there. What others read of it is numbers, and the worst is a wrong guess.
     unsafe {
         let text = (&raw mut (*draft).message).cast::<[MaybeUninit<u8>; _]>();
-        // Only this device's threads compete for it, though it is the host's memory.
-        let claimed = Atomic::<u32, Device>::from_ptr((*record).claimed.as_ptr());
-        if claimed.swap(1, Ordering::Relaxed) == 0 {
+        let taken = record.addr() as u64;
+        if free(record).swap(taken, Ordering::Relaxed) != taken {
             (&raw mut (*draft).block).write_volatile(block);
             (&raw mut (*draft).thread).write_volatile(thread);
             (*draft).ready.store(1, Ordering::Relaxed);
@@ -147,10 +160,8 @@ fn claim() -> Text<'static> {
             __ptx_rt_fail(&text, None);
         }
     }
-    if !host.is_null() {
-        // SAFETY: the host keeps its record while the module is loaded.
-        unsafe { Atomic::<u32, Device>::from_ptr((*host).others.as_ptr()) }.fetch_add(1, Ordering::Relaxed);
-    }
+    // SAFETY: the host keeps its record while the module is loaded; of nobody's, there is as much.
+    unsafe { Atomic::<u32, Device>::from_ptr((*record).others.as_ptr()) }.fetch_add(1, Ordering::Relaxed);
     loop {
         end_thread();
         nanosleep(1000);
@@ -159,9 +170,27 @@ fn claim() -> Text<'static> {
 
 /// Whether a thread has panicked, and the host has not looked yet.
 pub(crate) fn is_claimed() -> bool {
-    let host = HOST.load(Ordering::Relaxed);
+    let record = HOST.address();
     // SAFETY: the host keeps its record while the module is loaded; all access the field as an atomic.
-    !host.is_null() && unsafe { Atomic::<u32, Device>::from_ptr((*host).claimed.as_ptr()) }.load(Ordering::Relaxed) != 0
+    unsafe { free(record).load(Ordering::Relaxed) == record.addr() as u64 && is_read(record) }
+}
+
+/// What threads compete for. Only this device's do, though it is the host's memory.
+///
+/// # Safety
+/// It must be the record of [`HOST`], and not used after the module.
+unsafe fn free<'a>(record: *mut Record) -> &'a Atomic<u64, Device> {
+    // SAFETY: passed on from the caller.
+    unsafe { Atomic::from_ptr((*record).free.as_ptr()) }
+}
+
+/// Whether a host reads it.
+///
+/// # Safety
+/// It must be the record of [`HOST`].
+unsafe fn is_read(record: *mut Record) -> bool {
+    // SAFETY: passed on from the caller.
+    unsafe { (&raw const (*record).nobody).read_volatile() == 0 }
 }
 
 fn here() -> ([u32; 3], [u32; 3]) {
@@ -176,12 +205,13 @@ fn here() -> ([u32; 3], [u32; 3]) {
 #[inline(never)]
 extern "C" fn __ptx_rt_fail(text: &Text<'_>, location: Option<&Location<'_>>) -> ! {
     let draft = DRAFT.0.get();
-    let host = HOST.load(Ordering::Relaxed);
+    let host = HOST.address();
     let (file, line, column) = match location {
         Some(location) => (location.file_as_c_str(), location.line(), location.column()),
         None => (c"", 0, 0),
     };
-    if !host.is_null() {
+    // SAFETY: it is the record of the module.
+    if unsafe { is_read(host) } {
         // SAFETY: the host keeps its record while the module is loaded, and this thread claimed it. The texts fit: the
         // message by its type, the name by the count.
         unsafe {

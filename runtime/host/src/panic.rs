@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, KNOWN, PARTS, PLACE, Parts, Record, SYMBOL};
+use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, KNOWN, OWN, PARTS, PLACE, Parts, Record, SYMBOL, WORDS};
 use ptx_device::Dim3;
 
 use crate::error::Panic;
@@ -153,13 +153,20 @@ impl PanicRecord {
         let (context, reported, others) = (context.clone(), Mutex::new(()), AtomicU32::new(0));
         let places = Mutex::default();
         let record = Self { memory: memory.cast(), address, context, reported, others, places };
+        record.let_go();
         // Dropping it frees the memory, where it was not shared. The device finds the record's start by its alignment.
         (shared.is_ok() && address % HOST_ALIGN as u64 == 0).then_some(record)
     }
 
-    fn is_claimed(&self) -> bool {
+    /// Has the next thread that panics take the record.
+    fn let_go(&self) {
         // SAFETY: the memory is alive, and the device writes the field as an atomic.
-        unsafe { (*self.memory.as_ptr()).claimed.load(Ordering::Acquire) != 0 }
+        unsafe { (*self.memory.as_ptr()).free.store(self.address + OWN as u64, Ordering::Release) };
+    }
+
+    fn is_claimed(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { (*self.memory.as_ptr()).free.load(Ordering::Acquire) == self.address }
     }
 
     fn is_ready(&self) -> bool {
@@ -204,8 +211,8 @@ impl PanicRecord {
         }
     }
 
-    /// Makes room for the next panic. Only the device writes `others`, and `claimed` comes last: whoever takes the record
-    /// finds it empty.
+    /// Makes room for the next panic. Only the device writes `others`, and `free` comes last: whoever takes the record finds
+    /// it empty. Only others write `lost`, at any time.
     fn clear(&self) {
         // SAFETY: the memory is alive, and whoever claimed it writes no more: what it wrote is ready, or its kernel is over.
         unsafe {
@@ -215,12 +222,14 @@ impl PanicRecord {
             (&raw mut (*record).block).write_volatile([0; 3]);
             (&raw mut (*record).thread).write_volatile([0; 3]);
             (&raw mut (*record).detail).write_volatile(0);
+            (&raw mut (*record).message_at).write_volatile(0);
+            (&raw mut (*record).words).write_volatile([0; WORDS]);
             (&raw mut (*record).file).write_bytes(0, 1);
             (&raw mut (*record).message).write_bytes(0, 1);
             (*record).ready.store(0, Ordering::Relaxed);
             fence(Ordering::SeqCst);
-            (*record).claimed.store(0, Ordering::Release);
         }
+        self.let_go();
     }
 
     /// The panic that a kernel left. It is read only once it is ready, because the device then writes no more.
@@ -231,7 +240,7 @@ impl PanicRecord {
             let record = self.memory.as_ptr();
             let ready = (*record).ready.load(Ordering::Acquire);
             if ready == 0 {
-                return ((*record).claimed.load(Ordering::Relaxed) != 0).then(unfinished);
+                return self.is_claimed().then(unfinished);
             }
             let file = (&raw const (*record).file).read();
             let message = (&raw const (*record).message).read();
@@ -242,6 +251,7 @@ impl PanicRecord {
             };
             let detail = (&raw const (*record).detail).read_volatile();
             let parts = || (&raw const (*record).message).cast::<Parts>().read();
+            let words = (&raw const (*record).words).read_volatile();
             let panic = Panic {
                 block: dim(&raw const (*record).block),
                 thread: dim(&raw const (*record).thread),
@@ -254,7 +264,7 @@ impl PanicRecord {
                     return Some(Panic { message: Some(message), ..panic });
                 };
                 return Some(Panic {
-                    message: place.template.map(|template| parts().shown_by(template).to_string()),
+                    message: place.template.map(|template| parts().shown_by(template, &words).to_string()),
                     file: String::from_utf8_lossy(place.file).into_owned(),
                     line: place.line,
                     column: place.column,
@@ -264,7 +274,7 @@ impl PanicRecord {
             let message = match ready {
                 PLACE => None,
                 // Read as what it is, of the same size.
-                PARTS => Some(parts().to_string()),
+                PARTS => Some(parts().shown(&words).to_string()),
                 _ => {
                     let text = usize::try_from(detail).ok().and_then(|len| message.get(..len)).unwrap_or(&message);
                     Some(String::from_utf8_lossy(text).into_owned())

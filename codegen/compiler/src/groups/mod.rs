@@ -26,6 +26,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
+use ptx_abi::panic::{DRAFT_SYMBOL, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, SYMBOL};
+
 use crate::cache::{Cache, Entry, Key, MOST_BYTES};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -88,7 +90,7 @@ pub fn text(
 
 /// The module's finished text in parts that have nothing in common but copies, for ptxas; none if it stays whole.
 pub fn cut(module: &Module<'_>, text: &str) -> Vec<String> {
-    let of_host = [ptx_abi::panic::SYMBOL, ptx_abi::panic::DRAFT_SYMBOL, ptx_abi::stack::SYMBOL];
+    let of_host = [SYMBOL, NOBODY_SYMBOL, NOBODY_FIRST_SYMBOL, DRAFT_SYMBOL, ptx_abi::stack::SYMBOL];
     cut::texts(text, &split::copies(module, &of_host))
 }
 

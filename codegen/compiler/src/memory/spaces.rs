@@ -11,7 +11,7 @@
 //! finds: `my_crate$TABLE` for `my_crate::TABLE`.
 //!
 //! A block's dynamic shared memory, which the crate `ptx` declares, becomes `.extern .shared`: the launch says how much it
-//! is.
+//! is. The address of the record of panics, which `ptx-device` declares, is constant memory; `panics` defines it.
 //!
 //! `externally_initialized` because shared memory holds something when a block starts, if nothing in particular: a
 //! read before the first write is no licence to assume whatever suits.
@@ -45,8 +45,10 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
     let mut problems = Vec::new();
     for old in llvm::globals(module).collect::<Vec<_>>() {
         let is_dynamic = old.is_declaration() && old.get_name().to_bytes() == ptx_abi::DYNAMIC_SHARED.as_bytes();
+        let is_record = old.is_declaration() && old.get_name().to_bytes() == ptx_abi::panic::SYMBOL.as_bytes();
         let (space, is_hosts) = match old.get_section().and_then(|section| section.to_str().ok()) {
             _ if is_dynamic => (SHARED, false),
+            _ if is_record => (CONSTANT, false),
             Some(ptx_abi::SHARED_SECTION) => (SHARED, false),
             Some(ptx_abi::CONSTANT_SECTION) => (CONSTANT, false),
             Some(ptx_abi::HOST_CONSTANT_SECTION) => (CONSTANT, true),
@@ -68,7 +70,7 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
         };
         let new = module.add_global(ty, Some(AddressSpace::from(space)), "");
         new.set_alignment(if is_dynamic { ptx_abi::DYNAMIC_SHARED_ALIGN } else { old.get_alignment() });
-        new.set_linkage(if is_dynamic { Linkage::External } else { Linkage::Internal });
+        new.set_linkage(if is_dynamic || is_record { Linkage::External } else { Linkage::Internal });
         llvm::copy_metadata(old, new);
         match (space, old.get_initializer()) {
             (_, Some(value)) if is_hosts => {
@@ -81,7 +83,7 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
                 new.set_initializer(&value);
                 new.set_constant(true);
             }
-            _ if is_dynamic => {}
+            _ if is_dynamic || is_record => {}
             _ => {
                 new.set_initializer(&llvm::undefined(ty));
                 llvm::set_externally_initialized(new);

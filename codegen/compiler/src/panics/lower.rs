@@ -5,9 +5,9 @@
 //!             unreachable
 //!         b:  call void @__rust_ptx_panic_with_1(ptr @other, ptr @second, i64 7)
 //!             unreachable
-//! after:  a:  %0 = call i64 asm sideeffect "…", "=l,l,l,l"(ptr @place.a, i64 %len, i64 %index)
+//! after:  a:  %0 = call i64 asm sideeffect "…", "=&l,l,l,l"(ptr @place.a, i64 %len, i64 %index)
 //!             br label %panic                              ; @place.a: a number, and what @first and @message say
-//!         b:  %1 = call i64 asm sideeffect "…", "=l,l"(ptr @place.b)
+//!         b:  %1 = call i64 asm sideeffect "…", "=&l,l"(ptr @place.b)
 //!             br label %panic
 //!         panic:  %record = phi i64 [ %0, %a ], [ %1, %b ]
 //!                 call void asm sideeffect "…exit;…", "l"(i64 %record)
@@ -18,8 +18,9 @@
 //! least 24 registers, whatever is called. At the level 0 it stays a call, which a debugger shows with the frames above it.
 
 use std::collections::HashMap;
+use std::mem::offset_of;
 
-use ptx_abi::panic::{DRAFT_SYMBOL, Operand, Record, SYMBOL};
+use ptx_abi::panic::{DRAFT_SYMBOL, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, NOBODY_WORDS, Operand, Record, SYMBOL};
 
 use super::balance;
 use super::message::{self, Part};
@@ -34,6 +35,12 @@ use crate::llvm::{
 };
 use crate::marks::{self, AT_LOCATION, PANIC_END, PANIC_WITH};
 use crate::request::{AfterPanic, OptLevel};
+
+/// LLVM's number of constant memory.
+const CONSTANT: u16 = 4;
+
+/// LLVM's number of global memory.
+const GLOBAL: u16 = 1;
 
 /// Lowers calls of [`AT_LOCATION`] and [`PANIC_WITH`], and defines the globals that panics refer to.
 pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel, after: AfterPanic) -> Result<()> {
@@ -50,8 +57,10 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
             writer.join(&callees).map_err(failed)?;
         }
         // Inline PTX is no use that LLVM sees.
-        let address = module.get_global(SYMBOL).unwrap_or_else(|| module.add_global(context.i64_type(), None, SYMBOL));
-        define(address, context.i64_type().into());
+        let address = module.get_global(SYMBOL).unwrap_or_else(|| {
+            module.add_global(context.ptr_type(AddressSpace::default()), Some(AddressSpace::from(CONSTANT)), SYMBOL)
+        });
+        define_address(context, module, address);
         for function in callees {
             if llvm::uses(&function).is_empty() {
                 // SAFETY: nothing uses it, and the list, which is its only handle, ends here.
@@ -63,12 +72,14 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         drop_messages(module);
     }
     end_panics(context, module, after).map_err(failed)?;
-    let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
-    for (name, ty) in [(SYMBOL, context.i64_type().into()), (DRAFT_SYMBOL, context.i64_type().array_type(words).into())]
-    {
-        if let Some(global) = module.get_global(name).filter(|global| !llvm::uses(global).is_empty()) {
-            define(global, ty);
-        }
+    let used = |name| module.get_global(name).filter(|global| !llvm::uses(global).is_empty());
+    if let Some(address) = used(SYMBOL) {
+        define_address(context, module, address);
+    }
+    if let Some(draft) = used(DRAFT_SYMBOL).filter(|draft| draft.is_declaration()) {
+        let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
+        let ty = BasicTypeEnum::try_from(draft.get_value_type());
+        define(draft, ty.unwrap_or(context.i64_type().array_type(words).into()).const_zero());
     }
     Ok(())
 }
@@ -90,14 +101,35 @@ fn end_panics<'ctx>(context: &'ctx Context, module: &Module<'ctx>, after: AfterP
     Ok(())
 }
 
-/// Makes a declaration a definition of zeros, which other modules may have too.
-fn define<'ctx>(global: GlobalValue<'ctx>, ty: BasicTypeEnum<'ctx>) {
-    if global.is_declaration() {
-        let declared = BasicTypeEnum::try_from(global.get_value_type()).unwrap_or(ty);
-        global.set_initializer(&declared.const_zero());
-        global.set_alignment(if ty.is_array_type() { align_of::<Record>() as u32 } else { 8 });
-        global.set_linkage(Linkage::WeakAny);
+/// Defines the record's address, which is that of the module's own until a host writes another.
+fn define_address<'ctx>(context: &'ctx Context, module: &Module<'ctx>, address: GlobalValue<'ctx>) {
+    if !address.is_declaration() {
+        return;
     }
+    let nothing = context.i64_type().const_zero();
+    let first = nobody(context, module, NOBODY_FIRST_SYMBOL, nothing);
+    let record = nobody(context, module, NOBODY_SYMBOL, first.as_pointer_value().const_to_int(context.i64_type()));
+    let generic = context.ptr_type(AddressSpace::default());
+    define(address, record.as_pointer_value().const_address_space_cast(generic).into());
+    llvm::set_externally_initialized(address);
+}
+
+/// As much of a record as other threads than the first write, where no host reads it.
+fn nobody<'ctx>(context: &'ctx Context, module: &Module<'ctx>, name: &str, free: IntValue<'ctx>) -> GlobalValue<'ctx> {
+    const { assert!(offset_of!(Record, nobody) == 12) };
+    let word = |number| context.i64_type().const_int(number, false);
+    let words: Vec<_> = [free, word(1 << 32)].into_iter().chain((2..NOBODY_WORDS).map(|_| word(0))).collect();
+    let words = context.i64_type().const_array(&words);
+    let global = module.add_global(words.get_type(), Some(AddressSpace::from(GLOBAL)), name);
+    define(global, words.into());
+    global
+}
+
+/// Makes a declaration a definition, which other modules may have too.
+fn define<'ctx>(global: GlobalValue<'ctx>, value: BasicValueEnum<'ctx>) {
+    global.set_initializer(&value);
+    global.set_alignment(if value.is_pointer_value() { 8 } else { align_of::<Record>() as u32 });
+    global.set_linkage(Linkage::WeakAny);
 }
 
 /// Messages that are written anew, with constants in them, are needed no more as they were.
@@ -417,7 +449,8 @@ impl<'ctx> Writer<'_, 'ctx> {
             .chain(words.iter().map(|word| word.get_type().into()))
             .collect();
         let ty = self.context.i64_type().fn_type(&types, false);
-        let constraints = "=l".to_string() + &",l".repeat(operands.len()) + ",~{memory}";
+        // It is written before the operands are read.
+        let constraints = "=&l".to_string() + &",l".repeat(operands.len()) + ",~{memory}";
         let text = record::claim(place, words.len(), before);
         let assembly = self.context.create_inline_asm(ty, text, constraints, true, false, None, false);
         let call = self.builder.build_indirect_call(ty, assembly, &operands, "")?;

@@ -1,28 +1,41 @@
 //! The inline PTX of a panic: a claim at every place that can panic, and one report a function.
 //!
-//! A claim takes the host's `ptx_abi::panic::Record` and stores what only this place knows. A report of all places would have to
+//! A claim takes the record of `ptx_abi::panic` and stores what only this place knows. A report of all places would have to
 //! be handed that, and ptxas would compute it in front of the branch to the panic, where every thread runs it.
 //!
-//! The report fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which the host
-//! finds the place's texts in the code that it loaded. Where a function is told at run time where it panics, the report copies
-//! the texts. The file's name and the template end in NUL; the record's start is found by the mask, because all that is
-//! written lies less than a page from there.
+//! Claims are most of what panics are, so a claim asks nothing. Its exchange gives the first thread the address of what it
+//! alone writes, and all others that of the record, at whose beginning they write what nobody reads. Where there is no host,
+//! the record is one of the module's own, with such a beginning and no more. No two threads get the first address before the
+//! host has written it again, which it does when that of the last panic is ready or its kernel over. So the first thread's
+//! stores are the only ones to where they go, and as their addresses come from the exchange, none precedes it.
+//!
+//! The report looks at the address: only what the first thread of a host's record gets has the bit `IS_OWN`, because records
+//! are aligned to more. It fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which
+//! the host finds the place's texts in the code that it loaded. Where a function is told at run time where it panics, the
+//! report copies the texts. The file's name and the template end in NUL; the record's start is found by the mask, because all
+//! that is written lies less than a page from there.
 //!
 //! The record is the host's memory, but only threads of one device compete for it: the scope of the exchanges is the device,
 //! because compute-sanitizer takes wider ones there for errors.
 
 use std::mem::offset_of;
 
-use ptx_abi::panic::{DRAFT_SYMBOL, KNOWN, PARTS, PLACE, Parts, Record, SYMBOL, TEXT_LEN};
+use ptx_abi::panic::{DRAFT_SYMBOL, HOST_ALIGN, IS_OWN, KNOWN, OWN, PARTS, PLACE, Parts, Record, SYMBOL, TEXT_LEN};
 use ptx_abi::place::{NUMBER, TEXT_WORD};
 
 use super::balance;
 use crate::request::AfterPanic;
 
-/// From the record's start: where the operands are put, and the addresses that the report goes by.
-const WORDS: usize = offset_of!(Record, message) + offset_of!(Parts, words);
-const MESSAGE: usize = offset_of!(Record, message) + offset_of!(Parts, message);
-const LOCATION: usize = offset_of!(Record, detail);
+/// From what the first thread writes: where the operands are put, and the addresses that the report goes by.
+const WORDS: usize = own(offset_of!(Record, words));
+const MESSAGE: usize = own(offset_of!(Record, message_at));
+const LOCATION: usize = own(offset_of!(Record, detail));
+
+/// How far a field lies from what the first thread writes.
+const fn own(field: usize) -> usize {
+    assert!(field >= OWN);
+    field - OWN
+}
 
 /// What a claim hands over of its place and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,47 +66,51 @@ pub enum Before {
     Itself,
 }
 
-/// Takes the record: `$1` and on are the place's operands and then `words`. `$0` is the record's address, plus one where it
-/// is another thread's or where there is none.
+/// Takes the record: `$1` and on are the place's operands and then `words`. `$0` is the address of what the first thread
+/// writes, or of a record or of [nobody's](ptx_abi::panic::NOBODY_WORDS).
 pub fn claim(place: Place, words: usize, before: Before) -> String {
-    let mut text = format!(
-        "{{ .reg .pred %q; .reg .b32 %v; .reg .b64 %c;\n\
-         ld.volatile.global.u64 $0, [{SYMBOL}];\n\
-         mov.u32 %v, 1;\nsetp.ne.s64 %q, $0, 0;\n@%q atom.global.exch.b32 %v, [$0], %v;\n"
-    );
-    if before == Before::Itself {
-        text += &claimed_before();
-    }
-    text += "setp.eq.s32 %q, %v, 0;\n";
     let addresses = [LOCATION, MESSAGE].into_iter().take(place.operands());
-    for (operand, at) in addresses.chain((0..words).map(|word| WORDS + 8 * word)).enumerate() {
-        text += &format!("@%q st.volatile.global.u64 [$0+{at}], ${};\n", operand + 1);
+    let stores = addresses.chain((0..words).map(|word| WORDS + 8 * word)).enumerate();
+    let stores: String =
+        stores.map(|(operand, at)| format!("st.volatile.global.u64 [$0+{at}], ${};\n", operand + 1)).collect();
+    match before {
+        Before::Others => {
+            format!("ld.const.u64 $0, [{SYMBOL}];\natom.global.exch.b64 $0, [$0], $0;\n{stores}")
+        }
+        Before::Itself => format!(
+            "{{ .reg .b64 %r;\nld.const.u64 %r, [{SYMBOL}];\natom.global.exch.b64 $0, [%r], %r;\n{}{stores}}}",
+            claimed_before()
+        ),
     }
-    text + "cvt.u64.u32 %c, %v;\nor.b64 $0, $0, %c;\n}"
 }
 
-/// Makes `%v` zero where the draft says that this very thread took the record, `%q` being whether there is one.
+/// Makes `$0` what the first thread gets where the draft says that this very thread took the record at `%r`, and a host
+/// reads it.
 fn claimed_before() -> String {
     let load = |at| format!("ld.volatile.global.u32 %x, [{DRAFT_SYMBOL}+{at}];\n");
-    let mut text =
-        format!("{{ .reg .pred %o; .reg .b32 %x, %y;\n{}setp.ne.u32 %o, %x, 1;\n", load(offset_of!(Record, ready)));
+    let mut text = format!(
+        "{{ .reg .pred %o; .reg .b32 %x, %y; .reg .b64 %c;\n\
+         {}setp.ne.u32 %o, %x, 1;\nld.volatile.global.u32 %x, [%r+{}];\nsetp.ne.or.u32 %o, %x, 0, %o;\n",
+        load(offset_of!(Record, ready)),
+        offset_of!(Record, nobody),
+    );
     for (register, field) in [("ctaid", offset_of!(Record, block)), ("tid", offset_of!(Record, thread))] {
         for (index, axis) in ["x", "y", "z"].iter().enumerate() {
             text += &load(field + 4 * index);
             text += &format!("mov.u32 %y, %{register}.{axis};\nsetp.ne.or.u32 %o, %x, %y, %o;\n");
         }
     }
-    text + "selp.b32 %v, %v, 0, %o;\nselp.b32 %v, %v, 1, %q;\n}\n"
+    text + &format!("add.s64 %c, %r, {OWN};\nselp.b64 $0, $0, %c, %o;\n}}\n")
 }
 
 /// Fills the rest of the record that `$0` claimed, and ends the launch or the thread; `has_text` if one of the words can
-/// be a text's address. Where there is no record, the launch always ends: nobody would see that the thread left. Threads that
+/// be a text's address. Where there is no host, the launch always ends: nobody would see that the thread left. Threads that
 /// wait multiply so often in each round.
 pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic, multiplications: usize) -> String {
     // Who finds the record taken.
     let taken = match after {
-        AfterPanic::Exit => count_another(),
-        AfterPanic::Trap => "bra WAIT;\n".to_string(),
+        AfterPanic::Exit => count_another() + "}",
+        AfterPanic::Trap => balance::wait(multiplications),
     };
     let texts = match place {
         Place::Known => number(has_text),
@@ -102,9 +119,8 @@ pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic, m
     };
     let mut text = format!(
         "{{ .reg .pred %q; .reg .b64 %b, %f; .reg .b32 %v{};\n\
-         mov.b64 %b, $0;\ncvt.u32.u64 %v, %b;\nand.b32 %v, %v, 1;\nsetp.eq.s32 %q, %v, 0;\n@%q bra MINE;\n\
-         setp.eq.s64 %q, %b, 1;\n@%q bra TRAP;\n{taken}\
-         MINE:\nld.volatile.global.u64 %f, [%b+{LOCATION}];\n{texts}{}",
+         mov.b64 %b, $0;\ncvt.u32.u64 %v, %b;\nand.b32 %v, %v, {IS_OWN};\nsetp.eq.s32 %q, %v, 0;\n@%q bra OTHERS;\n\
+         ld.volatile.global.u64 %f, [%b+{LOCATION}];\n{texts}{}",
         if has_text { ", %n" } else { "" },
         ids(),
     );
@@ -121,17 +137,20 @@ pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic, m
         // A later panic of a thread of the same number is not this one's second.
         text += &format!("st.volatile.global.u32 [{DRAFT_SYMBOL}+{}], 0;\n", offset_of!(Record, ready));
     }
-    text += &format!("membar.sys;\nst.volatile.global.u32 [%b+{}], %v;\nmembar.sys;\n", offset_of!(Record, ready));
-    match after {
-        AfterPanic::Exit => text + "exit;\nTRAP:\ntrap;\n}",
-        AfterPanic::Trap => text + "TRAP:\ntrap;\n" + &balance::wait(multiplications),
-    }
+    const { assert!(offset_of!(Record, ready) == OWN) };
+    text += "membar.sys;\nst.volatile.global.u32 [%b], %v;\nmembar.sys;\n";
+    text += match after {
+        AfterPanic::Exit => "exit;\n",
+        AfterPanic::Trap => "TRAP:\ntrap;\n",
+    };
+    // The address is that of a record. A branch to the trap above would have ptxas wait there for both ways.
+    let nobody = offset_of!(Record, nobody);
+    text + &format!("OTHERS:\nld.volatile.global.u32 %v, [%b+{nobody}];\nsetp.ne.s32 %q, %v, 0;\n@%q trap;\n{taken}")
 }
 
 /// Adds the thread to those that came after the first, and ends it.
 fn count_another() -> String {
-    // The address is that of another thread's record plus one.
-    format!("red.global.add.u32 [%b+{}], 1;\nexit;\n", offset_of!(Record, others) - 1)
+    format!("red.global.add.u32 [%b+{}], 1;\nexit;\n", offset_of!(Record, others))
 }
 
 /// Puts the number of the place at `%f` into the record, and copies the text of an operand.
@@ -161,16 +180,23 @@ fn location(after: AfterPanic) -> String {
          ld.volatile.u64 %f, [%f];\n\
          NAME:\nld.volatile.u8 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra IDS;\n\
          st.volatile.global.u8 [%b+{}], %v;\nmembar.cta;\nadd.s64 %f, %f, 1;\nadd.s64 %b, %b, 1;\nbra NAME;\n\
-         IDS:\nand.b64 %b, %b, -4096;\n",
-        exchange(offset_of!(Record, line)),
-        exchange(offset_of!(Record, column)),
-        offset_of!(Record, file),
+         IDS:\n{}",
+        exchange(own(offset_of!(Record, line))),
+        exchange(own(offset_of!(Record, column))),
+        own(offset_of!(Record, file)),
+        back(),
     )
+}
+
+/// Makes `%b` what the first thread got, of any address that is less than a page from the record.
+fn back() -> String {
+    const { assert!(HOST_ALIGN.is_power_of_two() && OWN < HOST_ALIGN) };
+    format!("and.b64 %b, %b, -{HOST_ALIGN};\nor.b64 %b, %b, {OWN};\n")
 }
 
 /// Stores block and thread, whose six numbers lie one behind the other.
 fn ids() -> String {
-    let (block, thread) = (offset_of!(Record, block), offset_of!(Record, thread));
+    let (block, thread) = (own(offset_of!(Record, block)), own(offset_of!(Record, thread)));
     const { assert!(offset_of!(Record, thread) == offset_of!(Record, block) + 12) };
     const { assert!(offset_of!(Record, block) % 16 == 0) };
     let registers = ["ctaid.x", "ctaid.y", "ctaid.z", "tid.x", "tid.y", "tid.z"];
@@ -185,7 +211,7 @@ fn ids() -> String {
 
 /// Copies the template, and the text of an operand, to the message.
 fn message(has_text: bool) -> String {
-    let template = offset_of!(Record, message) + offset_of!(Parts, template);
+    let template = own(offset_of!(Record, message)) + offset_of!(Parts, template);
     let mut text = format!("ld.volatile.global.u64 %f, [%b+{MESSAGE}];\n");
     if has_text {
         text += &format!("ld.volatile.u8 %v, [%f];\nst.volatile.global.u32 [%b+{LOCATION}], %v;\n");
@@ -193,7 +219,8 @@ fn message(has_text: bool) -> String {
     text += &format!(
         "TEMPLATE:\nadd.s64 %f, %f, 1;\nld.volatile.u8 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra WRITTEN;\n\
          st.volatile.global.u8 [%b+{template}], %v;\nmembar.cta;\nadd.s64 %b, %b, 1;\nbra TEMPLATE;\n\
-         WRITTEN:\nand.b64 %b, %b, -4096;\n"
+         WRITTEN:\n{}",
+        back()
     );
     if has_text {
         text += &format!("ld.volatile.global.u32 %v, [%b+{LOCATION}];\n{}", text_of_operand());
@@ -211,8 +238,32 @@ fn text_of_operand() -> String {
          TEXT:\nsetp.eq.u32 %q, %n, 0;\n@%q bra DONE;\n\
          ld.volatile.u8 %v, [%f];\nst.volatile.global.u8 [%b+{}], %v;\nmembar.cta;\n\
          add.s64 %f, %f, 1;\nadd.s64 %b, %b, 1;\nsub.u32 %n, %n, 1;\nbra TEXT;\n\
-         DONE:\nand.b64 %b, %b, -4096;\n",
+         DONE:\n{}",
         WORDS - 8,
-        offset_of!(Record, message) + offset_of!(Parts, text),
+        own(offset_of!(Record, message)) + offset_of!(Parts, text),
+        back(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_write_lies_before_what_the_first_writes() {
+        let most = claim(Place::Both, ptx_abi::panic::WORDS, Before::Others);
+        let distances = most.split("[$0+").skip(1).filter_map(|rest| rest.split(']').next()?.parse::<usize>().ok());
+        let distances: Vec<usize> = distances.collect();
+        assert_eq!(distances.len(), 2 + ptx_abi::panic::WORDS);
+        for distance in distances {
+            assert!(distance >= offset_of!(Record, lost) && distance + 8 <= OWN, "{distance}");
+        }
+    }
+
+    #[test]
+    fn a_claim_asks_nothing() {
+        let claim = claim(Place::Known, 2, Before::Others);
+        assert!(!claim.contains("setp") && !claim.contains('@') && !claim.contains("bra"), "{claim}");
+        assert_eq!(claim.matches("[__ptx_panic]").count(), 1);
+    }
 }

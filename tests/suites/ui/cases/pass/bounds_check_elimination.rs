@@ -5,7 +5,7 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry a_iterated(
 // CHECK: ld.global.nc.b32
-// CHECK-NOT: +4104]
+// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
 #[kernel]
 pub fn a_iterated(x: &[f32], mut out: DisjointSlice<f32>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {
@@ -15,7 +15,7 @@ pub fn a_iterated(x: &[f32], mut out: DisjointSlice<f32>) {
 
 // CHECK-LABEL: .visible .entry b_by_length(
 // CHECK: ld.global.nc.b32
-// CHECK-NOT: +4104]
+// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
 #[kernel]
 pub fn b_by_length(x: &[f32], mut out: DisjointSlice<f32>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {
@@ -28,7 +28,7 @@ pub fn b_by_length(x: &[f32], mut out: DisjointSlice<f32>) {
 // CHECK-LABEL: .visible .entry c_of_arrays(
 // CHECK-NOT: setp
 // CHECK: ld.global.b32
-// CHECK-NOT: +4104]
+// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
 #[kernel]
 pub unsafe fn c_of_arrays(i: usize, x: *const [f32; 16], out: *mut f32) {
     unsafe { *out = (*x)[i % 16] }
@@ -38,7 +38,7 @@ pub unsafe fn c_of_arrays(i: usize, x: *const [f32; 16], out: *mut f32) {
 // CHECK: setp.lt.and.u64
 // CHECK: ld.global.nc.b32
 // CHECK: ld.global.nc.b32
-// CHECK-NOT: +4104]
+// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
 #[kernel]
 pub fn d_asked_for(x: &[f32], y: &[f32], mut out: DisjointSlice<f32>) {
     let i = thread::index_1d();
@@ -58,7 +58,7 @@ pub fn d_asked_for(x: &[f32], y: &[f32], mut out: DisjointSlice<f32>) {
 // CHECK-NOT: bra [[PANIC]]
 // CHECK: ret;
 // CHECK: [[PANIC]]:
-// CHECK: ld.volatile.global.u64 {{.*}}, [__ptx_panic];
+// CHECK: ld.const.u64 {{.*}}, [__ptx_panic];
 #[kernel]
 pub fn e_to_a_number(x: &[f32], n: usize, mut out: DisjointSlice<f32>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {

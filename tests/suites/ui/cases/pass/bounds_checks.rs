@@ -6,7 +6,7 @@ use ptx::prelude::*;
 // CHECK: setp.
 // CHECK: ld.global.nc.{{[bu]}}32
 // CHECK-NOT: call
-// CHECK: ld.volatile.global.u64 {{.*}}, [__ptx_panic];
+// CHECK: ld.const.u64 {{.*}}, [__ptx_panic];
 #[kernel]
 pub fn gather(indices: &[u32], values: &[u32], mut out: DisjointSlice<u32>) {
     let i = thread::index_1d();

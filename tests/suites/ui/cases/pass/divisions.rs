@@ -25,7 +25,7 @@ pub unsafe fn a_by_constants(x: u32, y: i32, z: u64, out: *mut u32) {
 // CHECK: setp.ne.s32
 // CHECK: div.u32
 // CHECK: ret;
-// CHECK: ld.volatile.global.u64 {{.*}}, [__ptx_panic];
+// CHECK: ld.const.u64 {{.*}}, [__ptx_panic];
 #[kernel]
 pub unsafe fn b_by_a_number(x: u32, y: u32, out: *mut u32) {
     unsafe { *out = x / y }

@@ -4,7 +4,7 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry report(
 // CHECK-NOT: call
-// CHECK: @%q st.volatile.global.u64 [{{.*}}+4104],
+// CHECK: st.volatile.global.u64 [{{.*}}+40],
 // CHECK-NOT: call
 #[kernel]
 pub fn report(mut out: DisjointSlice<i32>) {

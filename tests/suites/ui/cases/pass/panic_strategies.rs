@@ -6,15 +6,15 @@
 use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry gather(
-// CHECK(full): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
-// CHECK(full): @%q st.volatile.global.u64 [{{.*}}+40],
-// CHECK(full): @%q st.volatile.global.u64 [{{.*}}+4096],
-// CHECK(full): @%q st.volatile.global.u64 [{{.*}}+4104],
+// CHECK(full): ld.const.u64 {{.*}}, [__ptx_panic];
+// CHECK(full): st.volatile.global.u64 [{{.*}}+16],
+// CHECK(full): st.volatile.global.u64 [{{.*}}+32],
+// CHECK(full): st.volatile.global.u64 [{{.*}}+40],
 // CHECK(full): mov.u32 %i5, %tid.z;
 // CHECK(full): trap;
 // CHECK-NOT(full): call
-// CHECK(location): ld.volatile.global.u64 {{.*}}, [__ptx_panic];
-// CHECK(location): @%q st.volatile.global.u64 [{{.*}}+40],
+// CHECK(location): ld.const.u64 {{.*}}, [__ptx_panic];
+// CHECK(location): st.volatile.global.u64 [{{.*}}+16],
 // CHECK(location): mov.u32 %i0, %ctaid.x;
 // CHECK(location): mov.u32 %i5, %tid.z;
 // CHECK(location): trap;

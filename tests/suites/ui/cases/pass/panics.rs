@@ -4,7 +4,7 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry fail(
 // CHECK-NOT: call
-// CHECK: ld.volatile.global.u64 {{.*}}, [__ptx_panic];
+// CHECK: ld.const.u64 {{.*}}, [__ptx_panic];
 // CHECK: trap;
 #[kernel]
 pub fn fail(limit: u32, mut out: DisjointSlice<u32>) {
