@@ -19,7 +19,7 @@ use super::bounds::{below, instruction, shown};
 use super::chain::compared;
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate,
-    IntValue,
+    IntValue, Use,
 };
 use crate::loops::{Graph, integer};
 
@@ -31,10 +31,18 @@ pub fn drop<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
     }
     let graph = Graph::of(function);
     for element in candidates {
-        let Some(block) = element.check.get_parent() else { continue };
-        if element.is_in_plane(&facts(&graph, block)) {
-            let holds = context.bool_type().const_int(u64::from(element.is_asked), false);
-            llvm::replace_uses(element.check, holds.into());
+        // What a loop does not change LLVM has compared before it, and branched on the result where branches have shown more.
+        for user in llvm::uses(&element.check) {
+            let Use::Instruction(user) = user else { continue };
+            let Some(block) = user.get_parent().filter(|_| user.get_opcode() != Op::Phi) else { continue };
+            if element.is_in_plane(&facts(&graph, block)) {
+                let holds = context.bool_type().const_int(u64::from(element.is_asked), false);
+                let is_asked = |(_, operand): &(u32, BasicValueEnum<'ctx>)| *operand == llvm::result(element.check);
+                let asked: Vec<_> = llvm::value_operands(user).filter(is_asked).collect();
+                for (index, _) in asked {
+                    assert!(user.set_operand(index, holds), "the user has that operand");
+                }
+            }
         }
     }
 }
@@ -173,6 +181,33 @@ mod tests {
         }
         let ir = dropped(LEN, INSIDE, ROW, "icmp uge i64 %i, %len");
         assert!(ir.contains("br i1 false, label %looks, label %panics"), "{ir}");
+    }
+
+    #[test]
+    fn a_check_that_stands_before_the_branches_is_known_behind_them() {
+        let text = "define float @f(ptr %from, i64 %width, i64 %height, i64 %x, i64 %y) {
+            entry: %len = mul nuw i64 %height, %width
+              %row = mul i64 %y, %width
+              %i = add i64 %row, %x
+              %ok = icmp ult i64 %i, %len
+              %in.row = icmp ult i64 %x, %width
+              %in.column = icmp ult i64 %y, %height
+              %in = and i1 %in.row, %in.column
+              br i1 %in, label %asks, label %out
+            asks: br i1 %ok, label %looks, label %panics
+            looks: %p = getelementptr float, ptr %from, i64 %i
+              %v = load float, ptr %p
+              ret float %v
+            panics: unreachable
+            out: br i1 %ok, label %looks, label %panics
+            }";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        drop(&context, function);
+        let ir = function.print_to_string().to_string();
+        assert_eq!(ir.matches("br i1 true").count(), 1, "{ir}");
+        assert_eq!(ir.matches("br i1 %ok").count(), 1, "{ir}");
     }
 
     #[test]

@@ -6,7 +6,6 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::floats::Cast;
 pub use super::intervals::Interval;
 use crate::hash::QuickMap;
 use crate::intrinsics::dimensions;
@@ -397,8 +396,10 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 all?
             }
             Op::Call if llvm::is_position(from) => of_position(from)?,
-            Op::Call if Cast::of(from).is_some() => self.cast(from, facts, steps)?,
             Op::Call => {
+                if let Some(cast) = self.cast(from, facts, steps) {
+                    return Some(cast);
+                }
                 let name = llvm::called_function(from)?.get_name().to_string_lossy().into_owned();
                 at(0)?.chosen(at(1)?, name.strip_prefix("llvm.")?, bits(0)?)?
             }

@@ -363,6 +363,7 @@ impl State {
             ["call", "i32", "asm", "\"mov.b32", .., "i32", value] => self.get(value, 32),
             ["call", "i64", "asm", "\"mov.b64", .., "i64", value] => self.get(value, 64),
             ["bitcast", "i64", value, "to", "double"] => self.get(value, 64),
+            ["bitcast", "float", value, "to", "i32"] => self.get(value, 32),
             ["call", ty, name, _, left, _, right] => {
                 let bits = bits(ty);
                 let (Value::Number(a, _), Value::Number(b, _)) = (self.get(left, bits), self.get(right, bits)) else {

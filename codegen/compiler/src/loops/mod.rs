@@ -32,6 +32,7 @@ mod lifted;
 mod limits;
 mod meetings;
 mod natural;
+mod ordered;
 mod past;
 #[cfg(test)]
 mod random_tests;
@@ -73,6 +74,7 @@ pub use left::count_down;
 pub use lifted::split;
 pub use limits::opposite;
 pub use natural::{Graph, Loop, SimpleForm};
+pub use ordered::order;
 pub use rest::follow;
 pub use reunited::reunite;
 pub use saturated::saturate;

@@ -5,6 +5,7 @@ mod areas;
 mod ends;
 mod nests;
 mod rests;
+mod searches;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

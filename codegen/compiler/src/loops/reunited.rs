@@ -203,3 +203,76 @@ fn join<'ctx>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::{AnyValue, parse_ir};
+    use crate::request::OptLevel;
+
+    /// A search, after [`reunite`], with where it goes on in its second block, and what is done with what it finds.
+    fn reunited(otherwise: &str, hit: &str) -> String {
+        let text = format!(
+            "declare float @llvm.sqrt.f32(float)
+            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+            declare void @__rust_ptx_panic_with_1(i64) noreturn
+            define void @f(ptr %from, ptr %to, i64 %n, i64 %m) {{
+            entry: br label %loop
+            loop: %k = phi i64 [ 0, %entry ], [ %next, %goes ]
+              %p = getelementptr float, ptr %from, i64 %k
+              %x = load float, ptr %p
+              %is = fcmp olt float %x, 1.0
+              br i1 %is, label %hit, label %goes
+            goes: %next = add i64 %k, 1
+              %done = icmp eq i64 %next, %n
+              {otherwise}
+            hit: %found = phi i64 [ %k, %loop ]
+              {hit}
+              br label %end
+            miss: br label %end
+            panic: call void @__rust_ptx_panic_with_1(i64 %next)
+              unreachable
+            end: %r = phi i64 [ %found, %hit ], [ -1, %miss ]
+              store i64 %r, ptr %to
+              ret void
+            }}"
+        );
+        let context = Context::create();
+        let module =
+            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        reunite(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    const OR_MISS: &str = "br i1 %done, label %miss, label %loop";
+
+    /// Enough for a meeting.
+    fn roots(count: usize) -> String {
+        let root =
+            |at| format!("%r{at} = call float @llvm.sqrt.f32(float %x)\n store volatile float %r{at}, ptr %to\n");
+        (0..count).map(root).collect()
+    }
+
+    #[test]
+    fn threads_meet_before_what_is_done_on_one_way() {
+        let ir = reunited(OR_MISS, &roots(4));
+        assert!(ir.contains("= phi i1 [ ") && ir.contains("[ poison, %goes ]"), "{ir}");
+        // Where there is no more than a number to be taken, they meet there.
+        let ir = reunited(OR_MISS, "");
+        assert!(!ir.contains("phi i1"), "{ir}");
+    }
+
+    #[test]
+    fn what_threads_do_together_and_panics_stay() {
+        let ir = reunited(OR_MISS, &(roots(4) + "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)"));
+        assert!(!ir.contains("phi i1"), "{ir}");
+        // One way out alone.
+        let ir = reunited("br i1 %done, label %panic, label %loop", &roots(4));
+        assert!(!ir.contains("phi i1"), "{ir}");
+    }
+}

@@ -101,6 +101,8 @@ pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
         let Program { options, table, debug, .. } = program;
         time!(conditions::decide_counted(module));
         time!(conditions::decide_nulls(context, module))?;
+        // Before LLVM freezes what a loop does not change.
+        time!(checks::drop_of_planes(context, module));
         time!(loops::join(context, module))?;
         time!(loops::delay(context, module));
         // What kernels share after this keeps them together.
@@ -212,6 +214,7 @@ fn for_speed<'ctx>(
     time!(conditions::join(context, module, machine))?;
     time!(differences::fold(context, module))?;
     time!(parities::fold(context, module))?;
+    time!(loops::order(context, module, machine))?;
     time!(divisions::share(context, module, machine))?;
     time!(loops::reunite(context, module, machine))
 }
