@@ -40,6 +40,9 @@ const FEWEST: usize = 16;
 /// For how many instructions one counts that takes longer: memory, roots and divisions.
 const OF_A_SLOW_ONE: usize = 4;
 
+/// Blocks between a loop and one that follows it.
+const MOST_JUMPS: usize = 4;
+
 /// Ways out of a loop.
 const MOST_WAYS: usize = 3;
 
@@ -71,6 +74,8 @@ fn reunite_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> st
         let next = loops.iter().find(|found| seen.insert(found.head));
         let Some(found) = next else { return Ok(()) };
         let targets = targets(found);
+        let targets: Vec<_> =
+            targets.iter().copied().filter(|to| !leads_to_rest(context, *to, found, &loops)).collect();
         if (2..=MOST_WAYS).contains(&targets.len()) && is_worth_it(found, &loops, &targets) {
             join(context, function, found, &targets)?;
         }
@@ -86,6 +91,24 @@ fn targets<'ctx>(found: &Loop<'ctx>) -> Vec<BasicBlock<'ctx>> {
         }
     }
     targets
+}
+
+/// Whether a way goes to a loop that LLVM is to leave as it is: what is left of an unrolled one, or one as it was written, to which a
+/// copy without checks goes where a check fails. Of the first all threads have about as many rounds, and the other is hardly
+/// ever run; but numbers that are kept for either cost registers.
+fn leads_to_rest<'ctx>(context: &Context, to: BasicBlock<'ctx>, found: &Loop<'ctx>, loops: &[Loop<'ctx>]) -> bool {
+    let is_rest = |block: BasicBlock<'ctx>| {
+        loops.iter().any(|other| other.head == block && llvm::unroll_is_disabled(context, &other.jumps_back()))
+    };
+    let (mut at, mut steps) = (to, MOST_JUMPS);
+    while !is_rest(at) {
+        let next = at.get_terminator().map(llvm::block_operands).unwrap_or_default();
+        match next[..] {
+            [next] if steps > 0 && !found.contains(next) => (at, steps) = (next, steps - 1),
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Whether enough is done on one way alone, and nothing together.
