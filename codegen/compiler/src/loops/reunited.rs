@@ -59,27 +59,39 @@ pub fn reunite<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Ta
             continue;
         }
         natural::simplify_in(function, machine)?;
-        reunite_in(context, function).map_err(|error| {
-            Diagnostic::error(Code::LlvmFailed, format!("cannot have threads meet behind a loop: {error}"))
-        })?;
+        let mut seen = HashSet::new();
+        loop {
+            let joined = reunite_next(context, function, &mut seen).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("cannot have threads meet behind a loop: {error}"))
+            })?;
+            match joined {
+                None => break,
+                // Other loops want phis for what leaves them by way of the new block, and blocks of their own to leave to.
+                Some(true) => natural::simplify_in(function, machine)?,
+                Some(false) => {}
+            }
+        }
     }
     Ok(())
 }
 
-fn reunite_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
-    let mut seen = HashSet::new();
-    loop {
-        let graph = Graph::of(function);
-        let loops = graph.loops();
-        let next = loops.iter().find(|found| seen.insert(found.head));
-        let Some(found) = next else { return Ok(()) };
-        let targets = targets(found);
-        let targets: Vec<_> =
-            targets.iter().copied().filter(|to| !leads_to_rest(context, *to, found, &loops)).collect();
-        if (2..=MOST_WAYS).contains(&targets.len()) && is_worth_it(found, &loops, &targets) {
-            join(context, function, found, &targets)?;
-        }
+/// Does so with the next loop that was not seen, if there is one, from within, and says whether it is changed.
+fn reunite_next<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+    seen: &mut HashSet<BasicBlock<'ctx>>,
+) -> std::result::Result<Option<bool>, BuilderError> {
+    let loops = Graph::of(function).loops();
+    let next = loops.iter().filter(|found| !seen.contains(&found.head)).min_by_key(|found| found.blocks.len());
+    let Some(found) = next else { return Ok(None) };
+    seen.insert(found.head);
+    let mut targets = targets(found);
+    targets.retain(|to| !leads_to_rest(context, *to, found, &loops));
+    if !(2..=MOST_WAYS).contains(&targets.len()) || !is_worth_it(found, &loops, &targets) {
+        return Ok(Some(false));
     }
+    join(context, function, found, &targets)?;
+    Ok(Some(true))
 }
 
 /// Where a loop goes on, but for panics.

@@ -68,6 +68,73 @@ fn search(u: &mut Unstructured<'_>) -> Result<String> {
     ))
 }
 
+/// Searches in a loop that goes on after some of their ends, and is left after others.
+fn searches(u: &mut Unstructured<'_>) -> Result<String> {
+    let (mut ways, mut values) = (String::new(), Vec::new());
+    // Both at least once.
+    let third = *u.choose(&["again", "out"])?;
+    let mut ends = vec!["again", "out", third];
+    ends.rotate_left(u.int_in_range(0..=2)?);
+    for (way, to) in ends.into_iter().enumerate() {
+        // What is not told on a way is told behind the loops, where nothing but phis can bring it.
+        let value = *u.choose(&["%k", "%x", "%round"])?;
+        let count = u.int_in_range(0..=6)?;
+        let stores: String = (0..count)
+            .map(|at| format!("%s.{way}.{at} = add i64 {value}, {at}\n store volatile i64 %s.{way}.{at}, ptr %to\n"))
+            .collect();
+        _ = writeln!(ways, "way.{way}: {stores} br label %{to}");
+        values.push((way, to, value));
+    }
+    let phi = |name: &str, wanted: &str| {
+        let told: Vec<_> = values
+            .iter()
+            .filter(|(_, to, _)| *to == wanted)
+            .map(|(way, _, value)| format!("[ {value}, %way.{way} ]"))
+            .collect();
+        format!("%{name} = phi i64 {}", told.join(", "))
+    };
+    let limit = u.int_in_range(1..=200)?;
+    Ok(format!(
+        "define void @f(ptr %from, ptr %to, i32 %short, i64 %wide, i64 %more.of, i64 %first, i64 %end) {{
+        entry: br label %outer
+        outer: %round = phi i64 [ 0, %entry ], [ %round.next, %again ]
+          %begin = phi i64 [ %first, %entry ], [ %last, %again ]
+          br label %loop
+        loop: %k = phi i64 [ %begin, %outer ], [ %next, %more ]
+          %p = getelementptr i8, ptr %from, i64 %k
+          %b = load i8, ptr %p
+          %x = zext i8 %b to i64
+          %is = icmp ult i64 %x, 40
+          br i1 %is, label %way.0, label %goes
+        goes: %is.more = icmp ugt i64 %x, {limit}
+          br i1 %is.more, label %way.1, label %more
+        more: %next = add i64 %k, 1
+          %go = icmp ult i64 %next, %wide
+          br i1 %go, label %loop, label %way.2
+        {ways}
+        again: {}
+          %round.next = add i64 %round, 1
+          %round.go = icmp ult i64 %round.next, 5
+          br i1 %round.go, label %outer, label %end.of
+        out: {}
+          store volatile i64 %left, ptr %to
+          br label %end.of
+        end.of: ret void
+        }}",
+        phi("last", "again"),
+        phi("left", "out"),
+    ))
+}
+
+#[test]
+fn threads_that_meet_in_a_loop_do_the_same() {
+    do_the_same(
+        searches,
+        |context, module, machine| reunite(context, module, machine).unwrap(),
+        |_, after| after.contains("phi i1"),
+    );
+}
+
 #[test]
 fn threads_that_meet_do_the_same() {
     do_the_same(
