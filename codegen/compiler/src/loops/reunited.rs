@@ -20,7 +20,8 @@
 //! Sound: on each way out the new block's phis are what they were on that way, and its branch goes on as that way did.
 //!
 //! Only where there is so much on one way alone that it is worth a branch, and nothing that threads do together: which of them
-//! are there must not change. Ways to panics stay as they are.
+//! are there must not change. Nor where a loop may wait for what another thread does, as for a lock: that thread may be one that
+//! has left the loop. Ways to panics stay as they are.
 
 use std::collections::HashSet;
 
@@ -148,8 +149,23 @@ fn is_worth_it<'ctx>(found: &Loop<'ctx>, loops: &[Loop<'ctx>], targets: &[BasicB
         |blocks: &[BasicBlock<'ctx>]| blocks.iter().flat_map(|block| block.get_instructions()).any(is_convergent);
     found.blocks.iter().all(|block| ends(block) && leaves_once(block))
         && all.iter().any(work)
-        && !together(&found.blocks)
+        && !found.blocks.iter().flat_map(|block| block.get_instructions()).any(may_wait)
         && !all.iter().any(|blocks| together(blocks))
+}
+
+/// Whether an instruction may look at what another thread does, or is one that threads do together.
+fn may_wait(instruction: InstructionValue<'_>) -> bool {
+    match instruction.get_opcode() {
+        Op::Load => !llvm::is_plain_load(instruction),
+        Op::Store => !llvm::is_plain_store(instruction),
+        Op::AtomicRMW | Op::AtomicCmpXchg | Op::Fence => true,
+        Op::Call => {
+            let callee = llvm::called_function(instruction);
+            is_convergent(instruction)
+                || callee.is_none_or(|callee| !callee.get_name().to_bytes().starts_with(b"llvm."))
+        }
+        _ => false,
+    }
 }
 
 /// The blocks that are reached from one without going round a loop that this one is in.
@@ -305,6 +321,12 @@ mod tests {
     #[test]
     fn what_threads_do_together_and_panics_stay() {
         let ir = reunited(OR_MISS, &(roots(4) + "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)"));
+        assert!(!ir.contains("phi i1"), "{ir}");
+        // A lock may be held by a thread that has left.
+        let ir = reunited(
+            "%lock = load atomic i32, ptr %from syncscope(\"device\") acquire, align 4\n br i1 %done, label %miss, label %loop",
+            &roots(4),
+        );
         assert!(!ir.contains("phi i1"), "{ir}");
         // One way out alone.
         let ir = reunited("br i1 %done, label %panic, label %loop", &roots(4));
