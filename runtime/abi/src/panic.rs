@@ -1,8 +1,8 @@
 //! What a kernel leaves behind when it panics, in memory that the host reads, also after the context is lost.
 //!
 //! The host keeps a [`Record`] a context in its own memory, mapped for the device, and writes its address into the
-//! constant [`SYMBOL`] of every module that it loads. Until then that is the address of a [nobody's record](NOBODY_WORDS) of the module's own,
-//! which nobody reads.
+//! constant [`SYMBOL`] of every module that it loads. Until then that is the address of a record of the module's own that
+//! nobody reads, [nobody's](NOBODY_WORDS).
 //!
 //! A thread that panics takes the record by one exchange: it puts the record's address into [`Record::free`] and gets what
 //! was there. The first thread gets the address of [`Record::ready`], where the part begins that it alone writes. All
@@ -16,10 +16,12 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// crates can be linked into one module.
 pub const SYMBOL: &str = "__ptx_panic";
 
-/// The global of device code that is a [nobody's record](NOBODY_WORDS), whose address [`SYMBOL`] is where no host wrote another.
+/// The global of device code that is [nobody's record](NOBODY_WORDS), whose address [`SYMBOL`] is where no host wrote
+/// another.
 pub const NOBODY_SYMBOL: &str = "__ptx_panic_nobody";
 
-/// The global of device code that is a [nobody's record](NOBODY_WORDS), too: there the first thread writes that took the other.
+/// The global of device code that is [nobody's record](NOBODY_WORDS), too: there the first thread writes that took the
+/// other.
 pub const NOBODY_FIRST_SYMBOL: &str = "__ptx_panic_nobody_first";
 
 /// The global of device code that is a [`Record`] of its own: messages are put together there.
@@ -37,7 +39,7 @@ pub const PARTS: u32 = 3;
 /// [`Record::ready`]: the [place](crate::place)'s number is written, and the operands of its message, if it has one.
 pub const KNOWN: u32 = 4;
 
-/// Bytes for a file's name and its NUL; what is longer is cut.
+/// Bytes for a file's name and its NUL, which no source file's is longer than.
 pub const FILE_LEN: usize = 3896;
 
 /// Bytes for a message and its NUL.
@@ -50,7 +52,8 @@ pub const HOST_ALIGN: usize = 4096;
 /// Where the part of a [`Record`] begins that the first thread writes.
 pub const OWN: usize = core::mem::offset_of!(Record, ready);
 
-/// The bit that the address has which the first thread gets, and no other: neither that of a record, nor of a [nobody's record](NOBODY_WORDS).
+/// The bit that the address has which the first thread gets, and no other: neither that of a host's record, nor
+/// [nobody's](NOBODY_WORDS).
 pub const IS_OWN: usize = 8;
 
 /// A panic. The thread that finds the address of `ready` in `free` writes; all others wait for the end of the launch, or
@@ -64,7 +67,7 @@ pub struct Record {
     pub free: AtomicU64,
     /// How many threads found the record taken, of all kernels so far: only the device writes it.
     pub others: AtomicU32,
-    /// 0; of a [nobody's record](NOBODY_WORDS) 1.
+    /// 0; of [nobody's record](NOBODY_WORDS) 1.
     pub nobody: u32,
     /// What other threads than the first write for `detail`, `message_at` and `words`.
     pub lost: [u64; 2 + WORDS],

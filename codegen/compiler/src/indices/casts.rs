@@ -1,4 +1,4 @@
-//! Turns floats into 32 bits where nothing can tell that it were 64.
+//! Turns floats into 32 bits where nothing can tell these from 64.
 //!
 //! ```text
 //! before: %bin = call i64 @llvm.fptoui.sat.i64.f32(float %x)
@@ -73,7 +73,7 @@ fn is_panic(user: InstructionValue<'_>) -> bool {
 
 /// Narrows what it may in every function, whatever kernels are given: what is compared with constants, or computed of floats
 /// that are small.
-pub fn cast_narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+pub fn narrow_casts<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     for function in llvm::functions(module) {
         let casts = wide(function);
         if casts.is_empty() {
@@ -218,7 +218,7 @@ mod tests {
         );
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        cast_narrow(&context, &module).unwrap();
+        narrow_casts(&context, &module).unwrap();
         module.verify().unwrap();
         module.get_function("f").unwrap().print_to_string().to_string()
     }

@@ -23,7 +23,8 @@
 //! uses are replaced: what memory is addressed with, and what panics tell. A comparison becomes one of 32 bits if both sides
 //! are such values: extending the sign keeps their order, with a sign and without. What else is done to a value, division,
 //! minimum or shift to the right, is done in 32 bits only if its operands are below 2^32 and not negative, or, with a sign,
-//! between -2^31 and 2^31 - 1. A minimum without a sign may also be of -1, the largest number in either width. If an operand of
+//! between -2^31 and 2^31 - 1. A minimum without a sign may also be of two such numbers, whose order extending the sign keeps,
+//! or of -1, the largest number in either width. What floats are turned into may have 32 bits for other reasons (`casts.rs`). If an operand of
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
@@ -64,7 +65,7 @@ mod steps;
 mod sums;
 mod words;
 
-pub use casts::cast_narrow;
+pub use casts::narrow_casts;
 pub use halves::halve;
 pub use positions::bound;
 pub use words::compare;

@@ -40,7 +40,8 @@ impl Form {
 /// For how many instructions one in a loop counts.
 const IN_A_LOOP: usize = 2;
 
-/// For how many instructions a float counts that is turned into 64 bits.
+/// For how many instructions a float counts that is turned into 64 bits: that takes as long as four, and what Rust wants of NaN
+/// and of the upper half are more.
 const OF_A_CAST: usize = 12;
 
 /// What takes the place of an operand.

@@ -447,7 +447,7 @@ fn both(text: &str) -> (String, String) {
     let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
     let printed = || module.get_function("f").unwrap().print_to_string().to_string();
     let before = printed();
-    cast_narrow(&context, &module).unwrap();
+    narrow_casts(&context, &module).unwrap();
     narrow(&context, &module, &machine, arch).unwrap();
     module.verify().unwrap_or_else(|error| panic!("{error}: {text}"));
     (before, printed())

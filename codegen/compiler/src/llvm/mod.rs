@@ -96,3 +96,8 @@ pub use inkwell::{AtomicOrdering, FloatPredicate, GlobalVisibility, IntPredicate
 
 /// LLVM's number of the calling convention `ptx_kernel` (llvm/IR/CallingConv.h).
 pub const PTX_KERNEL: u32 = 71;
+
+/// LLVM's numbers of PTX's state spaces (LLVM, "User Guide for NVPTX Back-end: Address Spaces").
+pub const GLOBAL_SPACE: u16 = 1;
+pub const SHARED_SPACE: u16 = 3;
+pub const CONSTANT_SPACE: u16 = 4;

@@ -234,10 +234,7 @@ impl<'ctx> Carried<'ctx> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::Arch;
-    use crate::emit;
-    use crate::llvm::{AnyValue, parse_ir};
-    use crate::request::OptLevel;
+    use crate::loops::staged::after;
 
     /// A loop with `%left` and `%at`, of which what follows it asks, after the stage.
     fn left(body: &str, next: &str, step: &str) -> String {
@@ -262,14 +259,7 @@ mod tests {
               ret i64 %rest
             }}"
         );
-        let context = Context::create();
-        let module =
-            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
-        let arch = "sm_90".parse::<Arch>().unwrap();
-        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        leave(&context, &module, &machine).unwrap();
-        module.verify().unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
+        after(&text, |context, module, machine| leave(context, module, machine).unwrap())
     }
 
     const STORE: &str = "store volatile i64 %k, ptr %to";

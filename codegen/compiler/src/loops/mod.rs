@@ -42,6 +42,8 @@ mod rounds;
 mod saturated;
 mod searches;
 mod simpler;
+#[cfg(test)]
+mod staged;
 mod stays;
 mod strided;
 mod strides;

@@ -187,27 +187,27 @@ fn place<'ctx>(
     builder.build_xor(low, bits, "")
 }
 
+/// What computes `%of`, the place of a float, for tests.
+#[cfg(test)]
+pub(super) fn place_text(of: &str, float: &str) -> String {
+    format!(
+        "%{of}.bits = bitcast float {float} to i32
+        %{of}.sign = ashr i32 %{of}.bits, 31
+        %{of}.low = lshr i32 %{of}.sign, 1
+        %{of} = xor i32 %{of}.low, %{of}.bits\n"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::Arch;
-    use crate::emit;
-    use crate::llvm::{AnyValue, parse_ir};
-    use crate::request::OptLevel;
-
-    fn key(of: &str, float: &str) -> String {
-        format!(
-            "%{of}.bits = bitcast float {float} to i32
-            %{of}.sign = ashr i32 %{of}.bits, 31
-            %{of}.low = lshr i32 %{of}.sign, 1
-            %{of} = xor i32 %{of}.low, %{of}.bits\n"
-        )
-    }
+    use crate::loops::staged::after;
 
     /// The index of the least of `n` floats, after [`order`], with how the key of the best is computed, what is chosen in two
     /// rounds, and what is stored.
     fn ordered(best: &str, next: &str, stored: &str) -> String {
-        let (x, y, less) = (key("x", "%x.float"), key("y", "%y.float"), key("less", "%less.float"));
+        let (x, y, less) =
+            (place_text("x", "%x.float"), place_text("y", "%y.float"), place_text("less", "%less.float"));
         let text = format!(
             "define void @f(ptr %from, ptr %to, i64 %n, float %first) {{
             entry: br label %loop
@@ -234,27 +234,20 @@ mod tests {
               ret void
             }}"
         );
-        let context = Context::create();
-        let module =
-            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
-        let arch = "sm_90".parse::<Arch>().unwrap();
-        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        order(&context, &module, &machine).unwrap();
-        module.verify().unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
+        after(&text, |context, module, machine| order(context, module, machine).unwrap())
     }
 
     const NEXT: &str = "select i1 %is.more, float %y.float, float %less.float";
 
     #[test]
     fn the_place_of_the_best_is_carried() {
-        let ir = ordered(&key("a", "%best"), NEXT, "i64 %at.next");
+        let ir = ordered(&place_text("a", "%best"), NEXT, "i64 %at.next");
         // Once before the loop, and of each new number in it; of the best nothing but that is left.
         assert_eq!(ir.matches("ashr").count(), 3, "{ir}");
         assert!(ir.contains("phi i32") && !ir.contains("phi float") && !ir.contains("select i1 %is, float"), "{ir}");
         assert!(ir.contains("select i1 %is, i32 %x, i32 %"), "{ir}");
         // Where it is asked for, the float is there as well.
-        let ir = ordered(&key("a", "%best"), NEXT, "float %next");
+        let ir = ordered(&place_text("a", "%best"), NEXT, "float %next");
         assert!(ir.matches("ashr").count() == 3 && ir.contains("phi float"), "{ir}");
     }
 
@@ -262,10 +255,10 @@ mod tests {
     fn others_are_computed_in_each_round() {
         for (best, next) in [
             // Another number, of which no place is known, and another key.
-            (key("a", "%best"), "fadd float %y.float, %less.float"),
-            (key("a", "%best"), "select i1 %is.more, float %first, float %less.float"),
-            (key("a", "%best").replace("31", "30"), NEXT),
-            (key("a", "%best").replace("lshr", "ashr"), NEXT),
+            (place_text("a", "%best"), "fadd float %y.float, %less.float"),
+            (place_text("a", "%best"), "select i1 %is.more, float %first, float %less.float"),
+            (place_text("a", "%best").replace("31", "30"), NEXT),
+            (place_text("a", "%best").replace("lshr", "ashr"), NEXT),
         ] {
             let ir = ordered(&best, next, "i64 %at.next");
             assert!(!ir.contains("phi i32"), "{best}, {next}: {ir}");

@@ -195,7 +195,7 @@ fn weight(instruction: InstructionValue<'_>) -> usize {
     }
 }
 
-/// Has all ways out of a loop but those to panics go by way of one new block.
+/// Has these ways out of a loop go by way of one new block.
 fn join<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
@@ -212,7 +212,7 @@ fn join<'ctx>(
     };
     let ways: Vec<(BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>)> = targets.iter().map(|to| (*to, from(to))).collect();
     builder.position_at_end(out);
-    // Which way each block goes, for all targets but the last.
+    // Whether a block goes each of the ways; the first is where none of the others is.
     let mut chosen = Vec::new();
     for (target, _) in &ways[1..] {
         let is = builder.build_phi(context.bool_type(), "")?;
@@ -258,10 +258,7 @@ fn join<'ctx>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::Arch;
-    use crate::emit;
-    use crate::llvm::{AnyValue, parse_ir};
-    use crate::request::OptLevel;
+    use crate::loops::staged::after;
 
     /// A search, after [`reunite`], with where it goes on in its second block, and what is done with what it finds.
     fn reunited(otherwise: &str, hit: &str) -> String {
@@ -290,14 +287,7 @@ mod tests {
               ret void
             }}"
         );
-        let context = Context::create();
-        let module =
-            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
-        let arch = "sm_90".parse::<Arch>().unwrap();
-        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        reunite(&context, &module, &machine).unwrap();
-        module.verify().unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
+        after(&text, |context, module, machine| reunite(context, module, machine).unwrap())
     }
 
     const OR_MISS: &str = "br i1 %done, label %miss, label %loop";

@@ -31,15 +31,6 @@ use crate::llvm::{
 /// Compute Capability": more only if the launch asks for it).
 const MAX_SHARED: u64 = 48 * 1024;
 
-/// LLVM's number of shared memory.
-const SHARED: u16 = 3;
-
-/// LLVM's number of constant memory.
-const CONSTANT: u16 = 4;
-
-/// LLVM's number of global memory.
-const GLOBAL: u16 = 1;
-
 /// Moves the statics of our sections.
 pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     let mut problems = Vec::new();
@@ -47,16 +38,16 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
         let is_dynamic = old.is_declaration() && old.get_name().to_bytes() == ptx_abi::DYNAMIC_SHARED.as_bytes();
         let is_record = old.is_declaration() && old.get_name().to_bytes() == ptx_abi::panic::SYMBOL.as_bytes();
         let (space, is_hosts) = match old.get_section().and_then(|section| section.to_str().ok()) {
-            _ if is_dynamic => (SHARED, false),
-            _ if is_record => (CONSTANT, false),
-            Some(ptx_abi::SHARED_SECTION) => (SHARED, false),
-            Some(ptx_abi::CONSTANT_SECTION) => (CONSTANT, false),
-            Some(ptx_abi::HOST_CONSTANT_SECTION) => (CONSTANT, true),
-            Some(ptx_abi::GLOBAL_SECTION) => (GLOBAL, true),
+            _ if is_dynamic => (llvm::SHARED_SPACE, false),
+            _ if is_record => (llvm::CONSTANT_SPACE, false),
+            Some(ptx_abi::SHARED_SECTION) => (llvm::SHARED_SPACE, false),
+            Some(ptx_abi::CONSTANT_SECTION) => (llvm::CONSTANT_SPACE, false),
+            Some(ptx_abi::HOST_CONSTANT_SECTION) => (llvm::CONSTANT_SPACE, true),
+            Some(ptx_abi::GLOBAL_SECTION) => (llvm::GLOBAL_SPACE, true),
             _ => continue,
         };
         let Some(ty) = value_type(old) else { continue };
-        if space == SHARED
+        if space == llvm::SHARED_SPACE
             && !is_dynamic
             && !old.get_initializer().is_some_and(|value| llvm::is_undefined(&value))
             && size(ty) > 0
@@ -79,7 +70,7 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
                 new.set_initializer(&value);
                 llvm::set_externally_initialized(new);
             }
-            (CONSTANT, Some(value)) => {
+            (llvm::CONSTANT_SPACE, Some(value)) => {
                 new.set_initializer(&value);
                 new.set_constant(true);
             }
@@ -102,7 +93,7 @@ pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> 
 pub fn check(module: &Module<'_>, table: &Table) -> Result<()> {
     let mut kernels: BTreeMap<String, Vec<(u64, GlobalValue<'_>)>> = BTreeMap::new();
     let shared = |global: &GlobalValue<'_>| {
-        llvm::address_space(global.as_pointer_value()) == u32::from(SHARED) && !global.is_declaration()
+        llvm::address_space(global.as_pointer_value()) == u32::from(llvm::SHARED_SPACE) && !global.is_declaration()
     };
     for global in llvm::globals(module).filter(shared) {
         let Some(size) = value_type(global).map(size) else { continue };

@@ -36,12 +36,6 @@ use crate::llvm::{
 use crate::marks::{self, AT_LOCATION, PANIC_END, PANIC_WITH};
 use crate::request::{AfterPanic, OptLevel};
 
-/// LLVM's number of constant memory.
-const CONSTANT: u16 = 4;
-
-/// LLVM's number of global memory.
-const GLOBAL: u16 = 1;
-
 /// Lowers calls of [`AT_LOCATION`] and [`PANIC_WITH`], and defines the globals that panics refer to.
 pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel, after: AfterPanic) -> Result<()> {
     let failed = |error: BuilderError| Diagnostic::error(Code::LlvmFailed, format!("cannot write a panic: {error}"));
@@ -58,7 +52,11 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         }
         // Inline PTX is no use that LLVM sees.
         let address = module.get_global(SYMBOL).unwrap_or_else(|| {
-            module.add_global(context.ptr_type(AddressSpace::default()), Some(AddressSpace::from(CONSTANT)), SYMBOL)
+            module.add_global(
+                context.ptr_type(AddressSpace::default()),
+                Some(AddressSpace::from(llvm::CONSTANT_SPACE)),
+                SYMBOL,
+            )
         });
         define_address(context, module, address);
         for function in callees {
@@ -120,7 +118,7 @@ fn nobody<'ctx>(context: &'ctx Context, module: &Module<'ctx>, name: &str, free:
     let word = |number| context.i64_type().const_int(number, false);
     let words: Vec<_> = [free, word(1 << 32)].into_iter().chain((2..NOBODY_WORDS).map(|_| word(0))).collect();
     let words = context.i64_type().const_array(&words);
-    let global = module.add_global(words.get_type(), Some(AddressSpace::from(GLOBAL)), name);
+    let global = module.add_global(words.get_type(), Some(AddressSpace::from(llvm::GLOBAL_SPACE)), name);
     define(global, words.into());
     global
 }

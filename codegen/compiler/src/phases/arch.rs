@@ -167,7 +167,7 @@ fn for_speed<'ctx>(
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
-        time!(indices::cast_narrow(context, module))?;
+        time!(indices::narrow_casts(context, module))?;
         if round == 1 {
             time!(checks::ask_of_areas(context, module))?;
         }

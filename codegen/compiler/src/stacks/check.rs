@@ -39,9 +39,6 @@ use crate::request::Panics;
 /// PTX ISA, "Stack Manipulation Instructions: stacksave".
 const STACKSAVE: PtxVersion = PtxVersion { major: 7, minor: 3 };
 
-/// The address space of `.const`.
-const CONSTANT: u16 = 4;
-
 /// Has one function of every circle of calls look for the stack's end; refuses frames that no device has room for. Returns
 /// what the checks need.
 pub fn check<'ctx>(context: &'ctx Context, module: &Module<'ctx>, panics: &Panics, has_lines: bool) -> Result<Needs> {
@@ -97,7 +94,9 @@ fn refuse(module: &Module<'_>) -> Result<()> {
 fn declare<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> GlobalValue<'ctx> {
     let words = u32::try_from(size_of::<Bounds>() / 8).expect("three words");
     let ty = context.i64_type().array_type(words);
-    module.get_global(SYMBOL).unwrap_or_else(|| module.add_global(ty, Some(AddressSpace::from(CONSTANT)), SYMBOL))
+    module
+        .get_global(SYMBOL)
+        .unwrap_or_else(|| module.add_global(ty, Some(AddressSpace::from(llvm::CONSTANT_SPACE)), SYMBOL))
 }
 
 /// Other modules may have it too; the host writes it.

@@ -5,9 +5,27 @@ use std::fmt::Write as _;
 use arbtest::arbitrary::{Result, Unstructured};
 
 use super::do_the_same;
+use crate::loops::ordered::place_text;
 use crate::loops::{order, reunite};
 
-/// A loop that is left by two or three ways, also from one block for two, and what is done on each.
+/// A search from an element on, with what is found first, and at last, and where it goes on at its end.
+fn search_from(begin: &str, first: u32, last: u32, end: &str) -> String {
+    format!(
+        "loop: %k = phi i64 {begin}, [ %next, %more ]
+          %p = getelementptr i8, ptr %from, i64 %k
+          %b = load i8, ptr %p
+          %x = zext i8 %b to i64
+          %is = icmp ult i64 %x, {first}
+          br i1 %is, label %way.0, label %goes
+        goes: %is.more = icmp ugt i64 %x, {last}
+          br i1 %is.more, label %way.1, label %more
+        more: %next = add i64 %k, 1
+          %go = icmp ult i64 %next, %wide
+          br i1 %go, label %loop, label %{end}"
+    )
+}
+
+/// A loop that is left by three ways, or by two, one of them from two blocks, and what is done on each.
 fn search(u: &mut Unstructured<'_>) -> Result<String> {
     let values = ["%k", "%x", "%next", "7"];
     let three = u.arbitrary()?;
@@ -40,21 +58,11 @@ fn search(u: &mut Unstructured<'_>) -> Result<String> {
         if three { format!("way.2: %found.2 = phi i64 [ {}, %more ]\n{}", found[2], work[2]) } else { String::new() };
     let first = if found[0] == "%next" { "%k" } else { found[0] };
     let second = if found[1] == "%next" { "%x" } else { found[1] };
-    let limit = u.int_in_range(1..=200)?;
+    let looks = search_from("[ %first, %entry ]", 9, u.int_in_range(1..=200)?, last);
     Ok(format!(
         "define void @f(ptr %from, ptr %to, i32 %short, i64 %wide, i64 %more.of, i64 %first, i64 %end.of) {{
         entry: br label %loop
-        loop: %k = phi i64 [ %first, %entry ], [ %next, %more ]
-          %p = getelementptr i8, ptr %from, i64 %k
-          %b = load i8, ptr %p
-          %x = zext i8 %b to i64
-          %is = icmp ult i64 %x, 9
-          br i1 %is, label %way.0, label %goes
-        goes: %is.more = icmp ugt i64 %x, {limit}
-          br i1 %is.more, label %way.1, label %more
-        more: %next = add i64 %k, 1
-          %go = icmp ult i64 %next, %wide
-          br i1 %go, label %loop, label %{last}
+        {looks}
         way.0: %found.0 = phi i64 [ {first}, %loop ]
           {}
         way.1: %found.1 = phi i64 [ {second}, %goes ]{of_last}
@@ -76,7 +84,7 @@ fn searches(u: &mut Unstructured<'_>) -> Result<String> {
     let mut ends = vec!["again", "out", third];
     ends.rotate_left(u.int_in_range(0..=2)?);
     for (way, to) in ends.into_iter().enumerate() {
-        // What is not told on a way is told behind the loops, where nothing but phis can bring it.
+        // It is stored on the way, and once more behind the loops.
         let value = *u.choose(&["%k", "%x", "%round"])?;
         let count = u.int_in_range(0..=6)?;
         let stores: String = (0..count)
@@ -93,24 +101,14 @@ fn searches(u: &mut Unstructured<'_>) -> Result<String> {
             .collect();
         format!("%{name} = phi i64 {}", told.join(", "))
     };
-    let limit = u.int_in_range(1..=200)?;
+    let looks = search_from("[ %begin, %outer ]", 40, u.int_in_range(1..=200)?, "way.2");
     Ok(format!(
         "define void @f(ptr %from, ptr %to, i32 %short, i64 %wide, i64 %more.of, i64 %first, i64 %end) {{
         entry: br label %outer
         outer: %round = phi i64 [ 0, %entry ], [ %round.next, %again ]
           %begin = phi i64 [ %first, %entry ], [ %last, %again ]
           br label %loop
-        loop: %k = phi i64 [ %begin, %outer ], [ %next, %more ]
-          %p = getelementptr i8, ptr %from, i64 %k
-          %b = load i8, ptr %p
-          %x = zext i8 %b to i64
-          %is = icmp ult i64 %x, 40
-          br i1 %is, label %way.0, label %goes
-        goes: %is.more = icmp ugt i64 %x, {limit}
-          br i1 %is.more, label %way.1, label %more
-        more: %next = add i64 %k, 1
-          %go = icmp ult i64 %next, %wide
-          br i1 %go, label %loop, label %way.2
+        {looks}
         {ways}
         again: {}
           %round.next = add i64 %round, 1
@@ -144,16 +142,6 @@ fn threads_that_meet_do_the_same() {
     );
 }
 
-/// The place of a float, as the order of all floats has it.
-fn place(of: &str, float: &str) -> String {
-    format!(
-        "%{of}.bits = bitcast float {float} to i32
-        %{of}.sign = ashr i32 %{of}.bits, 31
-        %{of}.low = lshr i32 %{of}.sign, 1
-        %{of} = xor i32 %{of}.low, %{of}.bits\n"
-    )
-}
-
 /// The least or largest of some floats, some at a time.
 fn least(u: &mut Unstructured<'_>) -> Result<String> {
     let count = u.int_in_range(1..=3)?;
@@ -171,8 +159,8 @@ fn least(u: &mut Unstructured<'_>) -> Result<String> {
             {}{}%is{at} = icmp {is} i32 %old{at}, %new{at}
             %best{at} = select i1 %is{at}, {}, {}
             store volatile i32 %new{at}, ptr %to",
-            place(&format!("old{at}"), &best),
-            place(&format!("new{at}"), &format!("%x{at}")),
+            place_text(&format!("old{at}"), &best),
+            place_text(&format!("new{at}"), &format!("%x{at}")),
             sides[order[0]],
             sides[order[1]],
         );

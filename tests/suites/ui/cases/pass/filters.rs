@@ -138,3 +138,47 @@ pub fn f_updated(x: &[f32], mut m: DisjointSlice<f32>, mut v: DisjointSlice<f32>
         *v = 0.9 * *v + 0.1 * x * x;
     }
 }
+
+// A column that is clamped into its row has 32 bits in the copy that stands first.
+// CHECK-LABEL: .visible .entry g_clamped(
+// CHECK-NOT: min.u64
+// CHECK: min.u32
+#[kernel(dimensions = 2)]
+pub fn g_clamped(image: &[f32], weights: &[f32], mut to: Disjoint2d<f32>) {
+    let at = thread::index_2d();
+    let width = to.width();
+    if let Some(to) = to.get_mut(at) {
+        let row = &image[at.y() * width..(at.y() + 1) * width];
+        let first = at.x() as isize - (weights.len() / 2) as isize;
+        let of = |(weight, x): (&f32, isize)| weight * row[x.clamp(0, width as isize - 1) as usize];
+        *to = weights.iter().zip(first..).map(of).sum();
+    }
+}
+
+// What an iterator keeps of two tables, with where it stands, is registers.
+// CHECK-LABEL: .visible .entry h_schedule(
+// CHECK-NOT: .local
+// CHECK: ret;
+#[kernel(dimensions = 1)]
+pub fn h_schedule(first: u32, mut out: DisjointSlice<u32>) {
+    const KEYS: [u32; 64] = {
+        let mut keys = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            keys[i] = 0x9e37_79b9_u32.wrapping_mul(i as u32 + 1);
+            i += 1;
+        }
+        keys
+    };
+    let i = thread::index_1d();
+    if let Some(out) = out.get_mut(i) {
+        let mut words = [first; 64];
+        words[0] = i.get() as u32;
+        for k in 16..64 {
+            words[k] = words[k - 16].rotate_left(7) ^ words[k - 7].wrapping_add(words[k - 2]);
+        }
+        for (key, word) in KEYS.into_iter().zip(words) {
+            *out = (*out ^ key).rotate_left(5).wrapping_add(word);
+        }
+    }
+}

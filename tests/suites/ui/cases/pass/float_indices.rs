@@ -1,4 +1,4 @@
-//! Floats that become indices: 32 bits where nothing can tell that it were 64.
+//! Floats that become indices: 32 bits where nothing can tell these from 64.
 #![no_std]
 use ptx::Disjoint2d;
 use ptx::prelude::*;
