@@ -20,6 +20,8 @@
 //! promise nothing of what lies between: a column alone may be past the end of what the pointer points into. What is
 //! computed earlier has no effect, and its operands are on every way to where it stands now.
 
+mod rows;
+
 use std::collections::HashSet;
 
 use crate::llvm::{
@@ -27,6 +29,8 @@ use crate::llvm::{
     PointerValue, Use,
 };
 use crate::loops::Graph;
+
+pub use self::rows::follow_rows;
 
 /// Rewrites such addresses, but for those in loops, where LLVM counts them up.
 pub fn share<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {

@@ -10,7 +10,7 @@
 //!
 //! A thread that fills a tile stores several elements, each if it is inside of the whole, so that the stores stand behind
 //! branches. LLVM finds what addresses have in common within a block, or where one block is on the way to the other. Here each
-//! branch asked where shared memory begins, and computed its address from that. Only addresses in statics are rewritten: where
+//! branch asked where shared memory begins, and computed its address from that, also where it is the same. Only addresses in statics are rewritten: where
 //! a parameter points costs nothing to ask.
 //!
 //! **Why it is right.** Where an address is used, no part of its index overflows, because LLVM was promised so. What is left
@@ -52,10 +52,11 @@ struct Address<'ctx> {
 }
 
 /// Numbers times factors, and a constant.
-struct Sum<'ctx> {
+pub struct Sum<'ctx> {
     ty: IntType<'ctx>,
     terms: Vec<(IntValue<'ctx>, u64)>,
-    constant: u64,
+    /// What is added to them.
+    pub constant: u64,
 }
 
 impl<'ctx> Address<'ctx> {
@@ -64,22 +65,30 @@ impl<'ctx> Address<'ctx> {
         if index.get_type().get_bit_width() != 64 || !llvm::is_constant(&base) {
             return None;
         }
-        let inner = extended(index).unwrap_or(index);
-        let mut sum = Sum { ty: inner.get_type(), terms: Vec::new(), constant: 0 };
-        sum.add(inner, 1, &mut { MOST_STEPS })?;
+        let sum = Sum::of(extended(index).unwrap_or(index))?;
         let is_one = matches!(sum.terms[..], [] | [(_, 1)]);
         (!is_one).then_some(Self { at, block: at.get_parent()?, base, size, index: index.get_type(), sum })
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        let terms = |of: &Self| of.sum.terms.len();
-        (self.base, self.size, self.index, self.sum.ty) == (other.base, other.size, other.index, other.sum.ty)
-            && terms(self) == terms(other)
-            && self.sum.terms.iter().all(|term| other.sum.terms.contains(term))
+        (self.base, self.size, self.index) == (other.base, other.size, other.index) && self.sum.is_like(&other.sum)
     }
 }
 
 impl<'ctx> Sum<'ctx> {
+    /// What a value is the sum of, as far as nothing in it overflows.
+    pub fn of(value: IntValue<'ctx>) -> Option<Self> {
+        let mut sum = Self { ty: value.get_type(), terms: Vec::new(), constant: 0 };
+        sum.add(value, 1, &mut { MOST_STEPS })?;
+        Some(sum)
+    }
+
+    /// Whether another sum differs in the constant alone.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.ty, self.terms.len()) == (other.ty, other.terms.len())
+            && self.terms.iter().all(|term| other.terms.contains(term))
+    }
+
     /// Adds a value times a factor. Whatever overflows where that is not excluded, or is no sum, is a number by itself.
     fn add(&mut self, value: IntValue<'ctx>, factor: u64, steps: &mut usize) -> Option<()> {
         if let Some(constant) = value.get_zero_extended_constant() {
@@ -104,6 +113,7 @@ impl<'ctx> Sum<'ctx> {
             Some(Op::ZExt) if side(0).is_some_and(|side| side.get_type().get_bit_width() > 1) => {
                 return self.add(side(0)?, factor, steps);
             }
+            Some(Op::Trunc) if promises.unsigned => return self.add(side(0)?, factor, steps),
             _ => {
                 match self.terms.iter_mut().find(|(known, _)| *known == value) {
                     Some((_, known)) => *known = known.checked_add(factor)?,
@@ -117,13 +127,17 @@ impl<'ctx> Sum<'ctx> {
     }
 
     /// Writes the sum without the constant.
-    fn write(&self, builder: &Builder<'ctx>) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+    pub fn write(&self, builder: &Builder<'ctx>) -> std::result::Result<IntValue<'ctx>, BuilderError> {
         let mut sum = self.ty.const_zero();
         for (value, factor) in &self.terms {
-            let wide = builder.build_int_z_extend_or_bit_cast(*value, self.ty, "")?;
+            // None is more than the sum, which is of this type.
+            let number = match value.get_type().get_bit_width() > self.ty.get_bit_width() {
+                true => builder.build_int_truncate(*value, self.ty, "")?,
+                false => builder.build_int_z_extend_or_bit_cast(*value, self.ty, "")?,
+            };
             let product = match factor {
-                1 => wide,
-                _ => builder.build_int_mul(wide, self.ty.const_int(*factor, false), "")?,
+                1 => number,
+                _ => builder.build_int_mul(number, self.ty.const_int(*factor, false), "")?,
             };
             sum = if sum.is_const() { product } else { builder.build_int_add(sum, product, "")? };
         }
@@ -154,8 +168,7 @@ fn share_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std:
                 .iter()
                 .any(|other| !std::ptr::eq(other, address) && graph.is_reached_by_way_of(address.block, other.block))
         };
-        let constants: HashSet<_> = together.iter().map(|address| address.sum.constant).collect();
-        if constants.len() > 1 && together.iter().filter(|address| alone(address)).count() > 1 {
+        if together.iter().filter(|address| alone(address)).count() > 1 {
             write(context, &graph, &together)?;
         }
     }
@@ -197,11 +210,13 @@ mod tests {
     use crate::llvm::{AnyValue, parse_ir};
 
     /// Two elements of a tile behind branches, after [`share`].
-    fn shared(promise: &str, second: &str) -> String {
+    fn shared(below: &str, second: &str) -> String {
         let text = format!(
             "@tile = internal addrspace(3) global [1056 x float] undef
             define void @f(i32 %x, i32 %y, i32 %z, i1 %c, i1 %d) {{
-            entry: br i1 %c, label %one, label %middle
+            entry: %y.wide = zext i32 %y to i64
+              %y.below = add nuw i64 %y.wide, 8
+              br i1 %c, label %one, label %middle
             one: %line = mul nuw i32 %y, 33
               %i = add nuw i32 %line, %x
               %i.wide = zext i32 %i to i64
@@ -209,7 +224,7 @@ mod tests {
               store float 1.0, ptr addrspace(3) %at
               br label %middle
             middle: br i1 %d, label %two, label %end
-            two: %below = add {promise} i32 %y, 8
+            two: %below = {below}
               %line.below = mul nuw i32 %below, 33
               %j = add nuw i32 %line.below, {second}
               %j.wide = zext i32 %j to i64
@@ -228,17 +243,32 @@ mod tests {
 
     #[test]
     fn addresses_that_differ_by_a_constant_are_computed_once() {
-        let ir = shared("nuw", "%x");
+        let ir = shared("add nuw i32 %y, 8", "%x");
         let entry = ir.split("\n\n").next().unwrap_or_default();
         assert!(entry.contains("getelementptr i8, ptr addrspace(3) @tile") && entry.contains(", 33"), "{ir}");
         assert!(!ir.contains("inbounds") && ir.contains("i64 1056\n"), "8 rows of 33 floats: {ir}");
     }
 
     #[test]
+    fn so_is_the_same_address_behind_different_branches() {
+        let ir = shared("add nuw i32 %y, 0", "%x");
+        let entry = ir.split("\n\n").next().unwrap_or_default();
+        assert!(entry.contains("getelementptr i8, ptr addrspace(3) @tile") && !ir.contains("inbounds"), "{ir}");
+    }
+
+    #[test]
+    fn a_sum_that_loses_nothing_in_32_bits_is_one() {
+        let ir = shared("trunc nuw i64 %y.below to i32", "%x");
+        assert!(!ir.contains("inbounds") && ir.contains("i64 1056\n"), "{ir}");
+    }
+
+    #[test]
     fn others_stay_as_they_are() {
-        // A sum that may overflow, and another column.
-        for (promise, second) in [("", "%x"), ("nuw", "%z")] {
-            assert_eq!(shared(promise, second).matches("getelementptr inbounds").count(), 2, "{promise} {second}");
+        // Sums that may overflow or lose a bit, and another column.
+        for (below, second) in
+            [("add i32 %y, 8", "%x"), ("trunc i64 %y.below to i32", "%x"), ("add nuw i32 %y, 8", "%z")]
+        {
+            assert_eq!(shared(below, second).matches("getelementptr inbounds").count(), 2, "{below} {second}");
         }
     }
 }

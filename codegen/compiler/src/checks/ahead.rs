@@ -30,17 +30,15 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use super::behind::{self, Met};
 use super::early;
+use super::moved::{self, Early};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
-    InstructionValue, Module, Use,
+    self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, Module,
 };
 use crate::loops::{self, Graph};
-
-/// Values that are computed earlier.
-const MOST_VALUES: usize = 24;
 
 /// Branches in turn at a function's start.
 const MOST_BRANCHES: usize = 3;
@@ -73,6 +71,11 @@ fn compute_in<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std:
         let Some(end) = before.get_terminator() else { continue };
         let found = ahead(&graph, block, before, &slow);
         compute(context, &builder, &found, end)?;
+        if let Some(barrier) = block.get_instructions().filter(|from| is_barrier(*from)).last()
+            && let Some(inside) = inside(block, &slow).filter(|inside| llvm::predecessors(*inside) == [block])
+        {
+            behind::compute(context, &graph, &Met { block, before, barrier, inside })?;
+        }
     }
     Ok(())
 }
@@ -82,24 +85,21 @@ fn decide_at_start<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) ->
     let Some(entry) = kernel.get_first_basic_block() else { return Ok(()) };
     let Some(end) = entry.get_terminator() else { return Ok(()) };
     let (graph, slow) = (Graph::of(kernel), slow(kernel));
+    let early = Early { graph: &graph, before: entry, late: HashSet::new() };
     let mut found: Vec<InstructionValue<'ctx>> = Vec::new();
     let mut pending = vec![(entry, 0)];
     while let Some((block, depth)) = pending.pop() {
         let Some(end) = block.get_terminator() else { continue };
         let targets = llvm::block_operands(end);
         if block != entry && targets.len() == 2 {
-            let condition = end.get_operand(0).and_then(|value| value.value());
-            let known = found.len();
-            if !condition.is_some_and(|condition| can_be_early(&graph, condition, entry, &mut found)) {
-                found.truncate(known);
-            }
+            early.add(moved::condition(block), &mut found);
         }
         let is_quiet = |from: InstructionValue<'ctx>| {
             let is_told = |callee: FunctionValue<'ctx>| {
                 let name = callee.get_name().to_string_lossy();
                 name == "llvm.assume" || name.starts_with("llvm.experimental.noalias")
             };
-            is_fixed(from)
+            moved::is_fixed(from)
                 || llvm::is_position(from)
                 || from.is_terminator()
                 || llvm::called_function(from).is_some_and(is_told)
@@ -134,31 +134,12 @@ fn compute<'ctx>(
             continue;
         }
         llvm::move_before(context, &[*instruction], end);
-        let decides = |user: &Use<'ctx>| matches!(user, Use::Instruction(user) if user.is_terminator());
-        if llvm::uses(&llvm::result(*instruction)).iter().any(decides) {
+        let value = llvm::result(*instruction);
+        let users = moved::users(value, InstructionValue::is_terminator);
+        if !users.is_empty() {
             builder.position_before(&end);
-            keep(context, builder, *instruction)?;
-        }
-    }
-    Ok(())
-}
-
-/// Has a condition be computed where the builder stands, for the branches that ask for it.
-fn keep<'ctx>(
-    context: &'ctx Context,
-    builder: &Builder<'ctx>,
-    condition: InstructionValue<'ctx>,
-) -> std::result::Result<(), BuilderError> {
-    let condition = llvm::result(condition).into_int_value();
-    let ty = condition.get_type().fn_type(&[condition.get_type().into()], false);
-    let text = "mov.pred $0, $1;".to_owned();
-    let assembly = context.create_inline_asm(ty, text, "=b,b".to_owned(), true, false, None, false);
-    let kept = builder.build_indirect_call(ty, assembly, &[condition.into()], "")?.try_as_basic_value().unwrap_basic();
-    for user in llvm::uses(&condition) {
-        if let Use::Instruction(user) = user
-            && user.is_terminator()
-        {
-            user.set_operand(0, kept);
+            let kept = moved::keep(context, builder, value)?;
+            users.into_iter().for_each(|user| moved::replace_in(user, value, kept));
         }
     }
     Ok(())
@@ -171,46 +152,17 @@ fn ahead<'ctx>(
     before: BasicBlock<'ctx>,
     slow: &HashSet<BasicBlock<'ctx>>,
 ) -> Vec<InstructionValue<'ctx>> {
+    let early = Early { graph, before, late: HashSet::new() };
     let mut found: Vec<InstructionValue<'ctx>> = Vec::new();
     let mut at = block;
     while let Some(inside) = inside(at, slow) {
-        let condition = at.get_terminator().and_then(|end| end.get_operand(0)).and_then(|value| value.value());
-        let known = found.len();
-        if !condition.is_some_and(|condition| can_be_early(graph, condition, before, &mut found)) {
-            found.truncate(known);
-        }
+        early.add(moved::condition(at), &mut found);
         if llvm::predecessors(inside) != [at] || inside.get_instructions().any(loops::is_convergent) {
             break;
         }
         at = inside;
     }
     found
-}
-
-/// Whether a value can be computed at the end of a block; adds what must be computed for it, each behind its operands.
-fn can_be_early<'ctx>(
-    graph: &Graph<'ctx>,
-    value: BasicValueEnum<'ctx>,
-    before: BasicBlock<'ctx>,
-    found: &mut Vec<InstructionValue<'ctx>>,
-) -> bool {
-    let Some(from) = llvm::instruction_of(value) else { return true };
-    let is_above = |block| graph.is_reached_by_way_of(before, block);
-    if found.contains(&from) || from.get_parent().is_some_and(is_above) {
-        return true;
-    }
-    let is_early = found.len() < MOST_VALUES
-        && (llvm::is_position(from) || is_fixed(from))
-        && llvm::value_operands(from).all(|(_, operand)| can_be_early(graph, operand, before, found));
-    if is_early {
-        found.push(from);
-    }
-    is_early
-}
-
-/// Whether a value does not depend on where it is computed. What is frozen is moved, and not computed twice.
-fn is_fixed(from: InstructionValue<'_>) -> bool {
-    llvm::is_pure(from) || llvm::is_promised_pure(from) || from.get_opcode() == InstructionOpcode::Freeze
 }
 
 /// The blocks that panic, those that do nothing but end the function, and those that only choose between some of them.

@@ -30,10 +30,12 @@
 mod again;
 mod ahead;
 mod areas;
+mod behind;
 mod bounds;
 mod chain;
 mod copy;
 mod early;
+mod moved;
 mod planes;
 mod regions;
 mod rows;

@@ -116,7 +116,12 @@ impl<'ctx> Aligned<'ctx> {
     /// Whether a copy of so many instructions is worth it. Where many loads go, it is that of a hash or of a row: each was one
     /// of every thread from a place of its own.
     pub fn pays(&self, instructions: usize) -> bool {
-        u64::try_from(instructions).is_ok_and(|count| count <= COPIED * self.gone) || self.gone >= MANY_GONE
+        u64::try_from(instructions).is_ok_and(|count| count <= COPIED * self.gone) || self.pays_many()
+    }
+
+    /// Whether so many go that any copy is worth it.
+    pub fn pays_many(&self) -> bool {
+        self.gone >= MANY_GONE
     }
 
     /// Writes whether the parameters are as is wanted.
@@ -484,6 +489,26 @@ mod tests {
         };
         assert_eq!(of_words(32).matches("load i32").count(), 64);
         assert_eq!(of_words(16).matches("load i32").count(), 16);
+    }
+
+    #[test]
+    fn a_kernel_in_which_threads_meet_gets_its_copy_where_many_loads_go() {
+        let of_words = |words: u32| {
+            let loads = (0..words).map(|k| {
+                format!(
+                    "%p{k} = getelementptr i8, ptr %at, i64 {}
+                    %v{k} = load i32, ptr %p{k}, align 4
+                    store volatile i32 %v{k}, ptr %y, align 4\n",
+                    4 * k
+                )
+            });
+            let (at, meet) =
+                ("%at = getelementptr [32 x i32], ptr %x, i64 %k", "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)");
+            aligned(&format!("{at}\n{}{meet}", loads.collect::<String>()))
+        };
+        let both = of_words(32);
+        assert_eq!((both.matches("load i32").count(), both.matches("call void @llvm.nvvm.barrier").count()), (64, 2));
+        assert_eq!(of_words(16).matches("load i32").count(), 16, "12 of 16 are not many");
     }
 
     #[test]

@@ -38,8 +38,10 @@
 //! The test also asks where slices begin, if vectors may be loaded or stored then (`aligned.rs`). A kernel may have its copy for
 //! this alone.
 //!
-//! Not where something convergent is in the kernel, as a barrier, nor where it has local variables. And only where enough
-//! is gained, which counts twice in a loop: each copy is code that ptxas compiles and a GPU's cache may hold.
+//! Not where it has local variables. Where something convergent is in the kernel, as a barrier, only for vectors, if many are:
+//! the test is about parameters, so that all threads take the same copy, but most such kernels gain little by their indices.
+//! And only where enough is gained, which counts twice in a loop: each copy is code that ptxas compiles and a GPU's cache may
+//! hold.
 
 mod aligned;
 mod casts;
@@ -141,13 +143,12 @@ fn narrow_one<'ctx>(
     module: &Module<'ctx>,
     kernel: FunctionValue<'ctx>,
 ) -> std::result::Result<bool, BuilderError> {
-    let is_unfit = |instruction: InstructionValue<'ctx>| {
-        instruction.get_opcode() == InstructionOpcode::Alloca || is_convergent(instruction)
-    };
+    let has_locals = || llvm::instructions(kernel).any(|from| from.get_opcode() == InstructionOpcode::Alloca);
     let count = llvm::instructions(kernel).take(aligned::MOST_INSTRUCTIONS + 1).count();
-    if count > aligned::MOST_INSTRUCTIONS || llvm::instructions(kernel).any(is_unfit) {
+    if count > aligned::MOST_INSTRUCTIONS || has_locals() {
         return Ok(false);
     }
+    let meets = llvm::instructions(kernel).any(is_convergent);
     parameters::freeze_once(context, kernel);
     let casts = casts::wide(kernel);
     casts::ask_in_panics(context, &casts);
@@ -163,7 +164,7 @@ fn narrow_one<'ctx>(
         (BITS_OF_A_FACTOR, false, has_factors),
         (BITS_OF_A_FACTOR, true, has_extents),
     ];
-    let demands = demands.into_iter().filter(|(_, _, counts)| *counts && count <= MOST_INSTRUCTIONS);
+    let demands = demands.into_iter().filter(|(_, _, counts)| *counts && count <= MOST_INSTRUCTIONS && !meets);
     for (bits_of_a_factor, some, _) in demands {
         let limits: Limits<'ctx> =
             numbers.iter().map(|number| number.limit(bits_of_a_factor, some && number.is_extent())).collect();
@@ -185,7 +186,8 @@ fn narrow_one<'ctx>(
             best = Some((limits, plan.sharing(kernel, &graph, &ranges)));
         }
     }
-    let aligned = Aligned::of(kernel, &graph).filter(|aligned| best.is_some() || aligned.pays(count));
+    let aligned = Aligned::of(kernel, &graph)
+        .filter(|aligned| best.is_some() || if meets { aligned.pays_many() } else { aligned.pays(count) });
     if best.is_none() && aligned.is_none() {
         return Ok(false);
     }
@@ -621,7 +623,7 @@ mod tests {
             // Nothing says that a product is small, or that its factors are.
             (KERNEL, "%x.inside", ""),
             (KERNEL, "true", ""),
-            // Threads would meet at different barriers.
+            // Where threads meet, indices are not worth a copy.
             (KERNEL, "%inside", "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)"),
             ("", "%inside", ""),
         ] {
