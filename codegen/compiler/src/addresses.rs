@@ -20,6 +20,7 @@
 //! promise nothing of what lies between: a column alone may be past the end of what the pointer points into. What is
 //! computed earlier has no effect, and its operands are on every way to where it stands now.
 
+mod columns;
 mod rows;
 
 use std::collections::HashSet;
@@ -30,6 +31,7 @@ use crate::llvm::{
 };
 use crate::loops::Graph;
 
+pub use self::columns::lift;
 pub use self::rows::follow_rows;
 
 /// Rewrites such addresses, but for those in loops, where LLVM counts them up.

@@ -17,10 +17,10 @@ use crate::timings::{self, time};
 pub fn link(options: &Options) -> Result<Report> {
     llvm::install_fatal_handler();
     // Lines cost LLVM a tenth of its time, and most programs give no reason to say one.
-    let mut lines = if needs_lines(options) { Lines::Kept } else { Lines::MayGo };
-    let mut made = make(options, &mut lines);
-    if lines == Lines::Gone && made.as_ref().map_or(true, |(_, report)| !report.diagnostics.is_empty()) {
-        made = make(options, &mut Lines::Kept);
+    let lines = if needs_lines(options) { Lines::Kept } else { Lines::LeftOut };
+    let mut made = make(options, lines);
+    if lines == Lines::LeftOut && made.as_ref().map_or(true, |(_, report)| !report.diagnostics.is_empty()) {
+        made = make(options, Lines::Kept);
     }
     let (artifacts, mut report) = made?;
     time!(output::write(options, artifacts, &mut report))?;
@@ -34,18 +34,18 @@ fn needs_lines(options: &Options) -> bool {
 }
 
 /// What there is to write, and the report.
-fn make(options: &Options, lines: &mut Lines) -> Result<(Vec<Artifact>, Report)> {
+fn make(options: &Options, lines: Lines) -> Result<(Vec<Artifact>, Report)> {
     let mut dump = Dump::new(options.dump_dir.as_deref())?;
     let parts = time!(phases::find(options))?;
     let context = Context::create();
 
-    let (module, prepared) = time!(phases::read(options, &context, &parts))?;
+    let (module, prepared) = time!(phases::read(options, &context, &parts, lines))?;
     dump.module("read", &module)?;
     let options = &*prepared.options;
-    let mut program = time!(phases::describe(&prepared, &context, module))?;
+    let mut program = time!(phases::describe(&prepared, &context, module, lines))?;
     time!(phases::lower(&program))?;
     dump.module("lower", &program.module)?;
-    time!(phases::reduce(&mut program, &parts, lines))?;
+    time!(phases::reduce(&mut program, &parts))?;
     dump.module("reduce", &program.module)?;
 
     let ptxas = parts.assembler.as_ref().map(|assembler| assembler.version());

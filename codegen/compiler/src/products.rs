@@ -30,6 +30,8 @@
 //! { .reg .b32 %low0; cvt.u32.u64 %low0, %rd3; mul.wide.u32 %rd4, %low0, 3528531795; }   // mul.lo.s64 %rd4, %rd3, 3528531795;
 //! ```
 //!
+//! Nor does a number have one that was loaded from 32 bits into a register of 64, as a row of a table.
+//!
 //! It is right where both registers are written at one place, as nearly all are: LLVM's registers are then what its values
 //! were, and whatever reads `%rd5` comes after `%rd5`, which comes after `%r16`. If `%r16` were written again between
 //! `%rd5` and its reader, there would be a way to the reader without `%rd5`: the way to that second writing, and on from
@@ -283,8 +285,14 @@ impl<'a> Halves<'a> {
     }
 }
 
-/// What a statement writes that is below 2^32 where those registers are.
+/// What a statement writes that is below 2^32 where those registers are. A load of fewer bits than the register has puts
+/// zeros before them, unless they have a sign (PTX ISA, "Data Movement and Conversion Instructions: ld").
 fn low<'a>(statement: &[&'a str]) -> Option<(&'a str, [&'a str; 2])> {
+    if let [load, result, ",", "[", ..] = *statement {
+        let is_low = load.starts_with("ld.")
+            && [".b32", ".u32", ".b16", ".u16", ".b8", ".u8"].iter().any(|ty| load.ends_with(ty));
+        return (is_low && result.starts_with("%rd")).then_some((result, ["", ""]));
+    }
     let [name, result, ",", left, ",", right, ";"] = *statement else { return None };
     let of = match (name, right.parse::<u64>()) {
         ("and.b64", Ok(number)) if number <= u64::from(u32::MAX) => ["", ""],
@@ -545,6 +553,20 @@ mod tests {
         }
         for line in ["mul.lo.s64 %rd2, %rd1, 12;", "shl.b64 %rd2, %rd1, 4;", "mul.lo.s64 %rd2, %rd1, %rd3;"] {
             assert_eq!(last(&format!("{low}{line}")), line);
+        }
+    }
+
+    #[test]
+    fn what_is_loaded_of_fewer_bits_without_a_sign_is_below_two_to_the_32() {
+        let product = |load: &str| {
+            let lines = format!("ld.param.b64 %rd3, [q];\nand.b64 %rd4, %rd3, 4294967295;\n{load} %rd1, [%rd3+8];\n");
+            last(&format!("{lines}mad.lo.s64 %rd2, %rd4, %rd1, %rd8;"))
+        };
+        for load in ["ld.global.nc.b32", "ld.global.u32", "ld.shared.b16", "ld.b8"] {
+            assert!(product(load).ends_with("mad.wide.u32 %rd2, %low0, %low1, %rd8; }"), "{}", product(load));
+        }
+        for load in ["ld.global.s32", "ld.global.b64", "ld.global.nc.u64"] {
+            assert_eq!(product(load), "mad.lo.s64 %rd2, %rd4, %rd1, %rd8;");
         }
     }
 

@@ -22,8 +22,8 @@ use std::collections::HashSet;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue, IntValue, Module, PointerValue,
+    self, BasicBlock, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
+    IntValue, Low, Module, PointerValue,
 };
 use crate::loops::{self, Graph};
 use crate::offsets::Sum;
@@ -38,38 +38,6 @@ pub fn follow_rows<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resul
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot compute a row's address: {error}")))?;
     }
     Ok(())
-}
-
-/// A number of 32 bits that was extended without a sign.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Low<'ctx> {
-    Whole(IntValue<'ctx>),
-    /// The lower half of one of 64 bits.
-    Half(IntValue<'ctx>),
-}
-
-impl<'ctx> Low<'ctx> {
-    fn of(wide: IntValue<'ctx>) -> Option<Self> {
-        let from = wide.as_instruction_value().filter(|_| wide.get_type().get_bit_width() == 64)?;
-        let side = |index| loops::integer(from, index);
-        match from.get_opcode() {
-            Op::ZExt => side(0).filter(|number| number.get_type().get_bit_width() == 32).map(Self::Whole),
-            Op::And if side(1)?.get_zero_extended_constant() == Some(u64::from(u32::MAX)) => side(0).map(Self::Half),
-            _ => None,
-        }
-    }
-
-    /// The number itself, written where the builder stands.
-    fn write(
-        self,
-        context: &'ctx Context,
-        builder: &Builder<'ctx>,
-    ) -> std::result::Result<IntValue<'ctx>, BuilderError> {
-        match self {
-            Self::Whole(number) => Ok(number),
-            Self::Half(wide) => builder.build_int_truncate(wide, context.i32_type(), ""),
-        }
-    }
 }
 
 /// The address of a row's element.

@@ -35,6 +35,7 @@ mod bounds;
 mod chain;
 mod copy;
 mod early;
+mod growing;
 mod moved;
 mod planes;
 mod regions;
@@ -560,6 +561,50 @@ mod tests {
         assert!(ir("g").contains("setp.ge.u64 %p, $1, $2; setp.ge.or.u64 %p, $3, $2, %p;"), "{}", ir("g"));
         assert!(!ir("h").contains("asm"), "{}", ir("h"));
         assert!(ir("k").contains("setp.lt.u64 %p, $1, $2; setp.lt.and.u64 %p, $1, $3, %p;"), "{}", ir("k"));
+    }
+
+    #[test]
+    fn comparisons_of_numbers_that_grow_alike_are_one_of_the_largest() {
+        // Rows and a column of a table, the plain numbers, and what does not grow alike or may overflow.
+        let kinds = [
+            ("%w{k} = mul nuw i64 %r{k}, %width\n %v{k} = add nuw i64 %w{k}, %x", true),
+            ("%w{k} = mul nuw i64 %pair.low, %r{k}\n %v{k} = add nuw i64 %x, %w{k}", true),
+            ("%v{k} = add i64 %r{k}, %x", true),
+            ("%v{k} = or i64 %r{k}, 0", false),
+            ("%w{k} = mul i64 %r{k}, %pair\n %v{k} = add i64 %w{k}, %x", false),
+            ("%w{k} = mul i64 %r{k}, %width\n %v{k} = add i64 %w{k}, %pair", false),
+        ];
+        for (value, grows) in kinds {
+            let rounds = (0..3).map(|k| {
+                format!(
+                    "%r{k} = zext i32 %row{k} to i64\n {}\n %c{k} = icmp ult i64 %v{k}, %len\n",
+                    value.replace("{k}", &k.to_string())
+                )
+            });
+            let text = format!(
+                "define i1 @f(i32 %row0, i32 %row1, i32 %row2, i32 %w, i32 %c, i64 %pair, i64 %len) {{
+                %width = zext i32 %w to i64
+                %pair.low = and i64 %pair, 4294967295
+                %x = zext i32 %c to i64
+                {}
+                %both = select i1 %c0, i1 %c1, i1 false
+                %all = select i1 %both, i1 %c2, i1 false
+                ret i1 %all
+                }}",
+                rounds.collect::<String>()
+            );
+            for arch in ["sm_80", "sm_90"] {
+                let context = Context::create();
+                let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+                separate(&context, &module, arch.parse().unwrap()).unwrap();
+                module.verify().unwrap();
+                let ir = module.get_function("f").unwrap().print_to_string().to_string();
+                let maxima = ir.matches("icmp ugt i32").count();
+                assert_eq!((maxima, ir.contains("setp.lt.u64")), if grows { (2, false) } else { (0, true) }, "{ir}");
+                let frozen = if grows { ["%row0", "%row1", "%row2"].to_vec() } else { Vec::new() };
+                assert!(frozen.iter().all(|row| ir.contains(&format!("freeze i32 {row}\n"))), "{ir}");
+            }
+        }
     }
 
     #[test]

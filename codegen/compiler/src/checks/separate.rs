@@ -21,10 +21,12 @@
 //! Of 32 bits every GPU has a maximum, from sm_90 on one of three numbers: half as many instructions as comparisons, which
 //! also wait for each other. There LLVM would join, but for `select`, which does not look at what may mean nothing. A number
 //! that means nothing does no harm once it is frozen: where it is asked for, it is what it was, and where it is not, another
-//! is not below the limit, and neither is the largest.
+//! is not below the limit, and neither is the largest. Of 64 bits a maximum is taken only where it is one of 32
+//! (`growing.rs`).
 
 use std::fmt::Write as _;
 
+use super::growing::Growing;
 use crate::arch::Arch;
 use crate::llvm::{
     self, BasicMetadataTypeEnum, BasicMetadataValueEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context,
@@ -110,11 +112,15 @@ fn write<'ctx>(
     builder.position_before(&root.instruction);
     let mut rest = leaves;
     let mut joined: Vec<IntValue<'ctx>> = Vec::new();
-    while let Some(group) = common(&rest, root.all, arch) {
-        joined.push(if group[0].is_wide() {
-            compare(context, &builder, &group, root.all)?
-        } else {
-            compare_largest(&builder, &group, root.all)?
+    while let Some((mut group, growing)) = common(&rest, root.all, arch) {
+        joined.push(match growing {
+            Some(growing) => {
+                group.retain(|bound| growing.numbers.iter().any(|(number, _)| *number == bound.value));
+                let largest = growing.largest(context, &builder)?;
+                builder.build_int_compare(below(root.all), largest, group[0].limit, "")?
+            }
+            None if group[0].is_wide() => compare(context, &builder, &group, root.all)?,
+            None => compare_largest(&builder, &group, root.all)?,
         });
         rest.retain(|leaf| Bound::of(*leaf, root.all).is_none_or(|bound| !group.contains(&bound)));
     }
@@ -132,8 +138,8 @@ fn write<'ctx>(
     Ok(())
 }
 
-/// Comparisons that have their limit in common, or of 64 bits their value.
-fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool, arch: Arch) -> Option<Vec<Bound<'ctx>>> {
+/// Comparisons that have their limit in common, or of 64 bits their value; and those of them whose values grow alike.
+fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool, arch: Arch) -> Option<(Vec<Bound<'ctx>>, Option<Growing<'ctx>>)> {
     let bounds: Vec<Bound<'ctx>> = leaves.iter().filter_map(|leaf| Bound::of(*leaf, all)).collect();
     let like = |is_like: &dyn Fn(&Bound<'ctx>) -> bool| -> Vec<Bound<'ctx>> {
         bounds.iter().copied().filter(is_like).take(MOST).collect()
@@ -142,10 +148,23 @@ fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool, arch: Arch) -> Option<Vec<
         let of_limit = like(&|bound| bound.limit == first.limit);
         if !first.is_wide() {
             let has_maximum = arch.number() >= HAS_MAXIMUM_OF_THREE && of_limit.len() >= FEWEST_OF_A_MAXIMUM;
-            return has_maximum.then_some(of_limit);
+            return has_maximum.then_some((of_limit, None));
         }
-        [of_limit, like(&|bound| bound.value == first.value)].into_iter().find(|group| group.len() > 1)
+        let values: Vec<_> = of_limit.iter().map(|bound| bound.value).collect();
+        let is_first = |growing: &Growing<'ctx>| growing.numbers.iter().any(|(number, _)| *number == first.value);
+        if let Some(growing) = Growing::of(&values).filter(is_first) {
+            return Some((of_limit, Some(growing)));
+        }
+        [of_limit, like(&|bound| bound.value == first.value)]
+            .into_iter()
+            .find(|group| group.len() > 1)
+            .map(|group| (group, None))
     })
+}
+
+/// Whether a value is below a limit that all are to be below; or is not, if one is asked for that is not.
+fn below(all: bool) -> IntPredicate {
+    if all { IntPredicate::ULT } else { IntPredicate::UGE }
 }
 
 /// Whether all values are below their limits; or, of what need not hold for all, whether one is not.
@@ -196,7 +215,7 @@ fn compare_largest<'ctx>(
         let is_larger = builder.build_int_compare(IntPredicate::UGT, largest, value, "")?;
         largest = builder.build_select(is_larger, largest, value, "")?.into_int_value();
     }
-    builder.build_int_compare(if all { IntPredicate::ULT } else { IntPredicate::UGE }, largest, bounds[0].limit, "")
+    builder.build_int_compare(below(all), largest, bounds[0].limit, "")
 }
 
 /// A comparison of 32 or 64 bits with a limit.

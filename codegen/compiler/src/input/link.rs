@@ -11,8 +11,14 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, Context, Library, Linkage, Module, ParseError};
 
-/// Links all files into a module named `name`.
-pub fn link<'ctx>(context: &'ctx Context, files: &'ctx [File], name: &str, exports: &[String]) -> Result<Module<'ctx>> {
+/// Links all files into a module named `name`; without the lines of the source, less is read.
+pub fn link<'ctx>(
+    context: &'ctx Context,
+    files: &'ctx [File],
+    name: &str,
+    exports: &[String],
+    has_lines: bool,
+) -> Result<Module<'ctx>> {
     let mut units = Vec::new();
     for file in files {
         for member in file.members()? {
@@ -21,7 +27,7 @@ pub fn link<'ctx>(context: &'ctx Context, files: &'ctx [File], name: &str, expor
     }
     let module = context.create_module(name);
     let symbols = symbols(&units);
-    let linker = Linker { context, exports, module: &module, symbols: &symbols };
+    let linker = Linker { context, exports, module: &module, symbols: &symbols, has_lines };
     for unit in &mut units {
         if unit.member.is_object || unit.has_roots || exports.iter().any(|export| unit.defined.contains(export)) {
             linker.link(unit)?;
@@ -82,7 +88,7 @@ pub fn link_wanted<'ctx>(context: &'ctx Context, files: &'ctx [File], module: &M
         }
     }
     let symbols = symbols(&units);
-    complete(&Linker { context, exports: &[], module, symbols: &symbols }, &mut units)
+    complete(&Linker { context, exports: &[], module, symbols: &symbols, has_lines: true }, &mut units)
 }
 
 /// A member and its module, until that is linked.
@@ -136,6 +142,7 @@ struct Linker<'a, 'ctx> {
     exports: &'a [String],
     module: &'a Module<'ctx>,
     symbols: &'a HashMap<String, usize>,
+    has_lines: bool,
 }
 
 impl<'ctx> Linker<'_, 'ctx> {
@@ -145,6 +152,9 @@ impl<'ctx> Linker<'_, 'ctx> {
             Some(module) => module,
             None => parse(self.context, &unit.member)?,
         };
+        if !self.has_lines {
+            llvm::strip_debug_info(&source);
+        }
         if again {
             // Roots came with the first link; now only what has been asked for since is wanted.
             let roots = llvm::globals(&source).filter(|g| g.get_linkage() == Linkage::Appending).collect::<Vec<_>>();

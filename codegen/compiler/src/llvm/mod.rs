@@ -18,6 +18,7 @@ mod freeze;
 mod hide;
 mod location;
 mod loops;
+mod low;
 mod moves;
 mod pure;
 mod scopes;
@@ -55,6 +56,7 @@ pub use loops::{
     Unroll, allocated_bytes, few_rounds, forget_loop, has_loop_mark, is_to_be_unrolled, set_unroll, static_bytes,
     unroll_is_disabled, unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
 };
+pub use low::Low;
 pub use moves::{move_before, move_to_end};
 pub use pure::{
     Promises, forget_number, inline_assembly, inline_constraints, is_division, is_load_of_number, is_not_negative,
@@ -68,9 +70,9 @@ pub use target::{
 pub use use_order::sort_phi_uses;
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_distance, build_byte_offset,
-    build_same_offset, clear_subprogram, constant_bytes, constant_offset, constant_operand, constant_place,
-    constant_string, delete_function, delete_global, element_of, function_of, functions, global_of, globals,
-    has_wide_float, instruction_of, instructions, is_constant, is_disjoint, is_in_bounds, is_in_bounds_above,
+    build_other_element, build_same_offset, clear_subprogram, constant_bytes, constant_offset, constant_operand,
+    constant_place, constant_string, delete_function, delete_global, element_of, function_of, functions, global_of,
+    globals, has_wide_float, instruction_of, instructions, is_constant, is_disjoint, is_in_bounds, is_in_bounds_above,
     is_undefined, param_index, part_of, pointer_of_integer, poison, replace_uses, result, set_externally_initialized,
     source_span, strip_debug_info, undefined, uses,
 };

@@ -251,6 +251,21 @@ pub fn build_same_offset<'ctx>(
     result(copy).into_pointer_value()
 }
 
+/// Another element of the kind that a `getelementptr` with one index is about, of what another pointer points at; without
+/// its promises.
+pub fn build_other_element<'ctx>(
+    builder: &Builder<'ctx>,
+    gep: InstructionValue<'ctx>,
+    pointer: PointerValue<'ctx>,
+    index: IntValue<'ctx>,
+) -> PointerValue<'ctx> {
+    assert_eq!(gep.get_num_operands(), 2, "it has one index");
+    let element = build_same_offset(builder, gep, pointer);
+    let written = instruction_of(element.into()).is_some_and(|element| element.set_operand(1, index));
+    assert!(written, "it was just written");
+    element
+}
+
 /// The integer that a pointer was made of.
 pub fn address_of_integer<'ctx>(pointer: PointerValue<'ctx>) -> Option<IntValue<'ctx>> {
     let value = pointer.as_value_ref();

@@ -235,6 +235,7 @@ pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
     if level.is_for_speed() {
         time!(loops::follow(context, module, machine))?;
         time!(addresses::share(context, module));
+        time!(addresses::lift(context, module));
         time!(addresses::follow_rows(context, module))?;
         time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;

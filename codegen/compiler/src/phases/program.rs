@@ -52,10 +52,8 @@ pub struct Program<'a, 'ctx> {
 pub enum Lines {
     /// They stay.
     Kept,
-    /// They go where nothing in the code depends on them; what a message says then is of no use.
-    MayGo,
-    /// They went.
-    Gone,
+    /// They are not read; what a message says then is of no use.
+    LeftOut,
 }
 
 /// Read: the files' units that are referred to become one module; what it uses says whether nvlink comes afterwards.
@@ -63,9 +61,11 @@ pub fn read<'a, 'ctx>(
     options: &'a Options,
     context: &'ctx Context,
     parts: &'ctx Parts,
+    lines: Lines,
 ) -> Result<(Module<'ctx>, Prepared<'a>)> {
     time!(panics::check(&options.panics, &options.inputs, &options.name))?;
-    let module = time!(input::link(context, &parts.files, &options.name, &options.exports))?;
+    let has_lines = lines == Lines::Kept;
+    let module = time!(input::link(context, &parts.files, &options.name, &options.exports, has_lines))?;
     let prepared = time!(device_link::prepare(options, &module))?;
     Ok((module, prepared))
 }
@@ -76,6 +76,7 @@ pub fn describe<'a, 'ctx>(
     prepared: &'a Prepared<'_>,
     context: &'ctx Context,
     module: Module<'ctx>,
+    lines: Lines,
 ) -> Result<Program<'a, 'ctx>> {
     let (options, linker) = (&*prepared.options, prepared.linker.as_ref());
     let mut interface = time!(interface::read(&module, &options.exports))?;
@@ -98,7 +99,7 @@ pub fn describe<'a, 'ctx>(
         header,
         tests,
         debug: options.debug,
-        has_lines: true,
+        has_lines: lines == Lines::Kept,
     })
 }
 
@@ -109,7 +110,7 @@ pub fn lower(program: &Program<'_, '_>) -> Result<()> {
 
 /// Reduce: only what the kernels reach stays, with the maths library's part of it, and what each function needs to know
 /// before it is inlined into another: its panics' strategy, its floating-point modes.
-pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts, lines: &mut Lines) -> Result<()> {
+pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts) -> Result<()> {
     let Program { options, context, module, interface, table, debug, has_lines, .. } = program;
     let oldest = options.archs[0];
     let machine = time!(emit::machine(oldest, oldest.min_ptx(), options.opt_level))?;
@@ -123,9 +124,9 @@ pub fn reduce<'ctx>(program: &mut Program<'_, 'ctx>, parts: &'ctx Parts, lines: 
     *debug = time!(debuginfo::level(module, options.debug));
     time!(verify::supported(module, table))?;
     time!(float::assign(context, module, interface, options.float))?;
-    if *lines == Lines::MayGo && *debug == DebugLevel::None {
+    if !*has_lines {
+        // What came after the rest was read.
         time!(debuginfo::leave_out(module));
-        (*lines, *has_lines) = (Lines::Gone, false);
     }
     Ok(())
 }

@@ -182,3 +182,24 @@ pub fn h_schedule(first: u32, mut out: DisjointSlice<u32>) {
         }
     }
 }
+
+// Rows of a table by numbers that are loaded: of eight at a time the largest is compared.
+// CHECK-LABEL: .visible .entry i_bag_sums(
+// CHECK: max.u32
+// CHECK: max.u32
+// CHECK: max.u32
+// CHECK: max.u32
+// CHECK: max.u32
+// CHECK: max.u32
+// CHECK: max.u32
+// CHECK-NOT: setp.lt.and.u64
+// CHECK: mad.wide.u32
+#[kernel(dimensions = 2)]
+pub fn i_bag_sums(table: &[f32], indices: &[u32], offsets: &[u32], mut sums: Disjoint2d<f32>) {
+    let at = thread::index_2d();
+    let width = sums.width();
+    if let (Some(sum), Some(&[start, end])) = (sums.get_mut(at), offsets.windows(2).nth(at.y())) {
+        let rows = indices[start as usize..end as usize].iter();
+        *sum = rows.map(|&row| table[row as usize * width + at.x()]).sum();
+    }
+}
