@@ -135,7 +135,7 @@ fn compute<'ctx>(
         }
         llvm::move_before(context, &[*instruction], end);
         let value = llvm::result(*instruction);
-        let users = moved::users(value, InstructionValue::is_terminator);
+        let users = moved::users(value, |user| llvm::branch_targets(user).is_some());
         if !users.is_empty() {
             builder.position_before(&end);
             let kept = moved::keep(context, builder, value)?;

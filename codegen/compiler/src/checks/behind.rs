@@ -94,12 +94,9 @@ fn is_address(from: InstructionValue<'_>) -> bool {
 
 /// What uses the result of one of these.
 fn needing<'ctx>(from: InstructionValue<'ctx>, found: &[InstructionValue<'ctx>]) -> Vec<InstructionValue<'ctx>> {
-    moved::users(
-        llvm::result(from),
-        |user| {
-            if is_address(from) { !found.contains(&user) } else { user.is_terminator() }
-        },
-    )
+    moved::users(llvm::result(from), |user| {
+        if is_address(from) { !found.contains(&user) } else { llvm::branch_targets(user).is_some() }
+    })
 }
 
 /// Two blocks of which one is on each way to the barrier.
@@ -247,5 +244,28 @@ mod tests {
             let ir = computed("slow", index, failed);
             assert!(!ir.contains("mov.b64"), "{ir}");
         }
+    }
+
+    #[test]
+    fn what_a_switch_looks_at_is_no_condition() {
+        let text = "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent
+            declare void @panic() noreturn
+            define ptx_kernel void @f(ptr addrspace(1) %q, i64 %j, i32 %mode, i1 %fits) {
+            entry: call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+              br i1 %fits, label %inside, label %panic
+            inside: %to = getelementptr i32, ptr addrspace(1) %q, i64 %j
+              %kind = lshr i32 %mode, 3
+              switch i32 %kind, label %other [ i32 0, label %one\n i32 1, label %two ]
+            one: store i32 1, ptr addrspace(1) %to\n ret void
+            two: store i32 2, ptr addrspace(1) %to\n ret void
+            other: store i32 3, ptr addrspace(1) %to\n ret void
+            panic: call void @panic()\n unreachable
+            }";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        compute_ahead(&context, &module).unwrap();
+        module.verify().unwrap();
+        let ir = module.get_function("f").unwrap().print_to_string().to_string();
+        assert!(ir.contains("switch i32 %kind") && !ir.contains("mov.pred"), "{ir}");
     }
 }

@@ -50,9 +50,9 @@ impl<'ctx> Early<'_, 'ctx> {
     }
 }
 
-/// What a block's end asks for.
+/// What a block's end asks for, if it is a condition.
 pub fn condition(block: BasicBlock<'_>) -> Option<BasicValueEnum<'_>> {
-    block.get_terminator()?.get_operand(0)?.value()
+    block.get_terminator().filter(|end| llvm::branch_targets(*end).is_some())?.get_operand(0)?.value()
 }
 
 /// Whether a value does not depend on where it is computed. What is frozen is moved, and not computed twice.
