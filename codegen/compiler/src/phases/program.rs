@@ -52,7 +52,7 @@ pub struct Program<'a, 'ctx> {
 pub enum Lines {
     /// They stay.
     Kept,
-    /// They are not read; what a message says then is of no use.
+    /// They are not read, or go once panics are known by them; what a message says then is of no use.
     LeftOut,
 }
 
@@ -64,7 +64,8 @@ pub fn read<'a, 'ctx>(
     lines: Lines,
 ) -> Result<(Module<'ctx>, Prepared<'a>)> {
     time!(panics::check(&options.panics, &options.inputs, &options.name))?;
-    let has_lines = lines == Lines::Kept;
+    // Of which crate a panic is that was inlined, its line alone tells.
+    let has_lines = lines == Lines::Kept || !options.panics.are_full();
     let module = time!(input::link(context, &parts.files, &options.name, &options.exports, has_lines))?;
     let prepared = time!(device_link::prepare(options, &module))?;
     Ok((module, prepared))
