@@ -87,6 +87,9 @@ fn share_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
         addresses = others;
         if together.len() > 1 {
             write(context, &graph, &together);
+            // What was written is gone, also where others begin.
+            let is_gone = |at| together.iter().any(|written| [written.first, written.last].contains(&at));
+            addresses.retain(|address| !llvm::instruction_of(address.base.into()).is_some_and(is_gone));
         }
     }
 }

@@ -45,7 +45,8 @@ struct Address<'ctx> {
 
 impl<'ctx> Address<'ctx> {
     fn of(at: InstructionValue<'ctx>, found: &Loop<'ctx>) -> Option<Self> {
-        let (base, size, index) = llvm::element_of(at).filter(|(base, ..)| found.is_invariant((*base).into()))?;
+        let (base, size, index) = llvm::element_of(at)
+            .filter(|(base, _, index)| index.get_type().get_bit_width() == 64 && found.is_invariant((*base).into()))?;
         let sum = index.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
         let is_its_own = matches!(llvm::uses(&index)[..], [Use::Instruction(_)]);
         let is_inside = |value: IntValue<'ctx>| !found.is_invariant(value.into());

@@ -14,16 +14,17 @@
 //!
 //! LLVM's code generator knows this, but not where the row was extended from 32 bits after the constant was added.
 //!
-//! **Why it is right.** The sum of 32 bits does not overflow, because LLVM was promised so, and so it is the same in 64 bits.
-//! There products and sums are exact modulo 2^64, as addresses are. The new addresses promise nothing of what lies between.
+//! **Why it is right.** Where a row is looked at, its sum of 32 bits does not overflow, because LLVM was promised so, and so
+//! it is the same in 64 bits. There products and sums are exact modulo 2^64, as addresses are. The first row is written anew
+//! without that promise, unless a branch asks of it: then it holds. The new addresses promise nothing of what lies between.
 
 use std::collections::HashSet;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    IntValue, Low, Module, PointerValue,
+    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntValue, Low, Module, PointerValue,
 };
 use crate::loops::{self, Graph};
 use crate::offsets::Sum;
@@ -31,7 +32,10 @@ use crate::offsets::Sum;
 /// Bytes of an element times rows: what fits into an instruction.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Rewrites such addresses, but for those in loops, where LLVM counts them up.
+/// Instructions between a number and a condition that asks of it.
+const MOST_STEPS: u32 = 4;
+
+/// Rewrites such addresses, but for those in innermost loops, where LLVM counts them up.
 pub fn follow_rows<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 0) {
         follow_in(context, function)
@@ -68,7 +72,8 @@ impl<'ctx> Row<'ctx> {
             Some((base, size, [low(0)?, low(1)?]))
         });
         product.into_iter().flat_map(move |(base, size, [one, other])| {
-            [(one, other), (other, one)].into_iter().filter_map(move |(width, row)| {
+            let ways = [(one, other), (other, one)].into_iter().take(if one == other { 1 } else { 2 });
+            ways.filter_map(move |(width, row)| {
                 let Low::Whole(row) = row else { return None };
                 Some(Self {
                     at,
@@ -100,31 +105,47 @@ fn follow_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std
         let (first, last) = (constants().min().unwrap_or_default(), constants().max().unwrap_or_default());
         let distance = (last - first).checked_mul(together[0].plane.size);
         if last != first && distance.is_some_and(|bytes| bytes <= MOST_BYTES) {
-            write(context, &graph, &together, first)?;
-            rows.retain(|row| !together.iter().any(|written| written.at == row.at));
+            let blocks: Vec<_> = together.iter().map(|row| row.block).collect();
+            let Some(block) = graph.common_dominator(&blocks).filter(|block| !in_loops.contains(block)) else {
+                continue;
+            };
+            write(context, &graph, block, &together, first)?;
+            // What was written is gone, also where other rows begin.
+            let is_gone = |at: InstructionValue<'ctx>| together.iter().any(|written| written.at == at);
+            rows.retain(|row| !is_gone(row.at) && !llvm::instruction_of(row.plane.base.into()).is_some_and(is_gone));
         }
     }
     Ok(())
 }
 
+/// Whether one value means nothing if another does.
+fn depends<'ctx>(value: BasicValueEnum<'ctx>, on: BasicValueEnum<'ctx>, steps: u32) -> bool {
+    let carries = |from: &InstructionValue<'ctx>| {
+        matches!(from.get_opcode(), Op::ICmp | Op::And | Op::Or | Op::Xor | Op::Add | Op::Sub | Op::ZExt | Op::Trunc)
+    };
+    let mut operands = llvm::instruction_of(value).filter(carries).into_iter().flat_map(llvm::value_operands);
+    value == on || steps > 0 && operands.any(|(_, operand)| depends(operand, on, steps - 1))
+}
+
 fn write<'ctx>(
     context: &'ctx Context,
     graph: &Graph<'ctx>,
+    block: BasicBlock<'ctx>,
     together: &[Row<'ctx>],
     first: u64,
 ) -> std::result::Result<(), BuilderError> {
-    let blocks: Vec<BasicBlock<'ctx>> = together.iter().map(|row| row.block).collect();
     let is_one = |from: &InstructionValue<'ctx>| together.iter().any(|row| row.at == *from);
-    let place = graph
-        .common_dominator(&blocks)
-        .and_then(|block| block.get_instructions().find(is_one).or_else(|| block.get_terminator()));
+    let place = block.get_instructions().find(is_one).or_else(|| block.get_terminator());
     let (Some(place), Some(Row { plane, number, .. })) = (place, together.first()) else { return Ok(()) };
     let Plane { base, size, width } = *plane;
     let (builder, wide) = (context.create_builder(), context.i64_type());
     builder.position_before(&place);
+    // What the branch asks of must mean something; what else is promised of a row holds only where it is looked at.
     let is_known = |row: &IntValue<'ctx>| {
-        let block = row.as_instruction_value().and_then(|from| from.get_parent()).zip(place.get_parent());
-        block.is_none_or(|(block, at)| graph.is_reached_by_way_of(at, block) && (at != block || place.is_terminator()))
+        let above = row.as_instruction_value().and_then(|from| from.get_parent());
+        let is_above = above.is_none_or(|above| graph.is_reached_by_way_of(block, above));
+        let condition = llvm::branch_targets(place).and_then(|_| place.get_operand(0)?.value());
+        is_above && condition.is_some_and(|condition| depends(condition, (*row).into(), MOST_STEPS))
     };
     let is_first = |row: &&Row<'ctx>| row.number.constant == first && is_known(&row.row);
     let number = match together.iter().find(is_first) {
@@ -223,5 +244,64 @@ mod tests {
             // A loop has one of them.
             assert_eq!(ir.matches("getelementptr inbounds").count(), 2, "{ir}");
         }
+    }
+
+    /// What [`follow_rows`] makes of a function of stores through these pointers.
+    fn all(parameters: &str, body: &str) -> String {
+        let text = format!("define void @f(ptr addrspace(1) %p, {parameters}) {{ entry:\n{body}\n ret void }}");
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        follow_rows(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    #[test]
+    fn squares_and_rows_of_layers_are_written_once() {
+        // Both factors are the width.
+        let square = "%w = zext i32 %y to i64\n %z = add nuw i32 %y, 8\n %v = zext i32 %z to i64
+            %a = mul i64 %w, %w\n %b = mul i64 %v, %w
+            %q = getelementptr float, ptr addrspace(1) %p, i64 %a\n store float 1.0, ptr addrspace(1) %q
+            %r = getelementptr float, ptr addrspace(1) %p, i64 %b\n store float 2.0, ptr addrspace(1) %r";
+        assert!(all("i32 %y", square).contains("asm"));
+        // Rows begin where layers do.
+        let layers = "%z0 = zext i32 %z to i64\n %zn = add nuw i32 %z, 1\n %z1 = zext i32 %zn to i64
+            %y0 = zext i32 %y to i64\n %yn = add nuw i32 %y, 1\n %y1 = zext i32 %yn to i64
+            %area = zext i32 %a to i64\n %width = zext i32 %w to i64
+            %m0 = mul i64 %z0, %area\n %m1 = mul i64 %z1, %area\n %n0 = mul i64 %y0, %width\n %n1 = mul i64 %y1, %width
+            %p0 = getelementptr float, ptr addrspace(1) %p, i64 %m0
+            %q0 = getelementptr float, ptr addrspace(1) %p0, i64 %n0\n store float 1.0, ptr addrspace(1) %q0
+            %q1 = getelementptr float, ptr addrspace(1) %p0, i64 %n1\n store float 2.0, ptr addrspace(1) %q1
+            %p1 = getelementptr float, ptr addrspace(1) %p, i64 %m1\n store float 3.0, ptr addrspace(1) %p1";
+        assert!(all("i32 %z, i32 %y, i32 %a, i32 %w", layers).contains("asm"));
+    }
+
+    #[test]
+    fn a_row_that_is_not_looked_at_promises_nothing() {
+        let ir = |condition: &str| {
+            let text = format!(
+                "define void @f(ptr addrspace(1) %p, i32 %y, i32 %width, i1 %c) {{
+                entry: %low = or disjoint i32 %y, 8\n %high = add nuw i32 %y, 16
+                  %w = zext i32 %width to i64
+                  %mine = icmp ult i32 %low, 99
+                  br i1 {condition}, label %one, label %two
+                one: %l = zext i32 %low to i64\n %a = mul i64 %l, %w
+                  %q = getelementptr float, ptr addrspace(1) %p, i64 %a\n store float 1.0, ptr addrspace(1) %q
+                  ret void
+                two: %h = zext i32 %high to i64\n %b = mul i64 %h, %w
+                  %r = getelementptr float, ptr addrspace(1) %p, i64 %b\n store float 2.0, ptr addrspace(1) %r
+                  ret void
+                }}"
+            );
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+            follow_rows(&context, &module).unwrap();
+            module.verify().unwrap();
+            module.get_function("f").unwrap().print_to_string().to_string()
+        };
+        let uses = |condition| ir(condition).matches("zext i32 %low to i64").count();
+        assert_eq!(uses("%c"), 1, "as it was: {}", ir("%c"));
+        // A branch that asks of it would mean nothing either.
+        assert_eq!(uses("%mine"), 2, "{}", ir("%mine"));
     }
 }
