@@ -148,7 +148,12 @@ fn narrow_one<'ctx>(
     if count > aligned::MOST_INSTRUCTIONS || has_locals() {
         return Ok(false);
     }
-    let meets = llvm::instructions(kernel).any(is_convergent);
+    let meeting: Vec<_> = llvm::instructions(kernel).filter(|from| is_convergent(*from)).collect();
+    // Assembly may have names of its own, which cannot be there twice.
+    if meeting.iter().any(|from| llvm::called_function(*from).is_none()) {
+        return Ok(false);
+    }
+    let meets = !meeting.is_empty();
     parameters::freeze_once(context, kernel);
     let casts = casts::wide(kernel);
     casts::ask_in_panics(context, &casts);
@@ -207,7 +212,7 @@ fn narrow_one<'ctx>(
     }
     if let Some(aligned) = aligned {
         aligned.promise();
-        let is_aligned = aligned.test(context, &builder)?;
+        let is_aligned = aligned.test(context, &builder, kernel)?;
         fits = Some(match fits {
             Some(small) => builder.build_and(small, is_aligned, "")?,
             None => is_aligned,

@@ -16,16 +16,21 @@ pub fn build_freeze<'ctx>(builder: &Builder<'ctx>, value: IntValue<'ctx>) -> Int
     freeze(builder, value.into()).into_int_value()
 }
 
+/// Whether a parameter is said to be some number, and the same one for all who look.
+pub fn is_defined<'ctx>(function: FunctionValue<'ctx>, param: BasicValueEnum<'ctx>) -> bool {
+    let noundef = Attribute::get_named_enum_kind_id("noundef");
+    let index = function.get_param_iter().position(|known| known == param).expect("it is the function's");
+    let place = AttributeLoc::Param(u32::try_from(index).expect("a function has few parameters"));
+    function.get_enum_attribute(place, noundef).is_some()
+}
+
 /// Has a parameter be some number for all who look, where it is not said to be one. The builder stands before all of them.
 pub fn freeze_parameter<'ctx>(
     builder: &Builder<'ctx>,
     function: FunctionValue<'ctx>,
     param: IntValue<'ctx>,
 ) -> IntValue<'ctx> {
-    let noundef = Attribute::get_named_enum_kind_id("noundef");
-    let index = function.get_param_iter().position(|known| known == param).expect("it is the function's");
-    let place = AttributeLoc::Param(u32::try_from(index).expect("a function has few parameters"));
-    if function.get_enum_attribute(place, noundef).is_some() {
+    if is_defined(function, param.into()) {
         return param;
     }
     let frozen = build_freeze(builder, param);
@@ -35,7 +40,7 @@ pub fn freeze_parameter<'ctx>(
     frozen
 }
 
-/// The same of a value of any type.
+/// The same as [`build_freeze`] of a value of any type.
 pub fn freeze<'ctx>(builder: &Builder<'ctx>, value: BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx> {
     let is_number = match value {
         BasicValueEnum::IntValue(value) => value.is_constant_int(),

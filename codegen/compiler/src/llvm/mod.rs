@@ -45,7 +45,7 @@ pub use float::{
     FloatFlags, allow_inlining, block_operands, called_function, copy_functions, float_flags, float_operand,
     float_result, function_operands, has_float_flags, is_rounded, set_float_flags, set_function_operand,
 };
-pub use freeze::{build_freeze, freeze, freeze_arguments, freeze_parameter};
+pub use freeze::{build_freeze, freeze, freeze_arguments, freeze_parameter, is_defined};
 pub use hide::build_hidden;
 pub use location::{
     copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
