@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A thread that fills a tile stores several elements, each if it is inside of the whole, so that the stores stand behind
-//! branches. LLVM finds what addresses have in common within a block, or where one block is on the way to the other. Here each
-//! branch asked where shared memory begins, and computed its address from that, also where it is the same. Only addresses in statics are rewritten: where
-//! a parameter points costs nothing to ask.
+//! branches. LLVM finds what addresses have in common within a block, or where one block is on the way to the other. Here
+//! each branch asked where shared memory begins, and computed its address from that, even where it was the same. Only
+//! addresses in statics are rewritten: where a parameter points costs nothing to ask.
 //!
 //! **Why it is right.** Where an address is used, no part of its index overflows, because LLVM was promised so. What is left
 //! without the constants is no larger, so it does not overflow there either, and the difference is the constant. The new

@@ -30,7 +30,7 @@
 //! { .reg .b32 %low0; cvt.u32.u64 %low0, %rd3; mul.wide.u32 %rd4, %low0, 3528531795; }   // mul.lo.s64 %rd4, %rd3, 3528531795;
 //! ```
 //!
-//! Nor does a number have one that was loaded from 32 bits into a register of 64, as a row of a table.
+//! A number that was loaded from 32 bits into a register of 64, as a row of a table, has no register of 32 bits either.
 //!
 //! It is right where both registers are written at one place, as nearly all are: LLVM's registers are then what its values
 //! were, and whatever reads `%rd5` comes after `%rd5`, which comes after `%r16`. If `%r16` were written again between

@@ -645,7 +645,7 @@ mod tests {
         let f = after("sm_90", "f");
         assert_eq!(
             (f.matches("freeze").count(), f.matches("icmp ugt").count(), f.matches("icmp ult").count()),
-            (3, 2, 1),
+            (4, 2, 1),
             "{f}"
         );
         assert!(f.contains("i1 %x, i1 false"), "{f}");

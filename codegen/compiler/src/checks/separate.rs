@@ -117,7 +117,8 @@ fn write<'ctx>(
             Some(growing) => {
                 group.retain(|bound| growing.numbers.iter().any(|(number, _)| *number == bound.value));
                 let largest = growing.largest(context, &builder)?;
-                builder.build_int_compare(below(root.all), largest, group[0].limit, "")?
+                let limit = llvm::build_freeze(&builder, group[0].limit);
+                builder.build_int_compare(below(root.all), largest, limit, "")?
             }
             None if group[0].is_wide() => compare(context, &builder, &group, root.all)?,
             None => compare_largest(&builder, &group, root.all)?,
@@ -215,7 +216,8 @@ fn compare_largest<'ctx>(
         let is_larger = builder.build_int_compare(IntPredicate::UGT, largest, value, "")?;
         largest = builder.build_select(is_larger, largest, value, "")?.into_int_value();
     }
-    builder.build_int_compare(below(all), largest, bounds[0].limit, "")
+    let limit = llvm::build_freeze(builder, bounds[0].limit);
+    builder.build_int_compare(below(all), largest, limit, "")
 }
 
 /// A comparison of 32 or 64 bits with a limit.
