@@ -10,6 +10,15 @@ use ptx::prelude::*;
 // CHECK-LABEL: .func {{.*}}checked5third
 // CHECK: __ptx_panic
 
+// CHECK-LABEL: .visible .entry inlined(
+// CHECK: mov.b64 {{.*}}, __rust_ptx_place
+#[kernel]
+pub fn inlined(values: &[u32], mut out: DisjointSlice<u32>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        *out = checked::fifth(values);
+    }
+}
+
 // CHECK-LABEL: .visible .entry ours(
 // CHECK: trap;
 #[kernel]

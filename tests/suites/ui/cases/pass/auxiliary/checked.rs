@@ -11,3 +11,9 @@ pub fn third(values: &[u32]) -> u32 {
 pub fn fourth(values: &[u32]) -> u32 {
     values.get(4).copied().unwrap()
 }
+
+/// The same, by an index.
+#[inline]
+pub fn fifth(values: &[u32]) -> u32 {
+    values[5]
+}
