@@ -180,4 +180,36 @@ mod tests {
             assert_eq!(shared(column, more).matches("getelementptr inbounds").count(), 4, "{column} {more}");
         }
     }
+
+    #[test]
+    fn what_begins_where_others_are_written_stays_as_it_is() {
+        let text = "define void @f(ptr addrspace(1) %p, i64 %z, i64 %y, i64 %area, i64 %width, i64 %x, i64 %c) {
+            %z1 = xor i64 %z, 1
+            %y1 = xor i64 %y, 1
+            %layer = mul i64 %z, %area
+            %next = mul i64 %z1, %area
+            %row = mul i64 %y, %width
+            %below = mul i64 %y1, %width
+            %f0 = getelementptr float, ptr addrspace(1) %p, i64 %layer
+            %l0 = getelementptr float, ptr addrspace(1) %f0, i64 %x
+            %f1 = getelementptr float, ptr addrspace(1) %p, i64 %next
+            %l1 = getelementptr float, ptr addrspace(1) %f1, i64 %x
+            %g0 = getelementptr float, ptr addrspace(1) %l0, i64 %row
+            %h0 = getelementptr float, ptr addrspace(1) %g0, i64 %c
+            %g1 = getelementptr float, ptr addrspace(1) %l0, i64 %below
+            %h1 = getelementptr float, ptr addrspace(1) %g1, i64 %c
+            store float 1.0, ptr addrspace(1) %l0
+            store float 2.0, ptr addrspace(1) %l1
+            store float 3.0, ptr addrspace(1) %h0
+            store float 4.0, ptr addrspace(1) %h1
+            ret void
+        }";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        share(&context, &module);
+        module.verify().unwrap();
+        let ir = module.get_function("f").unwrap().print_to_string().to_string();
+        assert!(ir.contains("getelementptr float, ptr addrspace(1) %p, i64 %x\n"), "{ir}");
+        assert!(ir.contains(", i64 %row\n") && ir.contains("%h1 = "), "{ir}");
+    }
 }
