@@ -75,13 +75,10 @@ fn share_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
         return;
     }
     let graph = Graph::of(function);
-    let reached: HashSet<_> = graph.by_dominance().into_iter().collect();
-    let in_loops: HashSet<_> = graph.innermost().into_iter().flat_map(|found| found.blocks).collect();
+    let outside = graph.outside_innermost();
     // Of a longer sum the end is looked at.
     let firsts: HashSet<_> = addresses.iter().map(|address| address.first).collect();
-    addresses.retain(|Address { last, block, .. }| {
-        reached.contains(block) && !in_loops.contains(block) && !firsts.contains(last)
-    });
+    addresses.retain(|Address { last, block, .. }| outside.contains(block) && !firsts.contains(last));
     while let Some(shared) = addresses.first().map(Address::shared) {
         let (together, others) = addresses.into_iter().partition::<Vec<_>, _>(|address| address.shared() == shared);
         addresses = others;
@@ -96,13 +93,8 @@ fn share_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
 
 /// Where the first of these, or the way to it, can use what they share.
 fn place<'ctx>(graph: &Graph<'ctx>, together: &[Address<'ctx>]) -> Option<InstructionValue<'ctx>> {
-    let above = |block: BasicBlock<'ctx>| std::iter::successors(Some(block), |block| graph.dominator(*block));
-    let mut common: Vec<BasicBlock<'ctx>> = above(together.first()?.block).collect();
-    for address in together {
-        let ways: HashSet<_> = above(address.block).collect();
-        common.retain(|block| ways.contains(block));
-    }
-    let block = *common.first()?;
+    let blocks: Vec<BasicBlock<'ctx>> = together.iter().map(|address| address.block).collect();
+    let block = graph.common_dominator(&blocks)?;
     let first = together.iter().find(|address| address.block == block).map(|address| address.last);
     first.or_else(|| block.get_terminator())
 }

@@ -17,8 +17,6 @@
 //! without the constants is no larger, so it does not overflow there either, and the difference is the constant. The new
 //! addresses promise nothing of what lies between.
 
-use std::collections::HashSet;
-
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -156,9 +154,8 @@ fn share_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std:
         return Ok(());
     }
     let graph = Graph::of(function);
-    let reached: HashSet<_> = graph.by_dominance().into_iter().collect();
-    let in_loops: HashSet<_> = graph.innermost().into_iter().flat_map(|found| found.blocks).collect();
-    addresses.retain(|Address { block, .. }| reached.contains(block) && !in_loops.contains(block));
+    let outside = graph.outside_innermost();
+    addresses.retain(|Address { block, .. }| outside.contains(block));
     while let Some(one) = addresses.pop() {
         let (mut together, others) = addresses.into_iter().partition::<Vec<_>, _>(|other| other.is_like(&one));
         addresses = others;

@@ -135,12 +135,9 @@ fn compute<'ctx>(
         }
         llvm::move_before(context, &[*instruction], end);
         let value = llvm::result(*instruction);
+        builder.position_before(&end);
         let users = moved::users(value, |user| llvm::branch_targets(user).is_some());
-        if !users.is_empty() {
-            builder.position_before(&end);
-            let kept = moved::keep(context, builder, value)?;
-            users.into_iter().for_each(|user| moved::replace_in(user, value, kept));
-        }
+        moved::keep_for(context, builder, value, users)?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@
 //!
 //! Where no check follows a barrier, ptxas itself computes what comes next while a thread waits for its loads. It moves nothing
 //! across the check, so that a transposition began to compute where it stores when all threads had met. On an H200, which has
-//! memory enough to notice, this and the rows' addresses (`addresses/rows.rs`) took its tile from 0.987 to 0.993 of nvcc's speed.
+//! memory enough to notice, this and the rows' addresses (`addresses/rows.rs`) took its tile from 0.987 to 0.992 of nvcc's speed.
 //!
 //! Where two copies of some code come before the barrier, it is computed in each, behind the branch to it: before that, it would
 //! delay the loads. Else it is computed right before the barrier.
@@ -45,7 +45,7 @@ pub struct Met<'ctx> {
     pub inside: BasicBlock<'ctx>,
 }
 
-/// Does so.
+/// Computes what is wanted behind the check before the barrier, where that is possible.
 pub fn compute<'ctx>(context: &'ctx Context, graph: &Graph<'ctx>, met: &Met<'ctx>) -> Result<(), BuilderError> {
     if let Some(copies) = copies(graph, met) {
         let found = wanted(met, &Early { graph, before: met.before, late: HashSet::new() });
@@ -65,11 +65,7 @@ pub fn compute<'ctx>(context: &'ctx Context, graph: &Graph<'ctx>, met: &Met<'ctx
     let builder = context.create_builder();
     builder.position_before(&met.barrier);
     for from in &found {
-        let (value, users) = (llvm::result(*from), needing(*from, &found));
-        if !users.is_empty() {
-            let kept = moved::keep(context, &builder, value)?;
-            users.into_iter().for_each(|user| moved::replace_in(user, value, kept));
-        }
+        moved::keep_for(context, &builder, llvm::result(*from), needing(*from, &found))?;
     }
     Ok(())
 }
@@ -108,7 +104,7 @@ fn copies<'ctx>(graph: &Graph<'ctx>, met: &Met<'ctx>) -> Option<[BasicBlock<'ctx
         let is_behind = |block| graph.is_reached_by_way_of(*from, block);
         named.iter().filter(|block| **block == met.block).count() == 1 && (is_behind(one) || is_behind(other))
     };
-    let fits = one != other && [one, other].iter().all(is_copy) && llvm::predecessors(met.block).iter().all(is_one_way);
+    let fits = [one, other].iter().all(is_copy) && llvm::predecessors(met.block).iter().all(is_one_way);
     fits.then_some([one, other])
 }
 

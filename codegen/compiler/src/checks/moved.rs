@@ -60,7 +60,21 @@ pub fn is_fixed(from: InstructionValue<'_>) -> bool {
     llvm::is_pure(from) || llvm::is_promised_pure(from) || from.get_opcode() == InstructionOpcode::Freeze
 }
 
-/// Has a condition or an address be computed where the builder stands.
+/// Has a condition or an address be computed where the builder stands, for these.
+pub fn keep_for<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    value: BasicValueEnum<'ctx>,
+    users: Vec<InstructionValue<'ctx>>,
+) -> Result<(), BuilderError> {
+    if !users.is_empty() {
+        let kept = keep(context, builder, value)?;
+        users.into_iter().for_each(|user| replace_in(user, value, kept));
+    }
+    Ok(())
+}
+
+/// A condition or an address that is computed where the builder stands.
 pub fn keep<'ctx>(
     context: &'ctx Context,
     builder: &Builder<'ctx>,

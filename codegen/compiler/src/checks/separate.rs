@@ -112,10 +112,9 @@ fn write<'ctx>(
     builder.position_before(&root.instruction);
     let mut rest = leaves;
     let mut joined: Vec<IntValue<'ctx>> = Vec::new();
-    while let Some((mut group, growing)) = common(&rest, root.all, arch) {
+    while let Some((group, growing)) = common(&rest, root.all, arch) {
         joined.push(match growing {
             Some(growing) => {
-                group.retain(|bound| growing.numbers.iter().any(|(number, _)| *number == bound.value));
                 let largest = growing.largest(context, &builder)?;
                 let limit = llvm::build_freeze(&builder, group[0].limit);
                 builder.build_int_compare(below(root.all), largest, limit, "")?
@@ -139,7 +138,7 @@ fn write<'ctx>(
     Ok(())
 }
 
-/// Comparisons that have their limit in common, or of 64 bits their value; and those of them whose values grow alike.
+/// Comparisons that have their limit in common, or of 64 bits their value; in what way those grow that grow like the first.
 fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool, arch: Arch) -> Option<(Vec<Bound<'ctx>>, Option<Growing<'ctx>>)> {
     let bounds: Vec<Bound<'ctx>> = leaves.iter().filter_map(|leaf| Bound::of(*leaf, all)).collect();
     let like = |is_like: &dyn Fn(&Bound<'ctx>) -> bool| -> Vec<Bound<'ctx>> {
@@ -152,9 +151,9 @@ fn common<'ctx>(leaves: &[IntValue<'ctx>], all: bool, arch: Arch) -> Option<(Vec
             return has_maximum.then_some((of_limit, None));
         }
         let values: Vec<_> = of_limit.iter().map(|bound| bound.value).collect();
-        let is_first = |growing: &Growing<'ctx>| growing.numbers.iter().any(|(number, _)| *number == first.value);
-        if let Some(growing) = Growing::of(&values).filter(is_first) {
-            return Some((of_limit, Some(growing)));
+        if let Some(growing) = Growing::of(&values) {
+            let grows = |bound: &Bound<'ctx>| growing.numbers.iter().any(|(number, _)| *number == bound.value);
+            return Some((of_limit.into_iter().filter(grows).collect(), Some(growing)));
         }
         [of_limit, like(&|bound| bound.value == first.value)]
             .into_iter()

@@ -463,6 +463,19 @@ mod tests {
         format!("{at}\n{}", loads.collect::<String>())
     }
 
+    /// So many loads of words from a row of 32, and what is done with them.
+    fn words_of_a_row(words: u32) -> String {
+        let loads = (0..words).map(|k| {
+            format!(
+                "%p{k} = getelementptr i8, ptr %at, i64 {}
+                %v{k} = load i32, ptr %p{k}, align 4
+                store volatile i32 %v{k}, ptr %y, align 4\n",
+                4 * k
+            )
+        });
+        format!("%at = getelementptr [32 x i32], ptr %x, i64 %k\n{}", loads.collect::<String>())
+    }
+
     #[test]
     fn what_begins_at_multiples_of_a_vector_is_loaded_as_one() {
         for at in [
@@ -483,19 +496,10 @@ mod tests {
     #[test]
     fn a_long_kernel_gets_its_copy_where_many_loads_go() {
         let of_words = |words: u32| {
-            let loads = (0..words).map(|k| {
-                format!(
-                    "%p{k} = getelementptr i8, ptr %at, i64 {}
-                    %v{k} = load i32, ptr %p{k}, align 4
-                    store volatile i32 %v{k}, ptr %y, align 4\n",
-                    4 * k
-                )
-            });
             // As a hash does; more than what is copied for a few loads.
             let rounds = (1..1000).map(|k| format!("%h{k} = mul i32 %h{}, %i\n", k - 1));
-            let (loads, rounds) = (loads.collect::<String>(), rounds.collect::<String>());
-            let (at, first) = ("%at = getelementptr [32 x i32], ptr %x, i64 %k", "%h0 = add i32 %i, 1");
-            aligned(&format!("{at}\n{loads}{first}\n{rounds}store volatile i32 %h999, ptr %y, align 4"))
+            let (loads, rounds) = (words_of_a_row(words), rounds.collect::<String>());
+            aligned(&format!("{loads}%h0 = add i32 %i, 1\n{rounds}store volatile i32 %h999, ptr %y, align 4"))
         };
         assert_eq!(of_words(32).matches("load i32").count(), 64);
         assert_eq!(of_words(16).matches("load i32").count(), 16);
@@ -503,18 +507,7 @@ mod tests {
 
     #[test]
     fn a_kernel_in_which_threads_meet_gets_its_copy_where_many_loads_go() {
-        let with = |words: u32, meet: &str| {
-            let loads = (0..words).map(|k| {
-                format!(
-                    "%p{k} = getelementptr i8, ptr %at, i64 {}
-                    %v{k} = load i32, ptr %p{k}, align 4
-                    store volatile i32 %v{k}, ptr %y, align 4\n",
-                    4 * k
-                )
-            });
-            let at = "%at = getelementptr [32 x i32], ptr %x, i64 %k";
-            aligned(&format!("{at}\n{}{meet}", loads.collect::<String>()))
-        };
+        let with = |words, meet: &str| aligned(&(words_of_a_row(words) + meet));
         let of_words = |words| with(words, "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)");
         let both = of_words(32);
         // Assembly may have names of its own.

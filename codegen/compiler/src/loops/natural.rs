@@ -209,6 +209,12 @@ impl<'ctx> Graph<'ctx> {
         self.in_order(&bodies, inner)
     }
 
+    /// The blocks that can be reached and are in no innermost loop, where each round would compute again what is put there.
+    pub fn outside_innermost(&self) -> QuickSet<BasicBlock<'ctx>> {
+        let inside: QuickSet<_> = self.innermost().into_iter().flat_map(|found| found.blocks).collect();
+        self.by_dominance().into_iter().filter(|block| !inside.contains(block)).collect()
+    }
+
     /// All loops, in the order of their heads.
     pub fn loops(&self) -> Vec<Loop<'ctx>> {
         self.in_order(&self.bodies(), |_, _| true)
