@@ -6,7 +6,8 @@
 //!
 //! A nightly rustc is told here to keep what it knows of the package's crate, so that it compiles again only what has changed.
 //! cargo would have it do that for debug builds alone, or for every build by a variable, and the crate is divided in another
-//! way then: the PTX must not depend on that, so rustc always does it where it optimises for speed.
+//! way then: the PTX must not depend on that, so rustc always does it where it optimises for speed. There it also works on
+//! several cores, which leaves what it writes as it is.
 //!
 //! For `cargo ptx run` it is the `RUSTC_WRAPPER` of the host's build as well, and notes of ours stand under
 //! rustc's errors about device memory and launches.
@@ -14,7 +15,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use ptx_codegen::request::TARGET;
 
@@ -36,6 +37,12 @@ pub const INCREMENTAL_VARIABLE: &str = "RUST_PTX_INCREMENTAL";
 /// rustc inlines what is small before LLVM does, at the levels 2 and 3, but not in a crate that it compiles incrementally.
 /// Passes of ours would meet other loops.
 const INLINE: &str = "-Zinline-mir=yes";
+
+/// On how many cores rustc works at most: with more it gains little.
+const MOST_THREADS: usize = 4;
+
+/// rustc's exit status if the crate has errors.
+const HAS_ERRORS: i32 = 1;
 
 /// The environment variable that names the program which adds notes to rustc's messages in a host build.
 pub const NOTES_VARIABLE: &str = "RUST_PTX_NOTES";
@@ -93,7 +100,7 @@ pub fn become_rustc_with_notes_if_asked() {
 }
 
 /// Runs rustc, and hands on its messages with our notes among them.
-fn with_notes(command: &mut Command) -> std::io::Result<std::process::ExitStatus> {
+fn with_notes(command: &mut Command) -> std::io::Result<ExitStatus> {
     let mut child = command.stderr(Stdio::piped()).spawn()?;
     let mut own = std::io::stderr();
     for line in child.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).split(b'\n')) {
@@ -116,26 +123,50 @@ pub fn remap(root: &str) -> [String; 2] {
 pub fn become_rustc_if_asked(args: &[OsString]) {
     let Some(dir) = std::env::var_os(VARIABLE) else { return };
     let Some((rustc, args)) = args.split_first().filter(|(first, _)| is_rustc(first)) else { return };
-    let clippy = std::env::var_os(CLIPPY_VARIABLE).filter(|_| std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some());
-    let mut command = Command::new(clippy.as_ref().unwrap_or(rustc));
-    // Clippy's driver is a wrapper of rustc itself.
-    command.args(clippy.is_some().then_some(rustc)).args(args);
-    // Not of a host's rustc that a build script of the device build runs.
-    command.env_remove(ptx_abi::DEVICE_ONLY_VARIABLE);
-    if is_for_device(args) {
-        command.env(ptx_abi::DEVICE_ONLY_VARIABLE, "1");
-    }
-    // Only where cargo describes a package: it also asks rustc for its version.
-    if std::env::var_os("CARGO_MANIFEST_DIR").is_some() {
-        command.env("CARGO_MANIFEST_DIR", dir);
-        let root = std::env::var(ROOT_VARIABLE);
-        command.args(root.iter().flat_map(|root| remap(root)));
-        let is_primary = std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some();
-        if let Some(folder) = std::env::var_os(INCREMENTAL_VARIABLE) {
-            command.args(incrementally(args, is_primary.then_some(&folder)));
+    // cargo describes a package, unless it asks rustc for its version.
+    let is_package = std::env::var_os("CARGO_MANIFEST_DIR").is_some();
+    let is_primary = std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some();
+    let kept = std::env::var_os(INCREMENTAL_VARIABLE).filter(|_| is_package);
+    let command = || {
+        let clippy = std::env::var_os(CLIPPY_VARIABLE).filter(|_| is_primary);
+        let mut command = Command::new(clippy.as_ref().unwrap_or(rustc));
+        // Clippy's driver is a wrapper of rustc itself.
+        command.args(clippy.is_some().then_some(rustc)).args(args);
+        // Not of a host's rustc that a build script of the device build runs.
+        command.env_remove(ptx_abi::DEVICE_ONLY_VARIABLE);
+        if is_for_device(args) {
+            command.env(ptx_abi::DEVICE_ONLY_VARIABLE, "1");
         }
+        if is_package {
+            command.env("CARGO_MANIFEST_DIR", &dir);
+            let root = std::env::var(ROOT_VARIABLE);
+            command.args(root.iter().flat_map(|root| remap(root)));
+        }
+        if let Some(folder) = &kept {
+            command.args(incrementally(args, is_primary.then_some(folder)));
+        }
+        command
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = kept.as_ref().filter(|_| is_primary).and_then(|_| threads(args, cores));
+    end(rustc, threads.map_or_else(|| command().status(), |threads| on_threads(command, &threads)))
+}
+
+/// Runs rustc on several threads; if it breaks off, which is no error of the crate, once more on one.
+fn on_threads(command: impl Fn() -> Command, threads: &str) -> std::io::Result<ExitStatus> {
+    let status = command().arg(threads).status()?;
+    if status.success() || status.code() == Some(HAS_ERRORS) {
+        return Ok(status);
     }
-    end(rustc, command.status())
+    eprintln!("warning: rustc broke off ({status}), so it is run again without `{threads}`");
+    command().status()
+}
+
+/// What tells rustc to work on several cores, if nobody said on how many.
+fn threads(args: &[OsString], cores: usize) -> Option<String> {
+    let mut args_of_z = args.iter().filter_map(|arg| arg.to_str()).map(|arg| arg.strip_prefix("-Z").unwrap_or(arg));
+    let is_said = args_of_z.any(|arg| arg.starts_with("threads="));
+    (is_fast(args) && !is_said && cores > 1).then(|| format!("-Zthreads={}", cores.min(MOST_THREADS)))
 }
 
 /// Whether rustc compiles for the device: cargo has it compile build scripts and macros, too.
@@ -145,14 +176,10 @@ fn is_for_device(args: &[OsString]) -> bool {
 
 /// What rustc is told beside what cargo told it: of the package's crate, which is kept in the folder, or another.
 fn incrementally(args: &[OsString], folder: Option<&OsString>) -> Vec<OsString> {
-    let value = |name: &str| {
-        let args = args.iter().filter_map(|arg| arg.to_str());
-        args.filter_map(|arg| arg.strip_prefix("-C").unwrap_or(arg).strip_prefix(name)?.strip_prefix('=')).next_back()
-    };
-    if !matches!(value("opt-level"), Some("2" | "3")) {
+    if !is_fast(args) {
         return Vec::new();
     }
-    let own = match (value("incremental"), folder) {
+    let own = match (codegen_option(args, "incremental"), folder) {
         (Some(_), _) => None,
         (None, Some(folder)) => Some([OsStr::new("-Cincremental="), folder.as_os_str()].into_iter().collect()),
         (None, None) => return Vec::new(),
@@ -160,8 +187,19 @@ fn incrementally(args: &[OsString], folder: Option<&OsString>) -> Vec<OsString> 
     own.into_iter().chain([INLINE.into()]).collect()
 }
 
+/// Whether rustc optimises for speed.
+fn is_fast(args: &[OsString]) -> bool {
+    matches!(codegen_option(args, "opt-level"), Some("2" | "3"))
+}
+
+/// The last value of an option such as `-Copt-level=3`.
+fn codegen_option<'a>(args: &'a [OsString], name: &str) -> Option<&'a str> {
+    let args = args.iter().filter_map(|arg| arg.to_str());
+    args.filter_map(|arg| arg.strip_prefix("-C").unwrap_or(arg).strip_prefix(name)?.strip_prefix('=')).next_back()
+}
+
 /// Ends this process as rustc ended.
-fn end(rustc: &OsStr, status: std::io::Result<std::process::ExitStatus>) -> ! {
+fn end(rustc: &OsStr, status: std::io::Result<ExitStatus>) -> ! {
     let code = match status {
         Ok(status) => status.code().unwrap_or(101),
         Err(error) => {
@@ -223,6 +261,39 @@ mod tests {
             let own = incrementally(&args, is_primary.then_some(&folder));
             assert_eq!(own.join(OsStr::new(" ")), OsStr::new(expected), "{args:?}");
         }
+    }
+
+    #[test]
+    fn several_cores_are_used_where_nobody_said_how_many() {
+        for (args, cores, expected) in [
+            ("-C opt-level=3", 2, Some("-Zthreads=2")),
+            ("-Copt-level=2", 64, Some("-Zthreads=4")),
+            ("-Copt-level=3", 1, None),
+            ("-Copt-level=1", 8, None),
+            ("-Copt-level=3 -Zthreads=1", 8, None),
+            ("-Copt-level=3 -Z threads=8", 8, None),
+        ] {
+            let args: Vec<OsString> = args.split(' ').map(Into::into).collect();
+            assert_eq!(threads(&args, cores).as_deref(), expected, "{args:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn rustc_is_run_again_on_one_thread_if_it_breaks_off() {
+        let rustc = |script: &'static str| {
+            move || {
+                let mut command = Command::new("sh");
+                command.args(["-c", script, "rustc"]);
+                command
+            }
+        };
+        let code = |script| on_threads(rustc(script), "-Zthreads=2").expect("a shell").code();
+        assert_eq!(code("exit $#"), Some(HAS_ERRORS), "errors of the crate are said once");
+        assert_eq!(code("[ $# = 0 ] || exit 101"), Some(0));
+        assert_eq!(code("[ $# = 0 ] || kill -ABRT $$"), Some(0));
+        assert_eq!(code("[ $# = 0 ] && exit 3; exit 0"), Some(0));
+        assert_eq!(code("exit 101"), Some(101));
     }
 
     #[test]
