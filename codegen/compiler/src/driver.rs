@@ -83,11 +83,24 @@ fn compile<'a, 'ctx>(
     let _span = timings::begin(arch.name());
     let mut target = time!(phases::specialise(program, arch))?;
     dump.module(&format!("{arch}-specialise"), &target.module)?;
-    time!(phases::optimise(&mut target))?;
-    dump.module(&format!("{arch}-optimise"), &target.module)?;
-    time!(phases::legalise(&mut target))?;
-    dump.module(&format!("{arch}-legalise"), &target.module)?;
-    let emitted = time!(phases::emit(&target, parts.assembler.is_some()))?;
+    time!(phases::inline(&mut target))?;
+    let has_ptxas = parts.assembler.is_some();
+    let (written, has_more) = time!(phases::divide(&mut target, |unit| {
+        time!(phases::optimise(unit))?;
+        if !time!(phases::is_apart(unit)) {
+            return Ok(None);
+        }
+        let needs = time!(phases::legalise(unit))?;
+        time!(phases::write(unit, needs)).map(Some)
+    }))?;
+    let mut left = None;
+    if has_more {
+        dump.module(&format!("{arch}-optimise"), &target.module)?;
+        let needs = time!(phases::legalise(&target.unit()))?;
+        dump.module(&format!("{arch}-legalise"), &target.module)?;
+        left = Some(time!(phases::emit(&mut target, needs, has_ptxas))?);
+    }
+    let emitted = time!(phases::join(&target, written, left, has_ptxas))?;
     dump.text(&format!("{arch}.ptx"), &emitted.ptx)?;
     time!(phases::check(&target, &emitted))?;
     time!(phases::assemble(target, emitted, parts))

@@ -54,8 +54,9 @@ pub fn limit_debug_info(module: &Module<'_>, machine: &TargetMachine, level: Deb
     Ok(())
 }
 
-/// PTX text.
+/// PTX text. LLVM heeds the order of uses, which depends on what became of a module before: whether it was read again, or joined.
 pub fn emit(module: &Module<'_>, machine: &TargetMachine, arch: Arch) -> Result<String> {
+    llvm::sort_uses(module);
     llvm::doing(Code::LlvmFailed, format!("cannot generate code for {arch}"));
     llvm::emit_assembly(module, machine).map_err(|error| refused(arch, &error).into())
 }

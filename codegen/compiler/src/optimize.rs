@@ -43,6 +43,16 @@ pub fn internalize(module: &Module<'_>, interface: &Interface<'_>, machine: &Tar
     run(module, machine, "globaldce")
 }
 
+/// Lists uses in the order of the code, so that what follows does not depend on whether the module was joined of groups.
+pub fn order_uses(module: &Module<'_>) {
+    llvm::sort_uses(module);
+}
+
+/// Removes what nothing uses any more.
+pub fn drop_unused(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    run(module, machine, "globaldce")
+}
+
 /// Inlines what LLVM would inline first, so that most kernels have nothing in common when its pipeline runs: rustc has
 /// simplified each function before.
 pub fn inline(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {

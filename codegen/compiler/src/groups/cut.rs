@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::cores::of_each;
 use super::join::Parts;
-use super::names::Names;
+use super::names::{self, Names};
 use super::order;
 use crate::hash;
 use crate::ptx_text::{self, Kind};
@@ -243,27 +243,13 @@ fn numbered(piece: &str, names: &Names<'_, String>, function: usize) -> String {
     let has_long_comments = piece.contains("/*");
     let lines = ptx_text::lines(piece).map(|line| if has_long_comments { line.text } else { line.code() });
     let piece = lines.filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect::<String>();
-    let (mut text, mut end) = (String::new(), 0);
-    for word in ptx_text::words(&piece) {
-        let name = without_offset(word);
+    names::replaced(&piece, |name| {
         let label = || {
             let (_, block) = name.strip_prefix(LABEL)?.split_once('_')?;
             Some(format!("{LABEL}{function}_{block}"))
         };
-        if let Some(new) = names.get(name).cloned().or_else(label) {
-            // The word is a part of the piece.
-            let start = word.as_ptr().addr() - piece.as_ptr().addr();
-            text += &piece[end..start];
-            text += &new;
-            end = start + name.len();
-        }
-    }
-    text + &piece[end..]
-}
-
-/// The name in a word such as `table-8`.
-fn without_offset(word: &str) -> &str {
-    word.split('-').next().unwrap_or(word)
+        names.get(name).cloned().or_else(label)
+    })
 }
 
 /// The pieces that a body names, and whether it takes a function's address or calls by one. Functions come behind statics.
@@ -289,7 +275,7 @@ fn uses(body: &str, by_name: &Names<'_, usize>, statics: usize) -> (Vec<usize>, 
             (depth, _) => depth.is_some(),
         };
         has_addresses |= is_called && word.starts_with('%');
-        if let Some(used) = by_name.get(without_offset(word)) {
+        if let Some(used) = by_name.get(names::without_offset(word)) {
             uses.push(*used);
             has_addresses |= !is_called && *used >= statics;
         }

@@ -12,6 +12,7 @@
 //! only one, and what the stages make of it depends on that bitcode alone: neither on the groups beside it nor on cores. That
 //! is why it can be kept for the next time, too.
 
+mod alike;
 mod cores;
 mod cut;
 mod join;
@@ -19,8 +20,10 @@ mod names;
 mod order;
 mod split;
 
+pub use alike::Group;
+
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -50,27 +53,50 @@ pub struct Request<'a> {
     pub settings: &'a (dyn Fn(&[String]) -> String + Sync),
 }
 
-/// The module after `stages` have run on each of its groups.
-pub fn each<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+/// What was made of a group.
+pub struct Outcome {
+    /// Whether it is what was asked for; the group's bitcode otherwise.
+    pub is_done: bool,
+    /// It, or the bitcode.
+    pub bytes: Vec<u8>,
+}
+
+/// What `work` makes of each of the module's groups; of one of which it makes nothing, what became of it.
+pub fn apart(
+    module: &Module<'_>,
     request: &Request<'_>,
-    stages: impl for<'c> Fn(&'c Context, &Module<'c>) -> Result<()> + Sync,
-) -> Result<Module<'ctx>> {
+    work: impl for<'c> Fn(&'c Context, &Module<'c>) -> Result<Option<Vec<u8>>> + Sync,
+) -> Result<Vec<Outcome>> {
     let groups = request.groups(module, Statics::Apart);
-    let bitcode = run(module, &groups, request, |context, module| {
-        stages(context, module)?;
-        Ok(module.write_bitcode_to_memory().as_slice().to_vec())
+    let made = run(module, &groups, request, |context, module| {
+        let done = work(context, module)?;
+        let is_done = u8::from(done.is_some());
+        let mut bytes = done.unwrap_or_else(|| module.write_bitcode_to_memory().as_slice().to_vec());
+        bytes.push(is_done);
+        Ok(bytes)
     })?;
+    let made = made.into_iter().map(|mut bytes| Outcome { is_done: bytes.pop() == Some(1), bytes });
+    Ok(made.collect())
+}
+
+/// One module of the bitcode of groups of `module`.
+pub fn together<'ctx>(context: &'ctx Context, module: &Module<'ctx>, groups: &[Outcome]) -> Result<Module<'ctx>> {
     let name = name(module);
     let joined = context.create_module(&name);
-    for bitcode in bitcode {
-        let group = llvm::read_bitcode(context, &bitcode, &name).map_err(unreadable)?;
+    for Outcome { bytes, .. } in groups {
+        let group = llvm::read_bitcode(context, bytes, &name).map_err(unreadable)?;
         llvm::link(&joined, group, context).map_err(unreadable)?;
     }
     // Constants of several groups; of one, too, so that there are the same in the end.
     llvm::run_passes_for_any(&joined, "constmerge").map_err(|error| unreadable(ParseError(error)))?;
     Ok(joined)
+}
+
+/// One text of those of groups that went apart, in the order of the functions of `program`; and what may be copied in it.
+pub fn join(program: &Module<'_>, groups: &[Group]) -> Result<(String, HashSet<String>)> {
+    let alike = || unreadable(ParseError("two kernels have symbols that are alike".into()));
+    let (texts, copied) = alike::told_apart(groups).ok_or_else(alike)?;
+    Ok((join::texts(&texts, &order_of(program)), copied))
 }
 
 /// The module's PTX, of what `emit` makes of each of its groups; in the order of the functions of `program`, which was not
@@ -84,14 +110,22 @@ pub fn text(
     let groups = request.groups(module, Statics::Joined);
     let texts = run(module, &groups, request, |context, module| Ok(emit(context, module)?.into_bytes()))?;
     let texts: Vec<_> = texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
-    let order: Vec<String> = llvm::functions(program).map(|function| name_of(function.as_global_value())).collect();
-    Ok(join::texts(&texts, &order))
+    Ok(join::texts(&texts, &order_of(program)))
 }
 
-/// The module's finished text in parts that have nothing in common but copies, for ptxas; none if it stays whole.
-pub fn cut(module: &Module<'_>, text: &str) -> Vec<String> {
+fn order_of(program: &Module<'_>) -> Vec<String> {
+    llvm::functions(program).map(|function| name_of(function.as_global_value())).collect()
+}
+
+/// The names of statics of which each part of a text can have a copy.
+pub fn copies(module: &Module<'_>) -> HashSet<String> {
     let of_host = [SYMBOL, NOBODY_SYMBOL, NOBODY_FIRST_SYMBOL, DRAFT_SYMBOL, ptx_abi::stack::SYMBOL];
-    cut::texts(text, &split::copies(module, &of_host))
+    split::copies(module, &of_host)
+}
+
+/// A finished text in parts that have nothing in common but those copies, for ptxas; none if it stays whole.
+pub fn cut(text: &str, copied: &HashSet<String>) -> Vec<String> {
+    cut::texts(text, copied)
 }
 
 /// What `work` makes of each group, in their order.

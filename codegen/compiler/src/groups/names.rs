@@ -1,6 +1,28 @@
 //! What names of a text stand for, asked for every one of its words: nine in ten are registers, numbers and signs.
 
 use crate::hash::QuickMap;
+use crate::ptx_text;
+
+/// The text with another name where there is one.
+pub fn replaced(text: &str, new: impl Fn(&str) -> Option<String>) -> String {
+    let (mut replaced, mut end) = (String::new(), 0);
+    for word in ptx_text::words(text) {
+        let name = without_offset(word);
+        if let Some(new) = new(name) {
+            // The word is a part of the text.
+            let start = word.as_ptr().addr() - text.as_ptr().addr();
+            replaced += &text[end..start];
+            replaced += &new;
+            end = start + name.len();
+        }
+    }
+    replaced + &text[end..]
+}
+
+/// The name in a word such as `table-8`.
+pub fn without_offset(word: &str) -> &str {
+    word.split('-').next().unwrap_or(word)
+}
 
 /// A map from names.
 pub struct Names<'a, T> {

@@ -1,6 +1,10 @@
 //! The order in which LLVM lists who uses a value. Textual IR does not show it, but passes look at it.
 
-use inkwell::llvm_sys::core::{LLVMGetNumOperands, LLVMGetOperand, LLVMIsAPHINode, LLVMSetOperand};
+use inkwell::llvm_sys::core::{
+    LLVMGetNumOperands, LLVMGetOperand, LLVMIsAArgument, LLVMIsAInstruction, LLVMIsAPHINode, LLVMSetOperand,
+    LLVMValueIsBasicBlock,
+};
+use inkwell::llvm_sys::prelude::LLVMValueRef;
 
 use super::{AsValueRef, Module, functions, instructions};
 
@@ -10,13 +14,27 @@ use super::{AsValueRef, Module, functions, instructions};
 /// before  %phi is used by %a, %c, %b        after  %phi is used by %c, %b, %a
 /// ```
 pub fn sort_phi_uses(module: &Module<'_>) {
+    // SAFETY: LLVM is asked of what kind an operand is.
+    sort(module, |value| unsafe { !LLVMIsAPHINode(value).is_null() });
+}
+
+/// The same for all that belongs to a function: parameters, blocks and instructions. The list is then the same whatever became of
+/// the module on its way.
+pub fn sort_uses(module: &Module<'_>) {
+    // SAFETY: LLVM is asked of what kind an operand is.
+    sort(module, |value| unsafe {
+        !LLVMIsAInstruction(value).is_null() || !LLVMIsAArgument(value).is_null() || LLVMValueIsBasicBlock(value) != 0
+    });
+}
+
+fn sort(module: &Module<'_>, is_sorted: impl Fn(LLVMValueRef) -> bool) {
     for user in functions(module).flat_map(instructions) {
         // SAFETY: the operand's number is less than their count, and the operand stays the same: LLVM only takes the use
         // off the value's list and puts it back, at the front.
         unsafe {
             for index in 0..LLVMGetNumOperands(user.as_value_ref()).cast_unsigned() {
                 let value = LLVMGetOperand(user.as_value_ref(), index);
-                if !LLVMIsAPHINode(value).is_null() {
+                if is_sorted(value) {
                     LLVMSetOperand(user.as_value_ref(), index, value);
                 }
             }

@@ -36,13 +36,15 @@ pub fn order<'ctx>(
     arch: Arch,
     level: OptLevel,
 ) -> Result<()> {
-    if atomics(module).is_empty() {
-        return Ok(());
-    }
     if level != OptLevel::O0 {
+        // Also where there is no atomic instruction: what comes next does more with addresses whose space is known, and one
+        // kernel's code must not depend on another's.
         pointers::assume_global(context, module).map_err(|error| bug(&error))?;
         // Code generation begins with the first of these; statics have an address space from then on.
         run(module, machine, "generic-to-nvvm,function(infer-address-spaces)")?;
+    }
+    if atomics(module).is_empty() {
+        return Ok(());
     }
     let stage = Stage { context, module, builder: context.create_builder(), scopes: Scopes::new(context), arch };
     let mut problems = Vec::new();

@@ -7,7 +7,7 @@ use super::constants;
 use crate::hash;
 use crate::llvm::{self, Context, GlobalValue, Module, PointerValue};
 
-/// The name of a place.
+/// The name of a place, before a number that what it says has alone: groups of kernels are joined by names.
 const NAME: &str = "__rust_ptx_place";
 
 /// A static for the place that a `core::panic::Location` and a message's bytes say, as `message` encodes them; none if the
@@ -32,5 +32,7 @@ pub fn global<'ctx>(
     let file = &file[..file.len().min(FILE_LEN - 1)];
     let bytes =
         Place { file, line, column, text_word: text_word.into(), template }.bytes(|bytes| hash::stable([bytes]));
-    Some(constants::add(module, NAME, &context.const_string(&bytes, false), 8))
+    let (name, value) = (format!("{NAME}_{:016x}", hash::stable([&bytes])), context.const_string(&bytes, false));
+    let known = module.get_global(&name).filter(|known| known.get_initializer() == Some(value.into()));
+    Some(known.unwrap_or_else(|| constants::add(module, &name, &value, 8)))
 }

@@ -1,47 +1,37 @@
 //! The phases that each arch has of its own: from a copy of the program to PTX and machine code.
 
+use std::collections::HashSet;
 use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
 
 use super::parts::Parts;
 use super::program::Program;
-use crate::abi::Table;
-use crate::addresses;
-use crate::arch::Arch;
-use crate::arch::PtxVersion;
+use super::unit::{Settings, Unit};
+use crate::arch::{Arch, Needs, PtxVersion};
 use crate::artifact::Artifact;
-use crate::barriers;
 use crate::checks;
-use crate::cold;
+use crate::codes::Code;
 use crate::conditions;
-use crate::copies;
 use crate::debuginfo;
-use crate::diagnostic::Result;
-use crate::differences;
-use crate::divisions;
+use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::emit;
 use crate::float;
 use crate::groups;
-use crate::indices;
 use crate::intrinsics;
 use crate::libdevice;
-use crate::llvm::{self, Context, Module, TargetMachine};
+use crate::llvm::{self, Module, TargetMachine};
 use crate::loops;
 use crate::memory;
-use crate::multiples;
-use crate::offsets;
 use crate::optimize;
 use crate::panics;
-use crate::parities;
 use crate::products;
 use crate::ptxas::{self, Job, Running, Traceable, WithoutPanics};
-use crate::remainders;
 use crate::report::Report;
 use crate::request::{AfterPanic, DebugLevel, Emit, Linking, OptLevel, Options};
-use crate::settled::{self, Shapes};
 use crate::stacks::{self, Calls};
 use crate::timings::{self, time};
 use crate::verify::{self, Imports};
-use crate::windows;
 use crate::workarounds;
 
 /// The program for one arch.
@@ -55,7 +45,37 @@ pub struct ForArch<'a, 'ctx> {
     machine: Rc<TargetMachine>,
 }
 
-/// What [`emit`] wrote.
+impl<'a, 'ctx> ForArch<'a, 'ctx> {
+    /// What the module is compiled for.
+    fn settings(&self) -> Settings<'a> {
+        let Program { options, table, has_lines, tests, .. } = self.program;
+        // The next test runs in the same context.
+        let after = if tests.is_some() { AfterPanic::Exit } else { options.panics.after };
+        Settings { options, table, arch: self.arch, version: self.version, has_lines: *has_lines, after }
+    }
+
+    /// The module as a whole.
+    pub fn unit(&self) -> Unit<'_, 'ctx> {
+        let Self { program, module, machine, .. } = self;
+        Unit { context: program.context, module, machine, settings: self.settings() }
+    }
+}
+
+/// A group's PTX, and who calls whom in it.
+pub struct Written {
+    group: groups::Group,
+    calls: Calls,
+}
+
+/// What stands in front of a group's text where it is kept.
+#[derive(Serialize, Deserialize)]
+struct Facts {
+    copied: HashSet<String>,
+    calls: Calls,
+}
+
+/// The program as PTX.
+#[derive(Default)]
 pub struct Emitted {
     /// The text with its debug information, as it goes to ptxas and to the output.
     pub ptx: String,
@@ -65,6 +85,8 @@ pub struct Emitted {
     source: Option<Traceable>,
     imports: Imports,
     calls: Calls,
+    /// Statics of which there may be copies.
+    copied: HashSet<String>,
     without_panics: Option<WithoutPanics>,
     artifacts: Vec<Artifact>,
 }
@@ -86,183 +108,131 @@ pub fn specialise<'a, 'ctx>(program: &'a Program<'a, 'ctx>, arch: Arch) -> Resul
     Ok(ForArch { program, module, arch, version, machine })
 }
 
-/// How often what LLVM does not do for GPUs is done: a loop whose rounds were counted is unrolled, split or batched after that.
-const ROUNDS: usize = 2;
-
-/// The same at most, where loops are unrolled: how many rounds one has may show only when another is gone.
-const MOST_ROUNDS: usize = 3;
-
-/// Optimise: LLVM's pipeline; where speed counts, what it does not do for GPUs and the pipeline again, which makes use of
-/// that; then what the arch lacks is refused, because only now what is never reached has gone.
-pub fn optimise(target: &mut ForArch<'_, '_>) -> Result<()> {
-    let ForArch { program, module, arch, machine, version } = target;
-    let (context, level, has_lines) = (program.context, program.options.opt_level, program.has_lines);
-    if level.is_for_speed() {
-        let Program { options, table, debug, .. } = program;
-        time!(conditions::decide_counted(module));
-        time!(conditions::decide_nulls(context, module))?;
-        // Before LLVM freezes what a loop does not change.
-        time!(checks::drop_of_planes(context, module));
-        time!(loops::join(context, module))?;
-        time!(loops::delay(context, module));
-        // What kernels share after this keeps them together.
-        time!(optimize::inline(module, machine))?;
-        let settings =
-            |kernels: &[String]| format!("optimise {arch} {version} {level:?} {has_lines} {:?}", table.shapes(kernels));
-        let request = groups::Request { options, may_split: *debug == DebugLevel::None, settings: &settings };
-        let (arch, version) = (*arch, *version);
-        *module = time!(groups::each(context, module, &request, |context, module| {
-            let machine = time!(emit::machine(arch, version, level))?;
-            level_of_llvm(context, module, &machine, level, arch, has_lines)?;
-            for_speed(context, module, &machine, level, arch, table)
-        }))?;
-    } else {
-        level_of_llvm(context, module, machine, level, *arch, has_lines)?;
+/// Inline: where speed counts, functions become part of what calls them. Of the whole program: what kernels share after this keeps
+/// them together.
+pub fn inline(target: &mut ForArch<'_, '_>) -> Result<()> {
+    let ForArch { program, module, machine, .. } = target;
+    let Program { options, context, .. } = program;
+    if !options.opt_level.is_for_speed() {
+        return Ok(());
     }
-    time!(intrinsics::check(module, machine, &program.table, *arch))
+    time!(conditions::decide_counted(module));
+    time!(conditions::decide_nulls(context, module))?;
+    // Before LLVM freezes what a loop does not change.
+    time!(checks::drop_of_planes(context, module));
+    time!(loops::join(context, module))?;
+    time!(loops::delay(context, module));
+    time!(optimize::inline(module, machine))
 }
 
-/// LLVM's pipeline, and what depends on it alone.
-fn level_of_llvm<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    machine: &TargetMachine,
-    level: OptLevel,
-    arch: Arch,
-    has_lines: bool,
-) -> Result<()> {
-    time!(optimize::run_level(module, machine, level, arch))?;
-    // Here, because circles that are left by now will stay.
-    time!(stacks::refuse_without_lines(module, has_lines))?;
-    if level.is_for_speed() {
-        time!(loops::resume(context, module));
+/// Divide: each group of kernels goes through `work` on its own, where speed counts; up to its PTX, or what is left becomes the
+/// module again. Returns the PTX, and whether something is left.
+pub fn divide(
+    target: &mut ForArch<'_, '_>,
+    work: impl for<'c> Fn(&Unit<'_, 'c>) -> Result<Option<Written>> + Sync,
+) -> Result<(Vec<Written>, bool)> {
+    let settings = target.settings();
+    let Settings { options, table, arch, version, has_lines, after } = settings;
+    let level = options.opt_level;
+    if !level.is_for_speed() {
+        let written = work(&target.unit())?;
+        return Ok((Vec::from_iter(written), true));
     }
-    if level != OptLevel::O0 {
-        time!(libdevice::fold(context, module, machine))?;
+    let heeded = |kernels: &[String]| {
+        let linking = options.linking();
+        format!("{arch} {version} {level:?} {has_lines} {after:?} {linking:?} {:?}", table.shapes(kernels))
+    };
+    let may_split = target.program.debug == DebugLevel::None;
+    let request = groups::Request { options, may_split, settings: &heeded };
+    let made = time!(groups::apart(&target.module, &request, |context, module| {
+        let machine = time!(emit::machine(arch, version, level))?;
+        let written = work(&Unit { context, module, machine: &machine, settings })?;
+        Ok(written.map(Written::into_bytes))
+    }))?;
+    let (written, left): (Vec<_>, Vec<_>) = made.into_iter().partition(|made| made.is_done);
+    if !left.is_empty() {
+        target.module = time!(groups::together(target.program.context, &target.module, &left))?;
     }
-    Ok(())
+    let written: Result<Vec<_>> = written.iter().map(|made| Written::of(&made.bytes)).collect();
+    Ok((written?, !left.is_empty()))
 }
 
-/// What LLVM does not do for GPUs.
-fn for_speed<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    machine: &TargetMachine,
-    level: OptLevel,
-    arch: Arch,
-    table: &Table,
-) -> Result<()> {
-    time!(indices::bound(context, module))?;
-    for round in 1..=MOST_ROUNDS {
-        // In the first round, LLVM has been through all but once, and may find more in what stays.
-        let shapes = (round > 1).then(|| Shapes::of(context, module));
-        time!(conditions::decide(module));
-        time!(checks::drop_of_planes(context, module));
-        time!(optimize::thread_jumps(module))?;
-        time!(conditions::choose(context, module, machine))?;
-        time!(loops::join(context, module))?;
-        time!(loops::catch_up(context, module))?;
-        time!(loops::end_inclusive(context, module))?;
-        time!(loops::end_once(context, module))?;
-        time!(remainders::fold(context, module))?;
-        time!(multiples::fold(context, module))?;
-        time!(divisions::narrow(context, module))?;
-        time!(indices::narrow_casts(context, module))?;
-        if round == 1 {
-            time!(checks::ask_of_areas(context, module))?;
-        }
-        time!(loops::keep(context, module))?;
-        time!(loops::remember(context, module))?;
-        let mut unfinished = time!(loops::unroll(context, module));
-        let form = loops::SimpleForm::of(machine);
-        let counted = time!(windows::count(context, module, &form))?;
-        unfinished.extend(counted);
-        time!(loops::widen(context, module, &form))?;
-        time!(loops::chunk(context, module, &form))?;
-        time!(loops::step_over(context, module, &form))?;
-        time!(loops::count(context, module, &form))?;
-        time!(loops::widen_checked(context, module, &form))?;
-        time!(loops::pass(context, module, &form))?;
-        time!(loops::split(context, module, &form))?;
-        time!(loops::shorten(context, module, &form))?;
-        time!(loops::batch(context, module, &form, table))?;
-        time!(loops::gather(context, module, &form, table))?;
-        time!(loops::pack(context, module, &form))?;
-        time!(loops::foresee(context, module, &form))?;
-        time!(loops::repeat(context, module));
-        if let Some(shapes) = shapes {
-            let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();
-            if settled::settle(context, module, changed) {
-                break;
-            }
-        }
-        time!(optimize::run_again(module, machine, level, arch))?;
-        time!(loops::join(context, module))?;
-        time!(loops::count_simply(context, module))?;
-        time!(optimize::unroll_again(module, machine, level, arch))?;
-        time!(libdevice::fold(context, module, machine))?;
-        if round >= ROUNDS && settled::settle(context, module, unfinished) {
-            break;
-        }
-    }
-    settled::open_all(module);
-    // LLVM may have unrolled a loop over neighbours at last.
-    time!(remainders::fold(context, module))?;
-    time!(checks::merge(context, module, machine))?;
-    time!(indices::narrow(context, module, machine, arch))?;
-    time!(indices::halve(context, module))?;
-    time!(conditions::join(context, module, machine))?;
-    time!(differences::fold(context, module))?;
-    time!(parities::fold(context, module))?;
-    time!(loops::order(context, module, machine))?;
-    time!(divisions::share(context, module, machine))?;
-    time!(loops::reunite(context, module, machine))
+/// Whether a group can go on apart, up to its PTX: messages and debug information are about the whole program, as is what calls
+/// through pointers.
+pub fn is_apart(unit: &Unit<'_, '_>) -> bool {
+    let Settings { options, has_lines, .. } = unit.settings;
+    let is_plain = options.opt_level.is_for_speed() && !has_lines && options.linking() == Linking::None;
+    is_plain && time!(stacks::are_by_name(unit.module))
 }
 
-/// Legalise: all that LLVM's optimiser must not see, or would undo.
-pub fn legalise(target: &mut ForArch<'_, '_>) -> Result<()> {
-    let ForArch { program, module, arch, version, machine } = target;
-    let (context, options, level) = (program.context, program.options, program.options.opt_level);
-    time!(cold::keep_loops(context, module));
-    time!(copies::widen(context, module, machine, level))?;
-    time!(barriers::align(context, module, level))?;
-    time!(checks::separate(context, module, *arch))?;
-    time!(memory::order(context, module, machine, &program.table, *arch, level))?;
-    if level.is_for_speed() {
-        time!(loops::spread(context, module, machine))?;
-    }
-    time!(float::lower(context, module, level))?;
-    if level.is_for_speed() {
-        time!(loops::follow(context, module, machine))?;
-        time!(addresses::share(context, module));
-        time!(addresses::lift(context, module));
-        time!(addresses::follow_rows(context, module))?;
-        time!(offsets::share(context, module))?;
-        time!(loops::walk(context, module, machine))?;
-        time!(loops::leave(context, module, machine))?;
-        time!(float::part(context, module))?;
-        time!(loops::hasten(context, module));
-        time!(loops::saturate(context, module))?;
-        time!(loops::count_down(context, module))?;
-        time!(indices::compare(context, module))?;
-        time!(checks::read_early(context, module))?;
-        time!(checks::compute_ahead(context, module))?;
-    }
-    // As late as this, because recursion may be gone by now, and what is left may need a higher version.
-    let needs = time!(stacks::check(context, module, &options.panics, program.has_lines))?;
+/// Write: a group's PTX, as LLVM has it.
+pub fn write(unit: &Unit<'_, '_>, needs: Needs) -> Result<Written> {
+    let Unit { module, machine, settings, .. } = unit;
+    let Settings { options, table, arch, version, .. } = settings;
     if needs.ptx > Some(*version) {
-        *version = time!(emit::ptx_version(options, *arch, &program.table, needs))?;
-        *machine = Rc::new(time!(emit::machine(*arch, *version, level))?);
+        return Err(not_apart());
     }
-    // The next test runs in the same context.
-    let after = if program.tests.is_some() { AfterPanic::Exit } else { options.panics.after };
-    time!(panics::lower(context, module, level, after))
+    time!(verify::undefined_symbols(module, table, options.linking()))?;
+    let calls = time!(stacks::read(module));
+    time!(emit::limit_debug_info(module, machine, DebugLevel::None))?;
+    time!(optimize::drop_unused(module, machine))?;
+    let copied = time!(groups::copies(module));
+    let text = time!(emit::emit(module, machine, *arch))?;
+    Ok(Written { group: groups::Group { text, copied }, calls })
 }
 
-/// Emit: the PTX, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
-pub fn emit(target: &ForArch<'_, '_>, traced: bool) -> Result<Emitted> {
-    let ForArch { program, module, arch, version, machine } = target;
-    let Program { options, table, debug, .. } = program;
+/// Join: the PTX of groups that went apart, and of what was left, is that of the program.
+pub fn join(target: &ForArch<'_, '_>, written: Vec<Written>, left: Option<Emitted>, traced: bool) -> Result<Emitted> {
+    let ForArch { program, arch, .. } = target;
+    let Program { options, debug, .. } = program;
+    let mut emitted = left.unwrap_or_default();
+    if !written.is_empty() {
+        let (mut groups, mut calls): (Vec<_>, Vec<_>) = written.into_iter().map(|one| (one.group, one.calls)).unzip();
+        if !emitted.ptx.is_empty() {
+            groups.push(groups::Group { text: emitted.ptx, copied: emitted.copied });
+            calls.push(emitted.calls);
+        }
+        (emitted.ptx, emitted.copied) = time!(groups::join(&program.module, &groups))?;
+        emitted.calls = Calls::of_all(calls);
+    }
+    emitted.ptx = finished(&emitted.ptx, *arch, options.opt_level);
+    if traced {
+        emitted.parts = in_parts(options, *debug, &emitted.ptx, &emitted.copied);
+    }
+    Ok(emitted)
+}
+
+impl Written {
+    fn into_bytes(self) -> Vec<u8> {
+        let facts = Facts { copied: self.group.copied, calls: self.calls };
+        let mut bytes = serde_json::to_vec(&facts).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes.extend(self.group.text.into_bytes());
+        bytes
+    }
+
+    fn of(bytes: &[u8]) -> Result<Self> {
+        let parts = std::str::from_utf8(bytes).ok().and_then(|text| text.split_once('\n'));
+        let (facts, text) = parts.ok_or_else(not_apart)?;
+        let Facts { copied, calls } = serde_json::from_str(facts).map_err(|_| not_apart())?;
+        Ok(Self { group: groups::Group { text: text.into(), copied }, calls })
+    }
+}
+
+/// Nobody sees it: the program is made again, as a whole.
+fn not_apart() -> Failure {
+    Diagnostic::error(Code::LlvmFailed, "a group of kernels needs to know of the others").into()
+}
+
+/// Emit: the PTX of what did not go apart, with debug information that cuda-gdb reads. `traced` keeps what explains ptxas's messages.
+pub fn emit(target: &mut ForArch<'_, '_>, needs: Needs, traced: bool) -> Result<Emitted> {
+    let Program { options, table, debug, .. } = target.program;
+    if needs.ptx > Some(target.version) {
+        target.version = time!(emit::ptx_version(options, target.arch, table, needs))?;
+        target.machine = Rc::new(time!(emit::machine(target.arch, target.version, options.opt_level))?);
+    }
+    let target = &*target;
+    let ForArch { program, module, arch, version, machine, .. } = target;
     let imports = time!(verify::undefined_symbols(module, table, options.linking()))?;
     let calls = time!(stacks::read(module));
     let without_panics = if traced { without_panics(target, &calls)? } else { None };
@@ -274,18 +244,18 @@ pub fn emit(target: &ForArch<'_, '_>, traced: bool) -> Result<Emitted> {
     time!(emit::limit_debug_info(module, machine, *debug))?;
     let artifacts = time!(emit::artifacts(options, module, *arch));
     let prepared = time!(debuginfo::prepare(module, *debug))?;
+    let copied = time!(groups::copies(module));
     let text = text(target)?;
-    let text = prepared.rewrite(text, table, *version)?;
-    let ptx = finished(&text, *arch, options.opt_level);
-    let parts = if traced && may_cut(options, *debug) { time!(groups::cut(module, &ptx)) } else { Vec::new() };
-    Ok(Emitted { ptx, parts, source, imports, calls, without_panics, artifacts })
+    let ptx = prepared.rewrite(text, table, *version)?;
+    Ok(Emitted { ptx, parts: Vec::new(), source, imports, calls, copied, without_panics, artifacts })
 }
 
-/// Whether ptxas may work on parts of the program: where nobody asks for one file, nothing is linked, and the text has no debug
-/// information, which is about all of it.
-fn may_cut(options: &Options, debug: DebugLevel) -> bool {
+/// The text in parts for ptxas; none where somebody asks for one file, something is linked, or the text has debug information,
+/// which is about all of it.
+fn in_parts(options: &Options, debug: DebugLevel, ptx: &str, copied: &HashSet<String>) -> Vec<String> {
     let is_one = options.emit.iter().any(|emit| matches!(emit, Emit::Cubin | Emit::Fatbin));
-    options.opt_level.is_for_speed() && debug == DebugLevel::None && options.linking() == Linking::None && !is_one
+    let may_cut = options.opt_level.is_for_speed() && debug == DebugLevel::None && options.linking() == Linking::None;
+    if may_cut && !is_one { time!(groups::cut(ptx, copied)) } else { Vec::new() }
 }
 
 /// LLVM's text as it is to be. Of the whole program, not of each group: what ptxas gets wrong depends on whether there are
@@ -297,7 +267,7 @@ fn finished(text: &str, arch: Arch, level: OptLevel) -> String {
 
 /// LLVM's text; that of groups where it has no debug information, which is about the whole program.
 fn text(target: &ForArch<'_, '_>) -> Result<String> {
-    let ForArch { program, module, arch, version, machine } = target;
+    let ForArch { program, module, arch, version, machine, .. } = target;
     let Program { options, debug, .. } = program;
     let level = options.opt_level;
     if !level.is_for_speed() {
@@ -322,7 +292,7 @@ fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<With
     let Some(module) = time!(panics::without(context, module, machine, is_wanted))? else { return Ok(None) };
     let calls = time!(stacks::read(&module));
     let ptx = finished(&time!(emit::emit(&module, machine, *arch))?, *arch, options.opt_level);
-    let parts = if may_cut(options, *debug) { time!(groups::cut(&module, &ptx)) } else { Vec::new() };
+    let parts = in_parts(options, *debug, &ptx, &time!(groups::copies(&module)));
     Ok(Some(WithoutPanics { ptx, parts, calls }))
 }
 

@@ -3,7 +3,11 @@
 mod arch;
 mod parts;
 mod program;
+mod unit;
 
-pub use arch::{Assembling, assemble, check, emit, finish, legalise, most_at_once, optimise, specialise};
+pub use arch::{
+    Assembling, assemble, check, divide, emit, finish, inline, is_apart, join, most_at_once, specialise, write,
+};
 pub use parts::{Parts, find};
 pub use program::{Lines, Program, describe, lower, read, reduce};
+pub use unit::{legalise, optimise};

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cold;
 use crate::graph;
 use crate::llvm::{
@@ -11,13 +13,13 @@ use crate::llvm::{
 use crate::ptx_text;
 
 /// The functions of a module that have bodies, and the calls among them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls {
     pub(super) functions: Vec<Function>,
 }
 
 /// One of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Function {
     /// As the PTX names it.
     pub name: String,
@@ -84,6 +86,20 @@ impl Calls {
         Self { functions: functions.collect() }
     }
 
+    /// Those of several modules in one, where no function of one calls another's.
+    pub fn of_all(modules: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = Self::default();
+        for module in modules {
+            let before = all.functions.len();
+            all.functions.extend(module.functions.into_iter().map(|mut function| {
+                let called = function.direct.iter_mut().chain(&mut function.indirect);
+                called.for_each(|number| *number += before);
+                function
+            }));
+        }
+        all
+    }
+
     /// All functions that each may call.
     pub(super) fn successors(&self) -> Vec<Vec<usize>> {
         self.functions.iter().map(|f| f.direct.iter().chain(&f.indirect).copied().collect()).collect()
@@ -112,6 +128,20 @@ fn is_address_taken(function: FunctionValue<'_>) -> bool {
                 || llvm::function_operands(user).filter(|(_, operand)| *operand == function).count() > 1
         }
     })
+}
+
+/// Whether nothing comes back to itself, has the address of a function, which it may leave in memory for another kernel, calls
+/// by one, or makes text of values.
+pub fn are_by_name(module: &Module<'_>) -> bool {
+    let calls = Calls::of(module, |_| false);
+    let mut defined = llvm::functions(module).filter(|function| function.count_basic_blocks() > 0);
+    !calls.functions.iter().any(|function| function.is_text)
+        && calls.entered_again().is_empty()
+        && defined.all(|function| {
+            let mut calls = llvm::instructions(function).filter(|i| i.get_opcode() == InstructionOpcode::Call);
+            let is_by_address = |call| llvm::called_function(call).is_none() && pointer_type(call).is_some();
+            !is_address_taken(function) && !calls.any(is_by_address)
+        })
 }
 
 /// The type of the function that a call through a pointer calls.

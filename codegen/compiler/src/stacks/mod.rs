@@ -11,7 +11,7 @@ mod check;
 mod limits;
 mod need;
 
-pub use calls::Calls;
+pub use calls::{Calls, are_by_name};
 pub use check::{check, read, refuse_without_lines};
 pub use limits::judge;
 pub use need::{Frames, Recursion};

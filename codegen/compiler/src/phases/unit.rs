@@ -1,0 +1,196 @@
+//! The phases that a module goes through by itself: the whole program, or a group of kernels on a core of its own.
+
+use crate::abi::Table;
+use crate::addresses;
+use crate::arch::{Arch, Needs, PtxVersion};
+use crate::barriers;
+use crate::checks;
+use crate::cold;
+use crate::conditions;
+use crate::copies;
+use crate::diagnostic::Result;
+use crate::differences;
+use crate::divisions;
+use crate::float;
+use crate::indices;
+use crate::intrinsics;
+use crate::libdevice;
+use crate::llvm::{Context, Module, TargetMachine};
+use crate::loops;
+use crate::memory;
+use crate::multiples;
+use crate::offsets;
+use crate::optimize;
+use crate::panics;
+use crate::parities;
+use crate::remainders;
+use crate::request::{AfterPanic, OptLevel, Options};
+use crate::settled::{self, Shapes};
+use crate::stacks;
+use crate::timings::time;
+use crate::windows;
+
+/// What modules are compiled for.
+#[derive(Clone, Copy)]
+pub struct Settings<'a> {
+    /// What was asked for.
+    pub options: &'a Options,
+    /// What crosses the boundary.
+    pub table: &'a Table,
+    /// The GPU.
+    pub arch: Arch,
+    /// The PTX ISA version that suffices, as far as is known.
+    pub version: PtxVersion,
+    /// Whether places in the source are known.
+    pub has_lines: bool,
+    /// What ends a thread that panics.
+    pub after: AfterPanic,
+}
+
+/// A module on its way.
+#[derive(Clone, Copy)]
+pub struct Unit<'a, 'ctx> {
+    /// Of the module.
+    pub context: &'ctx Context,
+    /// The whole program, or a group of kernels.
+    pub module: &'a Module<'ctx>,
+    /// For the arch and the version.
+    pub machine: &'a TargetMachine,
+    /// What it is compiled for.
+    pub settings: Settings<'a>,
+}
+
+/// How often what LLVM does not do for GPUs is done: a loop whose rounds were counted is unrolled, split or batched after that.
+const ROUNDS: usize = 2;
+
+/// The same at most, where loops are unrolled: how many rounds one has may show only when another is gone.
+const MOST_ROUNDS: usize = 3;
+
+/// Optimise: LLVM's pipeline; where speed counts, what it does not do for GPUs and the pipeline again, which makes use of
+/// that.
+pub fn optimise(unit: &Unit<'_, '_>) -> Result<()> {
+    let Unit { context, module, machine, settings } = unit;
+    let Settings { options, arch, has_lines, .. } = settings;
+    let level = options.opt_level;
+    time!(optimize::run_level(module, machine, level, *arch))?;
+    // Here, because circles that are left by now will stay.
+    time!(stacks::refuse_without_lines(module, *has_lines))?;
+    if level.is_for_speed() {
+        time!(loops::resume(context, module));
+    }
+    if level != OptLevel::O0 {
+        time!(libdevice::fold(context, module, machine))?;
+    }
+    if level.is_for_speed() { for_speed(unit) } else { Ok(()) }
+}
+
+/// What LLVM does not do for GPUs.
+fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
+    let Unit { context, module, machine, settings } = *unit;
+    let Settings { options, table, arch, .. } = settings;
+    let level = options.opt_level;
+    time!(indices::bound(context, module))?;
+    for round in 1..=MOST_ROUNDS {
+        // In the first round, LLVM has been through all but once, and may find more in what stays.
+        let shapes = (round > 1).then(|| Shapes::of(context, module));
+        time!(conditions::decide(module));
+        time!(checks::drop_of_planes(context, module));
+        time!(optimize::thread_jumps(module))?;
+        time!(conditions::choose(context, module, machine))?;
+        time!(loops::join(context, module))?;
+        time!(loops::catch_up(context, module))?;
+        time!(loops::end_inclusive(context, module))?;
+        time!(loops::end_once(context, module))?;
+        time!(remainders::fold(context, module))?;
+        time!(multiples::fold(context, module))?;
+        time!(divisions::narrow(context, module))?;
+        time!(indices::narrow_casts(context, module))?;
+        if round == 1 {
+            time!(checks::ask_of_areas(context, module))?;
+        }
+        time!(loops::keep(context, module))?;
+        time!(loops::remember(context, module))?;
+        let mut unfinished = time!(loops::unroll(context, module));
+        let form = loops::SimpleForm::of(machine);
+        let counted = time!(windows::count(context, module, &form))?;
+        unfinished.extend(counted);
+        time!(loops::widen(context, module, &form))?;
+        time!(loops::chunk(context, module, &form))?;
+        time!(loops::step_over(context, module, &form))?;
+        time!(loops::count(context, module, &form))?;
+        time!(loops::widen_checked(context, module, &form))?;
+        time!(loops::pass(context, module, &form))?;
+        time!(loops::split(context, module, &form))?;
+        time!(loops::shorten(context, module, &form))?;
+        time!(loops::batch(context, module, &form, table))?;
+        time!(loops::gather(context, module, &form, table))?;
+        time!(loops::pack(context, module, &form))?;
+        time!(loops::foresee(context, module, &form))?;
+        time!(loops::repeat(context, module));
+        if let Some(shapes) = shapes {
+            let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();
+            if settled::settle(context, module, changed) {
+                break;
+            }
+        }
+        time!(optimize::run_again(module, machine, level, arch))?;
+        time!(loops::join(context, module))?;
+        time!(loops::count_simply(context, module))?;
+        time!(optimize::unroll_again(module, machine, level, arch))?;
+        time!(libdevice::fold(context, module, machine))?;
+        if round >= ROUNDS && settled::settle(context, module, unfinished) {
+            break;
+        }
+    }
+    settled::open_all(module);
+    // LLVM may have unrolled a loop over neighbours at last.
+    time!(remainders::fold(context, module))?;
+    time!(checks::merge(context, module, machine))?;
+    time!(indices::narrow(context, module, machine, arch))?;
+    time!(indices::halve(context, module))?;
+    time!(conditions::join(context, module, machine))?;
+    time!(differences::fold(context, module))?;
+    time!(parities::fold(context, module))?;
+    time!(loops::order(context, module, machine))?;
+    time!(divisions::share(context, module, machine))?;
+    time!(loops::reunite(context, module, machine))
+}
+
+/// Legalise: what the arch lacks is refused, because only now what is never reached has gone; then all that LLVM's optimiser
+/// must not see, or would undo. Returns what the PTX needs beyond what was known.
+pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
+    let Unit { context, module, machine, settings } = *unit;
+    let Settings { options, table, arch, has_lines, after, .. } = settings;
+    let level = options.opt_level;
+    time!(intrinsics::check(module, machine, table, arch))?;
+    time!(optimize::order_uses(module));
+    time!(cold::keep_loops(context, module));
+    time!(copies::widen(context, module, machine, level))?;
+    time!(barriers::align(context, module, level))?;
+    time!(checks::separate(context, module, arch))?;
+    time!(memory::order(context, module, machine, table, arch, level))?;
+    if level.is_for_speed() {
+        time!(loops::spread(context, module, machine))?;
+    }
+    time!(float::lower(context, module, level))?;
+    if level.is_for_speed() {
+        time!(loops::follow(context, module, machine))?;
+        time!(addresses::share(context, module));
+        time!(addresses::lift(context, module));
+        time!(addresses::follow_rows(context, module))?;
+        time!(offsets::share(context, module))?;
+        time!(loops::walk(context, module, machine))?;
+        time!(loops::leave(context, module, machine))?;
+        time!(float::part(context, module))?;
+        time!(loops::hasten(context, module));
+        time!(loops::saturate(context, module))?;
+        time!(loops::count_down(context, module))?;
+        time!(indices::compare(context, module))?;
+        time!(checks::read_early(context, module))?;
+        time!(checks::compute_ahead(context, module))?;
+    }
+    // As late as this, because recursion may be gone by now, and what is left may need a higher version.
+    let needs = time!(stacks::check(context, module, &options.panics, has_lines))?;
+    time!(panics::lower(context, module, level, after))?;
+    Ok(needs)
+}
