@@ -86,8 +86,7 @@ fn compile<'a, 'ctx>(
     time!(phases::inline(&mut target))?;
     let has_ptxas = parts.assembler.is_some();
     let (written, has_more) = time!(phases::divide(&mut target, |unit| {
-        time!(phases::optimise(unit))?;
-        if !time!(phases::is_apart(unit)) {
+        if !time!(phases::optimise(unit))? {
             return Ok(None);
         }
         let needs = time!(phases::legalise(unit))?;
@@ -102,6 +101,5 @@ fn compile<'a, 'ctx>(
     }
     let emitted = time!(phases::join(&target, written, left, has_ptxas))?;
     dump.text(&format!("{arch}.ptx"), &emitted.ptx)?;
-    time!(phases::check(&target, &emitted))?;
     time!(phases::assemble(target, emitted, parts))
 }

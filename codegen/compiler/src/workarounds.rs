@@ -21,6 +21,7 @@
 //! stays one line, so that line numbers hold.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
@@ -120,11 +121,16 @@ impl Wrong {
 
 /// Writes otherwise what the arch's machine code would have wrong.
 pub fn rewrite(ptx: &str, arch: Arch) -> String {
-    let (moving, negations, floats) = (moving_addresses(ptx), Negations::of(ptx), Floats::of(ptx));
-    let mut function = "";
+    let (moving, negations) = (moving_addresses(ptx), Negations::of(ptx));
+    let all_floats = LazyCell::new(|| Floats::of(ptx));
+    let (mut function, mut floats) = ("", Floats::default());
     let lines = ptx_text::lines(ptx).map(|line| {
         if let Kind::Function(begun) = line.kind {
-            function = begun.name;
+            let rest = &ptx[line.range.start..];
+            let own = rest.split("\n}").next().unwrap_or(rest);
+            // ptxas puts what is called in its caller's place, with what registers hold.
+            let is_alone = begun.is_kernel && !own.contains("call");
+            (function, floats) = (begun.name, if is_alone { Floats::of(own) } else { *all_floats });
         }
         let code = line.code();
         let unshared = unshared(code, |register| moving.contains(&(function, register)));

@@ -157,14 +157,6 @@ pub fn divide(
     Ok((written?, !left.is_empty()))
 }
 
-/// Whether a group can go on apart, up to its PTX: messages and debug information are about the whole program, as is what calls
-/// through pointers.
-pub fn is_apart(unit: &Unit<'_, '_>) -> bool {
-    let Settings { options, has_lines, .. } = unit.settings;
-    let is_plain = options.opt_level.is_for_speed() && !has_lines && options.linking() == Linking::None;
-    is_plain && time!(stacks::are_by_name(unit.module))
-}
-
 /// Write: a group's PTX, as LLVM has it.
 pub fn write(unit: &Unit<'_, '_>, needs: Needs) -> Result<Written> {
     let Unit { module, machine, settings, .. } = unit;
@@ -177,14 +169,13 @@ pub fn write(unit: &Unit<'_, '_>, needs: Needs) -> Result<Written> {
     time!(emit::limit_debug_info(module, machine, DebugLevel::None))?;
     time!(optimize::drop_unused(module, machine))?;
     let copied = time!(groups::copies(module));
-    let text = time!(emit::emit(module, machine, *arch))?;
+    let text = finished(&time!(emit::emit(module, machine, *arch))?, *arch, options.opt_level);
     Ok(Written { group: groups::Group { text, copied }, calls })
 }
 
 /// Join: the PTX of groups that went apart, and of what was left, is that of the program.
 pub fn join(target: &ForArch<'_, '_>, written: Vec<Written>, left: Option<Emitted>, traced: bool) -> Result<Emitted> {
-    let ForArch { program, arch, .. } = target;
-    let Program { options, debug, .. } = program;
+    let Program { options, debug, .. } = &target.program;
     let mut emitted = left.unwrap_or_default();
     if !written.is_empty() {
         let (mut groups, mut calls): (Vec<_>, Vec<_>) = written.into_iter().map(|one| (one.group, one.calls)).unzip();
@@ -192,10 +183,9 @@ pub fn join(target: &ForArch<'_, '_>, written: Vec<Written>, left: Option<Emitte
             groups.push(groups::Group { text: emitted.ptx, copied: emitted.copied });
             calls.push(emitted.calls);
         }
-        (emitted.ptx, emitted.copied) = time!(groups::join(&program.module, &groups))?;
+        (emitted.ptx, emitted.copied) = time!(groups::join(&target.program.module, &groups))?;
         emitted.calls = Calls::of_all(calls);
     }
-    emitted.ptx = finished(&emitted.ptx, *arch, options.opt_level);
     if traced {
         emitted.parts = in_parts(options, *debug, &emitted.ptx, &emitted.copied);
     }
@@ -246,7 +236,7 @@ pub fn emit(target: &mut ForArch<'_, '_>, needs: Needs, traced: bool) -> Result<
     let prepared = time!(debuginfo::prepare(module, *debug))?;
     let copied = time!(groups::copies(module));
     let text = text(target)?;
-    let ptx = prepared.rewrite(text, table, *version)?;
+    let ptx = finished(&prepared.rewrite(text, table, *version)?, *arch, options.opt_level);
     Ok(Emitted { ptx, parts: Vec::new(), source, imports, calls, copied, without_panics, artifacts })
 }
 
@@ -258,8 +248,7 @@ fn in_parts(options: &Options, debug: DebugLevel, ptx: &str, copied: &HashSet<St
     if may_cut && !is_one { time!(groups::cut(ptx, copied)) } else { Vec::new() }
 }
 
-/// LLVM's text as it is to be. Of the whole program, not of each group: what ptxas gets wrong depends on whether there are
-/// floats anywhere, and with debug information there is one group.
+/// LLVM's text as it is to be.
 fn finished(text: &str, arch: Arch, level: OptLevel) -> String {
     let text = time!(workarounds::rewrite(text, arch));
     time!(products::rewrite(&text, level))
@@ -294,11 +283,6 @@ fn without_panics(target: &ForArch<'_, '_>, calls: &Calls) -> Result<Option<With
     let ptx = finished(&time!(emit::emit(&module, machine, *arch))?, *arch, options.opt_level);
     let parts = in_parts(options, *debug, &ptx, &time!(groups::copies(&module)));
     Ok(Some(WithoutPanics { ptx, parts, calls }))
-}
-
-/// Check: the PTX has the signatures of the table. Of the text itself, because that is what a caller meets.
-pub fn check(target: &ForArch<'_, '_>, emitted: &Emitted) -> Result<()> {
-    time!(verify::signatures(&emitted.ptx, &target.program.table, target.arch))
 }
 
 /// How many archs ptxas may work on at once: memory and cores have an end.
@@ -341,9 +325,11 @@ fn job<'a>(program: &'a Program<'_, '_>, arch: Arch, emitted: &'a Emitted) -> Jo
     }
 }
 
-/// Assemble: ptxas begins to check the PTX and to make machine code, while the next arch goes through the phases.
+/// Assemble: the PTX has the signatures of the table, seen in the text itself, because that is what a caller meets; and ptxas begins
+/// to check it and to make machine code, while the next arch goes through the phases.
 pub fn assemble<'a, 'ctx>(target: ForArch<'a, 'ctx>, emitted: Emitted, parts: &Parts) -> Result<Assembling<'a, 'ctx>> {
     let ForArch { program, arch, .. } = target;
+    time!(verify::signatures(&emitted.ptx, &program.table, arch))?;
     let running = match &parts.assembler {
         Some(assembler) => Some(time!(ptxas::start(assembler, job(program, arch, &emitted)))?),
         None => None,

@@ -5,9 +5,7 @@ mod parts;
 mod program;
 mod unit;
 
-pub use arch::{
-    Assembling, assemble, check, divide, emit, finish, inline, is_apart, join, most_at_once, specialise, write,
-};
+pub use arch::{Assembling, assemble, divide, emit, finish, inline, join, most_at_once, specialise, write};
 pub use parts::{Parts, find};
 pub use program::{Lines, Program, describe, lower, read, reduce};
 pub use unit::{legalise, optimise};

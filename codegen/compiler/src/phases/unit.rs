@@ -24,7 +24,7 @@ use crate::optimize;
 use crate::panics;
 use crate::parities;
 use crate::remainders;
-use crate::request::{AfterPanic, OptLevel, Options};
+use crate::request::{AfterPanic, Linking, OptLevel, Options};
 use crate::settled::{self, Shapes};
 use crate::stacks;
 use crate::timings::time;
@@ -37,7 +37,7 @@ pub struct Settings<'a> {
     pub options: &'a Options,
     /// What crosses the boundary.
     pub table: &'a Table,
-    /// The GPU.
+    /// The GPU that the modules are specialised for.
     pub arch: Arch,
     /// The PTX ISA version that suffices, as far as is known.
     pub version: PtxVersion,
@@ -67,8 +67,9 @@ const ROUNDS: usize = 2;
 const MOST_ROUNDS: usize = 3;
 
 /// Optimise: LLVM's pipeline; where speed counts, what it does not do for GPUs and the pipeline again, which makes use of
-/// that.
-pub fn optimise(unit: &Unit<'_, '_>) -> Result<()> {
+/// that. Returns whether a group can go on apart, up to its PTX: messages and debug information are about the whole program, as
+/// is what calls through pointers.
+pub fn optimise(unit: &Unit<'_, '_>) -> Result<bool> {
     let Unit { context, module, machine, settings } = unit;
     let Settings { options, arch, has_lines, .. } = settings;
     let level = options.opt_level;
@@ -81,7 +82,11 @@ pub fn optimise(unit: &Unit<'_, '_>) -> Result<()> {
     if level != OptLevel::O0 {
         time!(libdevice::fold(context, module, machine))?;
     }
-    if level.is_for_speed() { for_speed(unit) } else { Ok(()) }
+    if !level.is_for_speed() {
+        return Ok(false);
+    }
+    for_speed(unit)?;
+    Ok(!has_lines && options.linking() == Linking::None && time!(stacks::are_by_name(module)))
 }
 
 /// What LLVM does not do for GPUs.

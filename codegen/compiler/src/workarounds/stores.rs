@@ -18,7 +18,8 @@
 
 use std::fmt::Write as _;
 
-/// Which registers of a module may hold floats.
+/// Which registers of some code may hold floats.
+#[derive(Clone, Copy, Default)]
 pub struct Floats {
     double: bool,
     single: bool,
