@@ -357,3 +357,18 @@ pub fn finish(mut assembling: Assembling<'_, '_>, parts: &Parts, report: &mut Re
     artifacts.push(Artifact { kind: Emit::Ptx, arch: Some(assembling.arch), part: None, bytes });
     Ok(artifacts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_group_is_what_was_written() {
+        let copied = HashSet::from(["text".to_string()]);
+        let group = groups::Group { text: ".version 7.8\n\n{\"\n".into(), copied };
+        let written = Written::of(&Written { group: group.clone(), calls: Calls::default() }.into_bytes());
+        let written = written.ok().expect("it was written so");
+        assert_eq!((written.group, written.calls), (group, Calls::default()));
+        assert!(Written::of(b"no line ends here").is_err() && Written::of(b"{}\n.version 7.8\n").is_err());
+    }
+}

@@ -151,3 +151,44 @@ fn pointer_type(call: InstructionValue<'_>) -> Option<FunctionType<'_>> {
     }
     Some(CallSiteValue::try_from(call).ok()?.get_called_fn_type())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::Context;
+
+    fn with_module<T>(text: &str, work: impl FnOnce(&Module<'_>) -> T) -> T {
+        let context = Context::create();
+        work(&llvm::parse_ir(&context, text.as_bytes(), "module").expect("the text is LLVM IR"))
+    }
+
+    #[test]
+    fn calls_of_several_modules_are_those_of_one() {
+        let of_a = "define ptx_kernel void @a() { call void @f() ret void } define internal void @f() { ret void }";
+        let of_b = "define internal void @g() { ret void } define ptx_kernel void @b() { call void @g() ret void }";
+        let calls = |text: &str| with_module(text, |module| Calls::of(module, |_| false));
+        assert_eq!(Calls::of_all([calls(of_a), calls(of_b)]), calls(&format!("{of_a} {of_b}")));
+    }
+
+    #[test]
+    fn what_goes_by_addresses_is_told_from_what_goes_by_names() {
+        let text = "_RNvNtCs0_4core3fmt5write";
+        let functions = [
+            ("@f", "define internal i32 @f(i32 %x) noinline { ret i32 %x }".to_string()),
+            ("@circle", "define internal i32 @circle(i32 %x) { %y = call i32 @circle(i32 %x) ret i32 %y }".to_string()),
+            (text, format!("define internal void @{text}() noinline {{ ret void }}")),
+        ];
+        let by_name = |body: &str| {
+            // What nothing uses has gone where this is asked.
+            let used = functions.iter().filter(|(name, _)| body.contains(name)).map(|(_, text)| text.as_str());
+            let kernel = format!("define ptx_kernel void @k(ptr %p, ptr %q) {{ {body} ret void }}");
+            with_module(&used.chain([&*kernel]).collect::<Vec<_>>().join("\n"), are_by_name)
+        };
+        assert!(by_name("call i32 @f(i32 1) call void asm sideeffect \"bar.sync 0;\", \"\"()"));
+        for body in
+            ["store ptr @f, ptr %p", "call i32 %q(i32 1)", "call i32 @circle(i32 1)", &format!("call void @{text}()")]
+        {
+            assert!(!by_name(body), "{body}");
+        }
+    }
+}
