@@ -28,8 +28,8 @@
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
-//! Where a kernel looks at one less than a number, as at the last row of `height`, the test may also ask whether that is above
-//! 0, if more becomes small so: `y.min(height - 1)` is any `y` where there is no row.
+//! Where a kernel looks at less than a number, as at the last row of `height` or at `(4..height - 4).contains(&y)`, the test may
+//! also ask whether that number is so large, if more becomes small so: `y.min(height - 1)` is any `y` where there is no row.
 //!
 //! A view's extents come in one number, which is taken apart: two of 32 bits, or three of 21. The test looks at each.
 //!
@@ -96,7 +96,7 @@ const MOST_INSTRUCTIONS: usize = 600;
 /// Instructions of 64 bits that must go for a copy.
 const FEWEST_GONE: usize = 15;
 
-/// How many more must go where the test also asks whether extents are above 0.
+/// How many more must go where the test also asks how large extents are at least.
 const FEWEST_MORE: usize = 6;
 
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again.
@@ -163,7 +163,7 @@ fn narrow_one<'ctx>(
     // First with the weaker demand on what the kernel is given.
     let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
     let has_factors = numbers.iter().any(|number| !number.is_length());
-    let has_extents = numbers.iter().any(Number::is_extent);
+    let has_extents = numbers.iter().any(|number| number.most_less() > 0);
     let demands = [
         (BITS_OF_A_LENGTH, false, true),
         (BITS_OF_A_FACTOR, false, has_factors),
@@ -171,12 +171,14 @@ fn narrow_one<'ctx>(
     ];
     let demands = demands.into_iter().filter(|(_, _, counts)| *counts && count <= MOST_INSTRUCTIONS && !meets);
     for (bits_of_a_factor, some, _) in demands {
-        let limits: Limits<'ctx> =
-            numbers.iter().map(|number| number.limit(bits_of_a_factor, some && number.is_extent())).collect();
+        let limits: Limits<'ctx> = numbers
+            .iter()
+            .map(|number| number.limit(bits_of_a_factor, if some { number.most_less() } else { 0 }))
+            .collect();
         let mut given = QuickMap::default();
-        for Limit { number, bits, some } in &limits {
+        for Limit { number, bits, least } in &limits {
             number.same().into_iter().for_each(|value| {
-                given.insert(value, Interval::new(i128::from(*some), (1 << *bits) - 1));
+                given.insert(value, Interval::new(i128::from(*least), (1 << *bits) - 1));
             });
         }
         if !casts.is_empty() {
@@ -414,10 +416,56 @@ mod tests {
         let ir = narrowed_text(&text("%last"));
         assert!(ir.matches("mul nuw nsw i32").count() >= 20, "{ir}");
         let test = ir.split("br i1").next().unwrap();
-        assert_eq!(test.matches("icmp ne i64").count(), 1, "of the height: {ir}");
+        assert_eq!(test.matches("icmp uge i64").count(), 1, "of the height: {ir}");
         // Where the height is not looked at so, nothing is asked of it, and rows may be any.
         let ir = narrowed_text(&text("%height"));
-        assert!(!ir.contains("icmp ne i64"), "{ir}");
+        assert!(!ir.contains("icmp uge i64"), "{ir}");
+    }
+
+    #[test]
+    fn what_is_left_of_a_border_is_small_where_there_is_such_a_border() {
+        let text = |border: u32, extents: &str| {
+            let loads = (0..20).map(|at| {
+                format!(
+                    "%r{at} = mul i64 %width, {at}
+                    %i{at} = add i64 %index, %r{at}
+                    %p{at} = getelementptr float, ptr %from, i64 %i{at}
+                    %x{at} = load volatile float, ptr %p{at}\n"
+                )
+            });
+            let loads = loads.collect::<String>();
+            format!(
+                "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+                define ptx_kernel void @f(ptr %from, i64 %extents, i32 %position) {{
+                entry:
+                  {extents}
+                  %id = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+                  %wide = zext i32 %id to i64
+                  %x = zext i32 %position to i64
+                  %end = add i64 %width, -{border}
+                  %inside = icmp ult i64 %x, %end
+                  br i1 %inside, label %within, label %without
+                within:
+                  %row = mul i64 %wide, %width
+                  %index = add i64 %row, %x
+                  {loads}
+                  br label %without
+                without: ret void
+                }}"
+            )
+        };
+        let two = "%width.32 = trunc i64 %extents to i32 %width = zext i32 %width.32 to i64
+            %high = lshr i64 %extents, 32 %height.32 = trunc i64 %high to i32
+            %height = zext i32 %height.32 to i64 call void @llvm.assume(i1 true)";
+        let three =
+            "%width = and i64 %extents, 2097151 %middle = lshr i64 %extents, 21 %height = and i64 %middle, 2097151";
+        for (extents, of) in [(two, "trunc i64"), (three, "and i32")] {
+            let ir = narrowed_text(&text(2, extents));
+            let test = ir.split("br i1").next().unwrap();
+            assert!(test.contains("icmp uge i32") && test.contains(", 2\n") && test.contains(of), "{ir}");
+            let ir = narrowed_text(&text(65, extents));
+            assert!(!ir.contains("icmp uge i32"), "who asks for so much? {ir}");
+        }
     }
 
     #[test]

@@ -27,6 +27,9 @@ use crate::loops::Graph;
 /// What ptxas takes beside the values: for addresses, the stack, and to load early.
 const RESERVE: u64 = 8;
 
+/// An address has 64 bits.
+const WORDS_OF_AN_ADDRESS: u64 = 2;
+
 /// By how many registers the copy with 64 bits may pass the limit for all threads: of more values, too many would go to memory.
 const MOST_ABOVE: u64 = 12;
 
@@ -46,11 +49,14 @@ pub fn limit<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>, arch: Ar
     if SAID.iter().any(is_said) || llvm::instructions(kernel).any(calls_a_function) {
         return;
     }
-    let Some((narrow, wide)) = copies(kernel) else { return };
+    let Some(Copies { narrow, wide, loads }) = copies(kernel) else { return };
     let of_narrow = (narrow + RESERVE).next_multiple_of(8);
-    let (limit, most) =
-        if of_narrow <= limit { (limit, limit + MOST_ABOVE) } else { (of_narrow, MOST_TIMES * of_narrow) };
-    if wide + RESERVE > limit && wide <= most {
+    let (limit, most, early) = if of_narrow <= limit {
+        (limit, limit + MOST_ABOVE, WORDS_OF_AN_ADDRESS * loads)
+    } else {
+        (of_narrow, MOST_TIMES * of_narrow, 0)
+    };
+    if wide + early + RESERVE > limit && wide <= most {
         let attribute = context.create_string_attribute("nvvm.maxnreg", &limit.to_string());
         kernel.add_attribute(AttributeLoc::Function, attribute);
     }
@@ -74,8 +80,17 @@ fn calls_a_function(instruction: InstructionValue<'_>) -> bool {
         && llvm::called_function(instruction).is_none_or(|function| function.count_basic_blocks() > 0)
 }
 
-/// What the two copies need: the blocks behind the second target of the kernel's first jump, and all others.
-fn copies(kernel: FunctionValue<'_>) -> Option<(u64, u64)> {
+/// What the two copies need.
+#[derive(Debug, PartialEq, Eq)]
+struct Copies {
+    narrow: u64,
+    wide: u64,
+    /// How many loads of a block in the wide one ptxas may begin at once, each with an address.
+    loads: u64,
+}
+
+/// The two are the blocks behind the second target of the kernel's first jump, and all others.
+fn copies(kernel: FunctionValue<'_>) -> Option<Copies> {
     let chooses = kernel.get_first_basic_block()?;
     let (_, second) = llvm::branch_targets(chooses.get_terminator()?)?;
     let graph = Graph::of(kernel);
@@ -84,7 +99,14 @@ fn copies(kernel: FunctionValue<'_>) -> Option<(u64, u64)> {
         let needs = most_live(kernel, &graph, order).into_iter();
         needs.filter(|(block, _)| is_wide(*block) == of_wide).map(|(_, needs)| needs).max().unwrap_or(0)
     };
-    Some((most(Order::Given, false).min(most(Order::Late, false)), most(Order::Given, true)))
+    let loads =
+        |block: BasicBlock<'_>| block.get_instructions().filter(|from| llvm::is_plain_load(*from)).count() as u64;
+    let of_wide = kernel.get_basic_block_iter().filter(|block| is_wide(*block));
+    Some(Copies {
+        narrow: most(Order::Given, false).min(most(Order::Late, false)),
+        wide: most(Order::Given, true),
+        loads: of_wide.map(loads).max().unwrap_or(0),
+    })
 }
 
 /// In which order a block computes its values.
@@ -270,7 +292,10 @@ mod tests {
 
     #[test]
     fn values_count_while_they_are_used() {
-        assert_eq!(with_kernel(&kernel(14, "", ""), |_, kernel| copies(kernel)), Some((14, 28)));
+        assert_eq!(
+            with_kernel(&kernel(14, "", ""), |_, kernel| copies(kernel)),
+            Some(Copies { narrow: 14, wide: 28, loads: 0 })
+        );
         let text = "define ptx_kernel void @f(ptr %p, i64 %given, i1 %small) {
             entry: br i1 %small, label %narrow, label %wide
             narrow: br label %loop
@@ -289,7 +314,7 @@ mod tests {
               ret void
             }";
         // The counter, the sum and the address.
-        assert_eq!(with_kernel(text, |_, kernel| copies(kernel)), Some((5, 0)));
+        assert_eq!(with_kernel(text, |_, kernel| copies(kernel)), Some(Copies { narrow: 5, wide: 0, loads: 0 }));
     }
 
     #[test]
@@ -311,7 +336,7 @@ mod tests {
             with_kernel(&text, |_, kernel| most_live(kernel, &Graph::of(kernel), order).into_values().max())
         };
         assert_eq!((of(Order::Given), of(Order::Late)), (Some(20), Some(2)));
-        assert_eq!(with_kernel(&text, |_, kernel| copies(kernel)), Some((2, 0)));
+        assert_eq!(with_kernel(&text, |_, kernel| copies(kernel)), Some(Copies { narrow: 2, wide: 0, loads: 0 }));
         // An operand that two others have is computed before both.
         let text = "define ptx_kernel void @f(ptr %p, i1 %small) {
             entry: %x = load volatile i32, ptr %p
@@ -335,6 +360,20 @@ mod tests {
         assert_eq!(limited(&kernel(14, "", ""), "sm_80").as_deref(), Some("32"));
         assert_eq!(limited(&kernel(18, "", ""), "sm_89").as_deref(), Some("40"));
         assert_eq!(limited(&kernel(25, "", ""), "sm_90").as_deref(), Some("40"));
+    }
+
+    #[test]
+    fn loads_that_may_begin_at_once_count() {
+        let more = |count: usize| {
+            let loads =
+                (0..count).map(|at| format!("%early{at} = load i32, ptr %q{at}\nstore i32 %early{at}, ptr %p\n"));
+            let params = (0..count).map(|at| format!(", ptr %q{at}")).collect::<String>();
+            let text = kernel(10, "", "").replace("i1 %small)", &format!("i1 %small{params})"));
+            text.replace("wide: ", &format!("wide: {}", loads.collect::<String>()))
+        };
+        assert_eq!(with_kernel(&more(8), |_, kernel| copies(kernel)).map(|copies| copies.loads), Some(8));
+        assert_eq!(limited(&more(8), "sm_90").as_deref(), Some("32"));
+        assert_eq!(limited(&more(1), "sm_90"), None);
     }
 
     #[test]

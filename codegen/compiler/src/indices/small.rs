@@ -17,6 +17,9 @@ pub const BITS_OF_A_FACTOR: u32 = 15;
 /// Of each of the three extents of a view.
 const BITS_OF_A_THIRD: u32 = 21;
 
+/// How large an extent the test may ask for: nobody has a kernel for images that are smaller.
+const MOST_LESS: u64 = 64;
+
 /// A number that a kernel is given: a parameter, or a half of one that has two, as the width and height of a view.
 #[derive(Clone, Copy)]
 pub struct Number<'ctx> {
@@ -100,24 +103,30 @@ impl<'ctx> Number<'ctx> {
     }
 
     /// What the test allows it, if it allows a factor so many bits: of three, a product has a sum of 30.
-    pub fn limit(&self, bits_of_a_factor: u32, some: bool) -> Limit<'ctx> {
+    pub fn limit(&self, bits_of_a_factor: u32, least: u64) -> Limit<'ctx> {
         let bits = match self.half {
             Some(Half::Third(_)) if bits_of_a_factor < BITS_OF_A_LENGTH => BITS_OF_A_LENGTH / 3,
             _ if self.is_length() => BITS_OF_A_LENGTH,
             _ => bits_of_a_factor,
         };
-        Limit { number: *self, bits, some }
+        Limit { number: *self, bits, least }
     }
 
-    /// Whether it is a whole parameter, and one less is looked at: the last row of an image of so many, or the last of a table.
-    pub fn is_extent(&self) -> bool {
-        let is_less = |user: Use<'ctx>| match user {
-            Use::Instruction(user) if user.get_opcode() == InstructionOpcode::Add => {
-                ranges::integer(user, 1).and_then(IntValue::get_sign_extended_constant) == Some(-1)
-            }
-            _ => false,
+    /// The most by which less than it is looked at: 1 for the last row of an image, 4 for the rows that have four more behind them.
+    pub fn most_less(&self) -> u64 {
+        let users = |value: IntValue<'ctx>| {
+            llvm::uses(&value).into_iter().filter_map(|user| match user {
+                Use::Instruction(user) => Some(user),
+                Use::Global(_) => None,
+            })
         };
-        self.half.is_none() && self.same().iter().any(|value| llvm::uses(value).into_iter().any(is_less))
+        let is_widened = |user: &InstructionValue<'ctx>| user.get_opcode() == InstructionOpcode::ZExt;
+        let widened = |value| users(value).filter(is_widened).map(|wide| llvm::result(wide).into_int_value());
+        let same = self.same();
+        let all = same.iter().flat_map(|value| widened(*value)).chain(same.iter().copied()).collect::<Vec<_>>();
+        let less = all.into_iter().flat_map(users).filter(|user| user.get_opcode() == InstructionOpcode::Add);
+        let less = less.filter_map(|user| ranges::integer(user, 1)?.get_sign_extended_constant()?.checked_neg());
+        less.filter_map(|less| u64::try_from(less).ok()).filter(|less| *less <= MOST_LESS).max().unwrap_or(0)
     }
 
     /// Whether it is the length of a slice. Any other number may be a factor, or above one.
@@ -206,8 +215,8 @@ pub type Limits<'ctx> = Vec<Limit<'ctx>>;
 pub struct Limit<'ctx> {
     pub number: Number<'ctx>,
     pub bits: u32,
-    /// Whether it must not be 0.
-    pub some: bool,
+    /// What it must be at least.
+    pub least: u64,
 }
 
 /// Of parameters that are taken apart into three, the bits of which none may be set.
@@ -223,6 +232,26 @@ fn too_high<'ctx>(limits: &[Limit<'ctx>]) -> Vec<(IntValue<'ctx>, u64)> {
     }
     all.retain(|(_, bits)| *bits != 0);
     all
+}
+
+/// A number, of the parameter that it is a part of.
+fn part<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    param: IntValue<'ctx>,
+    half: Option<Half>,
+) -> Result<IntValue<'ctx>, BuilderError> {
+    let word = context.i64_type();
+    let low = |value| builder.build_int_truncate(value, context.i32_type(), "");
+    Ok(match half {
+        None => param,
+        Some(Half::Low | Half::OfLow) => low(param)?,
+        Some(Half::High) => low(builder.build_right_shift(param, word.const_int(32, false), false, "")?)?,
+        Some(Half::Third(at)) => {
+            let value = low(builder.build_right_shift(param, word.const_int(at.into(), false), false, "")?)?;
+            builder.build_and(value, context.i32_type().const_int((1 << BITS_OF_A_THIRD) - 1, false), "")?
+        }
+    })
 }
 
 /// Writes whether all numbers are below their limits; from then on, parameters are some number for all who look.
@@ -246,6 +275,7 @@ pub fn are_small<'ctx>(
             None => none,
         });
     }
+    let all_limits = limits;
     let limits: Vec<_> = limits.iter().filter(|limit| !matches!(limit.number.half, Some(Half::Third(_)))).collect();
     for (bits, halves) in
         [(BITS_OF_A_LENGTH, false), (BITS_OF_A_FACTOR, false), (BITS_OF_A_LENGTH, true), (BITS_OF_A_FACTOR, true)]
@@ -253,17 +283,7 @@ pub fn are_small<'ctx>(
         let mut together: Option<IntValue<'ctx>> = None;
         let is_like = |limit: &&&Limit<'ctx>| (limit.bits, limit.number.half.is_some()) == (bits, halves);
         for Limit { number, .. } in limits.iter().filter(is_like) {
-            let param = frozen[&number.param];
-            let value = match number.half {
-                Some(Half::Low | Half::OfLow | Half::Third(_)) => {
-                    builder.build_int_truncate(param, context.i32_type(), "")?
-                }
-                Some(Half::High) => {
-                    let high = builder.build_right_shift(param, word.const_int(32, false), false, "")?;
-                    builder.build_int_truncate(high, context.i32_type(), "")?
-                }
-                None => param,
-            };
+            let value = part(context, builder, frozen[&number.param], number.half)?;
             together = Some(match together {
                 Some(known) => builder.build_or(known, value, "")?,
                 None => value,
@@ -278,11 +298,13 @@ pub fn are_small<'ctx>(
         });
     }
     // Behind the others, without which this says nothing of a number.
-    for Limit { number, .. } in limits.iter().filter(|limit| limit.some) {
-        let some = builder.build_int_compare(IntPredicate::NE, frozen[&number.param], word.const_zero(), "")?;
+    for Limit { number, least, .. } in all_limits.iter().filter(|limit| limit.least > 0) {
+        let value = part(context, builder, frozen[&number.param], number.half)?;
+        let least = value.get_type().const_int(*least, false);
+        let is_enough = builder.build_int_compare(IntPredicate::UGE, value, least, "")?;
         all = Some(match all {
-            Some(known) => builder.build_and(known, some, "")?,
-            None => some,
+            Some(known) => builder.build_and(known, is_enough, "")?,
+            None => is_enough,
         });
     }
     Ok(all.unwrap_or_else(|| context.bool_type().const_int(1, false)))
