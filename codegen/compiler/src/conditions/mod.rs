@@ -6,6 +6,7 @@
 //!
 //! Last of all that is optimised: LLVM would make branches of it again.
 
+mod beside;
 mod both;
 mod cases;
 mod cheap;
@@ -59,6 +60,12 @@ fn failed(error: BuilderError) -> Failure {
 fn clean(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
     llvm::run_passes(module, machine, CLEAN)
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")).into())
+}
+
+/// Puts branches that stand in each other beside each other, in every function; when LLVM is done, which would undo it.
+pub fn part<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    let mut functions = llvm::functions(module).filter(|function| function.count_basic_blocks() > 1);
+    functions.try_for_each(|function| beside::put(context, function)).map_err(failed)
 }
 
 /// Joins the branches of every function.

@@ -175,6 +175,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
     time!(checks::separate(context, module, arch))?;
     time!(memory::order(context, module, machine, table, arch, level))?;
     if level.is_for_speed() {
+        time!(conditions::part(context, module))?;
         time!(loops::spread(context, module, machine))?;
     }
     time!(float::lower(context, module, level))?;
