@@ -22,7 +22,7 @@
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write as _};
 
 mod maxima;
@@ -123,14 +123,14 @@ impl Wrong {
 pub fn rewrite(ptx: &str, arch: Arch) -> String {
     let (moving, negations) = (moving_addresses(ptx), Negations::of(ptx));
     let all_floats = LazyCell::new(|| Floats::of(ptx));
+    let bodies: HashMap<_, _> =
+        ptx_text::definitions(ptx).map(|definition| (definition.function.name, definition.body)).collect();
     let (mut function, mut floats) = ("", Floats::default());
     let lines = ptx_text::lines(ptx).map(|line| {
         if let Kind::Function(begun) = line.kind {
-            let rest = &ptx[line.range.start..];
-            let own = rest.split("\n}").next().unwrap_or(rest);
             // ptxas puts what is called in its caller's place, with what registers hold.
-            let is_alone = begun.is_kernel && !own.contains("call");
-            (function, floats) = (begun.name, if is_alone { Floats::of(own) } else { *all_floats });
+            let own = bodies.get(begun.name).filter(|own| begun.is_kernel && !own.contains("call"));
+            (function, floats) = (begun.name, own.map_or_else(|| *all_floats, |own| Floats::of(own)));
         }
         let code = line.code();
         let unshared = unshared(code, |register| moving.contains(&(function, register)));
@@ -239,6 +239,22 @@ mod tests {
         let difference = of("\tsub.s16 \t%rs3, 5, %rs1;\n", "sm_80");
         let expected = "cvt.s32.s16 %wide1, 5; cvt.s32.s16 %wide2, %rs1; sub.s32 %wide0, %wide1, %wide2;";
         assert!(difference.contains(expected), "{difference}");
+    }
+
+    #[test]
+    fn floats_of_a_kernel_are_its_own_and_those_of_what_it_calls() {
+        let store = "st.global.b32 \t[%rd1], %rd2;";
+        let kernel = |name: &str, body: &str| format!(".visible .entry {name}()\n{{\n\t{body}\n\t{store}\n}}\n");
+        let assembly = "// begin inline asm\n{ mov.b32 %r1, 1;\n}\n\t// end inline asm\n\tadd.f64 \t%rd2, %rd3, %rd4;";
+        for (kernels, cut) in [
+            ([kernel("a", "ret;"), kernel("b", "add.f64 \t%rd2, %rd3, %rd4;")], [false, true]),
+            ([kernel("a", assembly), kernel("b", "ret;")], [true, false]),
+            ([kernel("a", "call.uni f, ();"), kernel("b", "add.f64 \t%rd2, %rd3, %rd4;")], [true, true]),
+        ] {
+            let text = of(&kernels.concat(), "sm_90");
+            let found: Vec<_> = text.split(".entry").skip(1).map(|kernel| kernel.contains("%part0")).collect();
+            assert_eq!(found, cut, "{text}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use ptx_codegen::request::TARGET;
 
@@ -43,6 +43,9 @@ const MOST_THREADS: usize = 4;
 
 /// rustc's exit status if the crate has errors.
 const HAS_ERRORS: i32 = 1;
+
+/// The code of a cycle among what rustc asks itself.
+const CYCLE: &[u8] = b"E0391";
 
 /// The environment variable that names the program which adds notes to rustc's messages in a host build.
 pub const NOTES_VARIABLE: &str = "RUST_PTX_NOTES";
@@ -152,14 +155,18 @@ pub fn become_rustc_if_asked(args: &[OsString]) {
     end(rustc, threads.map_or_else(|| command().status(), |threads| on_threads(command, &threads)))
 }
 
-/// Runs rustc on several threads; if it breaks off, which is no error of the crate, once more on one.
+/// Runs rustc on several threads; once more on one, if it breaks off, or says what only several threads may have it say: that is
+/// its bug, and no error of the crate.
 fn on_threads(command: impl Fn() -> Command, threads: &str) -> std::io::Result<ExitStatus> {
-    let status = command().arg(threads).status()?;
-    if status.success() || status.code() == Some(HAS_ERRORS) {
-        return Ok(status);
+    let Output { status, stderr, .. } =
+        command().arg(threads).stdout(Stdio::inherit()).stderr(Stdio::piped()).output()?;
+    let is_of_threads = !status.success()
+        && (status.code() != Some(HAS_ERRORS) || stderr.windows(CYCLE.len()).any(|part| part == CYCLE));
+    if is_of_threads {
+        return command().status();
     }
-    eprintln!("warning: rustc broke off ({status}), so it is run again without `{threads}`");
-    command().status()
+    std::io::stderr().write_all(&stderr)?;
+    Ok(status)
 }
 
 /// What tells rustc to work on several cores, if nobody said on how many.
@@ -294,6 +301,7 @@ mod tests {
         assert_eq!(code("[ $# = 0 ] || kill -ABRT $$"), Some(0));
         assert_eq!(code("[ $# = 0 ] && exit 3; exit 0"), Some(0));
         assert_eq!(code("exit 101"), Some(101));
+        assert_eq!(code("[ $# = 0 ] && exit 0; echo 'error[E0391]: a cycle' >&2; exit 1"), Some(0), "with one thread");
     }
 
     #[test]

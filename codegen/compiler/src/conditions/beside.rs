@@ -75,7 +75,7 @@ impl<'ctx> Nested<'ctx> {
             let last = block.get_terminator()?;
             (llvm::branch_targets(last).is_none() && llvm::block_operands(last) == [end]).then_some(())
         };
-        if then == other || ![then, other].contains(&end) || !is_alone(outer, head) || !is_alone(inner, outer) {
+        if end == head || ![then, other].contains(&end) || !is_alone(outer, head) || !is_alone(inner, outer) {
             return None;
         }
         goes_on(inner)?;
@@ -100,10 +100,17 @@ impl<'ctx> Nested<'ctx> {
         };
         let mut pending: Vec<_> =
             self.inner.get_instructions().flat_map(of_outer).filter(|from| !is_handed(*from)).collect();
-        let mut last =
-            llvm::phis(self.end).filter_map(|phi| llvm::instruction_of(llvm::incoming_from(phi, self.inner)?));
-        // What comes to the end by way of the inner block alone.
-        if last.any(|from| from.get_parent() == Some(self.outer) && !is_handed(from)) {
+        let is_of = |value: Option<BasicValueEnum<'ctx>>, block: BasicBlock<'ctx>| {
+            value.and_then(llvm::instruction_of).is_some_and(|from| from.get_parent() == Some(block))
+        };
+        let fits = |phi: InstructionValue<'ctx>| {
+            let [of_head, of_outer, of_inner] =
+                [self.head, self.outer, self.inner].map(|block| llvm::incoming_from(phi, block));
+            // What comes through the inner block must come by the same phi; and the phis are written anew one by one.
+            (!is_of(of_inner, self.outer) || of_inner == of_outer)
+                && ![of_head, of_outer, of_inner].into_iter().any(|value| is_of(value, self.end))
+        };
+        if !llvm::phis(self.end).all(fits) {
             return None;
         }
         let mut early = HashSet::new();
@@ -278,6 +285,42 @@ mod tests {
         ] {
             let ir = put_beside(of_outer, of_inner, "%s2");
             assert_eq!(ends(&ir, "b").len(), 2, "{why}: {ir}");
+        }
+    }
+
+    #[test]
+    fn what_another_phi_hands_on_stays() {
+        let text = |phis: &str| {
+            format!(
+                "define float @f(ptr %p, ptr %q, i1 %up, i1 %left, float %o) {{
+                entry: br label %end
+                a: br i1 %up, label %b, label %end
+                b: %x = load float, ptr %p
+                  %s1 = fadd float %o, %x
+                  br i1 %left, label %c, label %end
+                c: %y = load float, ptr %q
+                  %s2 = fadd float %s1, %y
+                  br label %end
+                end: {phis}
+                  br i1 %up, label %a, label %out
+                out: ret float %t
+                }}"
+            )
+        };
+        let first = "%s = phi float [ 0.0, %entry ], [ %s2, %c ], [ %s1, %b ], [ %o, %a ]";
+        for (second, is_put) in [
+            ("%t = phi float [ 1.0, %entry ], [ %y, %c ], [ %s1, %b ], [ %o, %a ]", true),
+            ("%t = phi float [ 1.0, %entry ], [ %s1, %c ], [ %o, %b ], [ %o, %a ]", false),
+            ("%t = phi float [ 1.0, %entry ], [ %s, %c ], [ %s, %b ], [ %s, %a ]", false),
+        ] {
+            let context = Context::create();
+            let text = text(&format!("{first}\n{second}"));
+            let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+            let function = module.get_function("f").expect("it is there");
+            put(&context, function).expect("it is put");
+            module.verify().expect("it is valid");
+            let ir = function.print_to_string().to_string();
+            assert_eq!(ends(&ir, "b").len() == 1, is_put, "{second}: {ir}");
         }
     }
 }

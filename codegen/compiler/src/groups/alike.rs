@@ -16,7 +16,7 @@ use super::cores::of_each;
 use super::join::Parts;
 use super::names::{self, Names};
 use super::order;
-use crate::ptx_text;
+use crate::ptx_text::{self, Definition};
 
 /// The PTX of a group that was compiled apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,12 +30,16 @@ pub struct Group {
 /// The texts with names that tell their statics apart, and the names of all that may be copied; none if that cannot be.
 pub fn told_apart(groups: &[Group]) -> Option<(Vec<Cow<'_, str>>, HashSet<String>)> {
     let parts = of_each(groups, |group| Parts::of(&group.text));
-    let functions = groups.iter().flat_map(|group| ptx_text::definitions(&group.text));
-    let mut taken: HashSet<&str> = HashSet::new();
-    // A function has labels with numbers, which are another group's in its copy.
-    if !functions.map(|definition| definition.function.name).all(|name| taken.insert(name)) {
-        return None;
+    let mut functions: HashMap<&str, Definition<'_>> = HashMap::new();
+    for definition in groups.iter().flat_map(|group| ptx_text::definitions(&group.text)) {
+        let first = functions.entry(definition.function.name).or_insert_with(|| definition.clone());
+        // What panics call has the same text in each group, and is there once when they are joined.
+        let is_first = first.text.as_ptr() == definition.text.as_ptr();
+        if !is_first && (definition.function.is_kernel || bare(first) != bare(&definition)) {
+            return None;
+        }
     }
+    let mut taken: HashSet<&str> = functions.keys().copied().collect();
     taken.extend(parts.iter().flat_map(|parts| &parts.statics).map(|text| order::name(text)));
     let mut known: HashMap<&str, (Cow<'_, str>, bool)> = HashMap::new();
     // The names of those that are called as another one.
@@ -75,6 +79,16 @@ pub fn told_apart(groups: &[Group]) -> Option<(Vec<Cow<'_, str>>, HashSet<String
         names::replaced(&group.text, |name| renamed.get(name).cloned()).into()
     });
     Some((texts.collect(), copied))
+}
+
+/// A function's text without the numbers that LLVM gives to functions in labels and local variables, and to calls in comments.
+fn bare(function: &Definition<'_>) -> String {
+    let lines = ptx_text::lines(function.text).map(|line| line.code());
+    let text = lines.collect::<Vec<_>>().join("\n");
+    ["$L__BB", "__local_depot"].into_iter().fold(text, |text, name| {
+        let parts = text.split(name).map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+        parts.collect::<Vec<_>>().join(name)
+    })
 }
 
 #[cfg(test)]
@@ -117,6 +131,21 @@ mod tests {
         assert!(told_apart(&[group(visible, "a", &[]), group(visible, "b", &[])]).is_some());
         assert!(told_apart(&[group(visible, "a", &[]), group(TEXT, "b", &[])]).is_none());
         assert!(told_apart(&[group(TEXT, "a", &["text"]), group(TEXT, "b", &[])]).is_none());
-        assert!(told_apart(&[group(TEXT, "a", &["text"]), group(TEXT, "a", &["text"])]).is_none(), "a function");
+        assert!(told_apart(&[group(TEXT, "a", &["text"]), group(TEXT, "a", &["text"])]).is_none(), "a kernel");
+    }
+
+    #[test]
+    fn a_function_is_there_once_if_its_text_is_one() {
+        let with = |kernel: &str, label: u32, more: &str| {
+            let mut group = group(TEXT, kernel, &["text"]);
+            group.text += &format!(".func fail()\n{{\n$L__BB{label}_1: // {label}\n\tbra $L__BB{label}_1;\n{more}}}\n");
+            group
+        };
+        let groups = [with("a", 1, ""), with("b", 7, "")];
+        let (texts, _) = told_apart(&groups).expect("they are the same");
+        let joined = super::super::join::texts(&texts, &[]);
+        assert_eq!(joined.matches(".func fail").count(), 1, "{joined}");
+        assert!(joined.contains(".entry a") && joined.contains(".entry b"), "{joined}");
+        assert!(told_apart(&[with("a", 1, ""), with("b", 1, "\tret;\n")]).is_none());
     }
 }

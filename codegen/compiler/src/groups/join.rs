@@ -99,7 +99,8 @@ pub fn texts(texts: &[impl AsRef<str> + Sync], order: &[String]) -> String {
     let mut statics: Vec<&str> = parts.iter().flat_map(|parts| parts.statics.iter().copied()).collect();
     statics.retain(|text| seen.insert(*text));
     let (functions, ends): (Vec<_>, Vec<_>) = of_each(&parts, Parts::functions).into_iter().unzip();
-    let functions: Vec<_> = functions.into_iter().flatten().collect();
+    let mut functions: Vec<_> = functions.into_iter().flatten().collect();
+    functions.retain(|function| seen.insert(function.definition.function.name));
     let defined: HashSet<&str> = functions.iter().map(|function| function.definition.function.name).collect();
     declarations.retain(|declaration| !ptx_text::words(declaration).any(|word| defined.contains(word)));
     let (functions, undeclared) = order::functions(functions, order, &statics);
