@@ -367,7 +367,7 @@ mod tests {
         let copied = HashSet::from(["text".to_string()]);
         let group = groups::Group { text: ".version 7.8\n\n{\"\n".into(), copied };
         let written = Written::of(&Written { group: group.clone(), calls: Calls::default() }.into_bytes());
-        let written = written.ok().expect("it was written so");
+        let Ok(written) = written else { panic!("it was written so") };
         assert_eq!((written.group, written.calls), (group, Calls::default()));
         assert!(Written::of(b"no line ends here").is_err() && Written::of(b"{}\n.version 7.8\n").is_err());
     }
