@@ -3,8 +3,10 @@
 //! ```text
 //! before: one module:   @a, @b, @c, @helper (called by @b and @c), constants
 //! after:  two groups:   @a with its constants │ @b, @c, @helper with theirs
-//!         one module:   @a, @b, @c, @helper, constants, as the groups' stages left them
+//!         one text:     .entry a, .entry b, .entry c, .func helper, constants
 //! ```
+//!
+//! A group that needs to know of others is optimised alone, and is one module with others of that kind after that.
 //!
 //! It happens when LLVM has inlined: what kernels share after that, apart from constants that nobody tells from copies, keeps
 //! them together. So a stage sees all that calls a function, and all that writes a static, as it would in the whole module, and

@@ -68,6 +68,30 @@ mod tests {
     }
 
     #[test]
+    fn so_does_that_of_whatever_belongs_to_a_function() {
+        let users = |order: &str| {
+            let text = format!(
+                "define i32 @f(i32 %x) {{\n  %v = add i32 %x, 7\n  %a = add i32 %v, 1\n  %b = add i32 %v, 2\n  \
+                 %c = add i32 %v, %x\n  ret i32 %c\n  {order}\n}}\n"
+            );
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+            sort_uses(&module);
+            let function = module.get_function("f").expect("it is there");
+            let named = |user| match user {
+                Use::Instruction(user) => user.get_name().map(|name| name.to_string_lossy().into_owned()),
+                Use::Global(_) => None,
+            };
+            let of_param = uses(&function.get_nth_param(0).expect("it has one"));
+            let of_value = uses(&instructions(function).next().expect("it is there"));
+            [of_param, of_value].map(|users| users.into_iter().filter_map(named).collect::<String>())
+        };
+        for order in ["", "uselistorder i32 %x, { 1, 0 }", "uselistorder i32 %v, { 1, 2, 0 }"] {
+            assert_eq!(users(order), ["cv", "cba"], "{order}");
+        }
+    }
+
+    #[test]
     fn the_order_of_uses_follows_the_instructions() {
         let [plain, other] = ["", "uselistorder i32 %phi, { 1, 0, 2 }"];
         assert_ne!(users(plain, false), users(other, false), "the second is in another order");

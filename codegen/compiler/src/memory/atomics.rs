@@ -289,3 +289,33 @@ fn type_of(ty: BasicTypeEnum<'_>, computes: bool) -> Option<Type> {
 fn is_bf16(ty: llvm::FloatType<'_>) -> bool {
     ty == ty.get_context().bf16_type()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit;
+    use crate::llvm::{AnyValue, parse_ir};
+
+    #[test]
+    fn a_kernel_does_not_depend_on_whether_another_has_atomics() {
+        let kernel = "define ptx_kernel void @k(ptr %p) { %x = load i32, ptr %p store i32 %x, ptr %p ret void }";
+        let counts = "define ptx_kernel void @counts(ptr %p) { %x = atomicrmw add ptr %p, i32 1 monotonic ret void }";
+        let table = Table { kernels: vec![], exports: vec![], imports: vec![], signatures: vec![] };
+        let ordered = |text: &str| {
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+            llvm::set_target(&module);
+            let arch = Arch::portable();
+            let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).expect("LLVM makes one");
+            let ordered = order(&context, &module, &machine, &table, arch, OptLevel::O3);
+            assert!(ordered.is_ok(), "every arch has such an atomic");
+            module.get_function("k").expect("it is there").print_to_string().to_string()
+        };
+        let alone = ordered(kernel);
+        assert!(
+            alone.contains("load i32, ptr addrspace(1)") && alone.contains("store i32 %x, ptr addrspace(1)"),
+            "{alone}"
+        );
+        assert_eq!(ordered(&format!("{kernel} {counts}")), alone);
+    }
+}
