@@ -51,6 +51,7 @@ mod phases;
 mod products;
 pub mod ptx_text;
 pub mod ptxas;
+mod registers;
 mod remainders;
 pub mod report;
 pub mod request;

@@ -87,20 +87,6 @@ pub const ALL: &[Deviation] = &[
         reason: "what lies between 0 and 1 is found by ptxas, not before",
     },
     Deviation {
-        rows: &["round_f32"],
-        ours: &["abs.f32", "add.f32", "setp.f32"],
-        nvcc: Some(&["add.rz.f32", "copysign.f32"]),
-        same_machine_code: false,
-        reason: "LLVM has instructions of its own for `llvm.round`; both results are exact",
-    },
-    Deviation {
-        rows: &["round_f32"],
-        ours: &["abs.f32", "add.f32", "cvt.rzi.f32.f32", "setp.f32"],
-        nvcc: Some(&["add.rz.f32", "copysign.f32", "cvt.rzi.f32.f32"]),
-        same_machine_code: false,
-        reason: "as before; with ftz, nvcc's conversion has no `.ftz`, where the numbers that it would make a difference to become zero anyway",
-    },
-    Deviation {
         rows: &["sin_f32", "cos_f32", "sin_times_f32", "sin_of_product_f32"],
         ours: &["sub.f32"],
         nvcc: Some(&[]),

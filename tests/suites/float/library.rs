@@ -214,20 +214,6 @@ const KNOWN: &[Known] = &[
         reason: "libdevice's fma(x, y, -0) is x * y here, and -x a change of bits",
     },
     Known {
-        precision: "f32",
-        kernels: &["k_round"],
-        ours: &["add.f32(bits, value)"],
-        nvcc: &["add.rz.f32(copysign, value)"],
-        reason: "LLVM has instructions of its own for `llvm.round`; both results are exact",
-    },
-    Known {
-        precision: "f64",
-        kernels: &["k_round"],
-        ours: &["add.f64(3fe0000000000000, value)"],
-        nvcc: &["add.rz.f64(copysign, value)"],
-        reason: "the same",
-    },
-    Known {
         precision: "f64",
         kernels: &["k_tgamma"],
         ours: &["add.f64(3c46a4cb00b9e7b0, fma)"],

@@ -106,6 +106,7 @@ pub const FLOORS: &[Floor] = &[
             "panics",
             "parities",
             "products",
+            "registers",
             "remainders",
             "stacks",
             "verify",

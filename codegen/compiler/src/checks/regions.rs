@@ -29,6 +29,10 @@
 //! is not reached may mean nothing, and is frozen; whatever it then is, it decides only which of two equal ways is taken.
 //! What is computed in the stretch and used behind it is computed before it, if that is arithmetic; else nothing is copied.
 //!
+//! What the head has just loaded is not asked: `match raw[i] { MIN => None, x => Some(x.clamp(low, high)) }` reaches the check
+//! of `low <= high` for most numbers, and with that the load of `reference[i]` waited for the one of `raw[i]`. The check alone
+//! decides there, as if it were always reached; that more threads then go the slow way, which is as it was, changes no result.
+//!
 //! Where all checks but its own are on one way out of a block, the copy begins there, not with that block: behind a branch that
 //! asks whether a thread is inside of a matrix, `indices/` knows that its indices are small.
 //!
@@ -257,7 +261,9 @@ impl<'ctx> Region<'ctx> {
                 }
                 _ => {
                     let mut holds = condition(check.condition, check.inside_first)?;
-                    for (guard, is) in guards {
+                    let waits = |value: IntValue<'ctx>| is_loaded(value.into(), self.head, &mut { MOST_STEPS });
+                    let is_at_once = !waits(check.condition);
+                    for (guard, is) in guards.iter().filter(|(guard, _)| !is_at_once || !waits(*guard)) {
                         let leads = condition(*guard, *is)?;
                         holds = builder.build_select(leads, holds, yes, "")?.into_int_value();
                     }
@@ -316,6 +322,16 @@ fn part<'ctx>(context: &'ctx Context, block: BasicBlock<'ctx>) {
     behind.into_iter().for_each(|to| llvm::replace_predecessor(to, block, rest, |value| value));
 }
 
+/// Whether a number is computed of what this block loads.
+fn is_loaded<'ctx>(value: BasicValueEnum<'ctx>, block: BasicBlock<'ctx>, steps: &mut usize) -> bool {
+    let Some(from) = llvm::instruction_of(value).filter(|_| *steps > 0) else { return false };
+    *steps -= 1;
+    if llvm::is_plain_load(from) {
+        return from.get_parent() == Some(block);
+    }
+    llvm::value_operands(from).any(|(_, operand)| is_loaded(operand, block, steps))
+}
+
 fn has_store(block: BasicBlock<'_>) -> bool {
     block.get_instructions().any(llvm::is_plain_store)
 }
@@ -338,11 +354,15 @@ mod tests {
     /// Two branches, each with a check of its own and `work` behind it, after [`copy`]: how many stretches were copied, and
     /// the function.
     fn copied(index: &str, work: &str, between: &str, end: &str) -> (usize, String) {
+        copied_from("br i1 %first", index, work, between, end)
+    }
+
+    fn copied_from(entry: &str, index: &str, work: &str, between: &str, end: &str) -> (usize, String) {
         let text = format!(
             "declare void @__rust_ptx_panic_with_1(i64) noreturn
             declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
             define void @f(ptr %from, ptr %to, i64 %len, i64 %i, i64 %j, i1 %first, i1 %second) {{
-            entry: br i1 %first, label %b, label %c
+            entry: {entry}, label %b, label %c
             b: %b.inside = icmp ult i64 %i, %len
               br i1 %b.inside, label %b.fine, label %b.panic
             b.fine: %b.at = getelementptr i32, ptr %from, i64 %i
@@ -390,6 +410,26 @@ mod tests {
         assert_eq!(entry.matches("freeze i1").count(), 4, "{entry}");
         assert_eq!(entry.matches("select i1").count(), 2, "{entry}");
         assert!(!entry.contains("load") && entry.contains("br i1 %"), "{entry}");
+    }
+
+    #[test]
+    fn what_was_just_loaded_is_not_asked() {
+        let ir = |first: &str| {
+            let (index, work, end) = (INDEX, STORE, END);
+            copied_from(
+                &format!("%v = load i32, ptr %to\n %is = icmp ne i32 %v, 0\n br i1 {first}"),
+                index,
+                work,
+                "",
+                end,
+            )
+            .1
+        };
+        let selects = |ir: &str| ir.split("\n\n").next().unwrap_or_default().matches("select i1").count();
+        assert_eq!(selects(&ir("%first")), 2);
+        let loaded = ir("%is");
+        assert_eq!(selects(&loaded), 1, "{loaded}");
+        assert_eq!(loaded.matches("br i1 %is").count(), 2, "{loaded}");
     }
 
     /// Two elements of a plane that go to a tile, each if it is inside and `more` holds; what decides, after [`copy`].

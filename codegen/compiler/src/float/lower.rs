@@ -5,10 +5,13 @@
 //!         %r = call afn float @llvm.sqrt.f32(float %a)   (prec-sqrt = false)
 //!         %i = fdiv afn float 1.0, %r
 //!         %d = fsub contract float %m, %c                (%m is a product, fmad)
+//!         %n = call float @llvm.round.f32(float %a)
 //! after:  %q = call float @llvm.nvvm.div.full(float %a, float %b)
 //!         %r = call float @llvm.nvvm.sqrt.approx.f(float %a)
 //!         %i = call float @llvm.nvvm.rsqrt.approx.f(float %a)
 //!         %d = call float asm "sub.f32 $0, $1, $2;", "=f,f,f"(float %m, float %c)
+//!         %h = call float @llvm.nvvm.add.rz.f(float %a, float (copysign 0.5, %a))
+//!         %n = call float @llvm.trunc.f32(float %h)
 //! ```
 //!
 //! Measured with nvcc 13.0: `div.full` for a quotient, `rcp.approx` for a reciprocal, `div.approx` only with the fast functions.
@@ -18,7 +21,7 @@
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
 use super::operations::{DENORMAL, Operation, operation, product};
-use super::{casts, early, negate, roots, separate, signs, sink, zeros};
+use super::{casts, early, guarded, negate, roots, separate, signs, sink, zeros};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -28,6 +31,9 @@ use crate::llvm::{
 };
 use crate::marks::modes_of;
 use crate::request::OptLevel;
+
+/// `trunc` where a subnormal number is flushed anyway.
+const TRUNCATE: &str = "cvt.rzi.f32.f32 $0, $1;";
 
 /// Lowers every function.
 pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
@@ -39,6 +45,7 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         if level.is_for_speed() {
             early::load(context, function);
             roots::keep_positive(context, function).map_err(failed)?;
+            guarded::branch(context, function).map_err(failed)?;
         }
         // Divisions before the rest, for they look at the square roots, but after the signs of their numerators are known.
         for step in [Lowering::negate, Lowering::divide, Lowering::rest, Lowering::round] {
@@ -162,16 +169,49 @@ impl<'ctx> Lowering<'_, 'ctx> {
                     Ok(call.try_as_basic_value().basic().map(BasicValueEnum::into_float_value))
                 })
             }
+            InstructionOpcode::Call if is_rounded(instruction) => {
+                self.for_lanes(instruction, |builder, operands| self.round_half_away(builder, operands[0]))
+            }
             InstructionOpcode::Call if self.ftz => {
                 let Some(callee) = llvm::called_function(instruction) else { return Ok(()) };
                 let to_integer = match callee.get_name().to_bytes() {
-                    b"llvm.trunc.f32" => "cvt.rzi.f32.f32 $0, $1;",
+                    b"llvm.trunc.f32" => TRUNCATE,
                     b"llvm.rint.f32" | b"llvm.nearbyint.f32" | b"llvm.roundeven.f32" => "cvt.rni.f32.f32 $0, $1;",
                     _ => return Ok(()),
                 };
                 self.for_lanes(instruction, |builder, operands| self.assembly(builder, to_integer, "=f,f", operands))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// As libdevice's `roundf` and `round`: a half with the number's sign is added, and the fraction cut off. The sum is rounded
+    /// towards zero, so that it does not reach an integer that it is below.
+    fn round_half_away(
+        &self,
+        builder: &Builder<'ctx>,
+        value: FloatValue<'ctx>,
+    ) -> Result<Option<FloatValue<'ctx>>, BuilderError> {
+        let ty = value.get_type();
+        let general = |name: &str, operands: &[FloatValue<'ctx>]| -> Result<Option<FloatValue<'ctx>>, BuilderError> {
+            let found = Intrinsic::find(name).and_then(|i| i.get_declaration(self.module, &[ty.into()]));
+            let Some(callee) = found else { return Ok(None) };
+            let operands: Vec<BasicMetadataValueEnum<'ctx>> =
+                operands.iter().map(|operand| (*operand).into()).collect();
+            let call = builder.build_call(callee, &operands, "")?;
+            Ok(call.try_as_basic_value().basic().map(BasicValueEnum::into_float_value))
+        };
+        let Some(half) = general("llvm.copysign", &[ty.const_float(0.5), value])? else { return Ok(None) };
+        let is_double = ty.get_bit_width() == 64;
+        let sum = if is_double {
+            self.intrinsic(builder, "llvm.nvvm.add.rz.d", &[value, half])?
+        } else {
+            self.call(builder, "llvm.nvvm.add.rz", ".f", &[value, half])?
+        };
+        match sum {
+            Some(sum) if self.ftz && !is_double => self.assembly(builder, TRUNCATE, "=f,f", &[sum]),
+            Some(sum) => general("llvm.trunc", &[sum]),
+            None => Ok(None),
         }
     }
 
@@ -316,6 +356,13 @@ impl<'ctx> Lowering<'_, 'ctx> {
         llvm::promise_pure(self.context, call);
         Ok(call.try_as_basic_value().basic().map(BasicValueEnum::into_float_value))
     }
+}
+
+/// Whether it is `f32::round` or `f64::round`, for which LLVM takes twice as many instructions.
+fn is_rounded(call: InstructionValue<'_>) -> bool {
+    let name = llvm::called_function(call).map(|callee| callee.get_name().to_string_lossy().into_owned());
+    name.and_then(|name| name.strip_prefix("llvm.round.").map(|ty| ty.ends_with("f32") || ty.ends_with("f64")))
+        == Some(true)
 }
 
 /// The operand of a sum that nvcc fuses with it, and the other operand. nvcc does not fuse a product that is needed anyway,

@@ -7,6 +7,7 @@ mod assign;
 mod casts;
 mod early;
 mod flush;
+mod guarded;
 mod lower;
 mod negate;
 mod operations;

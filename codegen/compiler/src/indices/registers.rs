@@ -18,14 +18,9 @@
 //! checks of 25 loads have gone, LLVM's order still has all 25 indices before the first load, and ptxas has not.
 
 use crate::arch::Arch;
-use crate::hash::{QuickMap, QuickSet};
-use crate::llvm::{
-    self, AttributeLoc, BasicBlock, BasicTypeEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
-};
+use crate::llvm::{self, BasicBlock, Context, FunctionValue};
 use crate::loops::Graph;
-
-/// What ptxas takes beside the values: for addresses, the stack, and to load early.
-const RESERVE: u64 = 8;
+use crate::registers::{self, Order, RESERVE, most_live};
 
 /// An address has 64 bits.
 const WORDS_OF_AN_ADDRESS: u64 = 2;
@@ -36,17 +31,10 @@ const MOST_ABOVE: u64 = 12;
 /// How often the copy with 64 bits may need what the other one has, where that is more.
 const MOST_TIMES: u64 = 2;
 
-/// Registers of a multiprocessor (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
-const OF_A_MULTIPROCESSOR: u64 = 65_536;
-
-/// What a user has said of a kernel's registers, or what depends on them.
-const SAID: [&str; 2] = ["nvvm.maxnreg", "nvvm.minctasm"];
-
 /// Limits the registers of a kernel that has two copies, if that is worth it.
 pub fn limit<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>, arch: Arch) {
-    let Some(limit) = of_a_thread(arch) else { return };
-    let is_said = |name: &&str| kernel.get_string_attribute(AttributeLoc::Function, name).is_some();
-    if SAID.iter().any(is_said) || llvm::instructions(kernel).any(calls_a_function) {
+    let Some(limit) = registers::of_a_thread(arch) else { return };
+    if !registers::are_open(kernel) {
         return;
     }
     let Some(Copies { narrow, wide, loads }) = copies(kernel) else { return };
@@ -57,27 +45,8 @@ pub fn limit<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>, arch: Ar
         (of_narrow, MOST_TIMES * of_narrow, 0)
     };
     if wide + early + RESERVE > limit && wide <= most {
-        let attribute = context.create_string_attribute("nvvm.maxnreg", &limit.to_string());
-        kernel.add_attribute(AttributeLoc::Function, attribute);
+        registers::give(context, kernel, limit);
     }
-}
-
-/// How many registers each of all threads that a multiprocessor can run has. They are given by eights.
-fn of_a_thread(arch: Arch) -> Option<u64> {
-    let threads = match arch.number() {
-        75 => 1024,
-        86 | 87 | 89 | 120 | 121 => 1536,
-        70 | 72 | 80 | 90 | 100 | 103 => 2048,
-        _ => return None,
-    };
-    Some(OF_A_MULTIPROCESSOR / threads / 8 * 8)
-}
-
-/// Whether an instruction calls what has registers of its own.
-fn calls_a_function(instruction: InstructionValue<'_>) -> bool {
-    instruction.get_opcode() == Op::Call
-        && llvm::inline_assembly(instruction).is_none()
-        && llvm::called_function(instruction).is_none_or(|function| function.count_basic_blocks() > 0)
 }
 
 /// What the two copies need.
@@ -109,153 +78,10 @@ fn copies(kernel: FunctionValue<'_>) -> Option<Copies> {
     })
 }
 
-/// In which order a block computes its values.
-#[derive(Clone, Copy)]
-enum Order {
-    /// As they stand.
-    Given,
-    /// Each before what looks at it first.
-    Late,
-}
-
-impl Order {
-    fn of<'ctx>(self, block: BasicBlock<'ctx>) -> Vec<InstructionValue<'ctx>> {
-        let instructions: Vec<_> = block.get_instructions().collect();
-        match self {
-            Self::Given => instructions,
-            Self::Late => late(&instructions),
-        }
-    }
-}
-
-/// A block's instructions with what only computes just before its first use.
-fn late<'ctx>(instructions: &[InstructionValue<'ctx>]) -> Vec<InstructionValue<'ctx>> {
-    let moves = |from: &InstructionValue<'ctx>| from.get_opcode() != Op::Phi && llvm::is_pure(*from);
-    let mut left: QuickSet<_> = instructions.iter().copied().filter(moves).collect();
-    let mut order = Vec::with_capacity(instructions.len());
-    let (end, others) = instructions.split_last().expect("a block has an end");
-    let stays: Vec<_> = others.iter().copied().filter(|from| !left.contains(from)).collect();
-    for from in stays {
-        with_operands(from, &mut left, &mut order);
-    }
-    // What other blocks use.
-    for from in others {
-        if left.contains(from) {
-            with_operands(*from, &mut left, &mut order);
-        }
-    }
-    with_operands(*end, &mut left, &mut order);
-    order
-}
-
-/// Adds an instruction behind those of its operands that are left.
-fn with_operands<'ctx>(
-    from: InstructionValue<'ctx>,
-    left: &mut QuickSet<InstructionValue<'ctx>>,
-    order: &mut Vec<InstructionValue<'ctx>>,
-) {
-    left.insert(from);
-    let mut pending = vec![(from, false)];
-    while let Some((from, has_operands)) = pending.pop() {
-        if has_operands {
-            order.push(from);
-        } else if left.remove(&from) {
-            pending.push((from, true));
-            let mut operands: Vec<_> = computed_operands(from).filter(|operand| left.contains(operand)).collect();
-            operands.reverse();
-            pending.extend(operands.into_iter().map(|operand| (operand, false)));
-        }
-    }
-}
-
-/// Values that are still used, and how many registers they take.
-#[derive(Default)]
-struct Live<'ctx> {
-    values: QuickSet<InstructionValue<'ctx>>,
-    words: u64,
-}
-
-impl<'ctx> Live<'ctx> {
-    fn insert(&mut self, value: InstructionValue<'ctx>) {
-        if self.values.insert(value) {
-            self.words += words(value);
-        }
-    }
-
-    fn remove(&mut self, value: InstructionValue<'ctx>) {
-        if self.values.remove(&value) {
-            self.words -= words(value);
-        }
-    }
-}
-
-/// The most registers that values take at once, for each block.
-fn most_live<'ctx>(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, order: Order) -> QuickMap<BasicBlock<'ctx>, u64> {
-    let mut at_start = QuickMap::default();
-    let mut most = QuickMap::default();
-    let mut blocks: Vec<_> = graph.by_dominance().into_iter().map(|block| (block, order.of(block))).collect();
-    blocks.reverse();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (block, instructions) in &blocks {
-            let mut live = at_end(*block, &at_start);
-            let mut needs = live.words;
-            for instruction in instructions.iter().copied().rev() {
-                live.remove(instruction);
-                if instruction.get_opcode() != Op::Phi {
-                    computed_operands(instruction).for_each(|value| live.insert(value));
-                    needs = needs.max(live.words);
-                }
-            }
-            most.insert(*block, needs);
-            if at_start.get(block) != Some(&live.values) {
-                at_start.insert(*block, live.values);
-                changed = true;
-            }
-        }
-    }
-    debug_assert_eq!(most.len(), blocks.len(), "each block of {:?} was looked at", kernel.get_name());
-    most
-}
-
-/// What is still used behind a block.
-fn at_end<'ctx>(
-    block: BasicBlock<'ctx>,
-    at_start: &QuickMap<BasicBlock<'ctx>, QuickSet<InstructionValue<'ctx>>>,
-) -> Live<'ctx> {
-    let mut live = Live::default();
-    for next in block.get_terminator().map(llvm::block_operands).unwrap_or_default() {
-        at_start.get(&next).into_iter().flatten().for_each(|value| live.insert(*value));
-        for phi in llvm::phis(next) {
-            let from_here = llvm::incoming(phi).into_iter().filter(|(_, from)| *from == block);
-            from_here.filter_map(|(value, _)| llvm::instruction_of(value)).for_each(|value| live.insert(value));
-        }
-    }
-    live
-}
-
-/// Parameters and constants are in no register: machine code takes them from the constant bank.
-fn computed_operands<'ctx>(instruction: InstructionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
-    llvm::value_operands(instruction).filter_map(|(_, value)| llvm::instruction_of(value))
-}
-
-/// The registers of 32 bits that a value takes; conditions have registers of their own.
-fn words(value: InstructionValue<'_>) -> u64 {
-    BasicTypeEnum::try_from(value.get_type()).map_or(0, words_of)
-}
-
-fn words_of(ty: BasicTypeEnum<'_>) -> u64 {
-    match ty {
-        BasicTypeEnum::IntType(ty) if ty.get_bit_width() == 1 => 0,
-        ty => llvm::type_align(ty).0.div_ceil(4),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llvm::{Module, parse_ir};
+    use crate::llvm::{AttributeLoc, Module, parse_ir};
 
     /// A kernel whose second part has so many numbers of 64 bits at once, and the first as many of 32; `more` stands in both.
     fn kernel(count: usize, attributes: &str, more: &str) -> String {
@@ -337,21 +163,6 @@ mod tests {
         };
         assert_eq!((of(Order::Given), of(Order::Late)), (Some(20), Some(2)));
         assert_eq!(with_kernel(&text, |_, kernel| copies(kernel)), Some(Copies { narrow: 2, wide: 0, loads: 0 }));
-        // An operand that two others have is computed before both.
-        let text = "define ptx_kernel void @f(ptr %p, i1 %small) {
-            entry: %x = load volatile i32, ptr %p
-              %a = add i32 %x, 1
-              %b = mul i32 %a, %x
-              %c = sub i32 %b, %a
-              store volatile i32 %c, ptr %p
-              br i1 %small, label %end, label %end
-            end: ret void
-            }";
-        with_kernel(text, |_, kernel| {
-            let entry = kernel.get_first_basic_block().expect("it has one");
-            let given: Vec<_> = entry.get_instructions().collect();
-            assert_eq!(late(&given), given);
-        });
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::half;
+use super::{half, remainder};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -59,7 +59,7 @@ impl Builtins {
                 .filter_map(|i| Some((i, builtin_for(i).filter(|builtin| available(builtin))?)))
                 .collect();
             for (instruction, builtin) in found {
-                replace(module, &builder, instruction, builtin).map_err(failed)?;
+                replace(context, module, &builder, instruction, builtin).map_err(failed)?;
             }
         }
         Ok(())
@@ -137,6 +137,7 @@ fn float(ty: BasicTypeEnum<'_>, single: &'static str, double: &'static str) -> O
 
 /// Puts a call of the builtin in the place of an instruction.
 fn replace<'ctx>(
+    context: &'ctx Context,
     module: &Module<'ctx>,
     builder: &Builder<'ctx>,
     instruction: InstructionValue<'ctx>,
@@ -145,7 +146,10 @@ fn replace<'ctx>(
     let operands: Vec<_> = instruction.get_operands().flatten().filter_map(|operand| operand.value()).collect();
     let types: Vec<BasicMetadataTypeEnum<'ctx>> = operands.iter().map(|value| value.get_type().into()).collect();
     let Ok(result) = BasicTypeEnum::try_from(instruction.get_type()) else { return Ok(()) };
-    let callee = declare(module, builtin, result.fn_type(&types, false));
+    let mut callee = declare(module, builtin, result.fn_type(&types, false));
+    if instruction.get_opcode() == InstructionOpcode::FRem {
+        callee = remainder::quick(context, module, callee)?;
+    }
     builder.position_before(&instruction);
     // LLVM divides and converts before it knows whether it needs the result, and numbers that mean nothing where it does
     // not. A call with such an argument would be undefined behaviour.

@@ -4,6 +4,7 @@ mod builtins;
 mod files;
 mod half;
 mod link;
+mod remainder;
 
 pub use files::{File, read};
 pub use link::{definitions, link, link_wanted};

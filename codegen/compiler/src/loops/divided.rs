@@ -1,4 +1,4 @@
-//! Has loops unrolled further that divide floats and have a constant number of rounds.
+//! Has loops unrolled further that divide floats, or take roots or powers, and have a constant number of rounds.
 //!
 //! ```text
 //! before: loop: %k = phi i64 [ 0, %before ], [ (add i64 %k, 1), %loop ]      ; LLVM has unrolled it twice, or not at all
@@ -10,7 +10,8 @@
 //! LLVM unrolls by the size of a body, and a round that makes an exponential and divides by a sum has thirty instructions.
 //! nvcc has eight such rounds. Each division is a branch for ptxas, to the code for numbers that the fast way does not take,
 //! so it moves nothing from one round to another: with eight, what eight rounds load can be asked for at once
-//! (`float/early.rs`), which is a sector of 32 bytes where a thread walks along its own row.
+//! (`float/early.rs`), which is a sector of 32 bytes where a thread walks along its own row. A root has a unit of its own, whose
+//! answer a thread waits for: with eight rounds it asks for the next in the meantime.
 //!
 //! Only where the rounds are a multiple of what is unrolled, so that no remainder is left, and only what a user has said
 //! nothing about.
@@ -28,6 +29,18 @@ const MOST_DIVISIONS: u64 = 8;
 
 /// Instructions in a body that is unrolled.
 const MOST_INSTRUCTIONS: u64 = 400;
+
+/// What else a GPU has a unit of its own for.
+const SLOW_ONES: [&str; 8] = [
+    "llvm.sqrt.",
+    "llvm.nvvm.sqrt.",
+    "llvm.nvvm.rsqrt.",
+    "llvm.nvvm.rcp.",
+    "llvm.nvvm.ex2.",
+    "llvm.nvvm.lg2.",
+    "llvm.nvvm.sin.",
+    "llvm.nvvm.cos.",
+];
 
 /// Marks loops for unrolling.
 pub fn unroll(context: &Context, module: &Module<'_>) {
@@ -48,7 +61,12 @@ pub fn unroll(context: &Context, module: &Module<'_>) {
 fn times(found: &Loop<'_>) -> Option<u32> {
     let [block] = found.blocks[..] else { return None };
     let instructions = || block.get_instructions();
-    let divisions = instructions().filter(|from| is_float_division(*from)).count() as u64;
+    let count =
+        |is_one: &dyn Fn(InstructionValue<'_>) -> bool| instructions().filter(|from| is_one(*from)).count() as u64;
+    let divisions = match count(&|from| from.get_opcode() == Op::FDiv) {
+        0 => count(&|from| is_slow(from)),
+        divisions => divisions,
+    };
     if divisions == 0 || !instructions().any(llvm::is_plain_load) || instructions().any(is_convergent) {
         return None;
     }
@@ -60,9 +78,13 @@ fn times(found: &Loop<'_>) -> Option<u32> {
     })
 }
 
-/// Whether an instruction divides as IEEE 754 has it, which is more than one of PTX's instructions.
-fn is_float_division(instruction: InstructionValue<'_>) -> bool {
+/// Whether a GPU takes several times as long for it as for a sum: a quotient, a root, a power.
+pub fn is_slow(instruction: InstructionValue<'_>) -> bool {
     instruction.get_opcode() == Op::FDiv
+        || llvm::called_function(instruction).is_some_and(|callee| {
+            let name = callee.get_name().to_bytes();
+            SLOW_ONES.iter().any(|slow| name.starts_with(slow.as_bytes()))
+        })
 }
 
 /// How often a loop of one block runs, if that is a constant.

@@ -64,6 +64,7 @@ pub use bytes::pack;
 pub use chunks::chunk;
 pub use counters::{most, shorten};
 pub use dear::count_simply;
+pub use divided::is_slow;
 pub use ends::end_once;
 pub use exits::leave;
 pub use few::{foresee, spread};

@@ -23,6 +23,7 @@ use crate::offsets;
 use crate::optimize;
 use crate::panics;
 use crate::parities;
+use crate::registers;
 use crate::remainders;
 use crate::request::{AfterPanic, Linking, OptLevel, Options};
 use crate::settled::{self, Shapes};
@@ -177,6 +178,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
     if level.is_for_speed() {
         time!(conditions::part(context, module))?;
         time!(loops::spread(context, module, machine))?;
+        time!(registers::raise(context, module, arch));
     }
     time!(float::lower(context, module, level))?;
     if level.is_for_speed() {
