@@ -14,6 +14,9 @@ const MOST_CHECKS: usize = 64;
 /// Instructions that one check may need and that are computed before it is known whether it is made.
 const MOST_STEPS: usize = 24;
 
+/// Blocks that say why a part of a slice is not inside.
+const MOST_REASONS: usize = 6;
+
 /// How far apart indices may be that are checked together.
 const MOST_APART: u64 = 1 << 32;
 
@@ -213,19 +216,32 @@ fn leaves(block: BasicBlock<'_>, ends: bool) -> bool {
     }
 }
 
-/// The two panics of which a block does nothing but choose one, as where a part of a slice is not inside: it begins or ends
-/// behind the slice.
-fn reasons(block: BasicBlock<'_>) -> Option<[BasicBlock<'_>; 2]> {
-    let end = block.get_terminator()?;
-    let (then, other) = llvm::branch_targets(end)?;
-    let panics = |of: BasicBlock<'_>| {
-        let last = of.get_terminator().map(|end| end.get_opcode());
-        last == Some(InstructionOpcode::Unreachable)
-            && llvm::phis(of).next().is_none()
-            && llvm::predecessors(of).len() == 1
-    };
+/// The blocks of which a block does nothing but choose a panic, as where a part of a slice is not inside: it begins behind the
+/// slice, or ends there, or before it begins.
+fn reasons(block: BasicBlock<'_>) -> Option<Vec<BasicBlock<'_>>> {
+    let mut found = Vec::from(targets(block)?);
+    let mut at = 0;
+    while at < found.len() {
+        let of = found[at];
+        at += 1;
+        if at > MOST_REASONS || llvm::phis(of).next().is_some() || llvm::predecessors(of).len() != 1 {
+            return None;
+        }
+        if of.get_terminator()?.get_opcode() != InstructionOpcode::Unreachable {
+            if !of.get_instructions().all(is_quiet) {
+                return None;
+            }
+            found.extend(targets(of)?);
+        }
+    }
     let asks = |i: InstructionValue<'_>| i.get_opcode() == InstructionOpcode::Phi || is_quiet(i);
-    (then != other && panics(then) && panics(other) && block.get_instructions().all(asks)).then_some([then, other])
+    block.get_instructions().all(asks).then_some(found)
+}
+
+/// Where a block goes that asks.
+fn targets(block: BasicBlock<'_>) -> Option<[BasicBlock<'_>; 2]> {
+    let (then, other) = llvm::branch_targets(block.get_terminator()?)?;
+    Some([then, other])
 }
 
 /// Every chain of two checks and more; none has a block of another, or one of those that are `taken`.

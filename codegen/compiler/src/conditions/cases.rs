@@ -15,17 +15,18 @@
 //! Where all other numbers choose `false`, the cases are joined by `or`: %x is one number, so where it is that of a case, all
 //! other cases are `false`. A choice between two conditions would be twice as many instructions. For the same reason a case
 //! that chooses what all other numbers choose needs no `select`: so `match step % 6 { 0 => x += 1, 1 => x -= 1, 2 => y += 1, … }`
-//! has two of them for each of `x` and `y`. The threads of a warp would go through all arms, and ptxas makes a jump through a
+//! has two of them for each of `x` and `y`. Numbers that follow each other and choose alike are one comparison, as those of
+//! `b'\t'..=b'\r'`, `%x - 9 < 5`. The threads of a warp would go through all arms, and ptxas makes a jump through a
 //! table of such cases, which takes as long as thirty instructions.
 
 use crate::llvm::{
-    self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    IntPredicate, IntValue,
+    self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntPredicate, IntValue,
 };
 
 use super::cheap::is_cheap;
 
-/// Numbers that are told apart, besides all others.
+/// Comparisons that tell numbers apart from all others.
 const MOST_CASES: usize = 6;
 
 /// Instructions of an arm.
@@ -75,7 +76,8 @@ impl<'ctx> Choice<'ctx> {
             self.cases.iter().filter(|(_, arm)| *arm == self.end).count() + usize::from(self.rest == self.end);
         self.end != self.block
             && straight <= 1
-            && self.cases.len() <= MOST_CASES
+            && self.of.get_type().get_bit_width() <= 64
+            && self.runs().iter().map(|(_, runs)| runs.len()).sum::<usize>() <= MOST_CASES
             && llvm::phis(self.end).map(|phi| self.choices(phi)).sum::<usize>() <= MOST_CHOICES
             && self.arms().into_iter().flat_map(body).count() <= MOST_OF_ALL
             && self.arms().into_iter().all(|arm| self.is_arm(arm))
@@ -95,10 +97,46 @@ impl<'ctx> Choice<'ctx> {
         llvm::incoming(phi).into_iter().find(|(_, block)| *block == from).map(|(value, _)| value)
     }
 
-    /// How many cases choose another value for a phi of the end than all other numbers do.
+    /// How many arms choose another value for a phi of the end than that of all other numbers does.
     fn choices(&self, phi: InstructionValue<'ctx>) -> usize {
         let rest = self.told(phi, self.rest);
-        self.cases.iter().filter(|(_, arm)| self.told(phi, *arm) != rest).count()
+        self.runs().iter().filter(|(arm, _)| self.told(phi, *arm) != rest).count()
+    }
+
+    /// The numbers that lead to each arm, as first and last ones of those that follow each other.
+    fn runs(&self) -> Vec<(BasicBlock<'ctx>, Vec<(u64, u64)>)> {
+        let mut arms: Vec<(BasicBlock<'ctx>, Vec<(u64, u64)>)> = Vec::new();
+        let number = |value: IntValue<'ctx>| value.get_zero_extended_constant().expect("a case is a number");
+        let mut cases: Vec<_> = self.cases.iter().map(|(value, arm)| (number(*value), *arm)).collect();
+        cases.sort_by_key(|(number, _)| *number);
+        for (number, arm) in cases {
+            let known = arms.iter().position(|(known, _)| *known == arm).unwrap_or_else(|| {
+                arms.push((arm, Vec::new()));
+                arms.len() - 1
+            });
+            let runs = &mut arms[known].1;
+            match runs.last_mut().filter(|(_, last)| last.checked_add(1) == Some(number)) {
+                Some((_, last)) => *last = number,
+                None => runs.push((number, number)),
+            }
+        }
+        arms
+    }
+
+    /// Writes whether the number leads to an arm.
+    fn leads(&self, builder: &Builder<'ctx>, runs: &[(u64, u64)]) -> Result<IntValue<'ctx>, BuilderError> {
+        let constant = |number: u64| self.of.get_type().const_int(number, false);
+        let mut leads: Option<IntValue<'ctx>> = None;
+        for (first, last) in runs {
+            let one = if first == last {
+                builder.build_int_compare(IntPredicate::EQ, self.of, constant(*first), "")?
+            } else {
+                let from = builder.build_int_sub(self.of, constant(*first), "")?;
+                builder.build_int_compare(IntPredicate::ULE, from, constant(last - first), "")?
+            };
+            leads = Some(leads.map_or(Ok(one), |leads| builder.build_or(leads, one, ""))?);
+        }
+        Ok(leads.expect("an arm has a number"))
     }
 
     /// Whether a block only computes and goes to the end.
@@ -117,15 +155,15 @@ impl<'ctx> Choice<'ctx> {
             instruction.remove_from_basic_block();
             builder.insert_instruction(&instruction, None);
         }
-        let mut is_case = Vec::new();
-        for (number, _) in &self.cases {
-            is_case.push(builder.build_int_compare(IntPredicate::EQ, self.of, *number, "")?);
+        let mut arms = Vec::new();
+        for (arm, runs) in self.runs() {
+            arms.push((self.leads(&builder, &runs)?, arm));
         }
         let mut values = Vec::new();
         for phi in llvm::phis(self.end) {
             let Some(rest) = self.told(phi, self.rest) else { return Ok(()) };
             let mut value = rest;
-            for (is_case, (_, arm)) in is_case.iter().zip(&self.cases) {
+            for (is_case, arm) in &arms {
                 let Some(chosen) = self.told(phi, *arm) else { return Ok(()) };
                 value = match (chosen, value) {
                     _ if chosen == rest => continue,

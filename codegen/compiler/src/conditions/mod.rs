@@ -259,11 +259,21 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_follow_each_other_are_one_comparison() {
+        let run: String = (9..14).map(|number| format!("i8 {number}, label %four ")).collect();
+        let ir =
+            chosen(&format!("i8 -1, label %end {run} i8 32, label %four i8 -2, label %four"), "%z = mul i8 %me, 3");
+        assert!(!ir.contains("br ") && !ir.contains("switch") && ir.matches("select").count() == 2, "{ir}");
+        assert_eq!((ir.matches("icmp eq").count(), ir.matches("icmp u").count()), (3, 1), "{ir}");
+        assert!(ir.contains("add i8 %x, -9") || ir.contains("sub i8 %x, 9"), "{ir}");
+    }
+
+    #[test]
     fn a_match_that_loads_or_has_many_arms_keeps_its_branches() {
         let ir = chosen("i8 3, label %end i8 4, label %four", "%z = load i8, ptr %from");
         assert!(ir.contains("switch"), "{ir}");
         let case = |number: u32| format!("i8 {number}, label %four ");
-        let many: String = (4..10).map(case).collect();
+        let many: String = (4..20).step_by(2).map(case).collect();
         assert!(chosen(&format!("i8 3, label %end {many}"), "%z = mul i8 %me, 3").contains("switch"));
         // Two of the cases go straight to the end.
         let ir = joined(

@@ -9,7 +9,7 @@ use crate::llvm::{
 use crate::loops::{Graph, Loop};
 
 use super::floats::Cast;
-use super::ranges::{Facts, Interval, Ranges, decide, integer, is_bool};
+use super::ranges::{Facts, Interval, Ranges, integer, is_bool};
 
 /// How many conditions are looked through above a comparison.
 const MOST_CONDITIONS: u32 = 4;
@@ -167,7 +167,7 @@ impl<'ctx> Plan<'ctx> {
             let (Some(left), Some(right)) = (integer(comparison, 0), integer(comparison, 1)) else { continue };
             let Some(facts) = self.facts_of_use(user, index, ranges) else { continue };
             let (a, b) = (ranges.of(left, &facts), ranges.of(right, &facts));
-            if let Some(holds) = decide(comparison, a, b) {
+            if let Some(holds) = ranges.decide(comparison, &facts) {
                 self.changes.push(Change { user, index, new: New::Decided(holds) });
             } else if is_told_by_lower(comparison, a, b) {
                 self.form(left, ranges);

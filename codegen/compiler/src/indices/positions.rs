@@ -192,7 +192,7 @@ mod tests {
             "%ok = icmp eq i32 %tidx, 3",
             "%ok = icmp eq i32 %ntidx, %any",
             "%ok = icmp ugt i32 %ntidx, 31",
-            "%s = add i32 %ntidx, 1\n %ok = icmp eq i32 %s, 32",
+            "%s = mul i32 %ntidx, 3\n %ok = icmp eq i32 %s, 96",
             "%s = and i32 %ntidx, 31\n %ok = icmp eq i32 %s, 0",
         ] {
             let (yes, no) = told_by(condition);

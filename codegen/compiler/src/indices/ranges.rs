@@ -182,7 +182,20 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             if range.low > 0 {
                 self.product(value, facts, steps);
             }
+            self.sum(value, range, facts, steps);
             facts.push((value, range));
+        }
+    }
+
+    /// Adds what follows for a number from what it is with a constant: `x + 1 < width`.
+    fn sum(&self, sum: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>, steps: u32) {
+        let Some(from) = sum.as_instruction_value().filter(|from| from.get_opcode() == Op::Add) else { return };
+        let (Some(part), Some(by)) = (integer(from, 0), integer(from, 1)) else { return };
+        let Some(by) = constant(by) else { return };
+        let own = self.look(part, facts, steps);
+        // Where the sum passes no end of its type.
+        if Interval::new(own.low + by, own.high + by).is_inside(Interval::of_bits(sum.get_type().get_bit_width())) {
+            know(part, own.meet(Interval::new(range.low - by, range.high - by)), facts);
         }
     }
 
@@ -231,8 +244,31 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         facts: &Facts<'ctx>,
         steps: u32,
     ) -> Option<bool> {
-        let at = |index| integer(comparison, index).map(|value| self.look(value, facts, steps));
-        if comparison.get_opcode() == Op::ICmp { decide(comparison, at(0)?, at(1)?) } else { None }
+        if comparison.get_opcode() != Op::ICmp {
+            return None;
+        }
+        let [left, right] = [integer(comparison, 0)?, integer(comparison, 1)?];
+        let at = |value| self.look(value, facts, steps);
+        decide(comparison, at(left), at(right)).or_else(|| self.decide_sums(comparison, [left, right], facts, steps))
+    }
+
+    /// The same of one number with two constants, neither of which takes it below 0 or past the end: the constants decide.
+    fn decide_sums(
+        &self,
+        comparison: InstructionValue<'ctx>,
+        sides: [IntValue<'ctx>; 2],
+        facts: &Facts<'ctx>,
+        steps: u32,
+    ) -> Option<bool> {
+        let bits = sides[0].get_type().get_bit_width();
+        let [(base, a), (other, b)] = sides.map(sum);
+        if base != other || bits > 64 {
+            return None;
+        }
+        let (range, all) = (self.look(base, facts, steps), Interval::new(0, i64::MAX as i128 >> (64 - bits)));
+        let stays = |by: i128| Interval::new(range.low + by, range.high + by).is_inside(all);
+        let number = |by: i128| Interval::new(by - a.min(b), by - a.min(b));
+        if stays(a) && stays(b) { decide(comparison, number(a), number(b)) } else { None }
     }
 
     /// Between which numbers a value lies, where these facts hold.
@@ -409,9 +445,21 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
 }
 
 /// Whether a comparison holds, if that is the same for all numbers of two intervals.
-pub fn decide(comparison: InstructionValue<'_>, a: Interval, b: Interval) -> Option<bool> {
+fn decide(comparison: InstructionValue<'_>, a: Interval, b: Interval) -> Option<bool> {
     let bits = integer(comparison, 0)?.get_type().get_bit_width();
     comparison.get_icmp_predicate().filter(|_| bits <= 64).and_then(|predicate| a.decide(predicate, b, bits))
+}
+
+/// What constants are added to, and their sum.
+fn sum(value: IntValue<'_>) -> (IntValue<'_>, i128) {
+    let (mut base, mut by) = (value, 0);
+    while let Some(from) = base.as_instruction_value().filter(|from| from.get_opcode() == Op::Add)
+        && let (Some(part), Some(more)) = (integer(from, 0), integer(from, 1))
+        && let Some(more) = more.get_sign_extended_constant()
+    {
+        (base, by) = (part, by + i128::from(more));
+    }
+    (base, by)
 }
 
 /// A constant that is negative, as a number with a sign: to add it is to subtract.

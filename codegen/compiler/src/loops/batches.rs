@@ -44,6 +44,11 @@
 //! a.partial_cmp(b).unwrap())` fails where the largest number so far is compared with one that is none. What is computed
 //! behind a check that fails is thrown away.
 //!
+//! A round may have branches of its own that come together again, `if seen[v] & bit == 0 { next[v].fetch_or(bit, Relaxed); }`.
+//! A check in such an arm is asked for as if it were always reached, and what the other blocks look up by what was loaded is
+//! loaded for all four rounds before the first branch: ptxas moves no load across one. If a check does not hold that would
+//! not have been reached, the loop as it was runs on, and does not panic.
+//!
 //! Not with anything convergent or volatile in the loop, or that is called.
 
 use std::collections::HashMap;
@@ -78,6 +83,9 @@ const MOST_INSTRUCTIONS: usize = 40;
 
 /// Loads of a round that are made early: each takes registers in four rounds.
 const MOST_LOADS: usize = 3;
+
+/// Blocks of an arm.
+const MOST_OF_AN_ARM: usize = 4;
 
 /// How deep a condition, or an index, may be computed.
 const MOST_STEPS: u32 = 12;
@@ -166,10 +174,14 @@ fn shared_slices<'ctx>(kernel: &FunctionAbi, function: FunctionValue<'ctx>) -> V
 /// What a loop does in a round.
 struct Round<'a, 'ctx> {
     found: &'a Loop<'ctx>,
-    /// In the order in which they run.
+    /// Those that run in every round, in their order.
     blocks: Vec<BasicBlock<'ctx>>,
+    /// What runs behind some of them in some rounds.
+    arms: Vec<Arm<'ctx>>,
     /// Conditions, in their order, and what each must be for the loop to go on.
-    checks: Vec<(IntValue<'ctx>, bool)>,
+    checks: Vec<Check<'ctx>>,
+    /// What is looked up by what the conditions need, where there are arms.
+    looked_up: Vec<InstructionValue<'ctx>>,
     /// What the conditions need from memory.
     early: Vec<Walk<'ctx>>,
     /// Phis of the head, and by how much they grow in each round.
@@ -180,6 +192,72 @@ struct Round<'a, 'ctx> {
     end: BasicBlock<'ctx>,
     /// Whether nobody notices that a round was run.
     is_quiet: bool,
+}
+
+/// A condition, and what it must be.
+#[derive(Clone, Copy)]
+struct Check<'ctx> {
+    condition: IntValue<'ctx>,
+    wanted: bool,
+    /// Whether it may mean nothing where all conditions before it are as wanted, because it stands in an arm.
+    may_be_undefined: bool,
+}
+
+/// Blocks behind a branch that goes to what comes behind them otherwise.
+struct Arm<'ctx> {
+    from: BasicBlock<'ctx>,
+    blocks: Vec<BasicBlock<'ctx>>,
+    condition: IntValue<'ctx>,
+    /// Whether they run where it holds.
+    wanted: bool,
+}
+
+impl<'ctx> Arm<'ctx> {
+    /// From the block that begins with one of its two targets; with the conditions that are asked there.
+    fn of(found: &Loop<'ctx>, from: BasicBlock<'ctx>) -> Option<(Self, BasicBlock<'ctx>, Vec<Check<'ctx>>)> {
+        let end = from.get_terminator()?;
+        let (then, other) = llvm::branch_targets(end)?;
+        let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
+        [(then, other, true), (other, then, false)].into_iter().find_map(|(first, join, wanted)| {
+            let (mut blocks, mut checks, mut at) = (Vec::new(), Vec::new(), first);
+            while at != join {
+                let before = blocks.last().copied().unwrap_or(from);
+                if !found.contains(at)
+                    || at == found.head
+                    || llvm::predecessors(at) != [before]
+                    || blocks.len() == MOST_OF_AN_ARM
+                {
+                    return None;
+                }
+                blocks.push(at);
+                (at, _) = onwards(found, at, &mut checks, true)?;
+            }
+            let comes_from = llvm::predecessors(join);
+            let is_joined = comes_from.len() == 2 && comes_from.contains(&from) && comes_from.contains(blocks.last()?);
+            is_joined.then_some((Self { from, blocks, condition, wanted }, join, checks))
+        })
+    }
+}
+
+/// The block behind one in a loop, if the other way out of it is a panic or there is none, and whether it asks.
+fn onwards<'ctx>(
+    found: &Loop<'ctx>,
+    block: BasicBlock<'ctx>,
+    checks: &mut Vec<Check<'ctx>>,
+    may_be_undefined: bool,
+) -> Option<(BasicBlock<'ctx>, bool)> {
+    let end = block.get_terminator()?;
+    let Some((then, other)) = llvm::branch_targets(end) else {
+        return Some((*llvm::block_operands(end).first()?, false));
+    };
+    let wanted = found.contains(then);
+    let (inside, outside) = if wanted { (then, other) } else { (other, then) };
+    let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
+    if found.contains(outside) || !panics(outside) {
+        return None;
+    }
+    checks.push(Check { condition, wanted, may_be_undefined });
+    Some((inside, true))
 }
 
 /// A load whose address grows by the same number of bytes in each round.
@@ -213,23 +291,23 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         if !is_quiet && !instructions().all(keeps_its_place) {
             return None;
         }
-        let (mut blocks, mut checks) = (vec![found.head], Vec::new());
+        let (mut blocks, mut arms, mut checks) = (vec![found.head], Vec::new(), Vec::new());
         while let Some(&block) = blocks.last().filter(|block| **block != latch) {
-            let end = block.get_terminator()?;
-            let next = match llvm::branch_targets(end) {
-                Some((then, other)) => {
-                    let goes_on = found.contains(then);
-                    let (inside, outside) = if goes_on { (then, other) } else { (other, then) };
-                    let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
-                    if found.contains(outside) || !panics(outside) {
+            let next = match Arm::of(found, block) {
+                Some((arm, join, asked)) => {
+                    checks.extend(asked);
+                    arms.push(arm);
+                    join
+                }
+                None => {
+                    let (next, _) = onwards(found, block, &mut checks, false)?;
+                    if llvm::predecessors(next) != [block] {
                         return None;
                     }
-                    checks.push((condition, goes_on));
-                    inside
+                    next
                 }
-                None => *llvm::block_operands(end).first()?,
             };
-            if next == found.head || !found.contains(next) || llvm::predecessors(next) != [block] {
+            if next == found.head || !found.contains(next) {
                 return None;
             }
             blocks.push(next);
@@ -238,13 +316,61 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         let end = if then == found.head { other } else { then };
         let step = |phi| Some((phi, step_of(llvm::result(phi), shape)?));
         let steps = llvm::phis(found.head).filter_map(step).collect();
-        let mut round = Self { found, blocks, checks, early: Vec::new(), steps, carried: Vec::new(), end, is_quiet };
-        let conditions: Vec<BasicValueEnum<'ctx>> =
-            round.checks.iter().map(|(condition, _)| (*condition).into()).collect();
+        let mut round = Self {
+            found,
+            blocks,
+            arms,
+            checks,
+            looked_up: Vec::new(),
+            early: Vec::new(),
+            steps,
+            carried: Vec::new(),
+            end,
+            is_quiet,
+        };
+        let conditions: Vec<BasicValueEnum<'ctx>> = round.checks.iter().map(|check| check.condition.into()).collect();
         let known = conditions.into_iter().all(|condition| round.can_be_early(condition, shape, slices, MOST_STEPS));
-        let is_all = round.blocks.len() == found.blocks.len();
+        let in_arms: usize = round.arms.iter().map(|arm| arm.blocks.len()).sum();
+        let is_all = round.blocks.len() + in_arms == found.blocks.len();
+        if !round.arms.is_empty() {
+            round.look_up(slices, shape);
+        }
         // Where nothing is loaded for them, the loop is split for its checks, or could be.
         (is_all && known && !round.early.is_empty() && round.early.len() <= MOST_LOADS).then_some(round)
+    }
+
+    /// Finds what the blocks of every round look up by what is known early, in slices that nobody writes.
+    fn look_up(&mut self, slices: &[Slice<'ctx>], shape: &Shape<'_, 'ctx>) {
+        for load in
+            self.blocks.iter().flat_map(|block| block.get_instructions()).filter(|from| llvm::is_plain_load(*from))
+        {
+            let Some(BasicValueEnum::PointerValue(address)) = load.get_operand(0).and_then(|operand| operand.value())
+            else {
+                continue;
+            };
+            let is_constant = root(address)
+                .and_then(|root| slices.iter().find(|slice| slice.pointer == root))
+                .is_some_and(Slice::is_constant);
+            let is_early = self.early.iter().any(|walk| walk.load == load);
+            if is_constant && !is_early && self.is_known(address.into(), shape, MOST_STEPS) {
+                self.looked_up.push(load);
+            }
+        }
+    }
+
+    /// Whether a value follows from what is computed early anyway.
+    fn is_known(&self, value: BasicValueEnum<'ctx>, shape: &Shape<'_, 'ctx>, steps: u32) -> bool {
+        if self.found.is_invariant(value) {
+            return true;
+        }
+        let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
+        if from.get_opcode() == InstructionOpcode::Phi {
+            return step_of(value, shape).is_some() && self.steps.iter().any(|(phi, _)| *phi == from);
+        }
+        self.early.iter().any(|walk| walk.load == from)
+            || self.looked_up.contains(&from)
+            || llvm::is_pure(from)
+                && llvm::value_operands(from).all(|(_, operand)| self.is_known(operand, shape, steps - 1))
     }
 
     /// Whether a value can be computed rounds before its own.
@@ -311,18 +437,24 @@ impl<'ctx> Walk<'ctx> {
         if step == 0 || i64::try_from(step).is_err() {
             return None;
         }
-        let mut root = base;
-        while let Some(from) = root.as_instruction_value() {
-            if from.get_opcode() != InstructionOpcode::GetElementPtr {
-                return None;
-            }
-            let BasicValueEnum::PointerValue(pointer) = from.get_operand(0)?.value()? else { return None };
-            root = pointer;
-        }
+        let root = root(base)?;
         let slice = *slices.iter().find(|slice| slice.pointer == root)?;
         let width = llvm::type_align(BasicTypeEnum::try_from(load.get_type()).ok()?).0;
         Some(Self { load, slice, address, step, width })
     }
+}
+
+/// What an address is computed from.
+fn root(address: PointerValue<'_>) -> Option<PointerValue<'_>> {
+    let mut root = address;
+    while let Some(from) = root.as_instruction_value() {
+        if from.get_opcode() != InstructionOpcode::GetElementPtr {
+            return None;
+        }
+        let BasicValueEnum::PointerValue(pointer) = from.get_operand(0)?.value()? else { return None };
+        root = pointer;
+    }
+    Some(root)
 }
 
 /// Whether an instruction does nothing that could not be seen, or only by what it does to memory. Not a scope of aliases, which
@@ -461,13 +593,13 @@ impl<'ctx> Stage<'_, 'ctx> {
         builder.build_conditional_branch(holds, body, head)?;
 
         builder.position_at_end(body);
-        let (last, values) = self.run(&begin, early);
+        let (last, values, end) = self.run(&begin, early)?;
         let are_left = builder.build_int_sub(left.as_basic_value().into_int_value(), constant(number), "")?;
         if again {
             let more = builder.build_int_compare(IntPredicate::UGE, are_left, constant(number), "")?;
             builder.build_conditional_branch(more, batch, fewer)?;
-            left.add_incoming(&[(&are_left, body)]);
-            phis.iter().zip(&made).for_each(|(phi, made)| made.add_incoming(&[(&values[phi], body)]));
+            left.add_incoming(&[(&are_left, end)]);
+            phis.iter().zip(&made).for_each(|(phi, made)| made.add_incoming(&[(&values[phi], end)]));
         } else {
             builder.build_unconditional_branch(fewer)?;
         }
@@ -553,9 +685,12 @@ impl<'ctx> Stage<'_, 'ctx> {
                 };
                 values.insert(phi, value);
             }
-            for (condition, wanted) in &self.round.checks {
-                let condition = self.early(builder, &mut values, (*condition).into()).into_int_value();
-                let holds = if *wanted { condition } else { builder.build_not(condition, "")? };
+            for check in &self.round.checks {
+                let mut condition = self.early(builder, &mut values, check.condition.into()).into_int_value();
+                if check.may_be_undefined {
+                    condition = llvm::build_freeze(builder, condition);
+                }
+                let holds = if check.wanted { condition } else { builder.build_not(condition, "")? };
                 all = Some(match all {
                     Some(before) => builder.build_select(before, holds, never, "")?.into_int_value(),
                     None => holds,
@@ -586,30 +721,80 @@ impl<'ctx> Stage<'_, 'ctx> {
         copy
     }
 
-    /// Writes the rest of all rounds; returns what the last one computes, and what the phis are after it.
-    fn run(&self, begin: &Values<'ctx>, early: Vec<Values<'ctx>>) -> (Values<'ctx>, Values<'ctx>) {
+    /// Writes the rest of all rounds; returns what the last one computes, what the phis are after it, and where it ends.
+    fn run(
+        &self,
+        begin: &Values<'ctx>,
+        mut early: Vec<Values<'ctx>>,
+    ) -> Result<(Values<'ctx>, Values<'ctx>, BasicBlock<'ctx>), BuilderError> {
+        let builder = &self.emit.builder;
+        for values in &mut early {
+            for load in &self.round.looked_up {
+                self.early(builder, values, llvm::result(*load));
+            }
+        }
         let (mut last, mut next) = (HashMap::new(), begin.clone());
         for mut values in early {
             values.extend(next);
-            for instruction in self.round.blocks.iter().flat_map(|block| block.get_instructions()) {
-                let is_value = BasicTypeEnum::try_from(instruction.get_type()).is_ok();
-                let is_store = instruction.get_opcode() == InstructionOpcode::Store;
-                if !is_value && !is_store || values.contains_key(&instruction) {
-                    continue;
-                }
-                let operands: Vec<_> = llvm::value_operands(instruction)
-                    .map(|(index, operand)| (index, value_in(&values, operand)))
-                    .collect();
-                let copy = llvm::build_copy(&self.emit.builder, instruction, &operands);
-                if is_value {
-                    values.insert(instruction, llvm::result(copy));
+            for block in &self.round.blocks {
+                self.copy(*block, &mut values);
+                if let Some(arm) = self.round.arms.iter().find(|arm| arm.from == *block) {
+                    self.branch(arm, &mut values)?;
                 }
             }
             let then = |phi| value_in(&values, from_block(phi, self.latch()));
             next = begin.keys().map(|phi| (*phi, then(*phi))).collect();
             last = values;
         }
-        (last, next)
+        Ok((last, next, builder.get_insert_block().expect("the builder has a place")))
+    }
+
+    /// Copies what a block does in a round, but what was computed early.
+    fn copy(&self, block: BasicBlock<'ctx>, values: &mut Values<'ctx>) {
+        for instruction in block.get_instructions() {
+            let is_value = BasicTypeEnum::try_from(instruction.get_type()).is_ok();
+            let is_store = instruction.get_opcode() == InstructionOpcode::Store;
+            if !is_value && !is_store || values.contains_key(&instruction) {
+                continue;
+            }
+            let operands: Vec<_> =
+                llvm::value_operands(instruction).map(|(index, operand)| (index, value_in(values, operand))).collect();
+            let copy = llvm::build_copy(&self.emit.builder, instruction, &operands);
+            if is_value {
+                values.insert(instruction, llvm::result(copy));
+            }
+        }
+    }
+
+    /// Writes a branch of a round, and goes on where its ways meet.
+    fn branch(&self, arm: &Arm<'ctx>, values: &mut Values<'ctx>) -> Result<(), BuilderError> {
+        let Self { emit, function, .. } = self;
+        let builder = &emit.builder;
+        let [then, join] = [(); 2].map(|()| emit.context.append_basic_block(*function, ""));
+        let from = builder.get_insert_block().expect("the builder has a place");
+        let condition = value_in(values, arm.condition.into()).into_int_value();
+        let (yes, no) = if arm.wanted { (then, join) } else { (join, then) };
+        builder.build_conditional_branch(condition, yes, no)?;
+        builder.position_at_end(then);
+        arm.blocks.iter().for_each(|block| self.copy(*block, values));
+        builder.build_unconditional_branch(join)?;
+        builder.position_at_end(join);
+        let end = arm.blocks.last().expect("an arm has a block").get_terminator();
+        let Some(met) = end.and_then(|end| {
+            let targets = llvm::block_operands(end);
+            targets.into_iter().find(|to| self.round.blocks.contains(to))
+        }) else {
+            return Ok(());
+        };
+        for phi in llvm::phis(met).collect::<Vec<_>>() {
+            let made = builder.build_phi(llvm::result(phi).get_type(), "")?;
+            let last = *arm.blocks.last().expect("an arm has a block");
+            let (taken, passed) =
+                (value_in(values, from_block(phi, last)), value_in(values, from_block(phi, arm.from)));
+            made.add_incoming(&[(&taken, then), (&passed, from)]);
+            values.insert(phi, made.as_basic_value());
+        }
+        Ok(())
     }
 }
 

@@ -179,6 +179,55 @@ fn a_part_of_an_element_is_checked_at_once() {
     assert!(before.lines().any(|line| line.contains(" = add i64 %") && line.ends_with(", 4")), "{before}");
 }
 
+/// The loop, whose rounds go to an arm where `%value` is small.
+fn with_arm(columns: &str, check: &str, more: &str) -> String {
+    let arm = format!(
+        "%small = fcmp olt float %value, 1.0
+          br i1 %small, label %arm, label %join
+        arm: {check}
+          %arm.at = getelementptr float, ptr %to, i64 %wide
+          {more}
+          br label %join
+        join:"
+    );
+    text_of_loop(columns, PLAIN, BELOW, &arm)
+        .replace("[ %next, %inside ]", "[ %next, %join ]")
+        .replace("[ %more, %inside ]", "[ %more, %join ]")
+}
+
+#[test]
+fn rounds_with_branches_are_checked_at_once() {
+    let check = "%fits = icmp ult i64 %wide, %start
+          br i1 %fits, label %work, label %panic
+        work:";
+    let store = "store float %more, ptr %arm.at";
+    let text = with_arm("ptr noalias readonly %columns", check, store);
+    let ir = batched_text(&text);
+    assert_eq!((loads(&ir), ir.matches("store float").count()), ((5, 5), 5), "four and one: {ir}");
+    let of_checks = ir.split("\n\n").find(|block| block.matches("load i32").count() == 4).expect(&ir);
+    // What an arm asks may mean nothing.
+    assert_eq!((of_checks.matches("select i1").count(), of_checks.matches("freeze i1").count()), (7, 4), "{ir}");
+    // What is looked up in the slice is looked up before the first branch; elsewhere a store may change it.
+    let at_once = |text: &str| {
+        let ir = batched_text(text);
+        ir.split("\n\n").map(|block| block.matches("load float").count()).max()
+    };
+    assert_eq!(at_once(&text), Some(1));
+    assert_eq!(
+        at_once(&text.replace("getelementptr float, ptr %x, i64", "getelementptr float, ptr %columns, i64")),
+        Some(4)
+    );
+    // Not if an arm ends the loop, or goes on to another block.
+    for (old, new) in [
+        ("br label %join\n        join:", "br label %end\n        join:"),
+        ("label %join\n        arm:", "label %end\n        arm:"),
+    ] {
+        let other = text.replace(old, new).replace("ret float %more", "ret float 0.0");
+        assert_ne!(other, text);
+        assert_eq!(loads(&batched_text(&other)), (1, 1), "{other}");
+    }
+}
+
 #[test]
 fn others_stay_as_they_are() {
     let again = "%again.at = getelementptr i32, ptr %x, i64 %k

@@ -184,5 +184,13 @@ mod tests {
         for (first, end) in [("6", "5"), ("%first", "5"), ("-1", "4")] {
             assert!(counted(first, end, head, back).contains("br i1 %done"), "{first} {end}");
         }
+        // No end is below 0 without a sign.
+        let back = back.replace("%next, 5", "%next, %end");
+        let unsigned = |ir: &str| ir.replace("sge", "uge").replace("sgt", "ugt");
+        let asks = |first: &str, made: &dyn Fn(&str) -> String| {
+            counted_as(made, first, "%end", head, &back).contains("br i1 %done")
+        };
+        assert!(!asks("0", &unsigned));
+        assert!(asks("0", &str::to_string) && asks("1", &unsigned));
     }
 }

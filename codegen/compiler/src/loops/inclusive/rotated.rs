@@ -89,9 +89,11 @@ fn counts_where<'ctx>(
     }
 }
 
-/// Whether a constant is at most another.
+/// Whether a constant is at most another, or 0, which nothing without a sign is below.
 fn is_at_most(low: IntValue<'_>, high: IntValue<'_>, is_signed: bool) -> bool {
-    if is_signed {
+    if !is_signed && low.get_zero_extended_constant() == Some(0) {
+        true
+    } else if is_signed {
         low.get_sign_extended_constant().zip(high.get_sign_extended_constant()).is_some_and(|(low, high)| low <= high)
     } else {
         low.get_zero_extended_constant().zip(high.get_zero_extended_constant()).is_some_and(|(low, high)| low <= high)
