@@ -65,7 +65,7 @@ use crate::llvm::{
 use crate::settled;
 
 use super::addresses;
-use super::branches::panics;
+use super::arms::{Arm, Check, onwards};
 use super::checks::{Emit, Shape};
 use super::natural::{Graph, Loop, SimpleForm};
 
@@ -83,9 +83,6 @@ const MOST_INSTRUCTIONS: usize = 40;
 
 /// Loads of a round that are made early: each takes registers in four rounds.
 const MOST_LOADS: usize = 3;
-
-/// Blocks of an arm.
-const MOST_OF_AN_ARM: usize = 4;
 
 /// How deep a condition, or an index, may be computed.
 const MOST_STEPS: u32 = 12;
@@ -192,72 +189,6 @@ struct Round<'a, 'ctx> {
     end: BasicBlock<'ctx>,
     /// Whether nobody notices that a round was run.
     is_quiet: bool,
-}
-
-/// A condition, and what it must be.
-#[derive(Clone, Copy)]
-struct Check<'ctx> {
-    condition: IntValue<'ctx>,
-    wanted: bool,
-    /// Whether it may mean nothing where all conditions before it are as wanted, because it stands in an arm.
-    may_be_undefined: bool,
-}
-
-/// Blocks behind a branch that goes to what comes behind them otherwise.
-struct Arm<'ctx> {
-    from: BasicBlock<'ctx>,
-    blocks: Vec<BasicBlock<'ctx>>,
-    condition: IntValue<'ctx>,
-    /// Whether they run where it holds.
-    wanted: bool,
-}
-
-impl<'ctx> Arm<'ctx> {
-    /// From the block that begins with one of its two targets; with the conditions that are asked there.
-    fn of(found: &Loop<'ctx>, from: BasicBlock<'ctx>) -> Option<(Self, BasicBlock<'ctx>, Vec<Check<'ctx>>)> {
-        let end = from.get_terminator()?;
-        let (then, other) = llvm::branch_targets(end)?;
-        let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
-        [(then, other, true), (other, then, false)].into_iter().find_map(|(first, join, wanted)| {
-            let (mut blocks, mut checks, mut at) = (Vec::new(), Vec::new(), first);
-            while at != join {
-                let before = blocks.last().copied().unwrap_or(from);
-                if !found.contains(at)
-                    || at == found.head
-                    || llvm::predecessors(at) != [before]
-                    || blocks.len() == MOST_OF_AN_ARM
-                {
-                    return None;
-                }
-                blocks.push(at);
-                (at, _) = onwards(found, at, &mut checks, true)?;
-            }
-            let comes_from = llvm::predecessors(join);
-            let is_joined = comes_from.len() == 2 && comes_from.contains(&from) && comes_from.contains(blocks.last()?);
-            is_joined.then_some((Self { from, blocks, condition, wanted }, join, checks))
-        })
-    }
-}
-
-/// The block behind one in a loop, if the other way out of it is a panic or there is none, and whether it asks.
-fn onwards<'ctx>(
-    found: &Loop<'ctx>,
-    block: BasicBlock<'ctx>,
-    checks: &mut Vec<Check<'ctx>>,
-    may_be_undefined: bool,
-) -> Option<(BasicBlock<'ctx>, bool)> {
-    let end = block.get_terminator()?;
-    let Some((then, other)) = llvm::branch_targets(end) else {
-        return Some((*llvm::block_operands(end).first()?, false));
-    };
-    let wanted = found.contains(then);
-    let (inside, outside) = if wanted { (then, other) } else { (other, then) };
-    let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
-    if found.contains(outside) || !panics(outside) {
-        return None;
-    }
-    checks.push(Check { condition, wanted, may_be_undefined });
-    Some((inside, true))
 }
 
 /// A load whose address grows by the same number of bytes in each round.

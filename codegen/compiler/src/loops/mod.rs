@@ -5,6 +5,7 @@
 
 mod addresses;
 mod ahead;
+mod arms;
 mod arrays;
 mod batches;
 mod best;

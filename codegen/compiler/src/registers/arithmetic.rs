@@ -19,7 +19,8 @@
 //! A loop gets them only if each innermost loop that loads computes much of each word, with a root, a quotient or an exponential, stores
 //! nothing and asks no other threads, and if the kernel's values fit into so many registers (`pressure.rs`).
 
-use super::{Order, RESERVE, are_open, give, most_live, of_a_thread};
+use super::given::{RESERVE, are_open, give, of_a_thread};
+use super::pressure::{Order, most_live};
 use crate::arch::Arch;
 use crate::llvm::{self, BasicTypeEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, Module};
 use crate::loops::{Graph, Loop, has_loops, is_convergent, is_slow};
