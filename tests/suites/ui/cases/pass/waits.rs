@@ -1,0 +1,112 @@
+//! What a thread waits for: quotients that are wanted, loads that need no answer first, rounds that load together.
+#![no_std]
+use ptx::atomic::{AtomicSlice, Device, Ordering};
+use ptx::prelude::*;
+use ptx::vec::Float4;
+
+// A small quotient is a product with a reciprocal; the function on integers stands behind a branch.
+// CHECK-LABEL: .visible .entry a_wrapped(
+// CHECK: rcp.approx.ftz.f32
+// CHECK: setp.geu.f32 %p{{[0-9]+}}, %r{{[0-9]+}}, 0f49000000;
+// CHECK: fma.rn.f32
+// CHECK: call.uni (retval0), fmodf
+#[kernel(dimensions = 1)]
+pub fn a_wrapped(side: f32, mut x: DisjointSlice<f32>) {
+    if let Some(x) = x.get_mut(thread::index_1d()) {
+        *x = (*x + side) % side;
+    }
+}
+
+// libdevice's three instructions.
+// CHECK-LABEL: .visible .entry b_rounded(
+// CHECK: copysign.f32
+// CHECK-NEXT: add.rz.f32
+// CHECK-NEXT: cvt.rzi.f32.f32
+// CHECK-NOT: selp
+// CHECK: ret;
+#[kernel(dimensions = 1)]
+pub fn b_rounded(mut x: DisjointSlice<f32>) {
+    if let Some(x) = x.get_mut(thread::index_1d()) {
+        *x = x.round();
+    }
+}
+
+// The second load does not wait for the first one, nor the quotient for numbers that have none.
+// CHECK-LABEL: .visible .entry c_calibrated(
+// CHECK: setp.gtu.f32
+// CHECK: or.pred
+// CHECK: ld.global.nc.b16
+// CHECK-NOT: setp
+// CHECK: @%p{{[0-9]+}} bra
+// CHECK: or.pred
+// CHECK: bra
+// CHECK-NEXT: div.rn.f32
+// CHECK-NEXT: sqrt.rn.f32
+#[kernel(dimensions = 1)]
+pub fn c_calibrated(raw: &[i16], reference: &[f32], low: f32, high: f32, mut out: DisjointSlice<f32>) {
+    let i = thread::index_1d();
+    let Some(out) = out.get_mut(i) else { return };
+    let value = match raw[i.get()] {
+        i16::MIN => None,
+        x => Some(f32::from(x).clamp(low, high)),
+    };
+    let reference = Some(reference[i.get()]).filter(|r| *r > 0.0);
+    *out = value.zip(reference).map_or(-1.0, |(x, r)| (x / r).sqrt());
+}
+
+// Four neighbours and four words are under way together, before anything is marked.
+// CHECK-LABEL: .visible .entry d_frontier(
+// CHECK-NOT: red.
+// CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}+12];
+// CHECK: max.u32
+// CHECK-NOT: red.
+// CHECK-COUNT-4: ld.global.nc.b32
+// CHECK-COUNT-4: red.
+#[kernel(dimensions = 1)]
+pub fn d_frontier(edges: &[u32], visited: &[u32], next: AtomicSlice<u32, Device>, ends: &[u32]) {
+    let Some(&end) = ends.get(thread::index_1d().get()) else { return };
+    for &neighbour in &edges[..end as usize] {
+        let (word, bit) = (neighbour as usize / 32, 1 << (neighbour % 32));
+        if visited[word] & bit == 0 {
+            next[word].fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+}
+
+// An array that rounds up to a counted number index becomes registers.
+// CHECK-LABEL: .visible .entry e_tree(
+// CHECK-NOT: .local
+// CHECK: ret;
+#[kernel(dimensions = 1)]
+pub fn e_tree(up: f32, mut prices: DisjointSlice<f32>) {
+    if let Some(price) = prices.get_mut(thread::index_1d()) {
+        let mut values = [0.0_f32; 17];
+        let mut at = *price;
+        for value in &mut values {
+            *value = at;
+            at *= up;
+        }
+        for last in (0..16).rev() {
+            for j in 0..=last {
+                values[j] = (0.4 * values[j] + 0.6 * values[j + 1]).max(at * up);
+            }
+        }
+        *price = values[0];
+    }
+}
+
+// Much arithmetic of each body: ptxas may have several bodies under way.
+// CHECK-LABEL: .visible .entry f_bodies(
+// CHECK: .maxnreg 48
+#[kernel(dimensions = 1)]
+pub fn f_bodies(bodies: &[Float4], mut potentials: DisjointSlice<f32>) {
+    let i = thread::index_1d();
+    let Some(potential) = potentials.get_mut(i) else { return };
+    let own = bodies[i.get()];
+    let mut sum = 0.0;
+    for other in bodies {
+        let (dx, dy, dz) = (other.x - own.x, other.y - own.y, other.z - own.z);
+        sum += other.w * (dx * dx + dy * dy + dz * dz + 0.01).rsqrt() * dx * dy * dz;
+    }
+    *potential = sum;
+}
