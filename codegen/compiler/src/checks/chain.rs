@@ -110,7 +110,7 @@ impl<'ctx> Indexed<'ctx> {
             return None;
         }
         let (mut base, mut offset) = (index, 0_i64);
-        loop {
+        for _ in 0..MOST_STEPS {
             if let Some(constant) = base.get_sign_extended_constant() {
                 let offset = offset.wrapping_add(constant);
                 return (offset >= 0).then_some(Self { base: None, offset, len });

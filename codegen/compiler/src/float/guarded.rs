@@ -134,7 +134,7 @@ fn work<'ctx>(select: InstructionValue<'ctx>, at: u32) -> Option<Vec<Instruction
 }
 
 fn computes(from: InstructionValue<'_>) -> bool {
-    llvm::is_pure(from) || is_function(from, &FUNCTIONS)
+    llvm::is_pure(from) || llvm::is_promised_pure(from) || is_function(from, &FUNCTIONS)
 }
 
 /// Whether it is a quotient or a root in IEEE 754's way, for which a GPU has no instruction.

@@ -45,13 +45,16 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         if level.is_for_speed() {
             early::load(context, function);
             roots::keep_positive(context, function).map_err(failed)?;
-            guarded::branch(context, function).map_err(failed)?;
         }
         // Divisions before the rest, for they look at the square roots, but after the signs of their numerators are known.
         for step in [Lowering::negate, Lowering::divide, Lowering::rest, Lowering::round] {
             for instruction in llvm::instructions(function).collect::<Vec<_>>() {
                 step(&lowering, instruction).map_err(failed)?;
             }
+        }
+        // Behind the sums: one is fused with a product of its block.
+        if level.is_for_speed() {
+            guarded::branch(context, function).map_err(failed)?;
         }
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {
             casts::lower(context, module, lowering.ftz, instruction).map_err(failed)?;
@@ -417,4 +420,31 @@ fn may_meet_product(instruction: InstructionValue<'_>) -> bool {
     };
     wide && llvm::float_flags(instruction).contract
         && (0..2).filter_map(|index| instruction.get_operand(index)?.value()).any(|operand| product(operand).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{AnyValue, parse_ir};
+
+    /// A product of two sums is fused with both, or with neither, wherever a quotient of one is looked at.
+    #[test]
+    fn sums_are_fused_before_branches_part_them() {
+        let context = Context::create();
+        let text = "define float @f(float %x, float %y, float %z, ptr %p) {
+              %m = fmul contract float %x, %y
+              %s1 = fadd contract float %m, %z
+              %s2 = fadd contract float %m, 2.5
+              store float %s2, ptr %p
+              %q = fdiv contract float 1.5, %s1
+              %c = fcmp ogt float %z, 0.0
+              %v = select i1 %c, float %q, float 3.0
+              ret float %v
+            }";
+        let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+        lower(&context, &module, OptLevel::O3).expect("it is lowered");
+        module.verify().expect("the module is sound");
+        let ir = module.print_to_string().to_string();
+        assert_eq!((ir.matches("call float @llvm.fma.f32").count(), ir.matches("br i1").count()), (2, 1), "{ir}");
+    }
 }

@@ -118,17 +118,31 @@ pub fn copy_instruction<'ctx>(
     let operands: Vec<(u32, BasicValueEnum<'ctx>)> = (0..).zip(operands.iter().copied()).collect();
     let copy = build_copy(builder, instruction, &operands);
     let value = copy.as_value_ref();
-    // SAFETY: the copy is live. Null takes metadata away.
+    forget(copy, &["noalias", "alias.scope", "tbaa"]);
+    // SAFETY: the copy is live.
     unsafe {
         assert_eq!(LLVMGetNumOperands(value).cast_unsigned() as usize, operands.len(), "as many operands");
-        let context = LLVMGetTypeContext(LLVMTypeOf(value));
-        for kind in ["noalias", "alias.scope", "tbaa"] {
-            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
-            LLVMSetMetadata(value, kind, std::ptr::null_mut());
-        }
         LLVMInstructionSetDebugLoc(value, LLVMGetCurrentDebugLocation2(builder.as_mut_ptr()));
     }
     super::result(copy)
+}
+
+/// Takes from a load what it promises of its number, which may not be so where the load did not stand: to load another one is
+/// undefined behaviour at once.
+pub fn forget_value(load: InstructionValue<'_>) {
+    forget(load, &["noundef", "range", "nonnull", "align", "dereferenceable", "dereferenceable_or_null"]);
+}
+
+fn forget(instruction: InstructionValue<'_>, kinds: &[&str]) {
+    let value = instruction.as_value_ref();
+    for kind in kinds {
+        // SAFETY: the instruction is live. Null takes metadata away.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(value));
+            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+            LLVMSetMetadata(value, kind, std::ptr::null_mut());
+        }
+    }
 }
 
 /// Where a conditional branch goes if its condition holds, and where if not; `None` for any other jump, and where it goes to

@@ -647,7 +647,12 @@ impl<'ctx> Stage<'_, 'ctx> {
         }
         let operands: Vec<_> =
             llvm::value_operands(from).map(|(index, operand)| (index, self.early(builder, values, operand))).collect();
-        let copy = llvm::result(llvm::build_copy(builder, from, &operands));
+        let copy = llvm::build_copy(builder, from, &operands);
+        let stands_in = |arm: &Arm<'ctx>| from.get_parent().is_some_and(|block| arm.blocks.contains(&block));
+        if self.round.arms.iter().any(stands_in) {
+            llvm::forget_value(copy);
+        }
+        let copy = llvm::result(copy);
         values.insert(from, copy);
         copy
     }

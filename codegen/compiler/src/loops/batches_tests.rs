@@ -228,6 +228,19 @@ fn rounds_with_branches_are_checked_at_once() {
     }
 }
 
+/// What an arm asks of what it loads is loaded in every round, where the number may be none that it promises.
+#[test]
+fn a_load_of_an_arm_promises_nothing_early() {
+    let check = "%arm.p = getelementptr i32, ptr %row, i64 %index
+          %u = load i32, ptr %arm.p, !noundef !9
+          %fits = icmp ult i32 %u, 9
+          br i1 %fits, label %work, label %panic
+        work:";
+    let text = with_arm("ptr noalias readonly %columns", check, "store float %more, ptr %arm.at") + "\n!9 = !{}";
+    let ir = batched_text(&text);
+    assert_eq!((ir.matches("load i32").count(), ir.matches("!noundef").count()), (10, 1), "{ir}");
+}
+
 #[test]
 fn others_stay_as_they_are() {
     let again = "%again.at = getelementptr i32, ptr %x, i64 %k

@@ -29,7 +29,9 @@ pub fn shrink(context: &Context, module: &Module<'_>) {
 fn only_traps(function: FunctionValue<'_>) -> bool {
     let is_trap =
         |instruction| llvm::called_function(instruction).is_some_and(|callee| callee.get_name() == c"llvm.trap");
+    let optnone = Attribute::get_named_enum_kind_id("optnone");
     function.count_basic_blocks() == 1
+        && function.get_enum_attribute(AttributeLoc::Function, optnone).is_none()
         && llvm::instructions(function).any(is_trap)
         && llvm::instructions(function)
             .all(|instruction| is_trap(instruction) || instruction.get_opcode() == InstructionOpcode::Unreachable)
@@ -45,6 +47,7 @@ mod tests {
         let text = "declare void @llvm.trap()
             define internal void @traps() cold noinline { call void @llvm.trap() unreachable }
             define internal void @more(ptr %p) cold noinline { store i8 1, ptr %p call void @llvm.trap() unreachable }
+            define internal void @slow() cold noinline optnone { call void @llvm.trap() unreachable }
             define void @caller() { call void @traps() noinline unreachable }";
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "m").unwrap();
@@ -55,6 +58,7 @@ mod tests {
         };
         assert!(is("traps", "alwaysinline") && !is("traps", "noinline") && !is("traps", "cold"));
         assert!(!module.get_function("caller").unwrap().print_to_string().to_string().contains('#'));
+        assert!(!is("slow", "alwaysinline") && is("slow", "noinline"));
         assert!(!is("more", "alwaysinline") && is("more", "noinline") && is("more", "minsize"));
     }
 }
