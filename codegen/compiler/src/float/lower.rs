@@ -425,7 +425,7 @@ fn may_meet_product(instruction: InstructionValue<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llvm::{AnyValue, parse_ir};
+    use crate::llvm::parse_ir;
 
     /// A product of two sums is fused with both, or with neither, wherever a quotient of one is looked at.
     #[test]
