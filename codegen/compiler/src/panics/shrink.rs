@@ -14,7 +14,13 @@ pub fn shrink(context: &Context, module: &Module<'_>) {
         let symbol = function.get_name().to_string_lossy().into_owned();
         let mangled = symbol.contains("panic_fmt") || symbol.contains("rust_begin_unwind");
         let path = if mangled { format!("{:#}", rustc_demangle::demangle(&symbol)) } else { String::new() };
-        if path == "core::panicking::panic_fmt" || path == "__rustc::rust_begin_unwind" || only_traps(function) {
+        if path == "core::panicking::panic_fmt" || path == "__rustc::rust_begin_unwind" {
+            // Not from calls: where LLVM does not optimise, a debugger shows the frame of who panics.
+            for name in ["noinline", "cold"] {
+                function.remove_enum_attribute(AttributeLoc::Function, kind(name));
+            }
+            function.add_attribute(AttributeLoc::Function, attribute("alwaysinline"));
+        } else if only_traps(function) {
             llvm::allow_inlining(function);
             function.remove_enum_attribute(AttributeLoc::Function, kind("cold"));
             function.add_attribute(AttributeLoc::Function, attribute("alwaysinline"));
