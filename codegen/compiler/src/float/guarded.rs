@@ -134,19 +134,12 @@ fn work<'ctx>(select: InstructionValue<'ctx>, at: u32) -> Option<Vec<Instruction
 }
 
 fn computes(from: InstructionValue<'_>) -> bool {
-    llvm::is_pure(from) || llvm::is_promised_pure(from) || is_function(from, &FUNCTIONS)
+    llvm::is_pure(from) || llvm::is_promised_pure(from) || llvm::calls(from, &FUNCTIONS)
 }
 
 /// Whether it is a quotient or a root in IEEE 754's way, for which a GPU has no instruction.
 fn is_long(from: InstructionValue<'_>) -> bool {
-    (from.get_opcode() == Op::FDiv || is_function(from, &FUNCTIONS[..1])) && !llvm::float_flags(from).approximate
-}
-
-fn is_function(from: InstructionValue<'_>, names: &[&str]) -> bool {
-    llvm::called_function(from).is_some_and(|callee| {
-        let name = callee.get_name().to_bytes();
-        names.iter().any(|known| name.starts_with(known.as_bytes()))
-    })
+    (from.get_opcode() == Op::FDiv || llvm::calls(from, &["llvm.sqrt."])) && !llvm::float_flags(from).approximate
 }
 
 #[cfg(test)]

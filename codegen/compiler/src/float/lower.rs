@@ -163,14 +163,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
             }
             // LLVM makes vectors of the scalar ones, which NVPTX alone has.
             InstructionOpcode::Call if is_canonicalized_vector(instruction) => {
-                self.for_lanes(instruction, |builder, operands| {
-                    let ty = operands[0].get_type().into();
-                    let found =
-                        Intrinsic::find("llvm.canonicalize").and_then(|i| i.get_declaration(self.module, &[ty]));
-                    let Some(callee) = found else { return Ok(None) };
-                    let call = builder.build_call(callee, &[operands[0].into()], "")?;
-                    Ok(call.try_as_basic_value().basic().map(BasicValueEnum::into_float_value))
-                })
+                self.for_lanes(instruction, |builder, operands| self.general(builder, "llvm.canonicalize", operands))
             }
             InstructionOpcode::Call if is_rounded(instruction) => {
                 self.for_lanes(instruction, |builder, operands| self.round_half_away(builder, operands[0]))
@@ -196,15 +189,9 @@ impl<'ctx> Lowering<'_, 'ctx> {
         value: FloatValue<'ctx>,
     ) -> Result<Option<FloatValue<'ctx>>, BuilderError> {
         let ty = value.get_type();
-        let general = |name: &str, operands: &[FloatValue<'ctx>]| -> Result<Option<FloatValue<'ctx>>, BuilderError> {
-            let found = Intrinsic::find(name).and_then(|i| i.get_declaration(self.module, &[ty.into()]));
-            let Some(callee) = found else { return Ok(None) };
-            let operands: Vec<BasicMetadataValueEnum<'ctx>> =
-                operands.iter().map(|operand| (*operand).into()).collect();
-            let call = builder.build_call(callee, &operands, "")?;
-            Ok(call.try_as_basic_value().basic().map(BasicValueEnum::into_float_value))
+        let Some(half) = self.general(builder, "llvm.copysign", &[ty.const_float(0.5), value])? else {
+            return Ok(None);
         };
-        let Some(half) = general("llvm.copysign", &[ty.const_float(0.5), value])? else { return Ok(None) };
         let is_double = ty.get_bit_width() == 64;
         let sum = if is_double {
             self.intrinsic(builder, "llvm.nvvm.add.rz.d", &[value, half])?
@@ -213,7 +200,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         };
         match sum {
             Some(sum) if self.ftz && !is_double => self.assembly(builder, TRUNCATE, "=f,f", &[sum]),
-            Some(sum) => general("llvm.trunc", &[sum]),
+            Some(sum) => self.general(builder, "llvm.trunc", &[sum]),
             None => Ok(None),
         }
     }
@@ -334,7 +321,27 @@ impl<'ctx> Lowering<'_, 'ctx> {
         name: &str,
         operands: &[FloatValue<'ctx>],
     ) -> Result<Option<FloatValue<'ctx>>, BuilderError> {
-        let Some(callee) = Intrinsic::find(name).and_then(|i| i.get_declaration(self.module, &[])) else {
+        self.of_types(builder, name, &[], operands)
+    }
+
+    /// Calls one of LLVM's intrinsics that is there for every type of float.
+    fn general(
+        &self,
+        builder: &Builder<'ctx>,
+        name: &str,
+        operands: &[FloatValue<'ctx>],
+    ) -> Result<Option<FloatValue<'ctx>>, BuilderError> {
+        self.of_types(builder, name, &[operands[0].get_type().into()], operands)
+    }
+
+    fn of_types(
+        &self,
+        builder: &Builder<'ctx>,
+        name: &str,
+        types: &[BasicTypeEnum<'ctx>],
+        operands: &[FloatValue<'ctx>],
+    ) -> Result<Option<FloatValue<'ctx>>, BuilderError> {
+        let Some(callee) = Intrinsic::find(name).and_then(|i| i.get_declaration(self.module, types)) else {
             return Ok(None);
         };
         let operands: Vec<BasicMetadataValueEnum<'ctx>> = operands.iter().map(|operand| (*operand).into()).collect();

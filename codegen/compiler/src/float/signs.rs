@@ -76,7 +76,7 @@ impl Change {
     fn of(instruction: InstructionValue<'_>) -> Option<Self> {
         match instruction.get_opcode() {
             InstructionOpcode::FNeg => Some(Self::Negate),
-            InstructionOpcode::Call if calls(instruction, &["llvm.fabs."]) => Some(Self::Clear),
+            InstructionOpcode::Call if llvm::calls(instruction, &["llvm.fabs."]) => Some(Self::Clear),
             _ => None,
         }
     }
@@ -152,7 +152,7 @@ fn is_open(operand: BasicValueEnum<'_>) -> bool {
         | InstructionOpcode::FRem
         | InstructionOpcode::FPTrunc
         | InstructionOpcode::FPExt => true,
-        InstructionOpcode::Call => calls(instruction, ARITHMETIC) || is_left_to_ptxas(instruction),
+        InstructionOpcode::Call => llvm::calls(instruction, ARITHMETIC) || is_left_to_ptxas(instruction),
         _ => false,
     };
     is_arithmetic && llvm::uses(&instruction).len() == 1
@@ -181,16 +181,11 @@ fn is_observed<'ctx>(value: InstructionValue<'ctx>, seen: &mut Vec<InstructionVa
             | InstructionOpcode::Select
             | InstructionOpcode::Freeze
             | InstructionOpcode::FNeg => is_observed(user, seen),
-            InstructionOpcode::Call if calls(user, &["llvm.fabs."]) => is_observed(user, seen),
-            InstructionOpcode::Call => !calls(user, ARITHMETIC) && !is_left_to_ptxas(user),
+            InstructionOpcode::Call if llvm::calls(user, &["llvm.fabs."]) => is_observed(user, seen),
+            InstructionOpcode::Call => !llvm::calls(user, ARITHMETIC) && !is_left_to_ptxas(user),
             _ => true,
         }
     })
-}
-
-fn calls(call: InstructionValue<'_>, names: &[&str]) -> bool {
-    let callee = llvm::called_function(call);
-    callee.is_some_and(|callee| names.iter().any(|name| callee.get_name().to_bytes().starts_with(name.as_bytes())))
 }
 
 /// Sums and differences that [`super::lower`] has written as PTX.

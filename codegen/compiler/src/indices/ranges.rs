@@ -182,13 +182,13 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             if range.low > 0 {
                 self.product(value, facts, steps);
             }
-            self.sum(value, range, facts, steps);
+            self.part(value, range, facts, steps);
             facts.push((value, range));
         }
     }
 
     /// Adds what follows for a number from what it is with a constant: `x + 1 < width`.
-    fn sum(&self, sum: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>, steps: u32) {
+    fn part(&self, sum: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>, steps: u32) {
         let Some(from) = sum.as_instruction_value().filter(|from| from.get_opcode() == Op::Add) else { return };
         let (Some(part), Some(by)) = (integer(from, 0), integer(from, 1)) else { return };
         let Some(by) = constant(by) else { return };
@@ -261,7 +261,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         steps: u32,
     ) -> Option<bool> {
         let bits = sides[0].get_type().get_bit_width();
-        let [(base, a), (other, b)] = sides.map(sum);
+        let [(base, a), (other, b)] = sides.map(without_constants);
         if base != other || bits > 64 {
             return None;
         }
@@ -451,7 +451,7 @@ fn decide(comparison: InstructionValue<'_>, a: Interval, b: Interval) -> Option<
 }
 
 /// What constants are added to, and their sum.
-fn sum(value: IntValue<'_>) -> (IntValue<'_>, i128) {
+fn without_constants(value: IntValue<'_>) -> (IntValue<'_>, i128) {
     let (mut base, mut by) = (value, 0);
     // In a block that is never reached, a number may be made of itself.
     for _ in 0..MOST_STEPS {

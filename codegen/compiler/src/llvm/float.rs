@@ -76,6 +76,12 @@ pub fn called_function(instruction: InstructionValue<'_>) -> Option<FunctionValu
     }
 }
 
+/// Whether an instruction calls a function whose name begins so.
+pub fn calls(instruction: InstructionValue<'_>, names: &[&str]) -> bool {
+    let callee = called_function(instruction);
+    callee.is_some_and(|callee| names.iter().any(|name| callee.get_name().to_bytes().starts_with(name.as_bytes())))
+}
+
 /// The functions among an instruction's operands; a call's callee is the last.
 pub fn function_operands(instruction: InstructionValue<'_>) -> impl Iterator<Item = (u32, FunctionValue<'_>)> {
     // SAFETY: the instruction is live.

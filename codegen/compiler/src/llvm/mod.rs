@@ -42,7 +42,7 @@ pub use copies::{
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{
-    FloatFlags, allow_inlining, block_operands, called_function, copy_functions, float_flags, float_operand,
+    FloatFlags, allow_inlining, block_operands, called_function, calls, copy_functions, float_flags, float_operand,
     float_result, function_operands, has_float_flags, is_rounded, set_float_flags, set_function_operand,
 };
 pub use freeze::{build_freeze, freeze, freeze_arguments, freeze_parameter, is_defined};

@@ -24,11 +24,13 @@ pub(super) struct Arm<'ctx> {
     pub condition: IntValue<'ctx>,
     /// Whether they run where it holds.
     pub wanted: bool,
+    /// Where both ways meet.
+    pub join: BasicBlock<'ctx>,
 }
 
 impl<'ctx> Arm<'ctx> {
-    /// From the block that begins with one of its two targets; with the conditions that are asked there.
-    pub fn of(found: &Loop<'ctx>, from: BasicBlock<'ctx>) -> Option<(Self, BasicBlock<'ctx>, Vec<Check<'ctx>>)> {
+    /// The arm behind a block, and the conditions that are asked there.
+    pub fn of(found: &Loop<'ctx>, from: BasicBlock<'ctx>) -> Option<(Self, Vec<Check<'ctx>>)> {
         let end = from.get_terminator()?;
         let (then, other) = llvm::branch_targets(end)?;
         let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
@@ -44,25 +46,25 @@ impl<'ctx> Arm<'ctx> {
                     return None;
                 }
                 blocks.push(at);
-                (at, _) = onwards(found, at, &mut checks, true)?;
+                at = onwards(found, at, &mut checks, true)?;
             }
             let comes_from = llvm::predecessors(join);
             let is_joined = comes_from.len() == 2 && comes_from.contains(&from) && comes_from.contains(blocks.last()?);
-            is_joined.then_some((Self { from, blocks, condition, wanted }, join, checks))
+            is_joined.then_some((Self { from, blocks, condition, wanted, join }, checks))
         })
     }
 }
 
-/// The block behind one in a loop, if the other way out of it is a panic or there is none, and whether it asks.
+/// The block behind one in a loop, if the other way out of it is a panic or there is none; adds what it asks to the checks.
 pub(super) fn onwards<'ctx>(
     found: &Loop<'ctx>,
     block: BasicBlock<'ctx>,
     checks: &mut Vec<Check<'ctx>>,
     may_be_undefined: bool,
-) -> Option<(BasicBlock<'ctx>, bool)> {
+) -> Option<BasicBlock<'ctx>> {
     let end = block.get_terminator()?;
     let Some((then, other)) = llvm::branch_targets(end) else {
-        return Some((*llvm::block_operands(end).first()?, false));
+        return llvm::block_operands(end).first().copied();
     };
     let wanted = found.contains(then);
     let (inside, outside) = if wanted { (then, other) } else { (other, then) };
@@ -71,5 +73,5 @@ pub(super) fn onwards<'ctx>(
         return None;
     }
     checks.push(Check { condition, wanted, may_be_undefined });
-    Some((inside, true))
+    Some(inside)
 }

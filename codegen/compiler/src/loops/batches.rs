@@ -225,13 +225,14 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         let (mut blocks, mut arms, mut checks) = (vec![found.head], Vec::new(), Vec::new());
         while let Some(&block) = blocks.last().filter(|block| **block != latch) {
             let next = match Arm::of(found, block) {
-                Some((arm, join, asked)) => {
+                Some((arm, asked)) => {
+                    let join = arm.join;
                     checks.extend(asked);
                     arms.push(arm);
                     join
                 }
                 None => {
-                    let (next, _) = onwards(found, block, &mut checks, false)?;
+                    let next = onwards(found, block, &mut checks, false)?;
                     if llvm::predecessors(next) != [block] {
                         return None;
                     }
@@ -715,16 +716,9 @@ impl<'ctx> Stage<'_, 'ctx> {
         arm.blocks.iter().for_each(|block| self.copy(*block, values));
         builder.build_unconditional_branch(join)?;
         builder.position_at_end(join);
-        let end = arm.blocks.last().expect("an arm has a block").get_terminator();
-        let Some(met) = end.and_then(|end| {
-            let targets = llvm::block_operands(end);
-            targets.into_iter().find(|to| self.round.blocks.contains(to))
-        }) else {
-            return Ok(());
-        };
-        for phi in llvm::phis(met).collect::<Vec<_>>() {
+        let last = *arm.blocks.last().expect("an arm has a block");
+        for phi in llvm::phis(arm.join).collect::<Vec<_>>() {
             let made = builder.build_phi(llvm::result(phi).get_type(), "")?;
-            let last = *arm.blocks.last().expect("an arm has a block");
             let (taken, passed) =
                 (value_in(values, from_block(phi, last)), value_in(values, from_block(phi, arm.from)));
             made.add_incoming(&[(&taken, then), (&passed, from)]);

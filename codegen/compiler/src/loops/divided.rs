@@ -80,11 +80,7 @@ fn times(found: &Loop<'_>) -> Option<u32> {
 
 /// Whether a GPU takes several times as long for it as for a sum: a quotient, a root, a power.
 pub fn is_slow(instruction: InstructionValue<'_>) -> bool {
-    instruction.get_opcode() == Op::FDiv
-        || llvm::called_function(instruction).is_some_and(|callee| {
-            let name = callee.get_name().to_bytes();
-            SLOW_ONES.iter().any(|slow| name.starts_with(slow.as_bytes()))
-        })
+    instruction.get_opcode() == Op::FDiv || llvm::calls(instruction, &SLOW_ONES)
 }
 
 /// How often a loop of one block runs, if that is a constant.

@@ -461,26 +461,23 @@ fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
     ))
 }
 
+/// Runs rounds at once, where what is loaded lies in the slice `%from` of `%wide` words.
+fn batch<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) {
+    natural::simplify(module, machine).unwrap();
+    let function = module.get_function("f").unwrap();
+    let param = |index| function.get_nth_param(index).unwrap();
+    let (pointer, len) = (param(1).into_pointer_value(), param(3).into_int_value());
+    let slice = Slice { function, pointer, len, size: 4 };
+    batch_function(context, module, &SimpleForm::of(machine), function, &[slice]).unwrap();
+}
+
+fn loads_more(before: &str, after: &str) -> bool {
+    after.matches("load").count() > before.matches("load").count()
+}
+
 #[test]
 fn rounds_at_once_are_those_one_by_one() {
-    do_the_same(
-        look_ups,
-        |context, module, machine| {
-            natural::simplify(module, machine).unwrap();
-            let function = module.get_function("f").unwrap();
-            let param = |index| function.get_nth_param(index).unwrap();
-            let (pointer, len) = (param(1).into_pointer_value(), param(3).into_int_value());
-            batch_function(
-                context,
-                module,
-                &SimpleForm::of(machine),
-                function,
-                &[Slice { function, pointer, len, size: 4 }],
-            )
-            .unwrap();
-        },
-        |before, after| after.matches("load").count() > before.matches("load").count(),
-    );
+    do_the_same(look_ups, batch, loads_more);
 }
 
 /// A search through a slice of `%wide` words for something in another of `%more`; what it finds is seen.

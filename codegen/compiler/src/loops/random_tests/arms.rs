@@ -2,10 +2,7 @@
 
 use arbtest::arbitrary::{Result, Unstructured};
 
-use super::super::SimpleForm;
-use super::super::batches::{Slice, batch_function};
-use super::super::natural;
-use super::do_the_same;
+use super::{batch, do_the_same, loads_more};
 
 /// A loop that looks up what it loads, of which some rounds do more, perhaps behind a check of their own.
 fn arms(u: &mut Unstructured<'_>) -> Result<String> {
@@ -74,22 +71,5 @@ fn arms(u: &mut Unstructured<'_>) -> Result<String> {
 // which loads are compared.
 #[test]
 fn rounds_with_branches_at_once_are_those_one_by_one() {
-    do_the_same(
-        arms,
-        |context, module, machine| {
-            natural::simplify(module, machine).unwrap();
-            let function = module.get_function("f").unwrap();
-            let param = |index| function.get_nth_param(index).unwrap();
-            let (pointer, len) = (param(1).into_pointer_value(), param(3).into_int_value());
-            batch_function(
-                context,
-                module,
-                &SimpleForm::of(machine),
-                function,
-                &[Slice { function, pointer, len, size: 4 }],
-            )
-            .unwrap();
-        },
-        |before, after| after.matches("load").count() > before.matches("load").count(),
-    );
+    do_the_same(arms, batch, loads_more);
 }
