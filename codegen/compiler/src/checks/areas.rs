@@ -71,17 +71,24 @@ struct Element<'ctx> {
 
 /// Copies what such checks are in, in a function.
 pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    let candidates: Vec<_> =
-        function.get_basic_blocks().into_iter().filter_map(|block| Check::of(block, false)).collect();
-    if candidates.is_empty() || llvm::instructions(function).any(loops::is_convergent) {
+    let has_checks = || function.get_basic_blocks().into_iter().any(|block| Check::of(block, false).is_some());
+    if !has_checks() || llvm::instructions(function).any(loops::is_convergent) {
         return Ok(());
     }
     let graph = Graph::of(function);
     let mut factors = Factors::default();
-    let elements: Vec<_> =
-        candidates.into_iter().filter_map(|check| Element::of(check, &graph, &mut factors)).collect();
     let all_loops = graph.loops();
     let is_in_loop = |element: &Element<'ctx>| all_loops.iter().any(|found| found.contains(element.check.block));
+    let mut elements_of = |may_be_clamped| -> Vec<_> {
+        let blocks = function.get_basic_blocks().into_iter();
+        let checks = blocks.filter_map(|block| Check::of(block, false));
+        checks.filter_map(|check| Element::of(check, &graph, &mut factors, may_be_clamped)).collect()
+    };
+    let mut elements = elements_of(true);
+    if !elements.iter().any(is_in_loop) {
+        // What is clamped needs no copy there: such checks follow each other, and are merged.
+        elements = elements_of(false);
+    }
     if elements.len() < LEAST_CHECKS && !elements.iter().any(is_in_loop) {
         return Ok(());
     }
@@ -130,14 +137,18 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
 }
 
 impl<'ctx> Element<'ctx> {
-    fn of(check: Check<'ctx>, graph: &Graph<'ctx>, factors: &mut Factors<'ctx>) -> Option<Self> {
+    fn of(check: Check<'ctx>, graph: &Graph<'ctx>, factors: &mut Factors<'ctx>, may_be_clamped: bool) -> Option<Self> {
         let (index, len) = compared(check.condition, check.inside_first, IntPredicate::ULT)?;
         if len.get_type().get_bit_width() != 64 || !is_uniform(len) {
             return None;
         }
         let half = [Op::SExt, Op::ZExt].into_iter().find_map(|extends| integer(instruction(index, extends)?, 0))?;
-        let known = Known::at(check.block, graph, factors);
-        let coordinates = known.coordinates(&factors.sum(half)?, MOST_DIMENSIONS)?;
+        let mut known = Known::at(check.block, graph, factors);
+        let sum = factors.sum(half)?;
+        if may_be_clamped {
+            known.add_clamped(&sum, factors);
+        }
+        let coordinates = known.coordinates(&sum, MOST_DIMENSIONS)?;
         let extents = coordinates.iter().map(|coordinate| coordinate.extent).collect();
         let area = Area { extents, len, least: known.least_extent };
         (coordinates.len() > 1).then_some(Self { check, area, index, coordinates })

@@ -209,11 +209,15 @@ fn leaves(block: BasicBlock<'_>, ends: bool) -> bool {
     let Some(end) = block.get_terminator() else { return false };
     match end.get_opcode() {
         InstructionOpcode::Unreachable => true,
-        // Where parts of slices begin and end are many numbers; before and in a loop a register counts more.
-        InstructionOpcode::Br => ends && reasons(block).is_some(),
+        InstructionOpcode::Br => reasons(block).is_some(),
         InstructionOpcode::Return => ends && block.get_first_instruction() == Some(end) && end.get_num_operands() == 0,
         _ => false,
     }
+}
+
+/// Whether a block panics at once.
+fn is_panic(block: BasicBlock<'_>) -> bool {
+    block.get_terminator().is_some_and(|end| end.get_opcode() == InstructionOpcode::Unreachable)
 }
 
 /// The blocks of which a block does nothing but choose a panic, as where a part of a slice is not inside: it begins behind the
@@ -307,6 +311,10 @@ impl<'ctx> Chain<'ctx> {
             check.panics().into_iter().flat_map(|block| block.get_instructions()).flat_map(operands).collect()
         };
         let needed = || told.iter().copied().chain([check.condition.into()]);
+        // Where parts of slices begin and end are many numbers; before and in a loop a register counts more.
+        if !ends && !is_panic(check.outside) && !needed().all(|value| can_be_copied(value, &blocks, &mut 0)) {
+            return None;
+        }
         let quiet = block.get_instructions().all(is_quiet);
         (quiet && needed().all(|value| can_be_copied(value, &blocks, &mut { MOST_STEPS }))).then_some(check)
     }

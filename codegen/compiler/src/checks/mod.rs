@@ -33,6 +33,7 @@ mod areas;
 mod behind;
 mod bounds;
 mod chain;
+mod clamped;
 mod copy;
 mod early;
 mod growing;
@@ -50,6 +51,7 @@ pub use ahead::compute_ahead;
 pub use early::read_early;
 
 use chain::{Chain, Check, Indexed};
+use clamped::Elements;
 use copy::Copies;
 
 use crate::arch::Arch;
@@ -90,7 +92,8 @@ pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
         let slow = regions::copy(context, function).map_err(failed)?;
         any |= !slow.is_empty();
         for chain in chain::chains(function, slow) {
-            let stage = Stage { context, builder: context.create_builder(), function, chain: &chain };
+            let elements = clamped::elements(&chain);
+            let stage = Stage { context, builder: context.create_builder(), function, chain: &chain, elements };
             stage.merge().map_err(failed)?;
             any = true;
         }
@@ -121,6 +124,8 @@ struct Stage<'a, 'ctx> {
     builder: Builder<'ctx>,
     function: FunctionValue<'ctx>,
     chain: &'a Chain<'ctx>,
+    /// Checks that one test shows to hold, which may fail where they hold.
+    elements: Vec<Elements<'ctx>>,
 }
 
 impl<'ctx> Stage<'_, 'ctx> {
@@ -142,7 +147,8 @@ impl<'ctx> Stage<'_, 'ctx> {
         Ok(())
     }
 
-    /// Writes the place where each check is made by itself, in their order; the last fails if none before does.
+    /// Writes the place where each check is made by itself, in their order; the last fails if none before does and what is asked of
+    /// all holds exactly if none fails.
     fn one_by_one(&self) -> Result<BasicBlock<'ctx>, BuilderError> {
         let checks = &self.chain.checks;
         let blocks: Vec<BasicBlock<'ctx>> =
@@ -160,8 +166,18 @@ impl<'ctx> Stage<'_, 'ctx> {
                     let holds = self.holds(check, &mut copies)?;
                     self.builder.build_conditional_branch(holds, *next, check.outside)?;
                 }
-                None => {
+                None if self.elements.is_empty() => {
                     self.builder.build_unconditional_branch(check.outside)?;
+                }
+                None => {
+                    let holds = self.holds(check, &mut copies)?;
+                    let inside = checks[0].inside;
+                    self.builder.build_conditional_branch(holds, inside, check.outside)?;
+                    for phi in llvm::phis(inside) {
+                        if let Some(value) = llvm::incoming_from(phi, self.chain.head) {
+                            llvm::add_incoming(phi, value, blocks[at]);
+                        }
+                    }
                 }
             }
         }
@@ -174,11 +190,20 @@ impl<'ctx> Stage<'_, 'ctx> {
         let mut all: Option<IntValue<'ctx>> = None;
         let mut done = HashSet::new();
         let checks = &self.chain.checks;
+        for elements in &self.elements {
+            let fit = elements.fit(self.context, &self.builder, &mut copies)?;
+            all = Some(match all {
+                Some(before) => self.builder.build_and(before, fit, "")?,
+                None => fit,
+            });
+            done.extend(elements.checks.iter().copied());
+        }
         for (at, check) in checks.iter().enumerate() {
             if done.contains(&at) {
                 continue;
             }
-            let like: Vec<usize> = (at..checks.len()).filter(|other| check.is_like(&checks[*other])).collect();
+            let is_like = |other: &usize| !done.contains(other) && check.is_like(&checks[*other]);
+            let like: Vec<usize> = (at..checks.len()).filter(is_like).collect();
             let offsets = || like.iter().filter_map(|at| Some(checks[*at].indexed.as_ref()?.offset));
             let (least, most) = (offsets().min().unwrap_or(0), offsets().max().unwrap_or(0));
             let is_implied = |other: &usize| {

@@ -22,6 +22,9 @@
 //! other: each load waited for the store of the one before, where in the copy all are under way at once. What such a thread
 //! loads last stands in one block with the barrier behind it; that is parted before.
 //!
+//! So are two short arms, of which each loads behind a check: `if a[i] == b[j] { x[i] } else { y[i].max(y[i + 1]) }`. Most warps
+//! have threads in both, and waited for the loads of one and then for those of the other.
+//!
 //! Nothing is done earlier or later than before but arithmetic, so it does not matter what is stored between the checks: in
 //! the copy no check fails, and what is not the copy is what it was. A check of the copy holds for this reason. `%all` has
 //! been computed of the same values, which are the same wherever they are computed, since no load is among them. If the check
@@ -57,6 +60,9 @@ const MOST_CHECKS: usize = 16;
 
 /// Instructions that one condition may need.
 const MOST_STEPS: usize = 24;
+
+/// Instructions of two arms of which one is run.
+const MOST_OF_ARMS: usize = 48;
 
 /// Uses, behind a stretch, of what it computes.
 const MOST_BEHIND: usize = 24;
@@ -124,8 +130,8 @@ impl<'ctx> Region<'ctx> {
         let inside: HashSet<BasicBlock<'ctx>> = region.blocks.iter().copied().collect();
         region.checks =
             [head].iter().chain(&region.blocks).filter_map(|block| Guarded::of(*block, head, &inside)).collect();
-        let is_worth =
-            region.checks.len() <= MOST_CHECKS && (region.has_stores_between() || region.has_branches_in_turn(&inside));
+        let is_worth = region.checks.len() <= MOST_CHECKS
+            && (region.has_stores_between() || region.has_branches_in_turn(&inside) || region.has_arms(&inside));
         if is_worth {
             region.behind = region.used_behind(&inside)?;
         }
@@ -135,16 +141,7 @@ impl<'ctx> Region<'ctx> {
     /// Whether a branch with a check comes behind another, which a thread may also pass by. Other checks are merged anyway.
     fn has_branches_in_turn(&self, inside: &HashSet<BasicBlock<'ctx>>) -> bool {
         let reaches = |from: Vec<BasicBlock<'ctx>>, to: BasicBlock<'ctx>, without: Option<BasicBlock<'ctx>>| {
-            let (mut pending, mut seen) = (from, HashSet::new());
-            while let Some(block) = pending.pop() {
-                if block == to {
-                    return true;
-                }
-                if inside.contains(&block) && Some(block) != without && seen.insert(block) {
-                    pending.extend(targets(block));
-                }
-            }
-            false
+            reached(from, |block| inside.contains(&block) && Some(block) != without).contains(&to)
         };
         let later: HashSet<_> = self.checks.iter().map(|check| check.root).filter(|root| *root != self.head).collect();
         self.checks.iter().filter(|check| check.check.block != self.head).any(|Guarded { check, .. }| {
@@ -152,6 +149,22 @@ impl<'ctx> Region<'ctx> {
                 reaches(vec![check.inside], *root, None) && reaches(targets(self.head), *root, Some(check.block))
             })
         })
+    }
+
+    /// Whether the head chooses between two short arms that only load, each behind a check of its own: without, ptxas has the
+    /// instructions of both under a predicate, and the loads of both are under way at once.
+    fn has_arms(&self, inside: &HashSet<BasicBlock<'ctx>>) -> bool {
+        let [one, other] = targets(self.head)[..] else { return false };
+        let [one, other] = [one, other].map(|way| reached(vec![way], |block| inside.contains(&block)));
+        let arms = [&one - &other, &other - &one];
+        let size: usize = arms.iter().flatten().map(|block| block.get_instructions().count()).sum();
+        let loads = |block: BasicBlock<'ctx>| block.get_instructions().any(llvm::is_plain_load);
+        let has_check = |arm: &HashSet<BasicBlock<'ctx>>| {
+            let mut checks = self.checks.iter().map(|check| &check.check).filter(|check| arm.contains(&check.block));
+            checks.any(|check| arm.contains(&check.inside) && loads(check.inside))
+        };
+        let stores = || arms.iter().flatten().any(|block| has_store(*block));
+        size <= MOST_OF_ARMS && arms.iter().all(has_check) && !stores()
     }
 
     /// Whether one of the ways out of the head leads to all checks but its own, and may be copied by itself. There what the head
@@ -334,6 +347,20 @@ fn is_loaded<'ctx>(value: BasicValueEnum<'ctx>, block: BasicBlock<'ctx>, steps: 
 
 fn has_store(block: BasicBlock<'_>) -> bool {
     block.get_instructions().any(llvm::is_plain_store)
+}
+
+/// The blocks that are reached from these by way of blocks that may be passed, with themselves.
+fn reached<'ctx>(
+    mut pending: Vec<BasicBlock<'ctx>>,
+    may_pass: impl Fn(BasicBlock<'ctx>) -> bool,
+) -> HashSet<BasicBlock<'ctx>> {
+    let mut seen = HashSet::new();
+    while let Some(block) = pending.pop() {
+        if seen.insert(block) && may_pass(block) {
+            pending.extend(targets(block));
+        }
+    }
+    seen
 }
 
 /// Where a block jumps.
@@ -608,7 +635,30 @@ mod tests {
         // A check that all threads make before the second branch is no branch either.
         let before = "br i1 %second, label %c, label %end";
         let through = |ir: String| ir.replace("br i1 %first, label %b, label %c", "br label %b");
+        // Two arms of which each loads, and arms that store.
+        let arms = |more: &str| {
+            format!(
+                "declare void @__rust_ptx_panic_with_1(i64) noreturn
+                define i32 @f(ptr %from, ptr %to, i64 %len, i64 %i, i64 %j, i1 %first) {{
+                entry: br i1 %first, label %b, label %c
+                b: %b.inside = icmp ult i64 %i, %len
+                  br i1 %b.inside, label %b.fine, label %panic
+                b.fine: %x = load i32, ptr %from
+                  br label %end
+                c: %c.inside = icmp ult i64 %j, %len
+                  br i1 %c.inside, label %c.fine, label %panic
+                c.fine: %y = load i32, ptr %to
+                  {more}
+                  br label %end
+                end: %z = phi i32 [ %x, %b.fine ], [ %y, %c.fine ]
+                  ret i32 %z
+                panic: unreachable
+                }}"
+            )
+        };
         for (ir, to, copies) in [
+            (arms(""), "loads", true),
+            (arms("store i32 1, ptr %from"), "a store", false),
             (text("br label %end"), "the end", false),
             (through(text(before)), "both", false),
             (text("br label %c"), "the second", true),

@@ -69,6 +69,18 @@ impl<'ctx> Factors<'ctx> {
         }
     }
 
+    /// The numbers that a sum is made of.
+    pub fn values(&self, sum: &Sum) -> Vec<IntValue<'ctx>> {
+        let mut numbers: Vec<usize> = sum.terms.keys().flatten().copied().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let value = |number: usize| match self.known[number] {
+            Factor::Value(value) => Some(value),
+            Factor::Low(_) => None,
+        };
+        numbers.into_iter().filter_map(value).collect()
+    }
+
     fn factor(&mut self, factor: Factor<'ctx>) -> Sum {
         let number = self.known.iter().position(|known| *known == factor).unwrap_or_else(|| {
             self.known.push(factor);

@@ -10,6 +10,9 @@
 //! So a number that is known to be within an extent is one by itself, less what a branch leaves open, or less a constant: a
 //! neighbour nearer to 0 is there if the number is at least that constant.
 //!
+//! A number may also be within an extent by how it is computed: `(x - 2).clamp(0, width - 1)` is below the width, if that is not 0,
+//! and `y.saturating_sub(1)` is where `y` is. LLVM writes the first as a minimum without a sign behind a choice of 0.
+//!
 //! **Why it is right.** What is compared, is compared modulo 2^32 (`sums.rs`). A number with a sign is in `0..extent` if it is
 //! below the extent and not negative. A number without one less a constant is below the extent if it is not less than the
 //! constant, so that the difference does not wrap around. `x < extent - 2` is `x + 2 < extent` where the extent is not less than 2,
@@ -19,7 +22,9 @@ use std::collections::HashSet;
 
 use super::bounds::{instruction, parts, shown};
 use super::sums::{Factors, Sum};
-use crate::llvm::{self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntPredicate, IntValue};
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
+};
 use crate::loops::{Graph, integer};
 
 /// Instructions that are looked at for one number.
@@ -99,6 +104,29 @@ impl<'ctx> Known<'ctx> {
         known
     }
 
+    /// Adds what the numbers that an index is made of are by how they are computed.
+    pub fn add_clamped(&mut self, index: &Sum, factors: &mut Factors<'ctx>) {
+        for value in factors.values(index) {
+            let Some(at) = factors.sum(value) else { continue };
+            let found = if let Some((extent, 1)) = clamped(value, &mut { MOST_STEPS }).and_then(less_of) {
+                self.least_extent = self.least_extent.max(1);
+                factors.sum(extent).map(|factor| (extent, factor))
+            } else {
+                self.of_saturated(value, factors)
+            };
+            let range = |(extent, factor)| Range { value, more: 0, at, extent, factor, may_be_negative: false };
+            self.ranges.extend(found.map(range));
+        }
+    }
+
+    /// The extent that a number is within of which this is a smaller one.
+    fn of_saturated(&self, value: IntValue<'ctx>, factors: &mut Factors<'ctx>) -> Option<(IntValue<'ctx>, Sum)> {
+        let from = value.as_instruction_value().filter(|from| llvm::calls(*from, &["llvm.usub.sat."]))?;
+        let more = factors.sum(integer(from, 0)?)?;
+        let range = self.ranges.iter().find(|range| range.at == more && !range.may_be_negative)?;
+        Some((range.extent, range.factor.clone()))
+    }
+
     /// The coordinates, from within, of an index in an area.
     pub fn coordinates(&self, index: &Sum, dimensions: usize) -> Option<Vec<Coordinate<'ctx>>> {
         let single = self.ranges.iter().find_map(|range| {
@@ -150,10 +178,49 @@ impl<'ctx> Known<'ctx> {
 }
 
 /// What a number is less than another by a small constant, and that.
-fn less_of(value: IntValue<'_>) -> Option<(IntValue<'_>, u32)> {
+pub fn less_of(value: IntValue<'_>) -> Option<(IntValue<'_>, u32)> {
     let sum = instruction(value, Op::Add)?;
     let less = integer(sum, 1)?.get_sign_extended_constant()?.checked_neg()?;
     Some((integer(sum, 0)?, u32::try_from(less).ok().filter(|less| *less < MOST_APART)?))
+}
+
+/// The last element of a row, which a number is at most, and not negative, if that is not negative.
+pub fn clamped<'ctx>(value: IntValue<'ctx>, steps: &mut usize) -> Option<IntValue<'ctx>> {
+    let from = value.as_instruction_value()?;
+    *steps = steps.checked_sub(1)?;
+    let operand = |index| integer(from, index);
+    let is_zero = |value: Option<IntValue<'ctx>>| value.and_then(|v| v.get_zero_extended_constant()) == Some(0);
+    let last_of = |index| operand(index).filter(|last| is_uniform(*last) && less_of(*last).is_some());
+    let mut is_at_least_0 = |index| {
+        let is_max = |from| llvm::calls(from, &["llvm.smax."]) && is_zero(integer(from, 1));
+        operand(index)
+            .is_some_and(|value| value.as_instruction_value().is_some_and(is_max) || is_not_negative(value, steps))
+    };
+    if from.get_opcode() == Op::Select {
+        return match (is_zero(operand(1)), is_zero(operand(2))) {
+            (true, false) => clamped(operand(2)?, steps),
+            (false, true) => clamped(operand(1)?, steps),
+            _ => None,
+        };
+    }
+    if llvm::calls(from, &["llvm.umin."]) {
+        return last_of(0).or_else(|| last_of(1));
+    }
+    if llvm::calls(from, &["llvm.smin."]) {
+        return if is_at_least_0(0) {
+            last_of(1)
+        } else if is_at_least_0(1) {
+            last_of(0)
+        } else {
+            None
+        };
+    }
+    if llvm::calls(from, &["llvm.smax."]) && is_zero(operand(1)) {
+        let min = operand(0)?.as_instruction_value().filter(|min| llvm::calls(*min, &["llvm.smin."]))?;
+        let last_of = |index| integer(min, index).filter(|last| is_uniform(*last) && less_of(*last).is_some());
+        return last_of(0).or_else(|| last_of(1));
+    }
+    None
 }
 
 /// Whether a number follows from a function's arguments alone.
@@ -236,6 +303,16 @@ impl<'ctx> Facts<'ctx> {
     }
 }
 
+/// Whether it is `max(x, 1) - 1` of an `x` that cannot be negative.
+fn is_saturated(sum: InstructionValue<'_>) -> bool {
+    let less = integer(sum, 1).and_then(|less| less.get_sign_extended_constant()?.checked_neg());
+    let max = integer(sum, 0).and_then(|max| max.as_instruction_value());
+    let Some((less, max)) = less.zip(max).filter(|(_, max)| llvm::calls(*max, &["llvm.umax."])) else { return false };
+    let least = integer(max, 1).and_then(|least| least.get_sign_extended_constant());
+    let is_positive = |value| is_not_negative(value, &mut { MOST_STEPS });
+    least.is_some_and(|least| least >= less && less >= 0) && integer(max, 0).is_some_and(is_positive)
+}
+
 /// Whether a number cannot be negative, by how it is computed.
 fn is_not_negative(value: IntValue<'_>, steps: &mut usize) -> bool {
     if let Some(constant) = value.get_sign_extended_constant() {
@@ -246,12 +323,16 @@ fn is_not_negative(value: IntValue<'_>, steps: &mut usize) -> bool {
         return false;
     }
     *steps -= 1;
+    let mut is_positive = |index| integer(from, index).is_some_and(|operand| is_not_negative(operand, steps));
+    let is_call = |name| llvm::calls(from, &[name]);
     match from.get_opcode() {
         Op::ZExt => true,
+        Op::Call if is_call("llvm.usub.sat.") => is_positive(0),
+        Op::Call if is_call("llvm.smax.") || is_call("llvm.umin.") => is_positive(0) || is_positive(1),
+        Op::Call if is_call("llvm.umax.") || is_call("llvm.smin.") => is_positive(0) && is_positive(1),
         Op::Call => llvm::is_position(from),
-        Op::Add | Op::Mul if llvm::promises(from).signed => {
-            llvm::value_operands(from).all(|(_, operand)| is_not_negative(operand.into_int_value(), steps))
-        }
+        Op::Add if is_saturated(from) => true,
+        Op::Add | Op::Mul if llvm::promises(from).signed => is_positive(0) && is_positive(1),
         _ => false,
     }
 }

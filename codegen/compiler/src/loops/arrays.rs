@@ -19,6 +19,10 @@
 //! where the number of rounds does not show yet. Neither where that would be long: it would not stay in the cache of
 //! instructions, and the 24 rounds of Keccak, 200 instructions each, took 8 % longer than their loop.
 //!
+//! Where a loop ends in a branch that not every round comes to, as `for x in FIRST.into_iter().chain(SECOND)` does once it is in
+//! the second array, LLVM does not count its rounds. It is asked to write as many as were gone through, each of which may be the
+//! last; what the loop counts is a number in each of them, and the jump back of the last one is never taken.
+//!
 //! **Why it is right.** Marks change how often a body stands in a loop, never what it does.
 
 use std::collections::HashSet;
@@ -28,8 +32,9 @@ use crate::llvm::{
 };
 use crate::settled;
 
+use super::branches::is_quiet;
 use super::natural::{Graph, Loop};
-use super::rounds::Walk;
+use super::rounds::{Rounds, Walk};
 
 /// Bytes of arrays that can become registers, of which a thread has 255 of 4 bytes, as may all arrays of an iterator together.
 const MOST_BYTES: u64 = 1020;
@@ -60,7 +65,8 @@ pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<Functio
     let mut marked = HashSet::new();
     for function in settled::open_and_fast(module) {
         let blocks = indexed_in(function);
-        let loops = Graph::of(function).loops();
+        let graph = Graph::of(function);
+        let loops = graph.loops();
         let is_disabled = |found: &Loop<'ctx>| llvm::unroll_was_disabled(context, &found.jumps_back());
         let indexes = |found: &Loop<'ctx>| blocks.iter().any(|(block, _)| found.contains(*block));
         let writes = |found: &Loop<'ctx>| blocks.iter().any(|(block, writes)| *writes && found.contains(*block));
@@ -80,32 +86,37 @@ pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<Functio
         for found in &loops {
             let jumps = found.jumps_back();
             let is_inner = loops.iter().all(|other| other.head == found.head || !found.contains(other.head));
-            // LLVM did not do it the last time.
-            let full = if llvm::is_to_be_unrolled(context, &jumps) { Unroll::Full } else { Unroll::Whole };
+            let of = |rounds: Rounds| match rounds.count {
+                count if !is_counted(&graph, found) => Unroll::By(count),
+                // LLVM did not do it the last time.
+                _ if llvm::is_to_be_unrolled(context, &jumps) => Unroll::Full,
+                _ => Unroll::Whole,
+            };
             let mut rounds = || walk.of(found);
             let unroll = if whole.contains(&found.head) {
-                full
+                if llvm::is_to_be_unrolled(context, &jumps) { Unroll::Full } else { Unroll::Whole }
             } else if !is_inner {
                 continue;
             } else if indexes(found) {
                 match rounds() {
                     // An array that is only read is a table, in memory near by.
                     Some(rounds) if rounds.instructions > MOST_OF_READS && !writes(found) => continue,
-                    Some(_) => full,
+                    Some(rounds) => of(rounds),
                     None if is_bounded(found) => Unroll::Bounded,
                     None => Unroll::Full,
                 }
             } else if walks_table(found) {
                 match rounds() {
                     Some(rounds) if rounds.instructions > MOST_OF_A_WALK => continue,
-                    Some(_) => full,
+                    Some(rounds) => of(rounds),
                     None => Unroll::Full,
                 }
             } else if !llvm::has_loop_mark(context, &jumps)
-                && rounds()
-                    .is_some_and(|rounds| rounds.decided + rounds.found > 0 && rounds.instructions <= MOST_OF_ROUNDS)
+                && let Some(rounds) = rounds()
+                && rounds.decided + rounds.found > 0
+                && rounds.instructions <= MOST_OF_ROUNDS
             {
-                full
+                of(rounds)
             } else {
                 continue;
             };
@@ -118,10 +129,24 @@ pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<Functio
     marked
 }
 
+/// Whether every round comes to a branch that may end the loop, other than by a panic: LLVM counts no other rounds.
+fn is_counted<'ctx>(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> bool {
+    let panics = |block: &BasicBlock<'ctx>| {
+        block.get_terminator().is_some_and(|end| end.get_opcode() == InstructionOpcode::Unreachable)
+    };
+    let may_end = |block: &BasicBlock<'ctx>| {
+        let targets = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
+        targets.iter().any(|to| !found.contains(*to) && !panics(to))
+    };
+    let is_passed =
+        |block: BasicBlock<'ctx>| found.latches.iter().all(|latch| graph.is_reached_by_way_of(*latch, block));
+    found.blocks.iter().any(|block| may_end(block) && is_passed(*block))
+}
+
 /// Whether a loop is one block that ends by what it counts, so that each of its rounds may be the last.
 fn is_bounded(found: &Loop<'_>) -> bool {
     let [block] = found.blocks[..] else { return false };
-    let calls = |from: InstructionValue<'_>| from.get_opcode() == InstructionOpcode::Call && !llvm::is_pure(from);
+    let calls = |from: InstructionValue<'_>| from.get_opcode() == InstructionOpcode::Call && !is_quiet(from);
     block.get_instructions().count() <= MOST_OF_A_ROUND && !block.get_instructions().any(calls)
 }
 

@@ -23,7 +23,7 @@ use super::branches::integer;
 use super::natural::Loop;
 
 /// Rounds of a loop.
-const MOST_ROUNDS: u64 = 128;
+const MOST_ROUNDS: u32 = 128;
 
 /// Blocks of a loop.
 const MOST_BLOCKS: usize = 128;
@@ -43,6 +43,8 @@ enum Known<'ctx> {
 /// The rounds of a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
+    /// How many there are, with the one in which the loop ends.
+    pub count: u32,
     /// Instructions that are left of all of them.
     pub instructions: u64,
     /// Branches, other than for another round, that are decided.
@@ -86,10 +88,10 @@ impl<'a, 'ctx> Walk<'a, 'ctx> {
             .map(|phi| found.incoming(llvm::result(*phi)).and_then(|(first, _)| self.value(first)))
             .collect();
         let mut all = Rounds::default();
-        for _ in 0..MOST_ROUNDS {
+        for count in 1..=MOST_ROUNDS {
             phis.iter().zip(values).for_each(|(phi, value)| self.know(*phi, value));
             if !self.round(found, &blocks, &inner, &mut all)? {
-                return Some(all);
+                return Some(Rounds { count, ..all });
             }
             let next = |phi: &InstructionValue<'ctx>| {
                 found.incoming(llvm::result(*phi)).and_then(|(_, next)| self.value(next))
@@ -508,14 +510,14 @@ mod tests {
             end: ret i32 %t
         }";
         // Four rounds of three instructions.
-        assert_eq!(rounds(text), Some(Rounds { instructions: 12, decided: 4, found: 4 }));
+        assert_eq!(rounds(text), Some(Rounds { count: 4, instructions: 12, decided: 4, found: 4 }));
         // The rounds are a parameter's; or end by what is loaded, but after four at the latest.
         assert_eq!(rounds(&text.replace("%next, 4", "%next, %x")), None);
         let other = text
             .replace("br i1 %more", "%z = icmp ne i32 %w, 0\n br i1 %z, label %on, label %end\n on: br i1 %more")
             .replace("[ %next, %join ]", "[ %next, %on ]")
             .replace("[ %t, %join ]", "[ %t, %on ]");
-        assert_eq!(rounds(&other), Some(Rounds { instructions: 20, decided: 4, found: 4 }));
+        assert_eq!(rounds(&other), Some(Rounds { count: 4, instructions: 20, decided: 4, found: 4 }));
     }
 
     #[test]
@@ -538,7 +540,7 @@ mod tests {
               br i1 %last, label %end, label %outer
             end: ret i32 0
         }";
-        assert_eq!(rounds(text), Some(Rounds { instructions: 12, decided: 4, found: 0 }));
+        assert_eq!(rounds(text), Some(Rounds { count: 4, instructions: 12, decided: 4, found: 0 }));
     }
 
     #[test]
@@ -555,6 +557,6 @@ mod tests {
               br i1 %end.reached, label %end, label %loop
             end: ret i32 %t
         }";
-        assert_eq!(rounds(text), Some(Rounds { instructions: 4, decided: 0, found: 0 }));
+        assert_eq!(rounds(text), Some(Rounds { count: 4, instructions: 4, decided: 0, found: 0 }));
     }
 }
