@@ -36,7 +36,8 @@ use super::moved::{self, Early};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, Module,
+    self, AnyTypeEnum, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue,
+    Module,
 };
 use crate::loops::{self, Graph};
 
@@ -105,12 +106,14 @@ fn decide_at_start<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) ->
                 || llvm::called_function(from).is_some_and(is_told)
         };
         if depth < MOST_BRANCHES && block.get_instructions().all(is_quiet) {
-            // Most threads go where most is loaded; of two copies, to the shorter one.
+            // Most threads go where most is loaded; of two copies, to the one with fewer numbers of 64 bits, or the shorter one.
             let work = |target: &BasicBlock<'ctx>| {
                 let blocks = kernel.get_basic_blocks().into_iter();
                 let all = blocks.filter(|block| graph.is_reached_by_way_of(*block, *target));
                 let all: Vec<_> = all.flat_map(|block| block.get_instructions()).collect();
-                (all.iter().filter(|from| llvm::is_plain_load(**from)).count(), Reverse(all.len()))
+                let loads = all.iter().filter(|from| llvm::is_plain_load(**from)).count();
+                let wide = all.iter().filter(|from| is_wide(**from)).count();
+                (loads, Reverse(wide), Reverse(all.len()))
             };
             let targets = targets.into_iter().filter(|target| !slow.contains(target)).max_by_key(work);
             let next = targets.filter(|target| llvm::predecessors(*target) == [block]);
@@ -118,6 +121,11 @@ fn decide_at_start<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) ->
         }
     }
     compute(context, &context.create_builder(), &found, end)
+}
+
+/// Whether an instruction computes a number of 64 bits.
+fn is_wide(instruction: InstructionValue<'_>) -> bool {
+    matches!(instruction.get_type(), AnyTypeEnum::IntType(number) if number.get_bit_width() == 64)
 }
 
 /// Computes these before the end of a block.

@@ -163,7 +163,12 @@ fn part<'ctx>(first: &Check<'ctx>, second: &Check<'ctx>) -> Option<[Indexed<'ctx
 
 /// What a constant is added to, and the constant.
 fn sum(value: IntValue<'_>) -> Option<(IntValue<'_>, i64)> {
-    let sum = value.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
+    let adds = |from: &InstructionValue<'_>| {
+        // LLVM writes `16 * i + 1` so.
+        from.get_opcode() == InstructionOpcode::Add
+            || from.get_opcode() == InstructionOpcode::Or && llvm::is_disjoint(*from)
+    };
+    let sum = value.as_instruction_value().filter(adds)?;
     match (sum.get_operand(0)?.value()?, sum.get_operand(1)?.value()?) {
         (BasicValueEnum::IntValue(base), BasicValueEnum::IntValue(constant)) => {
             Some((base, constant.get_sign_extended_constant()?))
