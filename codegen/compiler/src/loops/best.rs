@@ -277,7 +277,7 @@ fn commutes(from: InstructionValue<'_>) -> bool {
 }
 
 /// Whether two instructions compute the same of the same operands, and promise the same of them.
-fn do_the_same(one: InstructionValue<'_>, other: InstructionValue<'_>) -> bool {
+pub(super) fn do_the_same(one: InstructionValue<'_>, other: InstructionValue<'_>) -> bool {
     let bytes = |from| llvm::element_of(from).map(|(_, bytes, _)| bytes);
     one.get_opcode() == other.get_opcode()
         && one.get_type() == other.get_type()

@@ -350,7 +350,7 @@ impl State {
                 let size = match ty {
                     ["i8"] => 1,
                     ["i32" | "float"] => 4,
-                    ["2", "x", "i32"] => 8,
+                    ["i64"] | ["2", "x", "i32"] => 8,
                     _ => panic!("no elements of {}", ty.join(" ")),
                 };
                 match (self.get(base, 64), self.get(index, bits(index_ty))) {

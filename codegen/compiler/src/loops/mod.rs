@@ -33,6 +33,7 @@ mod lifted;
 mod limits;
 mod meetings;
 mod natural;
+mod onward;
 mod ordered;
 mod past;
 #[cfg(test)]
@@ -78,6 +79,7 @@ pub use left::count_down;
 pub use lifted::split;
 pub use limits::opposite;
 pub use natural::{Graph, Loop, SimpleForm};
+pub use onward::go_on;
 pub use ordered::order;
 pub use rest::follow;
 pub use reunited::reunite;

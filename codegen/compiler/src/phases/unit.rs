@@ -120,6 +120,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         let form = loops::SimpleForm::of(machine);
         let counted = time!(windows::count(context, module, &form))?;
         unfinished.extend(counted);
+        time!(loops::go_on(context, module, &form))?;
         time!(loops::widen(context, module, &form))?;
         time!(loops::chunk(context, module, &form))?;
         time!(loops::step_over(context, module, &form))?;
