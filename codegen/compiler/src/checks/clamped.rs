@@ -36,7 +36,7 @@ const END_OF_HALF: u64 = 1 << 31;
 /// A number of 32 bits, whichever way it is extended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent<'ctx> {
-    /// A number.
+    /// A number, which may be extended somewhere.
     Value(IntValue<'ctx>),
     /// The lower half of a number of 64 bits.
     Low(IntValue<'ctx>),
@@ -214,4 +214,105 @@ impl<'ctx> Extent<'ctx> {
 /// A value where the builder stands, which is the same wherever it is looked at.
 fn frozen<'ctx>(builder: &Builder<'ctx>, value: IntValue<'ctx>, copies: &mut Copies<'ctx>) -> IntValue<'ctx> {
     llvm::build_freeze(builder, copies.of(builder, value.into()).into_int_value())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::{self, AnyValue, Context, parse_ir};
+    use crate::request::OptLevel;
+
+    const START: &str = "%last = add i32 %width, -1
+        %bottom = add i32 %height, -1";
+
+    /// Four neighbours of a pixel, whose coordinates are computed so of `%column` and `%row`, after the checks are merged.
+    fn merged(x: &str, y: &str) -> String {
+        let mut blocks = String::new();
+        for at in 0..4 {
+            let (dx, dy, next) = (at % 2, at / 2, at + 1);
+            let here = |text: &str| text.replace("%column", &format!("%c{at}")).replace("%row", &format!("%r{at}"));
+            blocks += &format!(
+                "b{at}: %c{at} = add i32 %tx, {dx}
+                  %r{at} = add i32 %ty, {dy}
+                  {}
+                  {}
+                  %start{at} = mul i32 %y{at}, %width
+                  %sum{at} = add i32 %start{at}, %x{at}
+                  %i{at} = sext i32 %sum{at} to i64
+                  %ok{at} = icmp ult i64 %i{at}, %len
+                  br i1 %ok{at}, label %l{at}, label %p{at}
+                l{at}: %at{at} = getelementptr i32, ptr %image, i64 %i{at}
+                  %v{at} = load i32, ptr %at{at}
+                  br label %b{next}
+                p{at}: call void @panic(i64 %i{at}, i32 {at})
+                  unreachable\n",
+                here(x).replace("%m", &format!("%mx{at}")).replace("%x ", &format!("%x{at} ")),
+                here(y).replace("%m", &format!("%my{at}")).replace("%y ", &format!("%y{at} ")),
+            );
+        }
+        let text = format!(
+            "declare void @panic(i64, i32) noreturn
+            declare i32 @llvm.smin.i32(i32, i32)
+            declare i32 @llvm.smax.i32(i32, i32)
+            declare i32 @llvm.umin.i32(i32, i32)
+            define i32 @f(ptr %image, i64 %len, i32 %width, i32 %height, i32 %tx, i32 %ty) {{
+            entry: {START}
+              br label %b0
+            {blocks}
+            b4: %s = add i32 %v0, %v1
+              %t = add i32 %v2, %v3
+              %u = add i32 %s, %t
+              ret i32 %u
+            }}"
+        );
+        let context = Context::create();
+        let module =
+            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        llvm::run_passes(&module, &machine, "function(simplifycfg)").unwrap();
+        super::super::merge(&context, &module, &machine).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    /// Whether the product decides; each panic is there either way, and what is behind the checks is once.
+    fn is_of_the_plane(ir: &str) -> bool {
+        let entry = ir.split("br i1").next().unwrap_or_default();
+        assert!((0..4).all(|at| ir.contains(&format!(", i32 {at})"))), "{ir}");
+        assert_eq!(ir.matches("load i32").count(), 4, "{ir}");
+        entry.contains("mul nuw i64")
+    }
+
+    const X: &str = "%m = call i32 @llvm.smax.i32(i32 %column, i32 0)
+        %x = call i32 @llvm.smin.i32(i32 %m, i32 %last)";
+    const Y: &str = "%m = call i32 @llvm.smax.i32(i32 %row, i32 0)
+        %y = call i32 @llvm.smin.i32(i32 %m, i32 %bottom)";
+
+    #[test]
+    fn clamped_neighbours_are_in_the_plane() {
+        let ir = merged(X, Y);
+        assert!(is_of_the_plane(&ir), "{ir}");
+        // As LLVM writes it, where the number is not above 2^31.
+        let chosen = "%m = call i32 @llvm.umin.i32(i32 %row, i32 %bottom)
+            %neg.%m = icmp slt i32 %row, 0
+            %y = select i1 %neg.%m, i32 0, i32 %m"
+            .replace("%neg.%m", "%mneg");
+        let ir = merged(X, &chosen);
+        assert!(is_of_the_plane(&ir), "{ir}");
+    }
+
+    #[test]
+    fn what_may_be_outside_is_compared() {
+        for (x, y, why) in [
+            (X.replace("%last", "%width"), Y.to_string(), "one more than the last"),
+            (X.to_string(), "%y = call i32 @llvm.smin.i32(i32 %row, i32 %bottom)".to_string(), "negative"),
+            (X.replace("%last", "%bottom"), Y.to_string(), "another row's end"),
+            (X.to_string(), "%m = add i32 %row, 0\n %y = add i32 %m, 0".to_string(), "not clamped"),
+        ] {
+            let ir = merged(&x, &y);
+            assert!(!is_of_the_plane(&ir), "{why}: {ir}");
+        }
+    }
 }

@@ -190,7 +190,8 @@ pub fn clamped<'ctx>(value: IntValue<'ctx>, steps: &mut usize) -> Option<IntValu
     *steps = steps.checked_sub(1)?;
     let operand = |index| integer(from, index);
     let is_zero = |value: Option<IntValue<'ctx>>| value.and_then(|v| v.get_zero_extended_constant()) == Some(0);
-    let last_of = |index| operand(index).filter(|last| is_uniform(*last) && less_of(*last).is_some());
+    let is_last = |last: &IntValue<'ctx>| is_uniform(*last) && matches!(less_of(*last), Some((_, 1)));
+    let last_of = |index| operand(index).filter(is_last);
     let mut is_at_least_0 = |index| {
         let is_max = |from| llvm::calls(from, &["llvm.smax."]) && is_zero(integer(from, 1));
         operand(index)
@@ -217,7 +218,7 @@ pub fn clamped<'ctx>(value: IntValue<'ctx>, steps: &mut usize) -> Option<IntValu
     }
     if llvm::calls(from, &["llvm.smax."]) && is_zero(operand(1)) {
         let min = operand(0)?.as_instruction_value().filter(|min| llvm::calls(*min, &["llvm.smin."]))?;
-        let last_of = |index| integer(min, index).filter(|last| is_uniform(*last) && less_of(*last).is_some());
+        let last_of = |index| integer(min, index).filter(is_last);
         return last_of(0).or_else(|| last_of(1));
     }
     None

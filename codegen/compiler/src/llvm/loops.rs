@@ -122,7 +122,6 @@ pub fn unroll_was_delayed(context: &Context, latches: &[InstructionValue<'_>]) -
 }
 
 /// Whether [`set_unroll`] asked for all rounds that there are at most.
-#[cfg(test)]
 pub fn is_bounded(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
     has_hint(context, latches, ENABLE)
 }

@@ -50,11 +50,9 @@ pub use hide::build_hidden;
 pub use location::{
     copy_metadata, crate_of, crate_of_function, definition, inlined_spans, set_location_of_definition, static_span,
 };
-#[cfg(test)]
-pub use loops::is_bounded;
 pub use loops::{
-    Unroll, allocated_bytes, few_rounds, forget_loop, has_loop_mark, is_to_be_unrolled, set_unroll, static_bytes,
-    unroll_is_disabled, unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
+    Unroll, allocated_bytes, few_rounds, forget_loop, has_loop_mark, is_bounded, is_to_be_unrolled, set_unroll,
+    static_bytes, unroll_is_disabled, unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
 };
 pub use low::Low;
 pub use moves::{move_before, move_to_end};

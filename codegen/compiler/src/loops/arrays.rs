@@ -23,16 +23,18 @@
 //! the second array, LLVM does not count its rounds. It is asked to write as many as were gone through, each of which may be the
 //! last; what the loop counts is a number in each of them, and the jump back of the last one is never taken.
 //!
-//! **Why it is right.** Marks change how often a body stands in a loop, never what it does.
+//! **Why it is right.** Marks change how often a body stands in a loop, never what it does. A loop that counts from 0 to the
+//! smaller of a number and 3, which is not 0, ends before its count is more than 3.
 
 use std::collections::HashSet;
 
 use crate::llvm::{
-    self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, Unroll, Use,
+    self, BasicBlock, BasicValue, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue,
+    IntPredicate, IntValue, Module, Unroll, Use,
 };
 use crate::settled;
 
-use super::branches::is_quiet;
+use super::branches::{integer, is_quiet};
 use super::natural::{Graph, Loop};
 use super::rounds::{Rounds, Walk};
 
@@ -58,7 +60,13 @@ const MOST_OF_A_NEST: u64 = 1536;
 const MOST_OF_A_WRITTEN_NEST: u64 = 32_768;
 
 /// Instructions of a round of which there are at most so many.
-const MOST_OF_A_ROUND: usize = 24;
+const MOST_OF_A_ROUND: usize = 40;
+
+/// Rounds that a loop has at most where it has as many as the smaller of two numbers.
+const MOST_OF_A_BOUND: u64 = 64;
+
+/// Branches above a loop that are looked at.
+const MOST_ABOVE: usize = 8;
 
 /// Marks loops for unrolling, and says which functions have any.
 pub fn unroll<'ctx>(context: &Context, module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {
@@ -143,11 +151,99 @@ fn is_counted<'ctx>(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> bool {
     found.blocks.iter().any(|block| may_end(block) && is_passed(*block))
 }
 
-/// Whether a loop is one block that ends by what it counts, so that each of its rounds may be the last.
+/// Whether a loop is one block that ends by what it counts, so that each of its rounds may be the last; or two, of which the first
+/// may panic.
 fn is_bounded(found: &Loop<'_>) -> bool {
-    let [block] = found.blocks[..] else { return false };
+    let [latch] = found.latches[..] else { return false };
     let calls = |from: InstructionValue<'_>| from.get_opcode() == InstructionOpcode::Call && !is_quiet(from);
-    block.get_instructions().count() <= MOST_OF_A_ROUND && !block.get_instructions().any(calls)
+    let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
+    let goes_or_panics = |block: &BasicBlock<'_>| {
+        let targets = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
+        targets.iter().all(|to| *to == latch || !found.contains(*to))
+    };
+    found.blocks.len() <= 2
+        && found.blocks.iter().filter(|block| **block != latch).all(goes_or_panics)
+        && instructions().count() <= MOST_OF_A_ROUND
+        && !instructions().any(calls)
+}
+
+/// Tells LLVM of loops that are to be written as often as they run at most how often that is, right before it does: what
+/// comes before would ask for the number of rounds alone.
+pub fn bound(context: &Context, module: &Module<'_>) {
+    for function in settled::open_and_fast(module).filter(|function| function.count_basic_blocks() > 1) {
+        let graph = Graph::of(function);
+        let is_marked = |found: &Loop<'_>| llvm::is_bounded(context, &found.jumps_back());
+        graph.innermost().iter().filter(|found| is_marked(found)).for_each(|found| say_most(context, &graph, found));
+    }
+}
+
+/// Has a loop that runs `min(x, 3)` rounds end after three of them at the latest, where it is known to be no
+/// other: LLVM does not see it where `x` is computed, as the number of a slice's chunks, because it could be 0.
+fn say_most<'ctx>(context: &Context, graph: &Graph<'ctx>, found: &Loop<'ctx>) {
+    let [latch] = found.latches[..] else { return };
+    let Some((end, compare)) = latch.get_terminator().and_then(|end| {
+        let condition = integer(end, 0).filter(|_| llvm::branch_targets(end).is_some())?;
+        Some((end, condition.as_instruction_value()?))
+    }) else {
+        return;
+    };
+    let is_equal = match compare.get_icmp_predicate() {
+        Some(IntPredicate::EQ) => true,
+        Some(IntPredicate::NE) => false,
+        _ => return,
+    };
+    let sides = [integer(compare, 0), integer(compare, 1)];
+    let [Some(one), Some(other)] = sides else { return };
+    let counted = [(one, other), (other, one)].into_iter().find_map(|(next, rounds)| {
+        let (x, most) = smaller(rounds)?;
+        let step = next.as_instruction_value().filter(|step| step.get_opcode() == InstructionOpcode::Add)?;
+        let (first, goes_on) = found.incoming(integer(step, 0)?)?;
+        let counts = goes_on == BasicValueEnum::from(next)
+            && integer(step, 1)?.get_zero_extended_constant() == Some(1)
+            && matches!(first, BasicValueEnum::IntValue(first) if first.get_zero_extended_constant() == Some(0));
+        (counts && is_some(graph, found.head, &[x, rounds])).then_some((next, most))
+    });
+    let Some((next, most)) = counted else { return };
+    let builder = context.create_builder();
+    builder.position_before(&end);
+    let (predicate, most) = (if is_equal { IntPredicate::EQ } else { IntPredicate::NE }, most);
+    let condition = llvm::result(compare).into_int_value();
+    let last = builder.build_int_compare(predicate, next, most, "");
+    let both = last.and_then(|last| {
+        if is_equal { builder.build_or(condition, last, "") } else { builder.build_and(condition, last, "") }
+    });
+    llvm::set_condition(end, both.expect("the builder has a place"));
+}
+
+/// The number of which a value is the smaller one with a constant, and that.
+fn smaller(value: IntValue<'_>) -> Option<(IntValue<'_>, IntValue<'_>)> {
+    let min = value.as_instruction_value().filter(|min| llvm::calls(*min, &["llvm.umin."]))?;
+    let most = integer(min, 1)?;
+    (1..=MOST_OF_A_BOUND).contains(&most.get_zero_extended_constant()?).then_some((integer(min, 0)?, most))
+}
+
+/// Whether a branch on every way to a block has shown one of these not to be 0.
+fn is_some<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>, values: &[IntValue<'ctx>]) -> bool {
+    let above = std::iter::successors(graph.dominator(block), |at| graph.dominator(*at)).take(MOST_ABOVE);
+    above.into_iter().any(|from| {
+        let end = from.get_terminator();
+        let Some((end, (then, other))) = end.and_then(|end| Some((end, llvm::branch_targets(end)?))) else {
+            return false;
+        };
+        let Some(compare) = integer(end, 0).and_then(|condition| condition.as_instruction_value()) else {
+            return false;
+        };
+        let way = match compare.get_icmp_predicate() {
+            Some(IntPredicate::EQ) => other,
+            Some(IntPredicate::NE) => then,
+            _ => return false,
+        };
+        let is_zero = integer(compare, 1).and_then(|right| right.get_zero_extended_constant()) == Some(0);
+        is_zero
+            && integer(compare, 0).is_some_and(|left| values.contains(&left))
+            && llvm::predecessors(way) == [from]
+            && graph.is_reached_by_way_of(block, way)
+    })
 }
 
 /// Whether each round of a loop takes the next element of a small constant table: what it finds there are constants too.
@@ -236,6 +332,14 @@ mod tests {
         marks
     }
 
+    #[test]
+    fn rounds_that_take_the_larger_of_two_floats_are_few_instructions() {
+        let text = TRIANGLE
+            .replace("%more, 8", "%more, %n")
+            .replace("%z = fmul float %y, %x", "%z = call float @llvm.maximumnum.f32(float %y, float %x)");
+        assert_eq!(marks(&format!("declare float @llvm.maximumnum.f32(float, float)\n{text}")), [0, 1, 0]);
+    }
+
     /// A triangle of loops on an array of eight.
     const TRIANGLE: &str = "define float @f(float %x, i64 %n) {
         entry: %a = alloca [8 x float]
@@ -287,6 +391,48 @@ mod tests {
             end: ret i32 %s{products}
             }}"
         )
+    }
+
+    #[test]
+    fn a_loop_that_not_every_round_may_end_is_written_as_often_as_it_runs() {
+        // Four elements of one array and four of another, as `first.into_iter().chain(second)` goes through them.
+        let text = "define i32 @f(ptr %p, i32 %x) {
+            entry: %a = alloca [4 x i32]
+              %b = alloca [4 x i32]
+              br label %loop
+            loop: %i = phi i64 [ 0, %entry ], [ %i.next, %both ]
+              %j = phi i64 [ 0, %entry ], [ %j.next, %both ]
+              %is = phi i1 [ true, %entry ], [ %goes, %both ]
+              %left = icmp ne i64 %i, 4
+              %goes = select i1 %is, i1 %left, i1 false
+              br i1 %goes, label %first, label %second
+            first: %i.more = add i64 %i, 1
+              %at = getelementptr i32, ptr %a, i64 %i
+              br label %both
+            second: %last = icmp eq i64 %j, 4
+              br i1 %last, label %end, label %rest
+            rest: %j.more = add i64 %j, 1
+              %there = getelementptr i32, ptr %b, i64 %j
+              br label %both
+            both: %q = phi ptr [ %at, %first ], [ %there, %rest ]
+              %i.next = phi i64 [ %i.more, %first ], [ %i, %rest ]
+              %j.next = phi i64 [ %j, %first ], [ %j.more, %rest ]
+              store i32 %x, ptr %q
+              br label %loop
+            end: ret i32 %x
+        }";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        llvm::set_target(&module);
+        unroll(&context, &module);
+        let ir = module.print_to_string().to_string();
+        assert!(ir.contains("\"llvm.loop.unroll.count\", i32 9"), "{ir}");
+        // One that each round may end is left to LLVM, which counts its rounds.
+        let counted = text.replace("br i1 %last, label %end, label %rest", "br label %rest");
+        let counted =
+            counted.replace("br i1 %goes, label %first, label %second", "br i1 %goes, label %first, label %end");
+        let counted = counted.replace("second: %last", "second: %never = icmp eq i64 0, 0\n%last");
+        assert_eq!(marks(&counted), [1, 0, 0]);
     }
 
     #[test]

@@ -58,6 +58,7 @@ use std::collections::HashSet;
 use crate::llvm::{BasicBlock, Context, FunctionValue, Module};
 
 pub use ahead::hasten;
+pub use arrays::bound;
 pub use batches::batch;
 pub use best::remember;
 pub use branches::{integer, is_convergent};

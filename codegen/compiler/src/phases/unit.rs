@@ -143,6 +143,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(optimize::run_again(module, machine, level, arch))?;
         time!(loops::join(context, module))?;
         time!(loops::count_simply(context, module))?;
+        time!(loops::bound(context, module));
         time!(optimize::unroll_again(module, machine, level, arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
