@@ -74,9 +74,9 @@ pub fn elements<'ctx>(chain: &Chain<'ctx>) -> Vec<Elements<'ctx>> {
     let Some(function) = chain.head.get_parent().filter(|_| candidates.len() >= LEAST_CHECKS) else { return found };
     let mut facts = Vec::new();
     shown(&Graph::of(function), chain.head).into_iter().for_each(|(condition, is)| below(condition, is, &mut facts));
-    // Where it is asked for all checks, the others have been asked too, as whether the thread has a pixel.
-    let others = chain.checks.iter().enumerate().filter(|(at, _)| candidates.iter().all(|(other, _)| other != at));
-    others.for_each(|(_, check)| below(check.condition, check.inside_first, &mut facts));
+    // Where it is asked for all checks, those before have been asked too, as whether the thread has a pixel.
+    let first = candidates.first().map_or(0, |(at, _)| *at);
+    chain.checks[..first].iter().for_each(|check| below(check.condition, check.inside_first, &mut facts));
     for (at, (index, len)) in candidates {
         let Some(plane) = Plane::of(index, len, &facts) else { continue };
         match found.iter_mut().find(|elements| elements.plane == plane) {

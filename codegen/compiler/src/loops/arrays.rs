@@ -181,15 +181,15 @@ pub fn bound(context: &Context, module: &Module<'_>) {
 /// other: LLVM does not see it where `x` is computed, as the number of a slice's chunks, because it could be 0.
 fn say_most<'ctx>(context: &Context, graph: &Graph<'ctx>, found: &Loop<'ctx>) {
     let [latch] = found.latches[..] else { return };
-    let Some((end, compare)) = latch.get_terminator().and_then(|end| {
-        let condition = integer(end, 0).filter(|_| llvm::branch_targets(end).is_some())?;
-        Some((end, condition.as_instruction_value()?))
-    }) else {
+    let Some((end, compare)) =
+        latch.get_terminator().and_then(|end| Some((end, integer(end, 0)?.as_instruction_value()?)))
+    else {
         return;
     };
+    let Some((then, other)) = llvm::branch_targets(end) else { return };
     let is_equal = match compare.get_icmp_predicate() {
-        Some(IntPredicate::EQ) => true,
-        Some(IntPredicate::NE) => false,
+        Some(IntPredicate::EQ) if other == found.head && !found.contains(then) => true,
+        Some(IntPredicate::NE) if then == found.head && !found.contains(other) => false,
         _ => return,
     };
     let sides = [integer(compare, 0), integer(compare, 1)];
@@ -338,6 +338,40 @@ mod tests {
             .replace("%more, 8", "%more, %n")
             .replace("%z = fmul float %y, %x", "%z = call float @llvm.maximumnum.f32(float %y, float %x)");
         assert_eq!(marks(&format!("declare float @llvm.maximumnum.f32(float, float)\n{text}")), [0, 1, 0]);
+    }
+
+    #[test]
+    fn what_is_at_most_three_ends_after_three() {
+        let text = "declare i64 @llvm.umin.i64(i64, i64)
+        define void @f(ptr %to, i64 %n, i32 %x) {
+            entry: %a = alloca [3 x i32]
+              %rounds = call i64 @llvm.umin.i64(i64 %n, i64 3)
+              %none = icmp eq i64 %n, 0
+              br i1 %none, label %end, label %before
+            before: br label %loop
+            loop: %i = phi i64 [ 0, %before ], [ %next, %loop ]
+              %at = getelementptr i32, ptr %a, i64 %i
+              %w = load i32, ptr %at
+              store i32 %w, ptr %to
+              %next = add i64 %i, 1
+              %last = icmp eq i64 %next, %rounds
+              br i1 %last, label %end, label %loop
+            end: ret void
+        }";
+        let told = |text: &str| {
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+            llvm::set_target(&module);
+            unroll(&context, &module);
+            bound(&context, &module);
+            module.verify().unwrap();
+            module.print_to_string().to_string().contains("icmp eq i64 %next, 3")
+        };
+        assert!(told(text));
+        // Not where it may be none, counts from 1, or goes on where it is as many.
+        assert!(!told(&text.replace("icmp eq i64 %n, 0", "icmp eq i64 %n, 7")));
+        assert!(!told(&text.replace("phi i64 [ 0, %before ]", "phi i64 [ 1, %before ]")));
+        assert!(!told(&text.replace("br i1 %last, label %end, label %loop", "br i1 %last, label %loop, label %end")));
     }
 
     /// A triangle of loops on an array of eight.

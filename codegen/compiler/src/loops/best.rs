@@ -262,7 +262,7 @@ fn twin<'ctx>(
 }
 
 /// Whether it is seen what else than its operands decides what an instruction computes.
-fn is_known(from: InstructionValue<'_>) -> bool {
+pub(super) fn is_known(from: InstructionValue<'_>) -> bool {
     use Op as O;
     match from.get_opcode() {
         O::GetElementPtr => llvm::element_of(from).is_some(),

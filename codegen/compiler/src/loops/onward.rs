@@ -10,7 +10,7 @@
 //!                 br i1 %miss.of.q, label %again, label %take
 //!         take:   %new = … %best, %hit.of.q …
 //! after:  search: %has = phi i1 [ false, %before ], [ %has.now, %none ]
-//!                 %best = phi float [ poison, %before ], [ %best.now, %none ]
+//!                 %best = phi float [ 0.0, %before ], [ %best.now, %none ]
 //!                 br i1 %miss, label %none, label %take
 //!         take:   %new = select i1 %has, (… %best, %hit …), %hit
 //!         none:   br i1 (icmp eq ptr %next, %end), label %over, label %search
@@ -37,7 +37,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::best::do_the_same;
+use super::best::{do_the_same, is_known};
 use super::branches::{integer, is_quiet};
 use super::natural::{Graph, Loop, SimpleForm};
 
@@ -173,20 +173,38 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
             return None;
         }
         let twins = same.twins;
-        // No load of the search is of what the other loop does not load.
-        let mut loads =
-            first.of.blocks.iter().flat_map(|block| block.get_instructions()).filter(|i| llvm::is_plain_load(*i));
-        if !loads.all(|load| twins.values().any(|twin| *twin == llvm::result(load))) {
+        // A load of the search is made by the other loop too, of each element of which the search makes it.
+        let place = |rounds: &Rounds<'_, 'ctx>, from: InstructionValue<'ctx>| {
+            rounds.asked.iter().position(|(block, ..)| from.get_parent() == Some(*block))
+        };
+        let is_made = |load: InstructionValue<'ctx>| {
+            let Some(at) = place(&first, load) else { return false };
+            let of_load = twins.iter().filter(|(_, twin)| **twin == llvm::result(load));
+            let mut others = of_load.filter_map(|(other, _)| llvm::instruction_of(*other));
+            others.any(|other| place(&rest, other).is_some_and(|other| other <= at))
+        };
+        let instructions = first.of.blocks.iter().flat_map(|block| block.get_instructions());
+        if !instructions.filter(|from| llvm::is_plain_load(*from)).all(is_made) {
             return None;
         }
         let kept = kept(&rest, &twins, &known)?;
         let between = [found, before];
-        let is_between = |value| {
-            llvm::instruction_of(value).and_then(|from| from.get_parent()).is_some_and(|block| between.contains(&block))
+        let is_in = |value: BasicValueEnum<'ctx>, blocks: &[BasicBlock<'ctx>]| {
+            llvm::instruction_of(value).and_then(|from| from.get_parent()).is_some_and(|block| blocks.contains(&block))
         };
-        let can_take = |(_, one, taken): &(_, _, _)| {
-            !is_between(*one) && can_be_copied(*taken, rest.of, &twins, &kept, MOST_STEPS)
+        // Where an element is taken, what is computed between the loops is not known, nor what the search's last block does.
+        let copies = Copied {
+            rest: rest.of,
+            twins: twins.iter().filter(|(_, twin)| !is_in(**twin, &[first.latch])).map(|(a, b)| (*a, *b)).collect(),
+            between,
         };
+        let mut found_in = Found::default();
+        let mut can_take = |(_, one, taken): &(_, _, _)| {
+            !is_in(*one, &between) && copies.can(*taken, &kept, MOST_STEPS, &mut found_in)
+        };
+        if !kept.iter().all(&mut can_take) || found_in.calls && found_in.promises {
+            return None;
+        }
         // What is computed between the loops is not known behind both any more.
         let stays = |from: InstructionValue<'ctx>| {
             from.is_terminator()
@@ -198,7 +216,7 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
                     is_near || user.get_opcode() == Op::Phi && llvm::incoming(user).iter().all(told)
                 })
         };
-        if !kept.iter().all(can_take) || !between.iter().flat_map(|block| block.get_instructions()).all(stays) {
+        if !between.iter().flat_map(|block| block.get_instructions()).all(stays) {
             return None;
         }
         let pair = Self { first, rest, twins, kept };
@@ -219,7 +237,7 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
             after.insert(next, *first);
         }
         let is_loaded_from = |pointer: BasicValueEnum<'ctx>| {
-            let instructions = self.first.of.blocks.iter().flat_map(|block| block.get_instructions());
+            let instructions = self.first.asked.iter().flat_map(|(block, ..)| block.get_instructions());
             let mut loads = instructions.filter(|from| llvm::is_plain_load(*from));
             loads.any(|load| {
                 load.get_operand(0).and_then(|from| from.value()) == Some(pointer)
@@ -231,7 +249,7 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
             for _ in 0..MOST_BEHIND {
                 way.push((at, from));
                 enter(at, from, values);
-                if !at.get_instructions().all(is_quiet_here) {
+                if !at.get_instructions().all(is_quiet) {
                     break;
                 }
                 let Some(end) = at.get_terminator() else { break };
@@ -313,14 +331,18 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
         outside.iter().for_each(|from| has.add_incoming(&[(&no, *from)]));
         has.add_incoming(&[(&has_now.as_basic_value(), first.latch)]);
         for (phi, now) in phis.iter().zip(&now) {
-            let none = llvm::poison(phi.as_basic_value().get_type());
+            let none = phi.as_basic_value().get_type().const_zero();
             outside.iter().for_each(|from| phi.add_incoming(&[(&none, *from)]));
             phi.add_incoming(&[(&now.as_basic_value(), first.latch)]);
         }
 
         // A round that takes an element.
         builder.position_at_end(take);
+        let is_late = |value: BasicValueEnum<'ctx>| {
+            llvm::instruction_of(value).is_some_and(|from| from.get_parent() == Some(first.latch))
+        };
         let mut twins = self.twins.clone();
+        twins.retain(|_, twin| !is_late(*twin));
         for ((phi, ..), own) in self.kept.iter().zip(&phis) {
             twins.insert(llvm::result(*phi), own.as_basic_value());
         }
@@ -442,7 +464,7 @@ impl<'ctx> Same<'_, 'ctx> {
         let Some(steps) = self.steps.checked_sub(1) else { return false };
         self.steps = steps;
         let is_inside = from.get_parent().is_some_and(|block| self.first.contains(block));
-        if !is_inside || from.get_opcode() == Op::Phi || !do_the_same(from, twin) {
+        if !is_inside || !is_known(from) || !promise_the_same(from, twin) || !do_the_same(from, twin) {
             return false;
         }
         let operands = |from| llvm::value_operands(from).map(|(_, operand)| operand).collect::<Vec<_>>();
@@ -459,11 +481,22 @@ impl<'ctx> Same<'_, 'ctx> {
         let Some((_, next)) = self.first.incoming_of(phi) else { return false };
         let Some(step) = step(phi, next) else { return false };
         if let Some((begins, goes_on)) = self.rest.incoming_of(other) {
-            return resolved(begins, self.known) == next && self::step(other, goes_on) == Some(step);
+            let promise_alike = || {
+                let (Some(one), Some(other)) = (llvm::instruction_of(next), llvm::instruction_of(goes_on)) else {
+                    return false;
+                };
+                do_the_same(one, other)
+            };
+            let begins_there = resolved(begins, self.known) == next;
+            return begins_there && self::step(other, goes_on) == Some(step) && promise_alike();
         }
         let Some(from) = llvm::instruction_of(other) else { return false };
         if let Some((base, bytes, index)) = llvm::element_of(from) {
-            return bytes as i64 == step && self.counts(index.into()) && resolved(base.into(), self.known) == next;
+            return bytes as i64 == step
+                && index.get_type().get_bit_width() == 64
+                && llvm::is_in_bounds(from)
+                && self.counts(index.into())
+                && resolved(base.into(), self.known) == next;
         }
         from.get_opcode() == Op::Add && step == 1 && {
             let sides: Vec<_> = llvm::value_operands(from).map(|(_, side)| side).collect();
@@ -501,7 +534,7 @@ impl<'ctx> Same<'_, 'ctx> {
             self.counts(value) && self.rest.incoming_of(value).is_some_and(|(_, following)| following == count)
         });
         let is_distance = |value: BasicValueEnum<'ctx>| {
-            let divided = llvm::instruction_of(value)?;
+            let divided = llvm::instruction_of(value).filter(|divided| llvm::promises(*divided).other)?;
             let by = integer(divided, 1)?.get_zero_extended_constant()?;
             let size = match divided.get_opcode() {
                 Op::UDiv | Op::SDiv => by,
@@ -514,10 +547,11 @@ impl<'ctx> Same<'_, 'ctx> {
                 let pointer = from.get_operand(0)?.value()?;
                 (from.get_opcode() == Op::PtrToInt).then(|| resolved(pointer, self.known))
             };
-            let is = distance.get_opcode() == Op::Sub && address(0)? == end && address(1)? == next;
+            let is_wide = matches!(value, BasicValueEnum::IntValue(rounds) if rounds.get_type().get_bit_width() == 64);
+            let is = distance.get_opcode() == Op::Sub && address(0)? == end && address(1)? == next && is_wide;
             Some(is && i64::try_from(size).ok()? == bytes)
         };
-        is_count && is_distance(rounds) == Some(true)
+        is_count && self.first.is_invariant(end) && is_distance(rounds) == Some(true)
     }
 }
 
@@ -532,6 +566,16 @@ fn step<'ctx>(phi: BasicValueEnum<'ctx>, next: BasicValueEnum<'ctx>) -> Option<i
         Op::Add => integer(from, 1)?.get_sign_extended_constant(),
         Op::GetElementPtr => i64::try_from(llvm::constant_offset(from)?).ok(),
         _ => None,
+    }
+}
+
+/// Whether two instructions promise the same where [`do_the_same`] does not look.
+fn promise_the_same(one: InstructionValue<'_>, other: InstructionValue<'_>) -> bool {
+    match one.get_opcode() {
+        Op::Load => one.get_alignment().ok() == other.get_alignment().ok(),
+        // LLVM may know that the number is not negative.
+        Op::UIToFP => false,
+        _ => true,
     }
 }
 
@@ -563,6 +607,7 @@ fn is_equal<'ctx>(one: BasicValueEnum<'ctx>, other: BasicValueEnum<'ctx>, known:
     let operands = |from| llvm::value_operands(from).map(|(_, operand)| operand).collect::<Vec<_>>();
     let (ones, others) = (operands(from), operands(twin));
     llvm::is_pure(from)
+        && is_known(from)
         && do_the_same(from, twin)
         && ones.len() == others.len()
         && ones.iter().zip(&others).all(|(one, other)| is_equal(*one, *other, known, steps))
@@ -577,27 +622,39 @@ fn is_quiet_here(from: InstructionValue<'_>) -> bool {
     is_quiet(from) || llvm::is_division(from)
 }
 
-/// Whether a value of the second loop can be computed in the first, also of what was never kept: nothing is loaded from there.
-fn can_be_copied<'ctx>(
-    value: BasicValueEnum<'ctx>,
-    rest: &Loop<'ctx>,
-    twins: &Values<'ctx>,
-    kept: &[Kept<'ctx>],
-    steps: usize,
-) -> bool {
-    if twins.contains_key(&value)
-        || rest.is_invariant(value)
-        || kept.iter().any(|(phi, ..)| llvm::result(*phi) == value)
-    {
-        return true;
+/// What is computed where the search takes an element.
+struct Copied<'a, 'ctx> {
+    rest: &'a Loop<'ctx>,
+    twins: Values<'ctx>,
+    between: [BasicBlock<'ctx>; 2],
+}
+
+/// What there is among that: of a call LLVM may be told that its numbers mean something, which they may not where something else
+/// was promised, and nothing was kept yet.
+#[derive(Default)]
+struct Found {
+    calls: bool,
+    promises: bool,
+}
+
+impl<'ctx> Copied<'_, 'ctx> {
+    /// Whether a value of the second loop can be computed there, also while nothing is kept: nothing is loaded for it.
+    fn can(&self, value: BasicValueEnum<'ctx>, kept: &[Kept<'ctx>], steps: usize, found: &mut Found) -> bool {
+        let Some(from) = llvm::instruction_of(value) else { return true };
+        if self.rest.is_invariant(value) {
+            return from.get_parent().is_some_and(|block| !self.between.contains(&block));
+        }
+        if self.twins.contains_key(&value) || kept.iter().any(|(phi, ..)| *phi == from) {
+            return true;
+        }
+        let Some(steps) = steps.checked_sub(MOST_STEPS / 32) else { return false };
+        found.calls |= from.get_opcode() == Op::Call;
+        found.promises |= llvm::promises(from) != llvm::Promises::default() || llvm::is_in_bounds(from);
+        let mut operands = llvm::value_operands(from).map(|(_, operand)| operand);
+        from.get_opcode() != Op::Phi
+            && !llvm::is_plain_load(from)
+            && operands.all(|operand| self.can(operand, kept, steps, found))
     }
-    let (Some(from), Some(steps)) = (llvm::instruction_of(value), steps.checked_sub(MOST_STEPS / 32)) else {
-        return false;
-    };
-    let mut operands = llvm::value_operands(from).map(|(_, operand)| operand);
-    from.get_opcode() != Op::Phi
-        && !llvm::is_plain_load(from)
-        && operands.all(|operand| can_be_copied(operand, rest, twins, kept, steps))
 }
 
 /// A value of the second loop, in a round of the first that takes an element.

@@ -13,7 +13,7 @@ fn least(is_counted: bool) -> String {
             "%a = ptrtoint ptr %end to i64
              %b = ptrtoint ptr %p.next to i64
              %d = sub i64 %a, %b
-             %rounds = udiv i64 %d, 8",
+             %rounds = udiv exact i64 %d, 8",
             "%i = phi i64 [ 0, %before ], [ %i.next, %again ]",
             "%q = getelementptr inbounds nuw i64, ptr %p.next, i64 %i",
             "%i.next = add nuw i64 %i, 1
@@ -127,7 +127,17 @@ fn what_is_not_the_same_stays_apart() {
             "a load of what is kept",
         ),
         (text.replace("%last = icmp eq ptr %p.next", "%last = icmp eq ptr %from"), "another end"),
-        (counted.replace("udiv i64 %d, 8", "udiv i64 %d, 4"), "other elements"),
+        (counted.replace("udiv exact i64 %d, 8", "udiv exact i64 %d, 4"), "other elements"),
+        (counted.replace("udiv exact", "udiv"), "a distance that may leave something"),
+        (counted.replace("inbounds nuw i64, ptr %p.next", "i64, ptr %p.next"), "an address that may be outside"),
+        (text.replace("icmp ult i32 %x2, %best", "icmp ult i32 %x, %best"), "what was found first, later"),
+        (
+            text.replace("%last = icmp", "%more = add i32 %x, 1\n%last = icmp")
+                .replace("icmp ult i32 %x2, %best", "icmp ult i32 %more, %best"),
+            "what is computed between",
+        ),
+        (text.replace("inbounds nuw i8, ptr %q, i64 8", "i8, ptr %q, i64 8"), "a step that promises less"),
+        (text.replace("%x2 = load i32, ptr %q", "%x2 = load i32, ptr %q, align 1"), "a load that promises less"),
         (counted.replace("phi i64 [ 0, %before ]", "phi i64 [ 1, %before ]"), "a count from 1"),
         (counted.replace("store volatile i64 %address", "store volatile i64 %n"), "nothing"),
     ] {
