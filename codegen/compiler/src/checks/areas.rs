@@ -28,7 +28,7 @@ use super::bounds::instruction;
 use super::chain::{Check, compared};
 use super::copy::{self, Copies};
 use super::rows::Rows;
-use super::sums::Factors;
+use super::sums::{Factors, Sum};
 use super::within::{Coordinate, Known, is_uniform};
 use crate::llvm::{
     self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, IntPredicate, IntValue,
@@ -53,7 +53,7 @@ const END_OF_HALF: u64 = 1 << 31;
 
 /// The extents of an area, from within, and the slice that must have as many elements.
 #[derive(Clone, PartialEq, Eq)]
-struct Area<'ctx> {
+pub(super) struct Area<'ctx> {
     extents: Vec<IntValue<'ctx>>,
     len: IntValue<'ctx>,
     /// What no extent is less than.
@@ -138,26 +138,41 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
 
 impl<'ctx> Element<'ctx> {
     fn of(check: Check<'ctx>, graph: &Graph<'ctx>, factors: &mut Factors<'ctx>, may_be_clamped: bool) -> Option<Self> {
-        let (index, len) = compared(check.condition, check.inside_first, IntPredicate::ULT)?;
-        if len.get_type().get_bit_width() != 64 || !is_uniform(len) {
-            return None;
-        }
-        let half = [Op::SExt, Op::ZExt].into_iter().find_map(|extends| integer(instruction(index, extends)?, 0))?;
+        let (index, half, len) = indexed(&check)?;
         let mut known = Known::at(check.block, graph, factors);
         let sum = factors.sum(half)?;
         if may_be_clamped {
             known.add_clamped(&sum, factors);
         }
-        let coordinates = known.coordinates(&sum, MOST_DIMENSIONS)?;
-        let extents = coordinates.iter().map(|coordinate| coordinate.extent).collect();
-        let area = Area { extents, len, least: known.least_extent };
-        (coordinates.len() > 1).then_some(Self { check, area, index, coordinates })
+        let (area, coordinates) = Area::of(&known, &sum, len)?;
+        Some(Self { check, area, index, coordinates })
     }
 }
 
+/// The index that a check looks at, what of 32 bits that is extended from, and a length that is the same for all threads.
+pub(super) fn indexed<'ctx>(check: &Check<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>, IntValue<'ctx>)> {
+    let (index, len) = compared(check.condition, check.inside_first, IntPredicate::ULT)?;
+    if len.get_type().get_bit_width() != 64 || !is_uniform(len) {
+        return None;
+    }
+    let half = [Op::SExt, Op::ZExt].into_iter().find_map(|extends| integer(instruction(index, extends)?, 0))?;
+    Some((index, half, len))
+}
+
 impl<'ctx> Area<'ctx> {
+    /// The one that an index is in, by what is known, and the coordinates there.
+    pub(super) fn of(known: &Known<'ctx>, index: &Sum, len: IntValue<'ctx>) -> Option<(Self, Vec<Coordinate<'ctx>>)> {
+        let coordinates = known.coordinates(index, MOST_DIMENSIONS).filter(|coordinates| coordinates.len() > 1)?;
+        let extents = coordinates.iter().map(|coordinate| coordinate.extent).collect();
+        Some((Self { extents, len, least: known.least_extent }, coordinates))
+    }
+
     /// Writes whether the slice has so many elements; `inside` are blocks that come later.
-    fn fits(&self, builder: &Builder<'ctx>, inside: &[BasicBlock<'ctx>]) -> Result<IntValue<'ctx>, BuilderError> {
+    pub(super) fn fits(
+        &self,
+        builder: &Builder<'ctx>,
+        inside: &[BasicBlock<'ctx>],
+    ) -> Result<IntValue<'ctx>, BuilderError> {
         let mut copies = Copies::new(inside.iter().copied().collect());
         let mut copy =
             |value: IntValue<'ctx>| llvm::build_freeze(builder, copies.of(builder, value.into()).into_int_value());

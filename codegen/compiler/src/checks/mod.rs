@@ -190,8 +190,9 @@ impl<'ctx> Stage<'_, 'ctx> {
         let mut all: Option<IntValue<'ctx>> = None;
         let mut done = HashSet::new();
         let checks = &self.chain.checks;
+        let behind: Vec<_> = self.chain.behind().into_iter().collect();
         for elements in &self.elements {
-            let fit = elements.fit(self.context, &self.builder, &mut copies)?;
+            let fit = elements.fit(&self.builder, &behind)?;
             all = Some(match all {
                 Some(before) => self.builder.build_and(before, fit, "")?,
                 None => fit,

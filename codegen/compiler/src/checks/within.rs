@@ -107,7 +107,9 @@ impl<'ctx> Known<'ctx> {
     /// Adds what the numbers that an index is made of are by how they are computed.
     pub fn add_clamped(&mut self, index: &Sum, factors: &mut Factors<'ctx>) {
         for value in factors.values(index) {
-            let Some(at) = factors.sum(value) else { continue };
+            let is_known =
+                self.ranges.iter().any(|range| range.value == value && range.more == 0 && !range.may_be_negative);
+            let Some(at) = factors.sum(value).filter(|_| !is_known) else { continue };
             let found = if let Some((extent, 1)) = clamped(value, &mut { MOST_STEPS }).and_then(less_of) {
                 self.least_extent = self.least_extent.max(1);
                 factors.sum(extent).map(|factor| (extent, factor))

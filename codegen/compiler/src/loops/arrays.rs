@@ -192,8 +192,7 @@ fn say_most<'ctx>(context: &Context, graph: &Graph<'ctx>, found: &Loop<'ctx>) {
         Some(IntPredicate::NE) if then == found.head && !found.contains(other) => false,
         _ => return,
     };
-    let sides = [integer(compare, 0), integer(compare, 1)];
-    let [Some(one), Some(other)] = sides else { return };
+    let [Some(one), Some(other)] = [integer(compare, 0), integer(compare, 1)] else { return };
     let counted = [(one, other), (other, one)].into_iter().find_map(|(next, rounds)| {
         let (x, most) = smaller(rounds)?;
         let step = next.as_instruction_value().filter(|step| step.get_opcode() == InstructionOpcode::Add)?;
@@ -201,12 +200,12 @@ fn say_most<'ctx>(context: &Context, graph: &Graph<'ctx>, found: &Loop<'ctx>) {
         let counts = goes_on == BasicValueEnum::from(next)
             && integer(step, 1)?.get_zero_extended_constant() == Some(1)
             && matches!(first, BasicValueEnum::IntValue(first) if first.get_zero_extended_constant() == Some(0));
-        (counts && is_some(graph, found.head, &[x, rounds])).then_some((next, most))
+        (counts && is_shown_not_0(graph, found.head, &[x, rounds])).then_some((next, most))
     });
     let Some((next, most)) = counted else { return };
     let builder = context.create_builder();
     builder.position_before(&end);
-    let (predicate, most) = (if is_equal { IntPredicate::EQ } else { IntPredicate::NE }, most);
+    let predicate = if is_equal { IntPredicate::EQ } else { IntPredicate::NE };
     let condition = llvm::result(compare).into_int_value();
     let last = builder.build_int_compare(predicate, next, most, "");
     let both = last.and_then(|last| {
@@ -223,7 +222,7 @@ fn smaller(value: IntValue<'_>) -> Option<(IntValue<'_>, IntValue<'_>)> {
 }
 
 /// Whether a branch on every way to a block has shown one of these not to be 0.
-fn is_some<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>, values: &[IntValue<'ctx>]) -> bool {
+fn is_shown_not_0<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>, values: &[IntValue<'ctx>]) -> bool {
     let above = std::iter::successors(graph.dominator(block), |at| graph.dominator(*at)).take(MOST_ABOVE);
     above.into_iter().any(|from| {
         let end = from.get_terminator();

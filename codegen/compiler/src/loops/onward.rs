@@ -153,7 +153,7 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
         let end = found.get_terminator()?;
         let (then, other) = llvm::branch_targets(end)?;
         let (last, before) = if first.ends_if { (then, other) } else { (other, then) };
-        let quiet = |block: BasicBlock<'ctx>| block.get_instructions().all(is_quiet_here);
+        let quiet = |block: BasicBlock<'ctx>| block.get_instructions().all(is_quiet_or_division);
         let goes_to_rest = before.get_terminator().is_some_and(|end| llvm::block_operands(end)[..] == [rest.of.head]);
         if !goes_to_rest || llvm::predecessors(before) != [found] || !quiet(found) || !quiet(before) {
             return None;
@@ -294,8 +294,7 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
             one.is_some() && one == other
         };
         // Beyond the meeting block nothing but its phis tells which way was taken.
-        let ok = if from == other_from { false } else { llvm::phis(block).all(are_equal) };
-        ok.then_some(())
+        (from != other_from && llvm::phis(block).all(are_equal)).then_some(())
     }
 
     fn join(&self, context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
@@ -498,7 +497,8 @@ impl<'ctx> Same<'_, 'ctx> {
                 && self.counts(index.into())
                 && resolved(base.into(), self.known) == next;
         }
-        from.get_opcode() == Op::Add && step == 1 && {
+        let promise_alike = || llvm::instruction_of(next).map(llvm::promises) == Some(llvm::promises(from));
+        from.get_opcode() == Op::Add && step == 1 && promise_alike() && {
             let sides: Vec<_> = llvm::value_operands(from).map(|(_, side)| side).collect();
             let is_next = |side| resolved(side, self.known) == next;
             self.counts(sides[0]) && is_next(sides[1]) || self.counts(sides[1]) && is_next(sides[0])
@@ -618,7 +618,7 @@ fn has_one_value(phi: InstructionValue<'_>) -> bool {
     incoming.iter().all(|(value, _)| *value == incoming[0].0)
 }
 
-fn is_quiet_here(from: InstructionValue<'_>) -> bool {
+fn is_quiet_or_division(from: InstructionValue<'_>) -> bool {
     is_quiet(from) || llvm::is_division(from)
 }
 
