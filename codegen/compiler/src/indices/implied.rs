@@ -31,7 +31,7 @@ use crate::llvm::{
 use crate::loops::Graph;
 
 use super::numbers::Numbers;
-use super::places::{Area, BITS, Comparison, MOST_STEPS, Place, comparison, follow, is_of_sum};
+use super::places::{Area, BITS, Comparison, MOST_STEPS, Order, Place, comparison, follow, is_of_sum};
 use super::ranges::{Interval, Ranges, constant, integer, is_bool};
 
 /// Conditions that are joined in one branch.
@@ -69,29 +69,32 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     // Nothing is known of one copy by the other.
     let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
     let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
-    let find = |asking: &[BasicBlock<'ctx>], covered: &[Covered<'ctx>]| -> Vec<Part<'ctx>> {
+    let find = |asking: &[BasicBlock<'ctx>], covered: &[Covered<'ctx>]| -> Vec<(BasicBlock<'ctx>, Vec<Part<'ctx>>)> {
         let given = covered.iter().flat_map(Covered::given).collect();
         let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
         let mut numbers = Numbers::new(kernel, &ranges);
         let areas: Vec<_> = covered.iter().map(|covered| covered.area).collect();
-        asking.iter().flat_map(|block| implied(*block, &graph, &ranges, &mut numbers, &areas)).collect()
+        let of_block = |block: &BasicBlock<'ctx>| (*block, implied(*block, &graph, &ranges, &mut numbers, &areas));
+        asking.iter().map(of_block).filter(|(_, parts)| !parts.is_empty()).collect()
     };
     let mut gone = find(&blocks[1..], &[]);
     let mut covered = areas(kernel);
     covered.retain(|one| {
         let count = |parts: &[Part<'ctx>]| parts.iter().filter(|part| is_joined_check(part, one.area[0])).count();
-        let wanted = count(&gone) + FEWEST_COVERED;
+        let all =
+            |found: &[(BasicBlock<'ctx>, Vec<Part<'ctx>>)]| -> usize { found.iter().map(|of| count(&of.1)).sum() };
+        let wanted = all(&gone) + FEWEST_COVERED;
         let of_block = |block: &BasicBlock<'ctx>| count(&parts(*block));
         let asking: Vec<_> = blocks.iter().copied().filter(|block| of_block(block) > 0).collect();
-        asking.iter().map(of_block).sum::<usize>() >= wanted && count(&find(&asking, &[*one])) >= wanted
+        asking.iter().map(of_block).sum::<usize>() >= wanted && all(&find(&asking, &[*one])) >= wanted
     });
     if !covered.is_empty() {
         gone = find(&blocks[1..], &covered);
         test_areas(context, kernel, &covered)
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot test an area: {error}")))?;
     }
-    for (user, at) in &gone {
-        assert!(user.set_operand(*at, context.bool_type().const_int(1, false)), "the user has that operand");
+    for (block, parts) in &gone {
+        leave_out(context, *block, parts);
     }
     Ok(match gone.is_empty() {
         true => Gone::Nothing,
@@ -103,7 +106,7 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
 /// Whether a part checks an index of this length, and is asked with others: what stands alone asks again where one of those
 /// has failed.
 fn is_joined_check<'ctx>(part: &Part<'ctx>, len: IntValue<'ctx>) -> bool {
-    part.0.get_opcode() != Op::Br && check(*part).is_some_and(|(_, of)| of == len)
+    part.0.get_opcode() != Op::Br && check(*part).is_some_and(|check| check.large == len)
 }
 
 /// Where the copy with indices of 32 bits begins, if only the test leads there.
@@ -222,6 +225,48 @@ fn parts(block: BasicBlock<'_>) -> Vec<Part<'_>> {
     parts
 }
 
+/// Has a block's condition ask nothing of these parts. What joins them for others, too, as for the panic that says which of them
+/// does not hold, stays as it is.
+fn leave_out<'ctx>(context: &'ctx Context, block: BasicBlock<'ctx>, gone: &[Part<'ctx>]) {
+    let Some(end) = block.get_terminator() else { return };
+    let mut next = vec![(end, end)];
+    while let Some((user, own)) = next.pop() {
+        for at in 0..user.get_num_operands() {
+            if gone.contains(&(user, at)) {
+                assert!(own.set_operand(at, context.bool_type().const_int(1, false)), "the user has that operand");
+                continue;
+            }
+            let join = integer(user, at).and_then(|value| value.as_instruction_value()).filter(|join| is_join(*join));
+            let Some(join) = join.filter(|join| leads_to(*join, gone, MOST_STEPS)) else { continue };
+            let mine = if is_for_one(join) {
+                join
+            } else {
+                let copy = join.explicit_clone();
+                let builder = context.create_builder();
+                builder.position_before(&join);
+                builder.insert_instruction(&copy, None);
+                assert!(own.set_operand(at, llvm::result(copy)), "the user has that operand");
+                copy
+            };
+            next.push((join, mine));
+        }
+    }
+}
+
+/// Whether one of these parts is joined by a condition.
+fn leads_to<'ctx>(join: InstructionValue<'ctx>, parts: &[Part<'ctx>], steps: u32) -> bool {
+    parts.iter().any(|(user, _)| *user == join)
+        || steps > 0
+            && [0, 1].into_iter().any(|at| {
+                let inner = integer(join, at).and_then(|value| value.as_instruction_value());
+                inner.is_some_and(|inner| is_join(inner) && leads_to(inner, parts, steps - 1))
+            })
+}
+
+fn is_for_one(join: InstructionValue<'_>) -> bool {
+    llvm::uses(&llvm::result(join)).len() == 1
+}
+
 /// The parts of a block's condition that others imply.
 fn implied<'ctx>(
     block: BasicBlock<'ctx>,
@@ -256,7 +301,7 @@ fn implied<'ctx>(
             follow(condition, true, &mut told, MOST_STEPS);
         }
         let is_implied = match check(part) {
-            Some((index, len)) => Place { ranges, facts, told, areas }.implies(index, len, &mut Vec::new()),
+            Some(order) => Place { ranges, facts, told, areas }.implies(order, &mut Vec::new()),
             None => ranges.decide(condition, &facts) == Some(true),
         };
         if is_implied {
@@ -270,7 +315,7 @@ fn implied<'ctx>(
 fn collect<'ctx>(part: Part<'ctx>, parts: &mut Vec<Part<'ctx>>, steps: u32) {
     let (user, at) = part;
     let inner = integer(user, at).and_then(|value| value.as_instruction_value()).filter(|_| steps > 0);
-    match inner.filter(|join| is_join(*join) && llvm::uses(&llvm::result(*join)).len() == 1) {
+    match inner.filter(|join| is_join(*join) && parts.len() <= MOST_PARTS) {
         Some(join) => {
             collect((join, 0), parts, steps - 1);
             collect((join, 1), parts, steps - 1);
@@ -288,14 +333,14 @@ fn is_join(join: InstructionValue<'_>) -> bool {
     }
 }
 
-/// The index and the length of a part that is a check.
-fn check<'ctx>((user, at): Part<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
-    match comparison(integer(user, at)?.as_instruction_value()?)? {
-        (IntPredicate::ULT, index, len) | (IntPredicate::UGT, len, index) => {
-            (index.get_type().get_bit_width() == BITS).then_some((index, len))
-        }
-        _ => None,
-    }
+/// What a part that is a check compares: an index with a length, or the ends of a slice's part.
+fn check<'ctx>((user, at): Part<'ctx>) -> Option<Order<'ctx>> {
+    let (small, large, by) = match comparison(integer(user, at)?.as_instruction_value()?)? {
+        (IntPredicate::ULT, small, large) | (IntPredicate::UGT, large, small) => (small, large, 1),
+        (IntPredicate::ULE, small, large) | (IntPredicate::UGE, large, small) => (small, large, 0),
+        _ => return None,
+    };
+    (small.get_type().get_bit_width() == BITS).then_some(Order { small, large, by })
 }
 
 /// What the branches above a block have compared, the nearest one first.
@@ -518,6 +563,89 @@ mod tests {
     }
 
     #[test]
+    fn the_ends_of_a_part_are_in_order_where_they_are_seen_to_be() {
+        let gone = |before: &str, ends: [&str; 2]| {
+            let text = format!(
+                "%x.in = icmp ult i32 %x, %width
+                %y.in = icmp ult i32 %y, %height
+                %in = and i1 %x.in, %y.in
+                br i1 %in, label %mine, label %end
+                mine: %less = call i32 @llvm.usub.sat.i32(i32 %x, i32 2)
+                %x.more = add i32 %x, 3
+                %more = call i32 @llvm.umin.i32(i32 %x.more, i32 %width)
+                %row = mul i32 %y, %width
+                %row.end = add i32 %row, %width
+                {before}
+                %in.order = icmp ule i32 {}, {}
+                %is.inside = icmp ule i32 %row.end, %len
+                %holds = select i1 %in.order, i1 %is.inside, i1 false
+                br i1 %holds, label %yes, label %no",
+                ends[0], ends[1]
+            );
+            let (_, ir) = both(&kernel(&text));
+            assert!(ir.contains("%is.inside, i1 false"), "{ir}");
+            !ir.contains("i1 %in.order,")
+        };
+        assert!(gone("", ["%row", "%row.end"]));
+        assert!(gone("", ["%less", "%more"]));
+        // One column more has an end of its own.
+        let next = "%next = add i32 %x, 4
+            %width.next = add i32 %width, 1
+            %right = call i32 @llvm.umin.i32(i32 %next, i32 %width.next)
+            %left = call i32 @llvm.umin.i32(i32 %next, i32 %width)";
+        assert!(gone(next, ["%more", "%right"]));
+        assert!(!gone(next, ["%right", "%more"]));
+        assert!(!gone(next, ["%right", "%left"]));
+        assert!(!gone("", ["%row.end", "%row"]));
+    }
+
+    #[test]
+    fn rows_of_a_window_end_behind_where_they_begin() {
+        let text = "%x.in = icmp ult i32 %x, %width
+            %y.in = icmp ult i32 %y, %height
+            %in = and i1 %x.in, %y.in
+            br i1 %in, label %mine, label %end
+            mine: %first = call i32 @llvm.usub.sat.i32(i32 %y, i32 2)
+            %y.more = add i32 %y, 3
+            %last = call i32 @llvm.umin.i32(i32 %y.more, i32 %height)
+            br label %round
+            round: %at = phi i32 [ %first, %mine ], [ %next, %more ]
+            %next = add nsw i32 %at, 1
+            %row = mul nuw nsw i32 %at, %width
+            %row.end = mul nuw nsw i32 %next, %width
+            %in.order = icmp uge i32 %row.end, %row
+            %is.inside = icmp ule i32 %row.end, %len
+            %holds = and i1 %in.order, %is.inside
+            br i1 %holds, label %more, label %no
+            more: store volatile i32 7, ptr %from
+            %goes.on = icmp ult i32 %next, %last
+            br i1 %goes.on, label %round, label %yes";
+        let (_, ir) = both(&kernel(text));
+        assert!(!ir.contains("i1 %in.order,"), "{ir}");
+    }
+
+    #[test]
+    fn what_another_block_asks_too_stays_there() {
+        let text = "%x.in = icmp ult i32 %x, %width
+            %y.in = icmp ult i32 %y, %height
+            %in = and i1 %x.in, %y.in
+            br i1 %in, label %mine, label %end
+            mine: %row = mul i32 %y, %width
+            %i = add i32 %row, %x
+            %next = add i32 %i, 1
+            %first = icmp ult i32 %i, %len
+            %second = icmp ult i32 %next, %len
+            %other = icmp ne i32 %y, 5
+            %two = and i1 %first, %other
+            %each = select i1 %two, i1 %second, i1 false
+            br i1 %each, label %yes, label %which
+            which: br i1 %two, label %no, label %end";
+        let (_, ir) = both(&kernel(text));
+        assert!(ir.contains("%two = and i1 %first, %other") && ir.contains("br i1 %two"), "{ir}");
+        assert!(ir.contains("and i1 true, %other") && !ir.contains("%each = select i1 %two"), "{ir}");
+    }
+
+    #[test]
     fn what_may_mean_nothing_is_asked_where_it_was() {
         let next = |flags: &str| {
             let before = format!("%z.any = freeze i32 %any\n%z = lshr i32 %z.any, 1\n%j = add {flags} i32 %i, %z");
@@ -625,17 +753,36 @@ mod tests {
                     index = name(&mut text, &mut next, &format!("{operation} {} i32 {index}, {more}", flags(u)?));
                 }
                 tests.push(name(&mut text, &mut next, &format!("icmp ult i32 {index}, %len")));
+                if u.ratio(1, 4)? {
+                    let axis = u.int_in_range(0..=1)?;
+                    let (one, other) = (u.choose(&values[axis])?.clone(), u.choose(&values[axis])?.clone());
+                    let order = u.choose(&["ule", "uge", "ult"])?;
+                    tests.push(name(&mut text, &mut next, &format!("icmp {order} i32 {one}, {other}")));
+                }
             }
-            let mut all = tests[0].clone();
+            let mut joined = vec![tests[0].clone()];
             for test in &tests[1..] {
+                let all = &joined[joined.len() - 1];
                 let both = if u.ratio(1, 3)? {
                     format!("and i1 {all}, {test}")
                 } else {
                     format!("select i1 {all}, i1 {test}, i1 false")
                 };
-                all = name(&mut text, &mut next, &both);
+                joined.push(name(&mut text, &mut next, &both));
             }
-            _ = writeln!(text, "br i1 {all}, label %b{next}, label %no\nb{next}:\nstore volatile i32 7, ptr %from");
+            let all = &joined[joined.len() - 1];
+            // A panic may ask again for some of them.
+            let inner = u.choose(&joined)?;
+            match u.ratio(1, 3)? {
+                true => {
+                    _ = writeln!(
+                        text,
+                        "br i1 {all}, label %b{next}, label %w{next}\nw{next}: br i1 {inner}, label %no, label %yes"
+                    )
+                }
+                false => _ = writeln!(text, "br i1 {all}, label %b{next}, label %no"),
+            }
+            _ = writeln!(text, "b{next}:\nstore volatile i32 7, ptr %from");
             next += 1;
             tests.clear();
         }

@@ -24,6 +24,14 @@ const END: i128 = 1 << BITS;
 /// What is compared, and how.
 pub type Comparison<'ctx> = (IntPredicate, IntValue<'ctx>, IntValue<'ctx>);
 
+/// Numbers of which one is not above the other, and how much it is below that at least.
+#[derive(Clone, Copy)]
+pub struct Order<'ctx> {
+    pub small: IntValue<'ctx>,
+    pub large: IntValue<'ctx>,
+    pub by: i128,
+}
+
 /// A length, and the two numbers whose product it is not below.
 pub type Area<'ctx> = [IntValue<'ctx>; 3];
 
@@ -38,37 +46,55 @@ pub struct Place<'a, 'b, 'ctx> {
 }
 
 impl<'ctx> Place<'_, '_, 'ctx> {
-    /// Whether an index is below a length, whatever is chosen on the way to it.
-    pub fn implies(
-        &self,
-        index: IntValue<'ctx>,
-        len: IntValue<'ctx>,
-        chosen: &mut Vec<(InstructionValue<'ctx>, bool)>,
-    ) -> bool {
+    /// Whether one number is below another, whatever is chosen on the way to them.
+    pub fn implies(&self, order: Order<'ctx>, chosen: &mut Vec<(InstructionValue<'ctx>, bool)>) -> bool {
         let mut sums = Sums { place: self, chosen, atoms: Vec::new(), open: None };
-        let Some(wanted) = sums.inside(index, len) else { return false };
-        let Some(choice) = sums.open.filter(|_| sums.chosen.len() < MOST_CHOICES) else {
-            let known = sums.known();
-            return known.clone().imply(wanted.clone())
-                || sums.bounded(known).is_some_and(|known| known.lead_to(&wanted));
-        };
-        let Some(condition) = integer(choice, 0) else { return false };
-        [true, false].into_iter().all(|holds| {
+        let Some((wanted, least)) = sums.ordered(order) else { return false };
+        let may_choose = sums.chosen.len() < MOST_CHOICES;
+        if let Some(choice) = sums.open.filter(|_| may_choose) {
+            let Some(condition) = integer(choice, 0) else { return false };
+            return [true, false].into_iter().all(|holds| {
+                let mut place = self.clone();
+                place.ranges.learn(condition, holds, &mut place.facts);
+                follow(condition, holds, &mut place.told, MOST_STEPS);
+                place.implies_if(choice, holds, order, chosen)
+            });
+        }
+        let known = sums.known();
+        if known.clone().imply(wanted.clone()) || sums.bounded(known).is_some_and(|known| known.lead_to(&wanted)) {
+            return true;
+        }
+        let Some((choice, first, second)) = least.filter(|_| may_choose) else { return false };
+        [true, false].into_iter().all(|is_first| {
             let mut place = self.clone();
-            place.ranges.learn(condition, holds, &mut place.facts);
-            follow(condition, holds, &mut place.told, MOST_STEPS);
-            chosen.push((choice, holds));
-            let is_implied = place.implies(index, len, chosen);
-            chosen.pop();
-            is_implied
+            let (less, more) = if is_first { (first, second) } else { (second, first) };
+            place.told.insert(0, (IntPredicate::ULE, less, more));
+            place.implies_if(choice, is_first, order, chosen)
         })
     }
+
+    /// The same where something has been chosen.
+    fn implies_if(
+        &self,
+        choice: InstructionValue<'ctx>,
+        first: bool,
+        order: Order<'ctx>,
+        chosen: &mut Vec<(InstructionValue<'ctx>, bool)>,
+    ) -> bool {
+        chosen.push((choice, first));
+        let is_implied = self.implies(order, chosen);
+        chosen.pop();
+        is_implied
+    }
 }
+
+/// A minimum, and the numbers of which it is one.
+type Least<'ctx> = (InstructionValue<'ctx>, IntValue<'ctx>, IntValue<'ctx>);
 
 /// Values as sums of others, the atoms, which are as large as they are without a sign.
 struct Sums<'s, 'a, 'b, 'ctx> {
     place: &'s Place<'a, 'b, 'ctx>,
-    /// What a `select` has chosen, the first of its values or the second.
+    /// What a `select` or a minimum has chosen, the first of its values or the second.
     chosen: &'s [(InstructionValue<'ctx>, bool)],
     /// With the least and the most that each may be.
     atoms: Vec<(IntValue<'ctx>, (i128, i128))>,
@@ -77,11 +103,17 @@ struct Sums<'s, 'a, 'b, 'ctx> {
 }
 
 impl<'ctx> Sums<'_, '_, '_, 'ctx> {
-    /// What must not be negative for an index to be below a length.
-    fn inside(&mut self, index: IntValue<'ctx>, len: IntValue<'ctx>) -> Option<Vec<Sum>> {
-        let (index, len) = (self.of(index, MOST_STEPS)?, self.of(len, MOST_STEPS)?);
-        let rest = len.clone().plus(&index, -1)?.plus(&Sum::number(1), -1)?;
-        self.is_exact(&len).then(|| vec![index, rest])
+    /// What must not be negative for numbers to be in this order, and a minimum that the larger one depends on: it is known to
+    /// be below both of its numbers, but which one it is must be looked at both ways.
+    fn ordered(&mut self, Order { small, large, by }: Order<'ctx>) -> Option<(Vec<Sum>, Option<Least<'ctx>>)> {
+        let large = self.of(large, MOST_STEPS)?;
+        let least = self.atoms.iter().find_map(|(atom, _)| {
+            let from = atom.as_instruction_value().filter(|from| choice_of(*from) == Some("umin"))?;
+            Some((from, integer(from, 0)?, integer(from, 1)?))
+        });
+        let small = self.of(small, MOST_STEPS)?;
+        let rest = large.clone().plus(&small, -1)?.plus(&Sum::number(by), -1)?;
+        self.is_exact(&large).then(|| (vec![small, rest], least))
     }
 
     /// A sum that a value is, but for a multiple of 2^32.
@@ -108,6 +140,10 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
                     self.open.get_or_insert(from);
                     Some(self.atom(value))
                 }
+            },
+            Op::Call => match self.chosen.iter().find(|(choice, _)| *choice == from) {
+                Some((_, is_first)) => self.of(if *is_first { first } else { second }, steps - 1),
+                None => Some(self.atom(value)),
             },
             _ => Some(self.atom(value)),
         }
