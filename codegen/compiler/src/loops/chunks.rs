@@ -229,6 +229,16 @@ impl<'a, 'ctx> Chunks<'a, 'ctx> {
             return Ok(());
         };
         let Some(is_over) = integer(jump, 0) else { return Ok(()) };
+        // Copies are found by their place, before anything is changed.
+        let after = |phi: InstructionValue<'ctx>| {
+            let (_, next) = found.incoming(llvm::result(phi))?;
+            let copied = match llvm::instruction_of(next) {
+                Some(from) if from == here => Some(size.into()),
+                from => from.and_then(copy_of).map(llvm::result),
+            };
+            Some((phi, copied.unwrap_or(next)))
+        };
+        let after: Vec<_> = llvm::phis(found.head).filter_map(after).collect();
         // How many there are.
         let builder = context.create_builder();
         builder.position_before(&end);
@@ -261,10 +271,8 @@ impl<'a, 'ctx> Chunks<'a, 'ctx> {
         builder.position_at_end(over);
         builder.build_conditional_branch(is_over, then, other)?;
         llvm::replace_predecessor(outside, whole, over, |value| value);
-        for phi in llvm::phis(found.head).collect::<Vec<_>>() {
-            let Some((_, next)) = found.incoming(llvm::result(phi)) else { continue };
-            let copied = llvm::instruction_of(next).and_then(copy_of).map_or(next, llvm::result);
-            llvm::add_incoming(phi, copied, over);
+        for (phi, next) in after {
+            llvm::add_incoming(phi, next, over);
         }
         llvm::forget_loop(context, &whole.get_terminator().into_iter().collect::<Vec<_>>());
         // What is left is less than a chunk, or it is a loop that never ends.

@@ -63,8 +63,8 @@ fn freeze<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result
 struct Window<'ctx> {
     before: BasicBlock<'ctx>,
     first: IntValue<'ctx>,
-    /// The number that follows in the next round.
-    next: IntValue<'ctx>,
+    /// The number of a round.
+    counter: IntValue<'ctx>,
     compared: InstructionValue<'ctx>,
     /// Which operand of the comparison is the last number, if the round's own number is compared with it.
     last: Option<(u32, IntValue<'ctx>)>,
@@ -93,7 +93,7 @@ impl<'ctx> Window<'ctx> {
         }
         let last = (is_own && is_equal).then_some((1 - at, bound));
         let is_dear = is_chosen(first, MOST_STEPS) || last.is_some() && is_chosen(bound, MOST_STEPS);
-        is_dear.then_some(Self { before, first, next, compared, last })
+        is_dear.then_some(Self { before, first, counter: phi, compared, last })
     }
 
     fn count_simply(&self, context: &'ctx Context, head: BasicBlock<'ctx>) -> Result<(), BuilderError> {
@@ -106,7 +106,9 @@ impl<'ctx> Window<'ctx> {
             // It may stand before the sum.
             let place = head.get_terminator().expect("a block ends");
             builder.position_before(&place);
-            let sides = if index == 1 { (self.next, behind) } else { (behind, self.next) };
+            // The sum of the last round may not fit, and then mean nothing where LLVM has promised that it does.
+            let next = builder.build_int_add(self.counter, last.get_type().const_int(1, false), "")?;
+            let sides = if index == 1 { (next, behind) } else { (behind, next) };
             let predicate = self.compared.get_icmp_predicate().expect("it compares");
             let ends = builder.build_int_compare(predicate, sides.0, sides.1, "")?;
             llvm::set_condition(place, ends);

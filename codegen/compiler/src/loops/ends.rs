@@ -25,7 +25,8 @@
 //!
 //! One of the questions may also be asked at the end of a round, of the next one: LLVM writes the first question there, and
 //! before the loop, where it has written the first round apart. Then the loop ends in the round behind, with what its phis are
-//! in that. What it counts is frozen, because the first round may end otherwise before it is asked.
+//! in that: up to the first question that round must only compute, and what nobody looks at behind the loop. What it counts is
+//! frozen, because the first round may end otherwise before it is asked.
 //!
 //! So are questions that the end of a round asks at once, as LLVM joins those of `x.iter().zip(y.iter().rev())`: the loop ends
 //! in the first round in which one of them holds.
@@ -82,13 +83,21 @@ fn rewrite<'ctx>(
             continue;
         }
         questions.iter().for_each(|question| question.answer(&graph));
-        let counted: Vec<_> =
-            questions.iter().filter_map(|question| Some((question, Count::of(&found, question)?))).collect();
+        let asked: Vec<_> = questions.iter().map(|question| question.block).collect();
+        let mut counted: Vec<_> =
+            questions.iter().filter_map(|question| Some((*question, Count::of(&found, question)?))).collect();
+        if let [(first, _), .., (last, _)] = &counted[..]
+            && last.is_last
+            && let Some(at) = asked.iter().position(|block| *block == first.block)
+            && !begins_unseen(&found, &asked[..=at])
+        {
+            counted.pop();
+        }
         if let ([latch], [_, _, ..]) = (&found.latches[..], &counted[..])
             && let Some(before) = entry(&found)
         {
             let stage = Stage { context, module, builder: context.create_builder(), found: &found, before };
-            stage.write(*latch, &counted)?;
+            stage.write(*latch, &counted, &asked)?;
         }
     }
     Ok(())
@@ -160,6 +169,24 @@ fn last<'ctx>(found: &Loop<'ctx>, questions: &[Question<'ctx>]) -> Option<Questi
     };
     let is_one = !is_asked && question.inside == found.head && targets.contains(&outside);
     (is_one && llvm::phis(outside).all(is_next)).then_some(Question { is_last: true, ..question })
+}
+
+/// Whether a round may begin once more behind the last one: up to its first question that counts it only computes, and nobody
+/// looks at that behind the loop, but for what its end takes by [`last`].
+fn begins_unseen<'ctx>(found: &Loop<'ctx>, blocks: &[BasicBlock<'ctx>]) -> bool {
+    let is_inside = |user: Use<'ctx>| {
+        let Use::Instruction(user) = user else { return false };
+        let is_in = |block: BasicBlock<'ctx>| found.contains(block);
+        let is_end = || {
+            let from = user.get_parent().map(llvm::predecessors).unwrap_or_default();
+            user.get_opcode() == Op::Phi && from.into_iter().all(is_in)
+        };
+        user.get_parent().is_some_and(is_in) || is_end()
+    };
+    blocks.iter().flat_map(|block| block.get_instructions()).all(|from| {
+        let computes = from.get_opcode() == Op::Phi || llvm::is_pure(from);
+        from.is_terminator() || computes && llvm::uses(&llvm::result(from)).into_iter().all(is_inside)
+    })
 }
 
 /// The questions that the end of a round asks at once, if all of them count.
@@ -325,17 +352,21 @@ impl<'ctx> Stage<'_, 'ctx> {
     fn write(
         &self,
         latch: BasicBlock<'ctx>,
-        counted: &[(&Question<'ctx>, Count<'ctx>)],
+        counted: &[(Question<'ctx>, Count<'ctx>)],
+        all: &[BasicBlock<'ctx>],
     ) -> std::result::Result<(), BuilderError> {
         let word = self.context.i64_type();
         let Some(enters) = self.before.get_terminator() else { return Ok(()) };
         self.builder.position_before(&enters);
         let mut rounds: Option<IntValue<'ctx>> = None;
-        for (question, count) in counted {
+        for (at, (question, count)) in counted.iter().enumerate() {
             let mut count = self.count(count, word)?;
+            // Another question between, which does not count, may end the first round before this one is asked.
+            if question.is_last || at > 0 && counted.len() < all.len() {
+                count = llvm::build_freeze(&self.builder, count);
+            }
             if question.is_last {
-                let count_before = llvm::build_freeze(&self.builder, count);
-                count = self.call("llvm.uadd.sat", count_before, word.const_int(1, false))?;
+                count = self.call("llvm.uadd.sat", count, word.const_int(1, false))?;
             }
             rounds = Some(match rounds {
                 Some(before) => self.least(before, count)?,

@@ -27,8 +27,8 @@
 //!
 //! **Why it is right.** Two rounds do nothing that anyone could see, and a round that is run twice ends the loop no
 //! sooner than one that is run once. Where a check fails, the loop as it was goes on from the first of the two: it
-//! panics there with the same numbers, or finds something before. Where something is found, what leaves the loop is that of the
-//! first round that finds it. It may be that a round is run which the loop would not have reached, because one before it
+//! panics there with the same numbers, or finds something before. Where something is found by what a round asks last, what
+//! leaves the loop is that of the first round that finds it; where it may panic behind, the loop as it was goes on. It may be that a round is run which the loop would not have reached, because one before it
 //! finds something. What it loads is there all the same: it lies between the first and the last address, both of which are in
 //! bounds of what a slice of the kernel's (`&[T]`) points into, or has an index that was compared with such a slice's length;
 //! all of that may be read while the kernel runs. What is read then may mean nothing, and is frozen before it is branched on,
@@ -506,7 +506,12 @@ impl<'ctx> Stage<'_, 'ctx> {
                 go_on.push(self.goes_on(exit, values)?);
             }
             let all = self.all(&go_on)?;
-            let other = if found == Some(at) { self.write_found(exit, rounds, &go_on, blocks[at])? } else { again };
+            // A round before may still panic at a later end.
+            let is_last = at + 1 == self.search.exits.len();
+            let other = match found == Some(at) && is_last {
+                true => self.write_found(exit, rounds, &go_on, blocks[at])?,
+                false => again,
+            };
             self.builder.position_at_end(blocks[at]);
             self.builder.build_conditional_branch(all, blocks.get(at + 1).copied().unwrap_or(more), other)?;
         }
@@ -643,6 +648,15 @@ mod tests {
 
     /// A search through `%edges` from `%start` to `%end`, after the stage; `check` goes on at `%look`.
     fn gathered(ends: &str, check: &str, look: &str, found: &str) -> String {
+        let next = "%next = getelementptr inbounds i8, ptr %p, i64 4\n %k.next = add i32 %k, 1";
+        let look = match look.rsplit_once("last:") {
+            Some((asks, _)) => format!("{asks} last: {next}\n br label %loop"),
+            None => format!(
+                "{look}\n %is.found = icmp eq i32 %x, %key\n {next}\n br i1 %is.found, label %found, label %loop"
+            ),
+        };
+        let latch = if look.contains("last:") { "%last.of" } else { "%look" };
+        let look = look.replace("last:", "last.of:").replace("label %last,", "label %last.of,");
         let text = format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
@@ -652,8 +666,8 @@ mod tests {
               {ends}
               br label %loop
             loop:
-              %p = phi ptr [ %first, %entry ], [ %next, %look ]
-              %k = phi i32 [ 0, %entry ], [ %k.next, %look ]
+              %p = phi ptr [ %first, %entry ], [ %next, {latch} ]
+              %k = phi i32 [ 0, %entry ], [ %k.next, {latch} ]
               %is.end = icmp eq ptr %p, %last
               br i1 %is.end, label %none, label %check
             check:
@@ -664,10 +678,6 @@ mod tests {
               %at = getelementptr inbounds i32, ptr %levels, i64 %i
               %x = load i32, ptr %at
               {look}
-              %is.found = icmp eq i32 %x, %key
-              %next = getelementptr inbounds i8, ptr %p, i64 4
-              %k.next = add i32 %k, 1
-              br i1 %is.found, label %found, label %loop
             found: ret i32 {found}
             none: ret i32 %k
             panic:
@@ -709,6 +719,17 @@ mod tests {
         assert!(before.contains("2147483648") && before.contains("4294967296"), "{before}");
         assert_eq!(ir.matches("call void @__rust_ptx_panic_with_1").count(), 1, "{ir}");
         assert!(!ir.contains("select i1 %is"), "nothing leaves that differs by rounds: {ir}");
+    }
+
+    #[test]
+    fn a_round_before_what_is_found_may_panic() {
+        let ir = gathered(IN_BOUNDS, BELOW, "", "%k");
+        assert!(ir.contains("phi i32 [ %k, %look ], ["), "{ir}");
+        let looks = "%is.found = icmp eq i32 %x, %key\n br i1 %is.found, label %found, label %else
+            else: %fine = icmp ult i32 %x, 1000\n br i1 %fine, label %last, label %panic\n last:";
+        let ir = gathered(IN_BOUNDS, BELOW, looks, "%k");
+        // It is found by the loop as it was alone.
+        assert!(ir.matches("load i32").count() > 2 && !ir.contains("phi i32 [ %k, %look ], ["), "{ir}");
     }
 
     #[test]

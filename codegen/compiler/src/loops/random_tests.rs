@@ -3,6 +3,7 @@
 
 mod areas;
 mod arms;
+mod chunks;
 mod ends;
 mod nests;
 mod rests;
@@ -509,6 +510,13 @@ fn searches(u: &mut Unstructured<'_>) -> Result<String> {
     let finds = *u.choose(&["icmp eq i32 %y, 2", "icmp ult i32 %y, 3", "icmp eq i32 %y, %short"])?;
     let found = *u.choose(&["%low", "%y", "%short", "%count"])?;
     let none = *u.choose(&["%count", "%short", "5"])?;
+    // Where nothing is found, a round may still panic.
+    let fine = *u.choose(&["icmp ne i32 %low, 1", "icmp ne i32 %low, 0", "icmp ult i32 %y, 4"])?;
+    let (from, behind) = match u.ratio(1, 3)? {
+        true => ("%behind", format!("label %behind\nbehind: %fine = {fine}\n br i1 %fine, label %loop, label %panic")),
+        false => ("%look", "label %loop".into()),
+    };
+    let (phi, next) = (phi.replace("%look", from), next.to_string());
     Ok(format!(
         "declare void @__rust_ptx_panic_with_1(i64) noreturn
         define void @f(ptr %to, ptr noalias readonly %from, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
@@ -518,7 +526,7 @@ fn searches(u: &mut Unstructured<'_>) -> Result<String> {
           %last = getelementptr inbounds i32, ptr %from, i64 %low.end
           br label %loop
         loop: {phi}
-          %count = phi i32 [ 3, %entry ], [ %count.next, %look ]
+          %count = phi i32 [ 3, %entry ], [ %count.next, {from} ]
           %count.next = add i32 %count, 2
           %goes = {goes}
           br i1 %goes, label %there, label %none
@@ -534,7 +542,7 @@ fn searches(u: &mut Unstructured<'_>) -> Result<String> {
           %y = and i32 %x, 7
           {next}
           %finds = {finds}
-          br i1 %finds, label %found, label %loop
+          br i1 %finds, label %found, {behind}
         found: store volatile i32 {found}, ptr %to
           br label %spin
         none: store volatile i32 {none}, ptr %from
@@ -635,6 +643,9 @@ fn several_ends(u: &mut Unstructured<'_>) -> Result<String> {
     } else {
         format!("br i1 {go}, label %loop, label %out")
     };
+    if u.ratio(1, 4)? {
+        latch += "%wraps = icmp ult i64 %j.next, %j\n %wrapped = zext i1 %wraps to i32\n store volatile i32 %wrapped, ptr %to\n";
+    }
     let ahead = *u.choose(&[0, 1, 3])?;
     let outs: String = (0..count)
         .map(|at| {
@@ -725,16 +736,23 @@ fn ranges(u: &mut Unstructured<'_>) -> Result<String> {
         "%last = {last} %goes = {not_last} %step = zext i1 %goes to {ty} %more = add {ty} %k, 1 %next = {next}
          store volatile {ty} %k, ptr %to %odd = and {ty} %k, 1 %is_odd = icmp ne {ty} %odd, 0"
     );
+    // What a round looks at beside the number, and what is told behind the loop.
+    let looks = if u.ratio(1, 4)? { format!("store volatile {ty} %next, ptr %to") } else { String::new() };
+    let round = format!("{round} {looks}");
+    let mark = *u.choose(&["%sum", "%sum", "%sum.over", "%sum.k"])?;
+    let marks = format!("%mark = zext i1 %over to {ty} %sum.over = sub {ty} %sum, %mark %sum.k = xor {ty} %sum, %k");
     let past = u.choose(&[format!("icmp {sign}gt {ty} %k, {end}"), format!("icmp {sign}lt {ty} {end}, %k")])?.clone();
     let body = format!("%sum.next = add {ty} %sum, %k store volatile {ty} %sum.next, ptr %to");
     let flag = *u.choose(&["select i1 %over, i1 true, i1 %past", "or i1 %over, %past"])?;
-    let blocks = match u.int_in_range(0..=3)? {
+    let form = u.int_in_range(0..=3)?;
+    let told = if form < 2 { format!("store volatile {ty} {mark}, ptr %to") } else { String::new() };
+    let blocks = match form {
         0 => format!(
             "outer: %k.o = phi {ty} [ {first}, %entry ], [ %next, %body ]
                %over.o = phi i1 [ false, %entry ], [ %last, %body ] %sum = phi {ty} [ 0, %entry ], [ %sum.next, %body ]
                br label %loop
              loop: %k = phi {ty} [ %k.o, %outer ], [ %next, %round ] %over = phi i1 [ %over.o, %outer ], [ %last, %round ]
-               %past = {past} %done = {flag} br i1 %done, label %out, label %round
+               {marks} %past = {past} %done = {flag} br i1 %done, label %out, label %round
              round: {round} br i1 %is_odd, label %body, label %loop
              body: {body} br label %outer"
         ),
@@ -743,7 +761,7 @@ fn ranges(u: &mut Unstructured<'_>) -> Result<String> {
              loop: %k = phi {ty} [ {first}, %entry ], [ %next, %round ], [ %next, %body ]
                %over = phi i1 [ false, %entry ], [ %last, %round ], [ %last, %body ]
                %sum = phi {ty} [ 0, %entry ], [ %sum, %round ], [ %sum.next, %body ]
-               %past = {past} %done = {flag} br i1 %done, label %out, label %round
+               {marks} %past = {past} %done = {flag} br i1 %done, label %out, label %round
              round: {round} br i1 %is_odd, label %body, label %loop
              body: {body} br label %loop"
         ),
@@ -769,7 +787,7 @@ fn ranges(u: &mut Unstructured<'_>) -> Result<String> {
     let blocks = blocks
         .strip_prefix("br label %loop")
         .map_or(format!("br label %outer {blocks}"), |rest| format!("br label %loop {rest}"));
-    Ok(format!("define void @f(ptr %to, i64 %first, i64 %end) {{ entry: {entry} {blocks} out: ret void }}"))
+    Ok(format!("define void @f(ptr %to, i64 %first, i64 %end) {{ entry: {entry} {blocks} out: {told} ret void }}"))
 }
 
 #[test]

@@ -31,8 +31,8 @@ use crate::llvm::{
 use crate::settled;
 
 use super::addresses::moves;
-use super::branches::{Branch, has_checks, integer, is_convergent};
-use super::limits::order;
+use super::branches::{Branch, conditions, has_checks, integer, is_convergent};
+use super::limits::{opposite, order};
 use super::natural::{Graph, Loop, SimpleForm};
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
@@ -276,6 +276,21 @@ fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
     })
 }
 
+/// The numbers of which a branch to a block says that the first is below the second.
+fn conditions_of_order<'ctx>(from: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
+    let holds = from.get_terminator().and_then(llvm::branch_targets).is_some_and(|(then, _)| then == to);
+    let below = |compared: InstructionValue<'ctx>| {
+        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
+        let predicate = compared.get_icmp_predicate()?;
+        match if holds { predicate } else { opposite(predicate) } {
+            IntPredicate::ULT => Some((left, right)),
+            IntPredicate::UGT => Some((right, left)),
+            _ => None,
+        }
+    };
+    conditions(from, to).into_iter().flatten().filter_map(below).collect()
+}
+
 struct Stage<'a, 'ctx> {
     context: &'ctx Context,
     module: &'a Module<'ctx>,
@@ -307,10 +322,20 @@ impl<'ctx> Stage<'_, 'ctx> {
             }
             &Form::Below { next, bound } => {
                 let next_sum = next.as_instruction_value();
+                let first = next_sum.and_then(|sum| {
+                    let of_head = |at| found.incoming(integer(sum, at)?).map(|(first, _)| first.into_int_value());
+                    of_head(0).or_else(|| of_head(1))
+                });
+                let is_below = first.is_some_and(|first| self.is_known_below(first, bound));
                 let Some(next) = self.at_first(next.into(), MOST_STEPS) else { return Ok(()) };
                 let next = llvm::build_freeze(&self.builder, next.into_int_value());
                 let bound = llvm::build_freeze(&self.builder, bound);
-                let (fits, rounds) = self.rounds(next, bound, step)?;
+                let (mut fits, rounds) = self.rounds(next, bound, step)?;
+                if !is_below {
+                    // The first sum may overflow, if nobody has asked whether that number is below the bound.
+                    let is_more = self.builder.build_int_compare(IntPredicate::UGE, next, step, "")?;
+                    fits = self.builder.build_and(fits, is_more, "")?;
+                }
                 self.twin(fits, rounds, |copies| {
                     // The last index is less than a step above the bound.
                     let sum = next_sum.and_then(|sum| self.stride.found.copy_of(copies, sum));
@@ -319,6 +344,19 @@ impl<'ctx> Stage<'_, 'ctx> {
                 })
             }
         }
+    }
+
+    /// Whether a branch above the loop has found a number below another one.
+    fn is_known_below(&self, low: IntValue<'ctx>, high: IntValue<'ctx>) -> bool {
+        let mut block = self.stride.before;
+        for _ in 0..MOST_STEPS {
+            let [above] = llvm::predecessors(block)[..] else { return false };
+            if conditions_of_order(above, block).contains(&(low, high)) {
+                return true;
+            }
+            block = above;
+        }
+        false
     }
 
     /// Where a sum overflows the loop ends, so that it may be counted for every step but 0.
@@ -493,6 +531,21 @@ mod tests {
             // Not where the next index could pass the largest number.
             assert!(ir.contains("sub i64 0, ") && ir.contains("icmp ule i64") && ir.contains("add nuw i64"), "{ir}");
         }
+    }
+
+    #[test]
+    fn the_first_sum_is_known_not_to_overflow() {
+        let condition = "%go = icmp ult i64 %next, %n\n br i1 %go, label %loop, label %end";
+        let ir = counted(&below(condition, "%step"));
+        assert!(ir.contains("icmp uge i64"), "{ir}");
+        // It is below the bound, which no sum of it passes by more than there is room for.
+        let text = below(condition, "%step").replacen(
+            "entry:",
+            "begin: %is = icmp ult i64 %first, %n\n br i1 %is, label %entry, label %none\n none: ret i32 0\n entry:",
+            1,
+        );
+        let ir = counted(&text);
+        assert!(ir.contains("add nuw i64") && !ir.contains("icmp uge i64"), "{ir}");
     }
 
     #[test]

@@ -2,12 +2,39 @@
 
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionOpcode, InstructionValue,
-    IntPredicate, IntValue,
+    IntPredicate, IntValue, Use,
 };
 use crate::loops::branches::integer;
 use crate::loops::natural::Loop;
 
 use super::compared::{Less, counts, first_question, is_of, number, of_head};
+
+/// How deep it is looked who looks at a value.
+const MOST_STEPS: u32 = 6;
+
+/// Whether nobody sees what a value is in the round that a jump ends: up to there it is computed with, and behind that only by
+/// rounds that go on.
+fn goes_no_further<'ctx>(
+    found: &Loop<'ctx>,
+    value: InstructionValue<'ctx>,
+    leaves: InstructionValue<'ctx>,
+    steps: u32,
+) -> bool {
+    let is_before = |block: BasicBlock<'ctx>| {
+        let next = |at: &BasicBlock<'ctx>| llvm::block_operands(at.get_terminator()?).first().copied();
+        let mut ways = std::iter::successors(Some(found.head), next).take(found.blocks.len());
+        ways.by_ref().take_while(|at| Some(*at) != leaves.get_parent()).any(|at| at == block)
+            || Some(block) == leaves.get_parent()
+    };
+    llvm::uses(&llvm::result(value)).into_iter().all(|user| {
+        let Use::Instruction(user) = user else { return false };
+        let Some(block) = user.get_parent().filter(|block| found.contains(*block)) else { return false };
+        user == leaves
+            || !is_before(block)
+            || block == found.head && user.get_opcode() == InstructionOpcode::Phi
+            || steps > 0 && llvm::is_pure(user) && goes_no_further(found, user, leaves, steps - 1)
+    })
+}
 
 /// The flag of a loop, and the range that it counts through.
 pub struct Flag<'ctx> {
@@ -66,8 +93,8 @@ impl<'ctx> Flag<'ctx> {
             && found.is_invariant(end.into())
             && goes_on.is_some_and(|less| less.is_below(low, end))
             && counts(next, low, last)
-            && is_of(found, counter)
-            && is_of(found, next);
+            && is_of(found, next)
+            && [flag, counter].iter().all(|value| goes_no_further(found, *value, leaves, MOST_STEPS));
         is_known.then_some(Self { flag, counter, next, first, end, is_signed: within.is_signed, leaves })
     }
 

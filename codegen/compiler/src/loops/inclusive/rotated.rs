@@ -10,7 +10,9 @@
 //! **Why it is right.** The first number is at most the end, and a round follows only where the next number is, too; so the
 //! number is at most the end in every round. If it is not the end it is less, and the next one is at most the end.
 
-use crate::llvm::{self, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionValue, IntPredicate, IntValue};
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionValue, IntPredicate, IntValue,
+};
 use crate::loops::branches::{conditions, integer};
 use crate::loops::natural::Loop;
 
@@ -18,6 +20,7 @@ use super::compared::{Less, counts, is_of, of_head};
 
 /// The two questions of a loop.
 pub struct Rotated<'ctx> {
+    head: BasicBlock<'ctx>,
     counter: InstructionValue<'ctx>,
     next: InstructionValue<'ctx>,
     end: IntValue<'ctx>,
@@ -52,7 +55,7 @@ impl<'ctx> Rotated<'ctx> {
                 && found.is_invariant(end.into())
                 && counts_where(next, low, last, holds)
                 && is_of(found, next);
-            is_known.then_some(Self { counter, next, end, goes_on: (jump, holds) })
+            is_known.then_some(Self { head: found.head, counter, next, end, goes_on: (jump, holds) })
         })
     }
 
@@ -66,7 +69,11 @@ impl<'ctx> Rotated<'ctx> {
         let predicate = if holds { IntPredicate::NE } else { IntPredicate::EQ };
         let condition = builder.build_int_compare(predicate, low, self.end, "")?;
         llvm::set_condition(jump, condition);
-        llvm::replace_uses(self.next, next.into());
+        // Who looks at the next number in the last round finds that it stands still.
+        let Some(latch) = jump.get_parent() else { return Ok(()) };
+        llvm::replace_predecessor(self.head, latch, latch, |value| {
+            if value == llvm::result(self.next) { next.into() } else { value }
+        });
         Ok(())
     }
 }

@@ -48,6 +48,9 @@ fn counts(u: &mut Unstructured<'_>) -> Result<String> {
         turns = format!("%n.last = add i64 %c.last, {more}\n %goes = {asked}\n br i1 %goes, label %loop, label %out");
         leaves = *u.choose(&[", [ %round.next, %inside ]", ", [ %round.next, %inside ]", ", [ %round, %inside ]"])?;
     }
+    // What a round does before it asks, and what of that is looked at behind the loop.
+    let does = *u.choose(&["", "", "store volatile i32 88, ptr %to", "%early = load i32, ptr %to"])?;
+    let sum = *u.choose(&["0", "0", "%sum", "%sum.next"])?;
     let seen = u.int_in_range(0..=count - 1)?;
     let told = if phis.contains(&format!("%c.{seen} = phi ptr")) { "%round".into() } else { format!("%c.{seen}") };
     _ = write!(next, "%seen = trunc i64 {told} to i32\n store volatile i32 %seen, ptr %to");
@@ -59,13 +62,17 @@ fn counts(u: &mut Unstructured<'_>) -> Result<String> {
           %behind = getelementptr i32, ptr %to, i64 %base
           br label %loop
         loop: %round = phi i64 [ 0, %entry ], [ %round.next, %inside ]
+          %sum = phi i64 [ 1, %entry ], [ %sum.next, %inside ]
           {phis}
+          %sum.next = add i64 %sum, %round
+          {does}
           {asks}
         inside: {next}
           %round.next = add i64 %round, 1
           {turns}
         out: %last = phi i64 [ %round, %loop ] {}{leaves}
-          %told = trunc i64 %last to i32
+          %both = add i64 %last, {sum}
+          %told = trunc i64 %both to i32
           store volatile i32 %told, ptr %to
           ret void
         }}",
