@@ -191,7 +191,8 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
         let Number { counter, bound, .. } = self.shape.number()?;
         let (left, step) = self.shape.counted(counter)?;
         let is_left = bound.get_zero_extended_constant() == Some(0) && step.get_sign_extended_constant() == Some(-1);
-        let (all, gone) = parts(is_left.then_some(left)?, Op::Sub)?;
+        let left = is_left.then_some(left)?;
+        let (all, gone) = parts(left, Op::Sub).or_else(|| less_of_ones(left))?;
         let (at, end) = called(self.first, b"llvm.umax.i64")?;
         let both = [(at, end), (end, at)];
         let at = both.into_iter().find(|(at, end)| {
@@ -216,6 +217,14 @@ fn parts<'ctx>(value: IntValue<'ctx>, opcode: Op) -> Option<(IntValue<'ctx>, Int
     Some((integer(from, 0)?, integer(from, 1)?))
 }
 
+/// A number of ones in all its lower bits, and what is subtracted of it: it is no more, as the least of it and another one.
+fn less_of_ones<'ctx>(value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+    let (gone, all) = parts(value, Op::Xor)?;
+    let ones = all.get_zero_extended_constant()?;
+    let is_least = called(gone, b"llvm.umin.i64").is_some_and(|(a, b)| a == all || b == all);
+    (is_least && ones & ones.wrapping_add(1) == 0).then_some((all, gone))
+}
+
 /// The arguments of a call of an intrinsic.
 fn called<'ctx>(value: IntValue<'ctx>, name: &[u8]) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
     let is_called = |from| llvm::called_function(from).is_some_and(|callee| callee.get_name().to_bytes() == name);
@@ -234,7 +243,7 @@ mod tests {
 
     /// A loop that passes over elements of what two iterators have together, one by one, in each of its rounds.
     fn skips(u: &mut Unstructured<'_>) -> Result<String> {
-        let skipped = *u.choose(&["%more", "%less", "%narrow", "7", "0", "-1"])?;
+        let skipped = *u.choose(&["%more", "%less", "%narrow", "7", "0", "-1", "127", "95"])?;
         let len = *u.choose(&["%end", "%shorter", "40"])?;
         let (first, count) =
             *u.choose(&[("%farther", "%left"), ("%farther", "%left"), ("%at", "%m"), ("%at", "%other")])?;
@@ -243,6 +252,13 @@ mod tests {
         let gone = *u.choose(&["%u", "%u", "%u", "%rest"])?;
         let taken = *u.choose(&["%i", "%i.next", "%n"])?;
         let again = *u.choose(&["%i.next", "%i.next", "%i", "%behind"])?;
+        let is_known = !skipped.contains('%') && u.arbitrary()?;
+        let smaller = if is_known { smaller.replace("%m", skipped) } else { smaller.to_string() };
+        let left = match (is_known, skipped) {
+            (true, "7" | "0" | "-1" | "127") => format!("xor i64 %u, {skipped}"),
+            (true, _) => format!("sub i64 {skipped}, %u"),
+            (false, _) => "sub i64 %m, %u".into(),
+        };
         Ok(format!(
             "declare i64 @llvm.umin.i64(i64, i64)
             declare i64 @llvm.umax.i64(i64, i64)
@@ -259,7 +275,7 @@ mod tests {
               %u = call i64 @llvm.umin.i64({smaller})
               %ahead = add i64 {gone}, %at
               %farther = call i64 @llvm.umax.i64({farther})
-              %left = sub i64 %m, %u
+              %left = {left}
               %other = sub i64 %m, %rest
               br label %head
             head: %i = phi i64 [ {first}, %loop ], [ %i.next, %latch ]
