@@ -6,6 +6,7 @@
 //!
 //! Last of all that is optimised: LLVM would make branches of it again.
 
+mod alike;
 mod beside;
 mod both;
 mod cases;
@@ -18,10 +19,14 @@ mod steps;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Result};
 use crate::llvm::{self, BuilderError, Context, Module, TargetMachine};
+use crate::loops::SimpleForm;
 use crate::settled;
 
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again what was narrowed.
 const CLEAN: &str = "function(simplifycfg,early-cse)";
+
+/// The same in one function.
+const CLEAN_ONE: &str = "simplifycfg,early-cse";
 
 /// Parts of one condition that are joined.
 const MOST_PARTS: usize = 8;
@@ -51,6 +56,19 @@ pub fn choose<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Tar
         any |= steps::choose(context, function).map_err(failed)?;
     }
     if any { clean(module, machine) } else { Ok(()) }
+}
+
+/// Does not tell a number apart for which the other way does the same, where speed counts.
+pub fn unite<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    for function in settled::open_and_fast(module).filter(|function| function.count_basic_blocks() > 3) {
+        if alike::unite(context, function).map_err(failed)? {
+            form.lose();
+            llvm::run_passes_on_function(function, form.machine, CLEAN_ONE).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN_ONE}` failed: {error}"))
+            })?;
+        }
+    }
+    Ok(())
 }
 
 fn failed(error: BuilderError) -> Failure {

@@ -193,6 +193,13 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
         let is_left = bound.get_zero_extended_constant() == Some(0) && step.get_sign_extended_constant() == Some(-1);
         let left = is_left.then_some(left)?;
         let (all, gone) = parts(left, Op::Sub).or_else(|| less_of_ones(left))?;
+        // At first nothing has been gone through.
+        let least = called(gone, b"llvm.umin.i64");
+        if self.first == gone
+            && least.is_some_and(|both| both == (all, self.check.len) || both == (self.check.len, all))
+        {
+            return Some((all.get_type().const_zero(), all));
+        }
         let (at, end) = called(self.first, b"llvm.umax.i64")?;
         let both = [(at, end), (end, at)];
         let at = both.into_iter().find(|(at, end)| {

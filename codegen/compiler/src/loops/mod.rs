@@ -5,6 +5,7 @@
 
 mod addresses;
 mod ahead;
+mod apart;
 mod arms;
 mod arrays;
 mod batches;
@@ -58,6 +59,7 @@ use std::collections::HashSet;
 use crate::llvm::{BasicBlock, Context, FunctionValue, Module};
 
 pub use ahead::hasten;
+pub use apart::take_in;
 pub use arrays::bound;
 pub use batches::batch;
 pub use best::remember;

@@ -1,6 +1,7 @@
 //! Random loops before and after the stages that rewrite them: an interpreter must see the same stores, in the same order, and
 //! the same loads.
 
+mod apart;
 mod areas;
 mod arms;
 mod chunks;

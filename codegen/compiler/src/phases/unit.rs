@@ -124,6 +124,8 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::widen(context, module, &form))?;
         time!(loops::chunk(context, module, &form))?;
         time!(loops::step_over(context, module, &form))?;
+        time!(conditions::unite(context, module, &form))?;
+        time!(loops::take_in(context, module, &form))?;
         time!(loops::count(context, module, &form))?;
         time!(loops::widen_checked(context, module, &form))?;
         time!(loops::pass(context, module, &form))?;

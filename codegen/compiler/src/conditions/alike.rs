@@ -1,0 +1,235 @@
+//! Does not tell a number apart for which the other way does the same.
+//!
+//! ```text
+//! before:       br i1 (icmp eq i64 %t, 0), label %none, label %some          ; `x.iter().skip(t)`
+//!         none: br i1 (icmp eq i64 %len, 0), label %end, label %first
+//!         some: br i1 (icmp ugt i64 %len, %t), label %first, label %end
+//!         first: %p = phi ptr [ %x, %none ], [ (getelementptr float, ptr %x, i64 %t), %some ]
+//! after:        br label %some
+//! ```
+//!
+//! `Skip` asks for the next element where it has nothing to skip, and for the one behind what it skips elsewhere. Every thread but
+//! the first of a block skips some, so that the warp goes both ways, and the loop behind has an address with two beginnings.
+//!
+//! **Why it is right.** Both blocks only compute, and go to the same two. With the number in the place of what is compared with
+//! it, the second one's condition is the first one's, and so is each value that it gives the blocks behind. What the second one's
+//! comparison promises of its numbers goes, because it may not hold there.
+
+use crate::llvm::{
+    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntPredicate, IntValue,
+};
+use crate::loops::{integer, opposite};
+
+/// How deep values are looked into.
+const MOST_STEPS: u32 = 8;
+
+/// Does so at every such branch; returns whether there was one.
+pub fn unite<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<bool, BuilderError> {
+    let mut any = false;
+    for block in function.get_basic_blocks() {
+        if let Some((branch, to_first)) = same_way(block) {
+            let (then, other) = llvm::branch_targets(branch).expect("it tells two ways apart");
+            forget_promise(context, if to_first { then } else { other })?;
+            llvm::always_branch(context, branch, to_first);
+            any = true;
+        }
+    }
+    Ok(any)
+}
+
+/// Writes the comparison that a block ends by without what it promises of its numbers, which holds for the others.
+fn forget_promise<'ctx>(context: &'ctx Context, block: BasicBlock<'ctx>) -> Result<(), BuilderError> {
+    let Some(branch) = block.get_terminator() else { return Ok(()) };
+    let compared = integer(branch, 0).and_then(|condition| condition.as_instruction_value());
+    let Some(compared) = compared.filter(|from| llvm::promises(*from).other) else { return Ok(()) };
+    let (Some(left), Some(right)) = (integer(compared, 0), integer(compared, 1)) else { return Ok(()) };
+    let Some(predicate) = compared.get_icmp_predicate() else { return Ok(()) };
+    let builder = context.create_builder();
+    builder.position_before(&branch);
+    llvm::set_condition(branch, builder.build_int_compare(predicate, left, right, "")?);
+    Ok(())
+}
+
+/// The branch of a block whose one way may be gone in place of the other: and whether that is the first.
+fn same_way(block: BasicBlock<'_>) -> Option<(InstructionValue<'_>, bool)> {
+    let branch = block.get_terminator()?;
+    let (then, other) = llvm::branch_targets(branch)?;
+    let compared = integer(branch, 0)?.as_instruction_value()?;
+    let (value, number) = (integer(compared, 0)?, integer(compared, 1)?.get_zero_extended_constant()?);
+    let (of_number, of_others) = match compared.get_icmp_predicate()? {
+        IntPredicate::EQ => (then, other),
+        IntPredicate::NE => (other, then),
+        _ => return None,
+    };
+    let known = Known { value, number };
+    let are_arms =
+        [of_number, of_others].iter().all(|arm| llvm::predecessors(*arm)[..] == [block] && only_computes(*arm));
+    (then != other && are_arms && known.go_the_same(of_number, of_others)).then_some((branch, of_others == then))
+}
+
+fn only_computes(block: BasicBlock<'_>) -> bool {
+    block.get_instructions().all(|from| from.is_terminator() || llvm::is_pure(from))
+}
+
+/// A value that is a number.
+struct Known<'ctx> {
+    value: IntValue<'ctx>,
+    number: u64,
+}
+
+impl<'ctx> Known<'ctx> {
+    /// Whether the second block goes where the first does, with the same values.
+    fn go_the_same(&self, one: BasicBlock<'ctx>, other: BasicBlock<'ctx>) -> bool {
+        let targets = [one, other].map(|block| block.get_terminator().and_then(llvm::branch_targets));
+        let [Some(ours), Some(theirs)] = targets else { return false };
+        let turned = ours == (theirs.1, theirs.0);
+        if !turned && ours != theirs {
+            return false;
+        }
+        let condition = |block: BasicBlock<'ctx>, holds| {
+            let from = integer(block.get_terminator()?, 0)?.as_instruction_value()?;
+            self.comparison(from, holds)
+        };
+        let is_asked = condition(one, true).is_some_and(|asked| condition(other, !turned) == Some(asked));
+        let are_same = |to: BasicBlock<'ctx>| {
+            llvm::phis(to).all(|phi| {
+                let (Some(ours), Some(theirs)) = (llvm::incoming_from(phi, one), llvm::incoming_from(phi, other))
+                else {
+                    return false;
+                };
+                self.reduced(ours, MOST_STEPS) == self.reduced(theirs, MOST_STEPS)
+            })
+        };
+        is_asked && are_same(ours.0) && are_same(ours.1)
+    }
+
+    /// A comparison without a sign in one form: what it compares, and how.
+    fn comparison(&self, from: InstructionValue<'ctx>, holds: bool) -> Option<(IntPredicate, Side<'ctx>, Side<'ctx>)> {
+        use IntPredicate as P;
+        let predicate = from.get_icmp_predicate()?;
+        let predicate = if holds { predicate } else { opposite(predicate) };
+        let side = |at| integer(from, at).map(|value| self.side(value, MOST_STEPS));
+        let (left, right) = (side(0)?, side(1)?);
+        Some(match (predicate, left, right) {
+            // Only 0 is not above 0, and nothing is below it.
+            (P::UGT, left, Side::Number(0)) | (P::ULT, Side::Number(0), left) => (P::NE, left, Side::Number(0)),
+            (P::ULE, left, Side::Number(0)) | (P::UGE, Side::Number(0), left) => (P::EQ, left, Side::Number(0)),
+            (P::EQ | P::NE, Side::Number(number), value) => (predicate, value, Side::Number(number)),
+            (P::UGT, left, right) => (P::ULT, right, left),
+            (P::UGE, left, right) => (P::ULE, right, left),
+            (P::EQ | P::NE | P::ULT | P::ULE, left, right) => (predicate, left, right),
+            _ => return None,
+        })
+    }
+
+    fn side(&self, value: IntValue<'ctx>, steps: u32) -> Side<'ctx> {
+        match self.constant(value, steps) {
+            Some(number) => Side::Number(number),
+            None => Side::Value(self.reduced(value.into(), steps)),
+        }
+    }
+
+    /// The number that a value is.
+    fn constant(&self, value: IntValue<'ctx>, steps: u32) -> Option<u64> {
+        if value == self.value {
+            return Some(self.number);
+        }
+        if value.get_type().get_bit_width() > 64 {
+            return None;
+        }
+        if let Some(number) = value.get_zero_extended_constant() {
+            return Some(number);
+        }
+        let from = value.as_instruction_value().filter(|_| steps > 0)?;
+        match from.get_opcode() {
+            Op::ZExt => self.constant(integer(from, 0)?, steps - 1),
+            // A product of nothing, and a shift of it.
+            Op::Mul | Op::Shl => (self.constant(integer(from, 0)?, steps - 1)? == 0).then_some(0),
+            _ => None,
+        }
+    }
+
+    /// What a value is where that is simpler.
+    fn reduced(&self, value: BasicValueEnum<'ctx>, steps: u32) -> BasicValueEnum<'ctx> {
+        let Some(from) = llvm::instruction_of(value).filter(|_| steps > 0) else { return value };
+        match from.get_opcode() {
+            Op::GetElementPtr => match llvm::element_of(from) {
+                Some((base, _, index)) if self.constant(index, steps - 1) == Some(0) => {
+                    self.reduced(base.into(), steps - 1)
+                }
+                _ => value,
+            },
+            Op::Add => match (integer(from, 0), integer(from, 1)) {
+                (Some(left), Some(right)) if self.constant(left, steps - 1) == Some(0) => {
+                    self.reduced(right.into(), steps - 1)
+                }
+                (Some(left), Some(right)) if self.constant(right, steps - 1) == Some(0) => {
+                    self.reduced(left.into(), steps - 1)
+                }
+                _ => value,
+            },
+            _ => match value {
+                BasicValueEnum::IntValue(number) => {
+                    self.constant(number, steps).map_or(value, |known| number.get_type().const_int(known, false).into())
+                }
+                _ => value,
+            },
+        }
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Copy, PartialEq)]
+enum Side<'ctx> {
+    Number(u64),
+    Value(BasicValueEnum<'ctx>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{AnyValue, parse_ir};
+
+    fn united(none: &str, some: &str, first: &str) -> bool {
+        let text = format!(
+            "define ptr @f(ptr %x, i64 %len, i32 %t, i64 %other) {{
+            entry: %is = icmp eq i32 %t, 0
+              br i1 %is, label %none, label %some
+            none: br i1 {none}
+            some: %wide = zext i32 %t to i64
+              %p = getelementptr float, ptr %x, i64 %wide
+              %next = add i64 %wide, 1
+              {some}
+            first: %at = phi ptr [ %x, %none ], [ {first}, %some ]
+              %number = phi i64 [ 1, %none ], [ %next, %some ]
+              %to = getelementptr i8, ptr %at, i64 %number
+              ret ptr %to
+            end: ret ptr null
+            }}"
+        );
+        let text = text.replacen("none: br i1 ", "none: %c = ", 1);
+        let context = Context::create();
+        let module =
+            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+        let function = module.get_function("f").unwrap();
+        let any = unite(&context, function).unwrap();
+        module.verify().unwrap();
+        assert_eq!(any, function.print_to_string().to_string().contains("br i1 false, label %none"), "{text}");
+        any
+    }
+
+    #[test]
+    fn nothing_to_skip_is_skipped_as_anything_else() {
+        let none = "icmp eq i64 %len, 0\n br i1 %c, label %end, label %first";
+        let some = "%d = icmp ugt i64 %len, %wide\n br i1 %d, label %first, label %end";
+        assert!(united(none, some, "%p"));
+        assert!(united(none, "%d = icmp ule i64 %len, %wide\n br i1 %d, label %end, label %first", "%p"));
+        assert!(united("icmp ne i64 %len, 0\n br i1 %c, label %first, label %end", some, "%p"));
+        // Another way, another question, another value.
+        assert!(!united("icmp eq i64 %len, 0\n br i1 %c, label %first, label %end", some, "%p"));
+        assert!(!united(none, "%d = icmp uge i64 %len, %wide\n br i1 %d, label %first, label %end", "%p"));
+        assert!(!united("icmp eq i64 %other, 0\n br i1 %c, label %end, label %first", some, "%p"));
+        assert!(!united(none, some, "null"));
+    }
+}
