@@ -16,10 +16,13 @@ pub use shared::share;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::hash::QuickMap;
+use crate::indices::Ranges;
 use crate::llvm::{
     self, BasicValue, BasicValueEnum, BuilderError, Context, InstructionOpcode, InstructionValue, IntPredicate,
     IntValue, Module,
 };
+use crate::loops::Graph;
 use crate::settled;
 
 /// How deep a dividend may be computed.
@@ -27,13 +30,23 @@ const MOST_STEPS: u32 = 6;
 
 /// Narrows every unsigned division of 64 bits whose dividend is seen to be below 2^32.
 pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    let divisions = settled::open(module).flat_map(llvm::instructions).filter(|i| Division::of(*i).is_some());
-    for instruction in divisions.collect::<Vec<_>>() {
-        // Again: the dividend may be the quotient of another, which was narrowed since.
-        let Some(division) = Division::of(instruction) else { continue };
-        division
-            .narrow(context)
-            .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot narrow a division: {error}")))?;
+    for function in settled::open(module) {
+        let divisions: Vec<_> = llvm::instructions(function).filter_map(Division::of).collect();
+        if divisions.is_empty() {
+            continue;
+        }
+        // What divisions are of follows from each other, so all are looked at before any is changed.
+        let (graph, none, same) = (Graph::of(function), QuickMap::default(), QuickMap::default());
+        let ranges = Ranges::of_function(&graph, &none, &same);
+        let small: Vec<_> = divisions.into_iter().filter(|division| division.is_small(&ranges)).collect();
+        drop(ranges);
+        for division in small {
+            // Again: the dividend may be the quotient of another, which was narrowed since.
+            let Some(division) = Division::of(division.instruction) else { continue };
+            division
+                .narrow(context)
+                .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot narrow a division: {error}")))?;
+        }
     }
     Ok(())
 }
@@ -61,7 +74,18 @@ impl<'ctx> Division<'ctx> {
         };
         // LLVM multiplies where the divisor is a constant.
         let is_wide = dividend.get_type().get_bit_width() == 64 && !divisor.is_const();
-        (is_wide && is_below_2_32(dividend, MOST_STEPS)).then_some(Self { instruction, dividend, divisor, rest })
+        is_wide.then_some(Self { instruction, dividend, divisor, rest })
+    }
+
+    /// Whether the dividend is seen to be below 2^32: by what it is computed of, or what branches and loops say of it.
+    fn is_small(&self, ranges: &Ranges<'_, 'ctx>) -> bool {
+        let is_told = || {
+            self.instruction.get_parent().is_some_and(|block| {
+                let range = ranges.in_block(self.dividend, block);
+                range.low >= 0 && range.high < 1 << 32
+            })
+        };
+        is_below_2_32(self.dividend, MOST_STEPS) || is_told()
     }
 
     fn narrow(&self, context: &'ctx Context) -> Result<(), BuilderError> {

@@ -95,8 +95,11 @@ fn within<'ctx>(
         return Ok(Some(value));
     }
     let most = (1_u64 << (bits - u32::from(cast.signed))) - 1;
-    let limits: &[(&str, u64)] =
-        if cast.signed { &[("llvm.smin", most), ("llvm.smax", !most)] } else { &[("llvm.umin", most)] };
+    let limits: &[(&str, u64)] = match cast.signed {
+        true => &[("llvm.smin", most), ("llvm.smax", !most)],
+        false if is_at_most(float, most) => &[],
+        false => &[("llvm.umin", most)],
+    };
     for (operation, limit) in limits {
         let limit = ty.const_int(*limit, true);
         let name = format!("{operation}.i{}", ty.get_bit_width());
@@ -104,6 +107,16 @@ fn within<'ctx>(
         value = limited;
     }
     builder.build_int_truncate(value, cast.integer, "").map(Some)
+}
+
+/// Whether a number is a minimum of another and of one that is no more than this; of nothing it is that one, too.
+fn is_at_most(float: FloatValue<'_>, most: u64) -> bool {
+    let Some(call) = llvm::instruction_of(float.into()) else { return false };
+    let is_limit = |(_, operand): (u32, BasicValueEnum<'_>)| match operand {
+        BasicValueEnum::FloatValue(limit) => limit.get_constant().is_some_and(|(limit, _)| limit <= most as f64),
+        _ => false,
+    };
+    llvm::calls(call, &["llvm.minimumnum.", "llvm.minnum."]) && llvm::value_operands(call).any(is_limit)
 }
 
 /// Calls an intrinsic that gives an integer.

@@ -70,7 +70,7 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
     let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
     let find = |asking: &[BasicBlock<'ctx>], covered: &[Covered<'ctx>]| -> Vec<(BasicBlock<'ctx>, Vec<Part<'ctx>>)> {
-        let given = covered.iter().flat_map(Covered::given).collect();
+        let given = covered.iter().flat_map(Covered::given).chain(thirds(kernel)).collect();
         let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
         let mut numbers = Numbers::new(kernel, &ranges);
         let areas: Vec<_> = covered.iter().map(|covered| covered.area).collect();
@@ -146,6 +146,43 @@ impl<'ctx> Covered<'ctx> {
         let of_numbers = self.of_numbers;
         [width, height].into_iter().filter(move |_| of_numbers).map(move |number| (number, some))
     }
+}
+
+/// How large the parts of three numbers in one can be, of which the first block has asked that some bits are 0.
+fn thirds<'ctx>(kernel: FunctionValue<'ctx>) -> Vec<(IntValue<'ctx>, Interval)> {
+    let asked = kernel.get_first_basic_block().map(parts).unwrap_or_default();
+    let clear: Vec<(IntValue<'ctx>, u64)> = asked
+        .into_iter()
+        .filter_map(|(user, at)| {
+            let (is, masked, zero) = comparison(integer(user, at)?.as_instruction_value()?)?;
+            let from = masked.as_instruction_value().filter(|from| from.get_opcode() == Op::And)?;
+            let is_clear = is == IntPredicate::EQ && zero.get_zero_extended_constant() == Some(0);
+            Some((integer(from, 0)?, integer(from, 1)?.get_zero_extended_constant().filter(|_| is_clear)?))
+        })
+        .collect();
+    let number = |from: InstructionValue<'ctx>, at| integer(from, at).and_then(IntValue::get_zero_extended_constant);
+    let most = |from: InstructionValue<'ctx>| {
+        let (whole, by, mask) = match from.get_opcode() {
+            Op::LShr => (integer(from, 0)?, number(from, 1)?, u64::MAX),
+            Op::And => {
+                let of = integer(from, 0)?;
+                let shifted = of.as_instruction_value().filter(|from| from.get_opcode() == Op::LShr);
+                let shifted = shifted.and_then(|from| Some((integer(from, 0)?, number(from, 1)?)));
+                let (whole, by) = shifted.unwrap_or((of, 0));
+                (whole, by, number(from, 1)?)
+            }
+            _ => return None,
+        };
+        let (_, bits) = clear.iter().find(|(of, _)| *of == whole)?;
+        let most = (!*bits).checked_shr(u32::try_from(by).ok()?)? & mask;
+        match llvm::result(from) {
+            BasicValueEnum::IntValue(value) if value.get_type().get_bit_width() == 64 => {
+                Some((value, Interval::new(0, most.into())))
+            }
+            _ => None,
+        }
+    };
+    if clear.is_empty() { Vec::new() } else { llvm::instructions(kernel).filter_map(most).collect() }
 }
 
 /// What the first block tells apart: the lengths in 32 bits, the views, which have two numbers of 32 bits in one of 64, and other
@@ -277,8 +314,14 @@ fn implied<'ctx>(
 ) -> Vec<Part<'ctx>> {
     let parts = parts(block);
     let checks: Vec<Part<'ctx>> = parts.iter().copied().filter(|part| check(*part).is_some()).collect();
-    let is_number = |(user, at): &Part<'ctx>| integer(*user, *at).is_some_and(|part| numbers.contain(part));
-    if checks.is_empty() || parts.len() > MOST_PARTS || !parts.iter().all(is_number) {
+    let mut is_number = |part: &Part<'ctx>| {
+        let asked = guarded(*part).filter(|guarded| guarded.guard.is_some());
+        integer(part.0, part.1).is_some_and(|whole| numbers.contain(whole)) && asked.is_none_or(|asked| {
+            let guard = asked.guard.is_some_and(|guard| numbers.contain(guard));
+            matches!(llvm::result(asked.compared), BasicValueEnum::IntValue(check) if guard && numbers.contain(check))
+        })
+    };
+    if checks.is_empty() || parts.len() > MOST_PARTS || !parts.iter().all(&mut is_number) {
         return Vec::new();
     }
     let above = told_above(block, graph);
@@ -299,6 +342,11 @@ fn implied<'ctx>(
                 ranges.learn(condition, true, &mut facts);
             }
             follow(condition, true, &mut told, MOST_STEPS);
+        }
+        // Where the guard does not hold, nothing is asked.
+        if let Some(guard) = guarded(part).and_then(|guarded| guarded.guard) {
+            ranges.learn(guard, true, &mut facts);
+            follow(guard, true, &mut told, MOST_STEPS);
         }
         let is_implied = match check(part) {
             Some(order) => Place { ranges, facts, told, areas }.implies(order, &mut Vec::new()),
@@ -333,9 +381,35 @@ fn is_join(join: InstructionValue<'_>) -> bool {
     }
 }
 
+/// A comparison, and the guard under which alone it is asked.
+struct Guarded<'ctx> {
+    compared: InstructionValue<'ctx>,
+    guard: Option<IntValue<'ctx>>,
+}
+
+/// What a part compares: all that it asks, or what it asks under a guard, `!guard || index < len`, each of both frozen or not.
+fn guarded<'ctx>((user, at): Part<'ctx>) -> Option<Guarded<'ctx>> {
+    let from = integer(user, at)?.as_instruction_value()?;
+    let (one, other) = match from.get_opcode() {
+        Op::ICmp => return Some(Guarded { compared: from, guard: None }),
+        Op::Or => (integer(from, 0)?, integer(from, 1)?),
+        _ => return None,
+    };
+    let thawed = |value: IntValue<'ctx>| {
+        let frozen = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Freeze);
+        frozen.and_then(|frozen| integer(frozen, 0)).unwrap_or(value)
+    };
+    [(one, other), (other, one)].into_iter().find_map(|(check, denied)| {
+        let denied = thawed(denied).as_instruction_value().filter(|from| from.get_opcode() == Op::Xor)?;
+        let guard = integer(denied, 0).filter(|_| integer(denied, 1).is_some_and(|by| is_bool(by, true)))?;
+        let compared = thawed(check).as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
+        Some(Guarded { compared, guard: Some(thawed(guard)) })
+    })
+}
+
 /// What a part that is a check compares: an index with a length, or the ends of a slice's part.
-fn check<'ctx>((user, at): Part<'ctx>) -> Option<Order<'ctx>> {
-    let (small, large, by) = match comparison(integer(user, at)?.as_instruction_value()?)? {
+fn check<'ctx>(part: Part<'ctx>) -> Option<Order<'ctx>> {
+    let (small, large, by) = match comparison(guarded(part)?.compared)? {
         (IntPredicate::ULT, small, large) | (IntPredicate::UGT, large, small) => (small, large, 1),
         (IntPredicate::ULE, small, large) | (IntPredicate::UGE, large, small) => (small, large, 0),
         _ => return None,
@@ -752,7 +826,18 @@ mod tests {
                     let operation = u.choose(&["add", "sub"])?;
                     index = name(&mut text, &mut next, &format!("{operation} {} i32 {index}, {more}", flags(u)?));
                 }
-                tests.push(name(&mut text, &mut next, &format!("icmp ult i32 {index}, %len")));
+                let mut check = name(&mut text, &mut next, &format!("icmp ult i32 {index}, %len"));
+                // Asked only where a neighbour is there.
+                if u.ratio(1, 4)? {
+                    let (one, extent) = (u.int_in_range(0..=1)?, ["%width", "%height"]);
+                    let (first, other) = (u.choose(&values[one])?, [extent[one], "0"][u.int_in_range(0..=1)?]);
+                    let is = u.choose(&["ult", "ne", "ugt"])?;
+                    let guard = name(&mut text, &mut next, &format!("icmp {is} i32 {first}, {other}"));
+                    let frozen = [guard, check].map(|value| name(&mut text, &mut next, &format!("freeze i1 {value}")));
+                    let denied = name(&mut text, &mut next, &format!("xor i1 {}, true", frozen[0]));
+                    check = name(&mut text, &mut next, &format!("or i1 {}, {denied}", frozen[1]));
+                }
+                tests.push(check);
                 if u.ratio(1, 4)? {
                     let axis = u.int_in_range(0..=1)?;
                     let (one, other) = (u.choose(&values[axis])?.clone(), u.choose(&values[axis])?.clone());

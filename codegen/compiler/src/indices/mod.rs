@@ -137,12 +137,28 @@ fn clean(kernel: FunctionValue<'_>, machine: &TargetMachine, passes: &str) -> Re
     })
 }
 
+/// Has what a block only passes on, as one behind a loop may, be the value itself: whether there are such phis depends on which
+/// passes another kernel of the module has asked for.
+fn fold_passed_on(kernel: FunctionValue<'_>) {
+    for block in kernel.get_basic_blocks() {
+        for phi in llvm::phis(block).collect::<Vec<_>>() {
+            if let [(value, _)] = llvm::incoming(phi)[..]
+                && value != llvm::result(phi)
+            {
+                llvm::replace_uses(phi, value);
+                phi.erase_from_basic_block();
+            }
+        }
+    }
+}
+
 /// Whether the kernel has a copy now in which indices have 32 bits.
 fn narrow_one<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     kernel: FunctionValue<'ctx>,
 ) -> std::result::Result<bool, BuilderError> {
+    fold_passed_on(kernel);
     let has_locals = || llvm::instructions(kernel).any(|from| from.get_opcode() == InstructionOpcode::Alloca);
     let count = llvm::instructions(kernel).take(aligned::MOST_INSTRUCTIONS + 1).count();
     if count > aligned::MOST_INSTRUCTIONS || has_locals() {

@@ -36,7 +36,15 @@ impl<'ctx> Ranges<'_, 'ctx> {
 
     /// What is left where a quotient's product with its divisor is taken from the dividend: less than either.
     pub(super) fn rest(&self, difference: InstructionValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Option<Interval> {
-        let product = integer(difference, 1)?.as_instruction_value().filter(|from| from.get_opcode() == Op::Mul)?;
+        let product = integer(difference, 1)?.as_instruction_value()?;
+        // What is divided without a rest.
+        if product.get_opcode() == Op::URem && integer(product, 0) == integer(difference, 0) {
+            let whole = self.look(integer(product, 0)?, facts, steps);
+            return (whole.low >= 0).then_some(Interval::new(0, whole.high));
+        }
+        if product.get_opcode() != Op::Mul {
+            return None;
+        }
         let whole = self.inner(integer(difference, 0)?, facts, steps);
         let factors = [self.inner(integer(product, 0)?, facts, steps), self.inner(integer(product, 1)?, facts, steps)];
         [(0, 1), (1, 0)].into_iter().find_map(|(quotient, divisor)| {

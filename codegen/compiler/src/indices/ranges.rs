@@ -382,7 +382,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             }
             Op::UDiv => {
                 let (range, by) = (positive(0)?, positive(1)?);
-                Interval::new(0, range.high / by.low.max(1))
+                Interval::new(range.low / by.high.max(1), range.high / by.low.max(1))
             }
             Op::URem => {
                 let most = positive(0).map(|range| range.high);

@@ -134,9 +134,14 @@ pub fn is_convergent(instruction: InstructionValue<'_>) -> bool {
     ) {
         return false;
     }
-    let Some(callee) = llvm::called_function(instruction) else { return true };
     let kind = Attribute::get_named_enum_kind_id("convergent");
     let called = CallSiteValue::try_from(instruction).ok();
+    let Some(callee) = llvm::called_function(instruction) else {
+        // Assembly that only computes, as a quotient of libdevice's, and has no names of its own.
+        let text = llvm::inline_assembly(instruction).filter(|_| llvm::is_promised_pure(instruction));
+        let computes = text.is_some_and(|text| !text.contains([':', '{']));
+        return !computes || called.is_none_or(|call| call.get_enum_attribute(AttributeLoc::Function, kind).is_some());
+    };
     let name = callee.get_name().to_string_lossy().into_owned();
     let is_known = name.starts_with("llvm.") || name.starts_with(PANIC_WITH);
     !is_known

@@ -261,7 +261,8 @@ fn is_little_less<'ctx>(
         return false;
     };
     let by_element = less < step && step - less <= LARGEST_ELEMENT;
-    by_element && found.blocks.len() == 1 && llvm::has_no_unsigned_wrap(left)
+    let [latch] = found.latches[..] else { return false };
+    by_element && left.get_parent() == Some(latch) && llvm::has_no_unsigned_wrap(left)
 }
 
 /// Whether a value is one less than another.

@@ -620,8 +620,16 @@ fn array<'ctx>(start: PointerValue<'ctx>, count: usize) -> Option<Vec<(PointerVa
     slots.chunks_exact(2).map(|pair| Some((pair[0], llvm::function_of(pair[1])?))).collect()
 }
 
+/// A function's name, also where LLVM has put a number behind it, because another unit of code generation has the function, too.
 pub fn demangled(name: &str) -> String {
-    format!("{:#}", rustc_demangle::demangle(name))
+    let mut known = name;
+    while known.starts_with("_R")
+        && rustc_demangle::try_demangle(known).is_err()
+        && let Some(shorter) = known.strip_suffix(|last: char| last.is_ascii_digit())
+    {
+        known = shorter;
+    }
+    format!("{:#}", rustc_demangle::demangle(known))
 }
 
 /// An operand that is a value.

@@ -17,13 +17,18 @@
 //! asked for before the first is used. A product of 4 x 4 matrices went from .91 of nvcc's speed to 1.21.
 //!
 //! A kernel with loops gets them only if each innermost loop that loads computes much of each word, with a root, a quotient or
-//! an exponential, stores nothing and asks no other threads, and if the kernel's values fit into so many registers
+//! an exponential, stores nothing, asks no other threads and loads the same for all: where each thread goes through words of its
+//! own, as for the exponentials of a row, the threads that wait are worth more. And if the kernel's values fit into so many registers
 //! (`pressure.rs`).
+
+use std::collections::HashSet;
 
 use super::given::{RESERVE, are_open, give, of_a_thread};
 use super::pressure::{Order, most_live};
 use crate::arch::Arch;
-use crate::llvm::{self, BasicTypeEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, Module};
+use crate::llvm::{
+    self, BasicTypeEnum, BasicValueEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, Module,
+};
 use crate::loops::{Graph, Loop, has_loops, is_convergent, is_slow};
 
 /// What such a kernel has. Of 40, 48, 56, 64 and 80 registers, these were the ones with which the slowest of six kernels, all
@@ -35,6 +40,9 @@ const OF_A_WORD: u64 = 3;
 
 /// A root, a quotient or an exponential, of which a quarter as many are begun as of sums.
 const OF_A_SLOW_ONE: u64 = 4;
+
+/// Values that are looked at for one address.
+const MOST_LOOKS: usize = 200;
 
 /// Loads of vectors of 16 bytes in a block.
 const MUCH: usize = 6;
@@ -82,7 +90,7 @@ struct Work {
     words: u64,
     units: u64,
     has_slow_one: bool,
-    /// It stores nothing and asks no other threads.
+    /// It stores nothing, asks no other threads, and loads what all load.
     is_alone: bool,
 }
 
@@ -98,6 +106,8 @@ impl Work {
     fn add(&mut self, instruction: InstructionValue<'_>) {
         match instruction.get_opcode() {
             Op::Load => {
+                let address = instruction.get_operand(0).and_then(|operand| operand.value());
+                self.is_alone &= !address.is_some_and(is_of_thread);
                 let ty = BasicTypeEnum::try_from(instruction.get_type());
                 self.words += ty.map_or(1, |ty| llvm::type_align(ty).0.div_ceil(4));
             }
@@ -112,6 +122,28 @@ impl Work {
             _ => {}
         }
     }
+}
+
+/// Whether a value is another one for each thread, as far as it is computed of where a thread is.
+fn is_of_thread(value: BasicValueEnum<'_>) -> bool {
+    let (mut next, mut seen) = (vec![value], HashSet::new());
+    while let Some(value) = next.pop() {
+        let Some(from) = llvm::instruction_of(value) else { continue };
+        if seen.len() >= MOST_LOOKS || !seen.insert(from) {
+            continue;
+        }
+        if llvm::calls(from, &["llvm.nvvm.read.ptx.sreg.tid.", "llvm.nvvm.read.ptx.sreg.laneid"]) {
+            return true;
+        }
+        // What was loaded is not looked into.
+        if from.get_opcode() != Op::Load {
+            next.extend(llvm::value_operands(from).map(|(_, operand)| operand));
+        }
+        if from.get_opcode() == Op::Phi {
+            next.extend(llvm::incoming(from).into_iter().map(|(value, _)| value));
+        }
+    }
+    false
 }
 
 /// How many registers its values take, in the better of two orders.
