@@ -198,8 +198,8 @@ impl TileOrder for Transposed {
 /// ```
 ///
 /// # Soundness
-/// [`get_mut`](Self::get_mut) panics unless the block has exactly `TILE` by `ROWS` threads and the launch has two
-/// dimensions. Then tiles and blocks pair off, whichever order the type names; in a tile, columns and `threadIdx.x` do,
+/// A kernel that takes one panics as it begins, and on the CPU in [`get_mut`](Self::get_mut), unless the block has exactly
+/// `TILE` by `ROWS` threads and the launch has two dimensions: so the whole kernel is compiled for such a block. Then tiles and blocks pair off, whichever order the type names; in a tile, columns and `threadIdx.x` do,
 /// and row `r` is that of `threadIdx.y == r % ROWS`.
 pub struct DisjointTiles<'a, T, const TILE: usize, const ROWS: usize, O = InPlace> {
     ptr: *mut T,
@@ -283,8 +283,12 @@ fn wrong_block() -> ! {
     panic!("DisjointTiles<T, TILE, ROWS> in a launch of other blocks: launch two dimensions, blocks of TILE by ROWS")
 }
 
+/// A view that asks for the launch where a thread does, if at all.
+#[inline(always)]
+fn any_launch() {}
+
 macro_rules! shaped {
-    ($([$($generics:tt)*] $ty:ty, $name:literal, $access:ident, $unpack:ident, $pack:ident: $($extent:ident),*;)*) => {$(
+    ($([$($generics:tt)*] $ty:ty, $name:literal, $access:ident, $unpack:ident, $pack:ident, $check:path: $($extent:ident),*;)*) => {$(
         impl<$($generics)*> fmt::Debug for $ty {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct($name).field("ptr", &self.ptr)$(.field(stringify!($extent), &self.$extent))*.finish()
@@ -306,6 +310,9 @@ macro_rules! shaped {
                 // SAFETY: the host gave the launch this memory, whose address is not null.
                 unsafe { core::hint::assert_unchecked(!raw.ptr.is_null()) };
                 let ($($extent),*) = extents::$unpack(raw.len as u64);
+                if cfg!(target_arch = "nvptx64") {
+                    $check();
+                }
                 Self { ptr: raw.ptr, $($extent,)* elements: PhantomData }
             }
             #[inline(always)]
@@ -316,8 +323,8 @@ macro_rules! shaped {
     )*};
 }
 shaped! {
-    [T] Disjoint2d<'_, T>, "Disjoint2d", Plane, unpack_2d, pack_2d: width, height;
-    [T] Disjoint3d<'_, T>, "Disjoint3d", Volume, unpack_3d, pack_3d: width, height, depth;
+    [T] Disjoint2d<'_, T>, "Disjoint2d", Plane, unpack_2d, pack_2d, any_launch: width, height;
+    [T] Disjoint3d<'_, T>, "Disjoint3d", Volume, unpack_3d, pack_3d, any_launch: width, height, depth;
     [T, const TILE: usize, const ROWS: usize, O: TileOrder] DisjointTiles<'_, T, TILE, ROWS, O>, "DisjointTiles", Plane,
-        unpack_2d, pack_2d: width, height;
+        unpack_2d, pack_2d, Self::check_block: width, height;
 }
