@@ -69,6 +69,20 @@ struct Element<'ctx> {
     coordinates: Vec<Coordinate<'ctx>>,
 }
 
+impl<'ctx> Element<'ctx> {
+    /// Its values that may be phis within what is copied.
+    fn values(&mut self) -> impl Iterator<Item = &mut IntValue<'ctx>> {
+        self.coordinates.iter_mut().map(|coordinate| &mut coordinate.value).chain([&mut self.index])
+    }
+}
+
+/// Where a phi stands.
+fn place(value: IntValue<'_>) -> Option<(BasicBlock<'_>, usize)> {
+    let phi = instruction(value, Op::Phi)?;
+    let block = phi.get_parent()?;
+    llvm::phis(block).position(|other| other == phi).map(|at| (block, at))
+}
+
 /// Copies what such checks are in, in a function.
 pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
     let has_checks = || function.get_basic_blocks().into_iter().any(|block| Check::of(block, false).is_some());
@@ -92,8 +106,8 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
     if elements.len() < LEAST_CHECKS && !elements.iter().any(is_in_loop) {
         return Ok(());
     }
-    let has_element = |found: &Loop<'ctx>| elements.iter().any(|element| found.contains(element.check.block));
     let blocks: Vec<_> = elements.iter().map(|element| element.check.block).collect();
+    let has_element = |found: &Loop<'ctx>| blocks.iter().any(|block| found.contains(*block));
     let Some(mut head) = graph.common_dominator(&blocks) else { return Ok(()) };
     while let Some(around) = all_loops.iter().find(|found| found.contains(head)) {
         let Some(before) = graph.dominator(around.head) else { return Ok(()) };
@@ -121,11 +135,24 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
     for area in areas {
         fits = builder.build_and(fits, area.fits(&builder, &inside)?, "")?;
     }
+    // The phis behind the head are written anew.
+    let places: Vec<Vec<_>> =
+        elements.iter_mut().map(|element| element.values().map(|value| place(*value)).collect()).collect();
     let version = copy::version(context, function, head, &inside, fits)?;
+    for (element, places) in elements.iter_mut().zip(places) {
+        for (value, place) in element.values().zip(places) {
+            if let Some(phi) = place.and_then(|(block, at)| llvm::phis(block).nth(at)) {
+                *value = llvm::result(phi).into_int_value();
+            }
+        }
+    }
     let counted = loops::counted(function, &all_loops, has_element);
     let mut rows = Rows::new(context, &builder, &version, &inside, &counted);
     for element in &elements {
-        rows.address(element.index, &element.coordinates, element.check.inside, &graph)?;
+        // Where others come behind the check as well, nothing is known of the index there.
+        if llvm::predecessors(element.check.inside)[..] == [element.check.block] {
+            rows.address(element.index, &element.coordinates, element.check.inside, &graph)?;
+        }
         let end = version.copy_of(element.check.block).get_terminator().expect("a copy ends as its block does");
         llvm::always_branch(context, end, element.check.inside_first);
     }

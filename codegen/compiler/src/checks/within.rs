@@ -52,6 +52,8 @@ struct Range<'ctx> {
     factor: Sum,
     /// Whether it may yet be negative, and then be anything below.
     may_be_negative: bool,
+    /// Whether it is known by a comparison of numbers with signs.
+    is_signed: bool,
 }
 
 impl<'ctx> Range<'ctx> {
@@ -94,7 +96,8 @@ impl<'ctx> Known<'ctx> {
             let more = less.wrapping_sub(*by);
             let Some(at) = at.and(more) else { continue };
             known.least_extent = known.least_extent.max(less);
-            known.ranges.push(Range { value: *small, more, at, extent, factor, may_be_negative });
+            let is_signed = *is_signed;
+            known.ranges.push(Range { value: *small, more, at, extent, factor, may_be_negative, is_signed });
         }
         let smalls = facts.below.iter().map(|below| (below.small, 0)).filter(|(small, _)| is_positive(*small));
         for (value, least) in facts.least.iter().copied().chain(smalls) {
@@ -116,7 +119,15 @@ impl<'ctx> Known<'ctx> {
             } else {
                 self.of_saturated(value, factors)
             };
-            let range = |(extent, factor)| Range { value, more: 0, at, extent, factor, may_be_negative: false };
+            let range = |(extent, factor)| Range {
+                value,
+                more: 0,
+                at,
+                extent,
+                factor,
+                may_be_negative: false,
+                is_signed: false,
+            };
             self.ranges.extend(found.map(range));
         }
     }
@@ -168,8 +179,12 @@ impl<'ctx> Known<'ctx> {
             let above = range.at.less(&known.at).and_then(|above| above.as_number());
             let below = known.at.less(&range.at).and_then(|below| below.as_number());
             let is_positive = || known.is_positive || is_in_row(&known.at);
+            // A number with a sign may have come to the least one, which is below any extent, too.
+            let may_come_round = |above| above > 0 && range.may_be_negative && range.is_signed;
             match (above, below) {
-                (Some(above), _) if above < MOST_APART => known.least + above >= less && is_positive(),
+                (Some(above), _) if above < MOST_APART => {
+                    known.least + above >= less && (is_in_row(&known.at) || known.is_positive && !may_come_round(above))
+                }
                 (_, Some(below)) if below < MOST_APART => {
                     known.least >= below + less && (!range.may_be_negative || is_positive())
                 }

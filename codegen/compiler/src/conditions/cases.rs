@@ -74,7 +74,15 @@ impl<'ctx> Choice<'ctx> {
     fn is_fit(&self) -> bool {
         let straight =
             self.cases.iter().filter(|(_, arm)| *arm == self.end).count() + usize::from(self.rest == self.end);
+        let is_of_end = |value| {
+            llvm::instruction_of(value)
+                .is_some_and(|from| from.get_opcode() == Op::Phi && from.get_parent() == Some(self.end))
+        };
+        // They are written anew.
+        let hands_on =
+            || llvm::phis(self.end).any(|phi| llvm::incoming(phi).into_iter().any(|(value, _)| is_of_end(value)));
         self.end != self.block
+            && !hands_on()
             && straight <= 1
             && self.of.get_type().get_bit_width() <= 64
             && self.runs().iter().map(|(_, runs)| runs.len()).sum::<usize>() <= MOST_CASES

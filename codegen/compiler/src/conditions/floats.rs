@@ -111,14 +111,13 @@ impl<'ctx> Over<'ctx> {
             .iter()
             .map(|phi| llvm::incoming(*phi).into_iter().find(|(_, block)| *block == self.side).map(|(value, _)| value))
             .collect();
-        let mut at = sides.into_iter();
-        llvm::replace_predecessor(self.end, self.head, self.head, |head| {
-            let side = at.next().flatten();
-            let chosen = |((one, other), _): &&((BasicValueEnum<'ctx>, BasicValueEnum<'ctx>), _)| {
-                side == Some(*one) && *other == head
-            };
-            values.iter().find(chosen).map_or(head, |(_, value)| *value)
+        // Before any is written anew: a phi may be handed on to another one.
+        let chosen = sides.into_iter().zip(&phis).map(|(side, phi)| {
+            let pair = (side?, llvm::incoming_from(*phi, self.head)?);
+            values.iter().find(|(known, _)| *known == pair).map(|(_, value)| *value)
         });
+        let mut chosen = chosen.collect::<Vec<_>>().into_iter();
+        llvm::replace_predecessor(self.end, self.head, self.head, |head| chosen.next().flatten().unwrap_or(head));
         // The block is left behind, empty and never reached, so that no phi loses a part.
         builder.build_unconditional_branch(self.end)?;
         branch.erase_from_basic_block();

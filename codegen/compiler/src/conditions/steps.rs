@@ -141,13 +141,12 @@ impl<'ctx> Steps<'ctx> {
         let builder = context.create_builder();
         let old = self.head.get_terminator().expect("a block that is finished ends in a jump");
         builder.position_before(&old);
-        let jumps: Vec<_> = [self.head].iter().chain(&self.blocks).flat_map(|block| jumps(*block)).collect();
         let yes = context.bool_type().const_all_ones();
         let mut reached = HashMap::from([(self.head, yes)]);
         let mut taken = Vec::new();
         for block in [self.head].iter().chain(&self.blocks) {
             if *block != self.head {
-                let ways = || taken.iter().filter(|(jump, _): &&(&Jump<'ctx>, IntValue<'ctx>)| jump.to == *block);
+                let ways = || taken.iter().filter(|(jump, _): &&(Jump<'ctx>, IntValue<'ctx>)| jump.to == *block);
                 let mut is_reached = context.bool_type().const_zero();
                 for (_, is) in ways() {
                     is_reached = builder.build_or(is_reached, *is, "")?;
@@ -163,7 +162,8 @@ impl<'ctx> Steps<'ctx> {
                     }
                 }
             }
-            for jump in jumps.iter().filter(|jump| jump.from == *block) {
+            // What it asks may be a phi of its own, which is another value by now.
+            for jump in jumps(*block) {
                 let is = jump.asks.ask(context, &builder)?;
                 let is = if *block == self.head {
                     is
@@ -186,6 +186,11 @@ impl<'ctx> Steps<'ctx> {
             phis.into_iter().zip(values).for_each(|(phi, value)| llvm::add_incoming(phi, value, self.head));
         }
         old.erase_from_basic_block();
+        // Nothing comes there any more.
+        for phi in self.blocks.iter().flat_map(|block| llvm::phis(*block)).collect::<Vec<_>>() {
+            llvm::replace_uses(phi, llvm::poison(llvm::result(phi).get_type()));
+            phi.erase_from_basic_block();
+        }
         Ok(())
     }
 
@@ -195,7 +200,7 @@ impl<'ctx> Steps<'ctx> {
         builder: &Builder<'ctx>,
         phi: InstructionValue<'ctx>,
         block: BasicBlock<'ctx>,
-        taken: &[(&Jump<'ctx>, IntValue<'ctx>)],
+        taken: &[(Jump<'ctx>, IntValue<'ctx>)],
     ) -> Result<BasicValueEnum<'ctx>, BuilderError> {
         let mut ways = taken.iter().filter(|(jump, _)| jump.to == block).map(|(jump, is)| {
             (llvm::incoming_from(phi, jump.from).expect("a phi knows all blocks that jump to it"), *is)

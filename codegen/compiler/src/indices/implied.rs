@@ -33,6 +33,7 @@ use crate::loops::Graph;
 use super::numbers::Numbers;
 use super::places::{Area, BITS, Comparison, MOST_STEPS, Order, Place, comparison, follow, is_of_sum};
 use super::ranges::{Interval, Ranges, constant, integer, is_bool};
+use super::small::BITS_OF_A_THIRD;
 
 /// Conditions that are joined in one branch.
 const MOST_PARTS: usize = 40;
@@ -80,7 +81,7 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     let mut gone = find(&blocks[1..], &[]);
     let mut covered = areas(kernel);
     covered.retain(|one| {
-        let count = |parts: &[Part<'ctx>]| parts.iter().filter(|part| is_joined_check(part, one.area[0])).count();
+        let count = |parts: &[Part<'ctx>]| parts.iter().filter(|part| is_joined_check(part, one.area.len)).count();
         let all =
             |found: &[(BasicBlock<'ctx>, Vec<Part<'ctx>>)]| -> usize { found.iter().map(|of| count(&of.1)).sum() };
         let wanted = all(&gone) + FEWEST_COVERED;
@@ -124,7 +125,23 @@ fn cut_early<'ctx>(context: &'ctx Context, first: BasicBlock<'ctx>, narrow: Basi
             && llvm::promises(*cut) == llvm::Promises::default()
             && of.is_some_and(|of| of.get_parent() == Some(first) && of.get_opcode() == Op::Freeze)
     };
-    let cuts: Vec<_> = narrow.get_instructions().filter(is_known).collect();
+    let mut cuts: Vec<_> = narrow.get_instructions().filter(is_known).collect();
+    // A third of a number is shifted and masked, too.
+    for from in narrow.get_instructions() {
+        let of = integer(from, 0).and_then(|of| of.as_instruction_value());
+        let is_here = of.is_some_and(|of| {
+            cuts.contains(&of) || of.get_parent() == Some(first) && matches!(of.get_opcode(), Op::Freeze | Op::LShr)
+        });
+        let is_constant = || integer(from, 1).is_some_and(IntValue::is_const);
+        let is_part = match from.get_opcode() {
+            Op::Trunc => llvm::promises(from) == llvm::Promises::default(),
+            Op::LShr | Op::And => is_constant() && llvm::promises(from) == llvm::Promises::default(),
+            _ => false,
+        };
+        if is_here && is_part && !cuts.contains(&from) {
+            cuts.push(from);
+        }
+    }
     if let Some(end) = first.get_terminator() {
         llvm::move_before(context, &cuts, end);
     }
@@ -141,7 +158,7 @@ struct Covered<'ctx> {
 impl<'ctx> Covered<'ctx> {
     /// What is known of the numbers.
     fn given(&self) -> impl Iterator<Item = (IntValue<'ctx>, Interval)> + use<'ctx> {
-        let [_, width, height] = self.area;
+        let [width, height] = self.area.extents;
         let some = Interval::new(1, i128::from(u32::MAX));
         let of_numbers = self.of_numbers;
         [width, height].into_iter().filter(move |_| of_numbers).map(move |number| (number, some))
@@ -160,29 +177,30 @@ fn thirds<'ctx>(kernel: FunctionValue<'ctx>) -> Vec<(IntValue<'ctx>, Interval)> 
             Some((integer(from, 0)?, integer(from, 1)?.get_zero_extended_constant().filter(|_| is_clear)?))
         })
         .collect();
-    let number = |from: InstructionValue<'ctx>, at| integer(from, at).and_then(IntValue::get_zero_extended_constant);
     let most = |from: InstructionValue<'ctx>| {
-        let (whole, by, mask) = match from.get_opcode() {
-            Op::LShr => (integer(from, 0)?, number(from, 1)?, u64::MAX),
-            Op::And => {
-                let of = integer(from, 0)?;
-                let shifted = of.as_instruction_value().filter(|from| from.get_opcode() == Op::LShr);
-                let shifted = shifted.and_then(|from| Some((integer(from, 0)?, number(from, 1)?)));
-                let (whole, by) = shifted.unwrap_or((of, 0));
-                (whole, by, number(from, 1)?)
-            }
-            _ => return None,
-        };
+        let (value, whole, by, mask) = third(from)?;
         let (_, bits) = clear.iter().find(|(of, _)| *of == whole)?;
         let most = (!*bits).checked_shr(u32::try_from(by).ok()?)? & mask;
-        match llvm::result(from) {
-            BasicValueEnum::IntValue(value) if value.get_type().get_bit_width() == 64 => {
-                Some((value, Interval::new(0, most.into())))
-            }
-            _ => None,
-        }
+        Some((value, Interval::new(0, most.into())))
     };
     if clear.is_empty() { Vec::new() } else { llvm::instructions(kernel).filter_map(most).collect() }
+}
+
+/// A part of a number of 64 bits: the value, the number, by how many bits that is shifted, and what is kept of the rest.
+fn third<'ctx>(from: InstructionValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>, u64, u64)> {
+    let BasicValueEnum::IntValue(value) = llvm::result(Some(from).filter(|from| from.get_opcode() == Op::And)?) else {
+        return None;
+    };
+    let number = |from: InstructionValue<'_>, at| integer(from, at).and_then(IntValue::get_zero_extended_constant);
+    let inner = |value: IntValue<'ctx>, opcode| {
+        value.as_instruction_value().filter(|from: &InstructionValue<'ctx>| from.get_opcode() == opcode)
+    };
+    let mask = number(from, 1)?;
+    let of = integer(from, 0)?;
+    let cut = inner(of, Op::Trunc).and_then(|cut| integer(cut, 0)).unwrap_or(of);
+    let shifted = inner(cut, Op::LShr).and_then(|shifted| Some((integer(shifted, 0)?, number(shifted, 1)?)));
+    let (whole, by) = shifted.unwrap_or((cut, 0));
+    (whole.get_type().get_bit_width() == 64).then_some((value, whole, by, mask))
 }
 
 /// What the first block tells apart: the lengths in 32 bits, the views, which have two numbers of 32 bits in one of 64, and other
@@ -196,7 +214,9 @@ fn areas(kernel: FunctionValue<'_>) -> Vec<Covered<'_>> {
             continue;
         }
         let shifted = of.as_instruction_value().filter(|from| from.get_opcode() == Op::LShr);
-        let shifted = shifted.filter(|from| integer(*from, 1).and_then(constant) == Some(BITS.into()));
+        if shifted.is_some_and(|from| integer(from, 1).and_then(constant) != Some(BITS.into())) {
+            continue;
+        }
         let (of, half) = shifted.and_then(|from| integer(from, 0)).map_or((of, 0), |whole| (whole, 1));
         let at = views.iter().position(|(known, _)| *known == of).unwrap_or_else(|| {
             views.push((of, [None; 2]));
@@ -206,14 +226,37 @@ fn areas(kernel: FunctionValue<'_>) -> Vec<Covered<'_>> {
     }
     let whole = views.iter().filter_map(|(of, [low, high])| Some((*of, low.filter(|_| high.is_none())?)));
     let (lengths, numbers): (Vec<_>, Vec<_>) = whole.partition(|(of, _)| is_length(kernel, *of));
+    // Three numbers in one.
+    let mut volumes: Vec<(IntValue<'_>, [Option<IntValue<'_>>; 3])> = Vec::new();
+    for (value, whole, by, _) in first.get_instructions().filter_map(third) {
+        let (at, is_whole) = (by / u64::from(BITS_OF_A_THIRD), by.is_multiple_of(BITS_OF_A_THIRD.into()));
+        if at > 2 || !is_whole || value.get_type().get_bit_width() != BITS {
+            continue;
+        }
+        let known = volumes.iter().position(|(of, _)| *of == whole).unwrap_or_else(|| {
+            volumes.push((whole, [None; 3]));
+            volumes.len() - 1
+        });
+        volumes[known].1[at as usize] = Some(value);
+    }
+    let volumes: Vec<_> = volumes
+        .into_iter()
+        .filter_map(|(whole, [width, height, depth])| Some((whole, [width?, height?], depth?)))
+        .collect();
     let both = views.iter().filter_map(|(_, [low, high])| low.zip(*high)).map(|pair| (pair, false));
     let pairs = (0..numbers.len()).flat_map(|one| (one + 1..numbers.len()).map(move |other| (one, other)));
     let pairs = pairs.map(|(one, other)| ((numbers[one].1, numbers[other].1), true)).take(MOST_PAIRS);
     let planes: Vec<_> = both.chain(pairs).collect();
-    let areas = lengths.iter().flat_map(|(_, len)| {
-        planes
-            .iter()
-            .map(|((width, height), of_numbers)| Covered { area: [*len, *width, *height], of_numbers: *of_numbers })
+    let areas = lengths.iter().flat_map(|(of, len)| {
+        let planes = planes.iter().map(|((width, height), of_numbers)| Covered {
+            area: Area { len: *len, extents: [*width, *height], depth: None },
+            of_numbers: *of_numbers,
+        });
+        let volumes = volumes.iter().filter(move |(whole, ..)| whole != of).map(|(_, extents, depth)| Covered {
+            area: Area { len: *len, extents: *extents, depth: Some(*depth) },
+            of_numbers: false,
+        });
+        planes.chain(volumes)
     });
     areas.collect()
 }
@@ -237,9 +280,12 @@ fn test_areas<'ctx>(
     let Some((end, mut all)) = end.and_then(|end| Some((end, integer(end, 0)?))) else { return Ok(()) };
     let builder = context.create_builder();
     builder.position_before(&end);
-    for Covered { area: [len, width, height], of_numbers } in covered {
+    for Covered { area: Area { len, extents: [width, height], depth }, of_numbers } in covered {
         // Where the numbers are not small, it does not matter what this is.
-        let product = builder.build_int_mul(*width, *height, "")?;
+        let mut product = builder.build_int_mul(*width, *height, "")?;
+        if let Some(depth) = depth {
+            product = builder.build_int_mul(product, *depth, "")?;
+        }
         let covers = if *of_numbers {
             // Neither is 0 where the last element is there.
             let last = builder.build_int_sub(product, product.get_type().const_int(1, false), "")?;

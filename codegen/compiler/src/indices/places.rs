@@ -32,8 +32,13 @@ pub struct Order<'ctx> {
     pub by: i128,
 }
 
-/// A length, and the two numbers whose product it is not below.
-pub type Area<'ctx> = [IntValue<'ctx>; 3];
+/// A length, and the two numbers whose product it is not below, or the three.
+#[derive(Clone, Copy)]
+pub struct Area<'ctx> {
+    pub len: IntValue<'ctx>,
+    pub extents: [IntValue<'ctx>; 2],
+    pub depth: Option<IntValue<'ctx>>,
+}
 
 /// What is known in one place.
 #[derive(Clone)]
@@ -177,8 +182,8 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
                 self.tell(*predicate, *left, *right, &mut known);
             }
         }
-        for [len, width, height] in self.place.areas {
-            self.cover(*len, [*width, *height], &mut known);
+        for area in self.place.areas {
+            self.cover(area, &mut known);
         }
         self.at_least(&mut known);
         known
@@ -264,9 +269,13 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
         self.range(sum).is_some_and(|(low, high)| low >= -END / 2 && high < END / 2)
     }
 
-    fn cover(&mut self, len: IntValue<'ctx>, extents: [IntValue<'ctx>; 2], known: &mut Known) -> Option<()> {
-        let [width, height] = extents.map(|extent| self.of(extent, MOST_STEPS));
-        let (len, area) = (self.of(len, MOST_STEPS)?, width?.times(&height?)?);
+    fn cover(&mut self, area: &Area<'ctx>, known: &mut Known) -> Option<()> {
+        let [width, height] = area.extents.map(|extent| self.of(extent, MOST_STEPS));
+        let (len, mut all) = (self.of(area.len, MOST_STEPS)?, width?.times(&height?)?);
+        if let Some(depth) = area.depth {
+            all = all.times(&self.of(depth, MOST_STEPS)?)?;
+        }
+        let area = all;
         if self.is_exact(&len) && self.is_exact(&area) {
             known.positive.extend(len.plus(&area, -1));
         }

@@ -15,7 +15,7 @@ pub const BITS_OF_A_LENGTH: u32 = 30;
 pub const BITS_OF_A_FACTOR: u32 = 15;
 
 /// Of each of the three extents of a view.
-const BITS_OF_A_THIRD: u32 = 21;
+pub const BITS_OF_A_THIRD: u32 = 21;
 
 /// How large an extent the test may ask for: nobody has a kernel for images that are smaller.
 const MOST_LESS: u64 = 64;
