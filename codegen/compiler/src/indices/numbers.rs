@@ -23,11 +23,13 @@ pub struct Numbers<'a, 'b, 'ctx> {
     seen: HashMap<InstructionValue<'ctx>, bool>,
     /// What has been seen for the question that is being asked.
     new: Vec<InstructionValue<'ctx>>,
+    /// A condition that holds where the value is looked at.
+    guard: Option<IntValue<'ctx>>,
 }
 
 impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
     pub fn new(function: FunctionValue<'ctx>, ranges: &'a Ranges<'b, 'ctx>) -> Self {
-        Self { function, ranges, seen: HashMap::new(), new: Vec::new() }
+        Self { function, ranges, seen: HashMap::new(), new: Vec::new(), guard: None }
     }
 
     /// Whether a value is one.
@@ -38,6 +40,16 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         if !is_number {
             self.new.iter().for_each(|from| _ = self.seen.remove(from));
         }
+        is_number
+    }
+
+    /// Whether a value is one wherever a condition holds.
+    pub fn contain_if(&mut self, guard: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
+        // What is known elsewhere is not known by this, and the other way around.
+        let seen = std::mem::take(&mut self.seen);
+        self.guard = Some(guard);
+        let is_number = self.contain(value);
+        (self.seen, self.guard) = (seen, None);
         is_number
     }
 
@@ -90,7 +102,10 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         if promises == llvm::Promises::default() && !is_shift {
             return true;
         }
-        let facts = from.get_parent().map(|block| self.ranges.facts(block)).unwrap_or_default();
+        let mut facts = from.get_parent().map(|block| self.ranges.facts(block)).unwrap_or_default();
+        if let Some(guard) = self.guard {
+            self.ranges.learn(guard, true, &mut facts);
+        }
         let Some(first) = integer(from, 0) else { return false };
         let other = integer(from, 1).map(|second| self.signed(second, &facts));
         let bits = i128::from(first.get_type().get_bit_width());

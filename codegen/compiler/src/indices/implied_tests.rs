@@ -1,0 +1,548 @@
+//! Checks that others imply, of neighbours in planes and volumes.
+
+use std::fmt::Write as _;
+
+use std::collections::HashMap;
+
+use arbtest::arbitrary::{self, Unstructured};
+
+use super::*;
+use crate::llvm::{AnyValue, parse_ir};
+use crate::loops::interpreter::{Event, Function, Value, agree};
+
+/// A kernel that has two copies, the first of which goes on to the block `inside`, with a position and a view's extents.
+fn kernel(inside: &str) -> String {
+    format!(
+        "declare i32 @llvm.umin.i32(i32, i32)
+        declare i32 @llvm.usub.sat.i32(i32, i32)
+        declare i32 @llvm.smin.i32(i32, i32)
+        declare i32 @llvm.smax.i32(i32, i32)
+        declare i32 @llvm.umax.i32(i32, i32)
+        define ptx_kernel void @f(ptr %from, i64 %from.len, i64 %view, i32 noundef %x, i32 noundef %y, i32 %any) {{
+          %any.len = freeze i64 %from.len
+          %len = trunc i64 %any.len to i32
+          %both = freeze i64 %view
+          %width = trunc i64 %both to i32
+          %upper = lshr i64 %both, 32
+          %height = trunc i64 %upper to i32
+          %short = icmp ult i64 %any.len, 1073741824
+          %either = or i32 %width, %height
+          %small = icmp ult i32 %either, 32768
+          %is.small = and i1 %short, %small
+          br i1 %is.small, label %narrow, label %wide
+        narrow: br label %inside
+        inside:
+          {inside}
+        yes: store volatile i32 1, ptr %from
+          br label %end
+        no: store volatile i32 2, ptr %from
+          br label %end
+        wide: store volatile i32 3, ptr %from
+          br label %end
+        end: ret void
+        }}"
+    )
+}
+
+/// A kernel before and after.
+fn both(text: &str) -> (String, String) {
+    let context = Context::create();
+    let module = parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+    let function = module.get_function("f").unwrap();
+    let before = function.print_to_string().to_string();
+    remove(&context, function).unwrap();
+    module.verify().unwrap_or_else(|error| panic!("{error}: {text}"));
+    (before, function.print_to_string().to_string())
+}
+
+/// Which checks go of these indices, for a thread that is inside of a matrix.
+fn gone(before: &str, indices: &[&str]) -> Vec<bool> {
+    let mut text = "%x.in = icmp ult i32 %x, %width
+        %y.in = icmp ult i32 %y, %height
+        %in = and i1 %x.in, %y.in
+        br i1 %in, label %mine, label %end
+        mine: %row = mul i32 %y, %width
+        %i = add i32 %row, %x\n"
+        .to_string();
+    text += before;
+    for (at, index) in indices.iter().enumerate() {
+        let known = if at == 0 { "true".to_string() } else { format!("%all{}", at - 1) };
+        text += &format!("\n%c{at} = icmp ult i32 {index}, %len\n%all{at} = select i1 {known}, i1 %c{at}, i1 false");
+    }
+    let (_, ir) = both(&kernel(&format!("{text}\nbr i1 %all{}, label %yes, label %no", indices.len() - 1)));
+    (0..indices.len()).map(|at| !ir.contains(&format!("i1 %c{at}, i1 false"))).collect()
+}
+
+#[test]
+fn of_neighbours_the_largest_is_checked() {
+    let before = "%next = add i32 %i, 1
+        %above = sub i32 %i, %width
+        %below = add i32 %i, %width";
+    assert_eq!(gone(before, &["%i", "%next", "%below"]), [true, true, false]);
+    // In the first row none is above, and the index has come round.
+    assert_eq!(gone(before, &["%above", "%i", "%next"]), [false, true, false]);
+    let not_first = format!(
+        "{before}
+        %is.first = icmp eq i32 %y, 0
+        br i1 %is.first, label %no, label %more
+        more:"
+    );
+    assert_eq!(gone(&not_first, &["%above", "%i", "%next"]), [true, true, false]);
+}
+
+/// The nine neighbours of a point on a torus.
+const TORUS: &str = "%y.first = icmp eq i32 %y, 0
+    %y.or = select i1 %y.first, i32 %height, i32 %y
+    %y.before = add i32 %y.or, -1
+    %y.more = add i32 %y, 1
+    %y.last = icmp eq i32 %y.more, %height
+    %y.after = select i1 %y.last, i32 0, i32 %y.more
+    %x.first = icmp eq i32 %x, 0
+    %x.or = select i1 %x.first, i32 %width, i32 %x
+    %x.before = add i32 %x.or, -1
+    %x.more = add i32 %x, 1
+    %x.last = icmp eq i32 %x.more, %width
+    %x.after = select i1 %x.last, i32 0, i32 %x.more
+    %row.before = mul i32 %y.before, %width
+    %row.after = mul i32 %y.after, %width
+    %a = add i32 %row.before, %x.before
+    %b = add i32 %row.before, %x.after
+    %c = add i32 %row, %x.after
+    %d = add i32 %row.after, %x.before
+    %e = add i32 %row.after, %x";
+
+#[test]
+fn a_slice_that_covers_a_view_has_every_element_of_it() {
+    assert_eq!(gone(TORUS, &["%a", "%b", "%i", "%c", "%d", "%e"]), [true; 6]);
+    // No test for so few.
+    assert_eq!(gone(TORUS, &["%a", "%b", "%c"]), [false; 3]);
+    // One of which it is not known.
+    let next = format!("{TORUS}\n%f = add i32 %e, 1");
+    assert_eq!(gone(&next, &["%a", "%b", "%i", "%c", "%f"]), [true, true, true, true, false]);
+}
+
+#[test]
+fn what_is_clamped_into_a_view_is_in_the_slice_that_covers_it() {
+    let clamped = "%y.last = add i32 %height, -1
+        %y.first = icmp ult i32 %y, 2
+        %y.less = add i32 %y, -2
+        %y.least = call i32 @llvm.umin.i32(i32 %y.less, i32 %y.last)
+        %y.above = select i1 %y.first, i32 0, i32 %y.least
+        %y.more = add i32 %y, 2
+        %y.below = call i32 @llvm.umin.i32(i32 %y.more, i32 %y.last)
+        %x.last = add i32 %width, -1
+        %x.less = call i32 @llvm.usub.sat.i32(i32 %x, i32 1)
+        %x.left = call i32 @llvm.umin.i32(i32 %x.less, i32 %x.last)
+        %x.next = add i32 %x, 1
+        %x.most = call i32 @llvm.smin.i32(i32 %x.next, i32 %x.last)
+        %x.right = call i32 @llvm.smax.i32(i32 %x.most, i32 0)
+        %row.above = mul i32 %y.above, %width
+        %row.below = mul i32 %y.below, %width
+        %a = add i32 %row.above, %x.left
+        %b = add i32 %row.above, %x.right
+        %c = add i32 %row.below, %x.left
+        %d = add i32 %row.below, %x.right
+        %y.last.one = call i32 @llvm.umin.i32(i32 %y, i32 %y.last)
+        %row.last = mul i32 %y.last.one, %width
+        %e = add i32 %row.last, %x.left
+        %f = add i32 %row.last, %x.right";
+    assert_eq!(gone(clamped, &["%a", "%b", "%i", "%c", "%d", "%e", "%f"]), [true; 7]);
+    let next = format!("{clamped}\n%z = freeze i32 %any\n%g = add i32 %row.last, %z");
+    assert_eq!(gone(&next, &["%i", "%c", "%d", "%e", "%f", "%g"]), [true, true, true, true, true, false]);
+}
+
+#[test]
+fn numbers_of_a_kernel_may_be_the_extents() {
+    let text = |row: &str| {
+        let inside = format!(
+            "%y.last = add i32 %height, -1
+            %x.last = add i32 %width, -1
+            %y.next = call i32 @llvm.umin.i32(i32 %y, i32 %y.last)
+            %x.next = call i32 @llvm.umin.i32(i32 %x, i32 %x.last)
+            %y.before = call i32 @llvm.usub.sat.i32(i32 %y.next, i32 1)
+            %x.before = call i32 @llvm.usub.sat.i32(i32 %x.next, i32 1)
+            %row.next = mul i32 %y.next, {row}
+            %row.before = mul i32 %y.before, {row}
+            %a = add i32 %row.next, %x.next
+            %b = add i32 %row.next, %x.before
+            %c = add i32 %row.before, %x.next
+            %d = add i32 %row.before, %x.before
+            %a.is = icmp ult i32 %a, %len
+            %b.is = icmp ult i32 %b, %len
+            %c.is = icmp ult i32 %c, %len
+            %d.is = icmp ult i32 %d, %len
+            %ab = select i1 %a.is, i1 %b.is, i1 false
+            %abc = select i1 %ab, i1 %c.is, i1 false
+            %all = select i1 %abc, i1 %d.is, i1 false
+            br i1 %all, label %yes, label %no"
+        );
+        let text = kernel(&inside)
+            .replace("%both = freeze i64 %view", "%both = freeze i64 %broad\n %upper = freeze i64 %tall")
+            .replace("i64 %view", "i64 %broad, i64 %tall")
+            .replace("%upper = lshr i64 %both, 32", "");
+        // Each is small, as a whole.
+        let either = "%either = or i32 %width, %height\n              %small = icmp ult i32 %either, 32768";
+        assert!(text.contains(either), "{text}");
+        text.replace(either, "%either = or i64 %both, %upper\n %small = icmp ult i64 %either, 32768")
+    };
+    let (_, ir) = both(&text("%width"));
+    assert!(!ir.contains("i1 %a.is, i1") && !ir.contains("i1 %d.is, i1"), "{ir}");
+    // Their product is not 0, and the slice is as long.
+    let test = ir.split("br i1").next().unwrap();
+    assert!(test.contains("mul i32 %width, %height") && test.contains(", 1\n"), "{ir}");
+    assert!(test.contains(", %len\n"), "{ir}");
+    // Rows of another length.
+    let (_, ir) = both(&text("%len"));
+    assert!(ir.contains("i1 %a.is, i1"), "{ir}");
+}
+
+#[test]
+fn the_ends_of_a_part_are_in_order_where_they_are_seen_to_be() {
+    let gone = |before: &str, ends: [&str; 2]| {
+        let text = format!(
+            "%x.in = icmp ult i32 %x, %width
+            %y.in = icmp ult i32 %y, %height
+            %in = and i1 %x.in, %y.in
+            br i1 %in, label %mine, label %end
+            mine: %less = call i32 @llvm.usub.sat.i32(i32 %x, i32 2)
+            %x.more = add i32 %x, 3
+            %more = call i32 @llvm.umin.i32(i32 %x.more, i32 %width)
+            %row = mul i32 %y, %width
+            %row.end = add i32 %row, %width
+            {before}
+            %in.order = icmp ule i32 {}, {}
+            %is.inside = icmp ule i32 %row.end, %len
+            %holds = select i1 %in.order, i1 %is.inside, i1 false
+            br i1 %holds, label %yes, label %no",
+            ends[0], ends[1]
+        );
+        let (_, ir) = both(&kernel(&text));
+        assert!(ir.contains("%is.inside, i1 false"), "{ir}");
+        !ir.contains("i1 %in.order,")
+    };
+    assert!(gone("", ["%row", "%row.end"]));
+    assert!(gone("", ["%less", "%more"]));
+    // One column more has an end of its own.
+    let next = "%next = add i32 %x, 4
+        %width.next = add i32 %width, 1
+        %right = call i32 @llvm.umin.i32(i32 %next, i32 %width.next)
+        %left = call i32 @llvm.umin.i32(i32 %next, i32 %width)";
+    assert!(gone(next, ["%more", "%right"]));
+    assert!(!gone(next, ["%right", "%more"]));
+    assert!(!gone(next, ["%right", "%left"]));
+    assert!(!gone("", ["%row.end", "%row"]));
+}
+
+#[test]
+fn rows_of_a_window_end_behind_where_they_begin() {
+    let text = "%x.in = icmp ult i32 %x, %width
+        %y.in = icmp ult i32 %y, %height
+        %in = and i1 %x.in, %y.in
+        br i1 %in, label %mine, label %end
+        mine: %first = call i32 @llvm.usub.sat.i32(i32 %y, i32 2)
+        %y.more = add i32 %y, 3
+        %last = call i32 @llvm.umin.i32(i32 %y.more, i32 %height)
+        br label %round
+        round: %at = phi i32 [ %first, %mine ], [ %next, %more ]
+        %next = add nsw i32 %at, 1
+        %row = mul nuw nsw i32 %at, %width
+        %row.end = mul nuw nsw i32 %next, %width
+        %in.order = icmp uge i32 %row.end, %row
+        %is.inside = icmp ule i32 %row.end, %len
+        %holds = and i1 %in.order, %is.inside
+        br i1 %holds, label %more, label %no
+        more: store volatile i32 7, ptr %from
+        %goes.on = icmp ult i32 %next, %last
+        br i1 %goes.on, label %round, label %yes";
+    let (_, ir) = both(&kernel(text));
+    assert!(!ir.contains("i1 %in.order,"), "{ir}");
+}
+
+#[test]
+fn a_slice_that_covers_a_volume_has_the_neighbours_that_are_there() {
+    let text = |of_depth: &str| {
+        let before = |name: &str, at: &str, extent: &str| {
+            format!(
+                "%{name}.at = add nsw i32 {at}
+                %{name}.there = icmp ult i32 %{name}.at, {extent}
+                %{name}.is = freeze i1 %{name}.there
+                %{name}.no = xor i1 %{name}.is, true\n"
+            )
+        };
+        let check = |name: &str, [z, y, x]: [&str; 3]| {
+            format!(
+                "%{name}.plane = mul nsw i32 {z}, %height
+                %{name}.line = add nsw i32 %{name}.plane, {y}
+                %{name}.row = mul nsw i32 %{name}.line, %width
+                %{name}.index = add nsw i32 %{name}.row, {x}
+                %{name}.in = icmp ult i32 %{name}.index, %len
+                %{name}.asked = freeze i1 %{name}.in
+                %{name}.or = or i1 %{name}.asked, %{name}.no\n"
+            )
+        };
+        let neighbours = [
+            before("left", "%x, -1", "%width") + &check("left", ["%z", "%y", "%left.at"]),
+            before("right", "%x, 1", "%width") + &check("right", ["%z", "%y", "%right.at"]),
+            before("up", "%y, -1", "%height") + &check("up", ["%z", "%up.at", "%x"]),
+            before("back", "%z, 1", of_depth) + &check("back", ["%back.at", "%y", "%x"]),
+        ];
+        let inside = format!(
+            "{}%a = and i1 %left.or, %right.or
+            %b = and i1 %a, %up.or
+            %c = and i1 %b, %back.or
+            br i1 %c, label %yes, label %no",
+            neighbours.concat()
+        );
+        format!(
+            "define ptx_kernel void @f(ptr %from, i64 %from.len, ptr %to, i64 %to.len, i32 noundef %x, i32 noundef %y, i32 noundef %z) {{
+              %any.len = freeze i64 %from.len
+              %len = trunc i64 %any.len to i32
+              %view = freeze i64 %to.len
+              %high = and i64 %view, 9218872833128528896
+              %low = icmp eq i64 %high, 0
+              %short = icmp ult i64 %any.len, 1073741824
+              %is.small = and i1 %low, %short
+              br i1 %is.small, label %narrow, label %wide
+            narrow: %z.of = lshr i64 %view, 42
+              %z.cut = trunc i64 %z.of to i32
+              %depth = and i32 %z.cut, 2097151
+              %y.of = lshr i64 %view, 21
+              %y.cut = trunc i64 %y.of to i32
+              %height = and i32 %y.cut, 2097151
+              %x.cut = trunc i64 %view to i32
+              %width = and i32 %x.cut, 2097151
+              %x.in = icmp ult i32 %x, %width
+              %y.in = icmp ult i32 %y, %height
+              %z.in = icmp ult i32 %z, %depth
+              %xy.in = and i1 %x.in, %y.in
+              %all.in = and i1 %xy.in, %z.in
+              br i1 %all.in, label %mine, label %end
+            mine: {inside}
+            yes: store volatile i32 1, ptr %from
+              br label %end
+            no: store volatile i32 2, ptr %from
+              br label %end
+            wide: store volatile i32 3, ptr %from
+              br label %end
+            end: ret void
+            }}"
+        )
+    };
+    let (_, ir) = both(&text("%depth"));
+    assert!(ir.contains("%c = and i1 true, true") || ir.contains("and i1 %b, true"), "{ir}");
+    // The slice is as long.
+    assert!(ir.split("br i1").next().unwrap().matches(" mul i32").count() == 2, "{ir}");
+    // Behind the last plane there is none.
+    let (_, ir) = both(&text("2000000"));
+    assert!(ir.contains("%back.or\n"), "{ir}");
+}
+
+#[test]
+fn what_another_block_asks_too_stays_there() {
+    let text = "%x.in = icmp ult i32 %x, %width
+        %y.in = icmp ult i32 %y, %height
+        %in = and i1 %x.in, %y.in
+        br i1 %in, label %mine, label %end
+        mine: %row = mul i32 %y, %width
+        %i = add i32 %row, %x
+        %next = add i32 %i, 1
+        %first = icmp ult i32 %i, %len
+        %second = icmp ult i32 %next, %len
+        %other = icmp ne i32 %y, 5
+        %two = and i1 %first, %other
+        %each = select i1 %two, i1 %second, i1 false
+        br i1 %each, label %yes, label %which
+        which: br i1 %two, label %no, label %end";
+    let (_, ir) = both(&kernel(text));
+    assert!(ir.contains("%two = and i1 %first, %other") && ir.contains("br i1 %two"), "{ir}");
+    assert!(ir.contains("and i1 true, %other") && !ir.contains("%each = select i1 %two"), "{ir}");
+}
+
+#[test]
+fn what_may_mean_nothing_is_asked_where_it_was() {
+    let next = |flags: &str| {
+        let before = format!("%z.any = freeze i32 %any\n%z = lshr i32 %z.any, 1\n%j = add {flags} i32 %i, %z");
+        gone(&before, &["%i", "%j"])
+    };
+    assert_eq!(next(""), [true, false]);
+    assert_eq!(next("nuw"), [true, false]);
+    // Without a sign it may be any but the last.
+    let any = "%z.any = freeze i32 %any\n%z.is = icmp ne i32 %z.any, -1\nbr i1 %z.is, label %one, label %no\none:";
+    let below = |flags: &str| {
+        let next = format!("%z.next = add {flags} i32 %z.any, 1\n%z = call i32 @llvm.umin.i32(i32 %z.next, i32 1)");
+        gone(&format!("{any} {next}\n%j = add i32 %i, %z"), &["%i", "%j"])
+    };
+    assert_eq!(below("nuw"), [true, false]);
+    assert_eq!(below("nsw"), [false, false]);
+    // The sum may have the bit of the sign.
+    assert_eq!(next("nsw"), [false, false]);
+    // Anything for each who looks.
+    let any = "%z = lshr i32 %any, 1\n%j = add i32 %i, %z";
+    assert_eq!(gone(any, &["%i", "%j"]), [false, false]);
+    assert_eq!(gone("%j = add nuw nsw i32 %i, 1", &["%i", "%j"]), [true, false]);
+}
+
+#[test]
+fn what_may_have_come_round_is_compared() {
+    let of_row = |row: &str| {
+        let before = format!("{row}\n%a = mul i32 %z, %width\n%b = add i32 %a, %width\n%c = add i32 %b, 1");
+        gone(&before, &["%b", "%c"])
+    };
+    assert_eq!(of_row("%z.any = freeze i32 %any\n%z = lshr i32 %z.any, 16"), [true, false]);
+    assert_eq!(of_row("%z = freeze i32 %any"), [false, false]);
+}
+
+fn name(text: &mut String, next: &mut usize, instruction: &str) -> String {
+    *next += 1;
+    _ = writeln!(text, "%v{next} = {instruction}");
+    format!("%v{next}")
+}
+
+/// Indices of neighbours, which one branch or several check, with promises that are kept or not.
+fn neighbours(u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
+    let (mut text, mut next) = (String::new(), 0);
+    let (promises, is_inside) = (u.ratio(1, 3)?, u.ratio(2, 3)?);
+    let flags = |u: &mut Unstructured<'_>| match promises && u.ratio(1, 4)? {
+        true => Ok(*u.choose(&["nsw", "nuw", "nuw nsw"])?),
+        false => Ok(""),
+    };
+    let mut tests = Vec::new();
+    let mut values: [Vec<String>; 2] = [vec!["%x".into()], vec!["%y".into()]];
+    for (axis, extent) in [(0, "%width"), (1, "%height")] {
+        let position = values[axis][0].clone();
+        if u.ratio(if is_inside { 15 } else { 1 }, 16)? {
+            tests.push(name(&mut text, &mut next, &format!("icmp ult i32 {position}, {extent}")));
+        }
+        let more = name(&mut text, &mut next, &format!("add {} i32 {position}, 1", flags(u)?));
+        let less = name(&mut text, &mut next, &format!("add {} i32 {position}, -1", flags(u)?));
+        match u.int_in_range(0..=5)? {
+            0 => tests.push(name(&mut text, &mut next, &format!("icmp ne i32 {position}, 0"))),
+            1 => tests.push(name(&mut text, &mut next, &format!("icmp ne i32 {more}, {extent}"))),
+            2 => tests.push(name(&mut text, &mut next, &format!("icmp ult i32 {more}, {extent}"))),
+            3 => tests.push(name(&mut text, &mut next, &format!("icmp slt i32 {position}, {extent}"))),
+            _ => {}
+        }
+        let at_edge = name(&mut text, &mut next, &format!("icmp eq i32 {position}, 0"));
+        let last = name(&mut text, &mut next, &format!("select i1 {at_edge}, i32 {extent}, i32 {position}"));
+        let before = name(&mut text, &mut next, &format!("add {} i32 {last}, -1", flags(u)?));
+        let at_end = name(&mut text, &mut next, &format!("icmp eq i32 {more}, {extent}"));
+        let after = name(&mut text, &mut next, &format!("select i1 {at_end}, i32 0, i32 {more}"));
+        values[axis].extend([more, less, before, after]);
+        let end = name(&mut text, &mut next, &format!("add {} i32 {extent}, -1", flags(u)?));
+        for _ in 0..u.int_in_range(0..=3)? {
+            let one = u.choose(&values[axis])?.clone();
+            let other = *u.choose(&[&end, &end, extent, "0", "1", "2"])?;
+            let chosen = match u.choose(&["umin", "smin", "umax", "smax", "usub.sat", "urem", "clamp"])? {
+                &"urem" => format!("urem i32 {one}, {extent}"),
+                &"clamp" => {
+                    let least = name(&mut text, &mut next, &format!("call i32 @llvm.smin.i32(i32 {one}, i32 {end})"));
+                    format!("call i32 @llvm.smax.i32(i32 {least}, i32 {})", u.choose(&["0", "1", "-1"])?)
+                }
+                call => format!("call i32 @llvm.{call}.i32(i32 {one}, i32 {other})"),
+            };
+            let chosen = name(&mut text, &mut next, &chosen);
+            values[axis].push(chosen);
+        }
+    }
+    let some = u.int_in_range(0..=tests.len())?;
+    for test in tests.drain(..some) {
+        let (yes, no) = if u.ratio(1, 4)? { ("no", "yes") } else { ("no", "no") };
+        _ = writeln!(text, "br i1 {test}, label %b{next}, label %{}\nb{next}:", if u.arbitrary()? { yes } else { no });
+        next += 1;
+    }
+    for _ in 0..u.int_in_range(1..=3)? {
+        for _ in 0..u.int_in_range(2..=7)? {
+            let (column, line) = (u.choose(&values[0])?.clone(), u.choose(&values[1])?.clone());
+            let row = name(&mut text, &mut next, &format!("mul {} i32 {line}, %width", flags(u)?));
+            let mut index = name(&mut text, &mut next, &format!("add {} i32 {row}, {column}", flags(u)?));
+            if u.ratio(1, 3)? {
+                let more = *u.choose(&["1", "-1", "2", "%width", "%height"])?;
+                let operation = u.choose(&["add", "sub"])?;
+                index = name(&mut text, &mut next, &format!("{operation} {} i32 {index}, {more}", flags(u)?));
+            }
+            let mut check = name(&mut text, &mut next, &format!("icmp ult i32 {index}, %len"));
+            // Asked only where a neighbour is there.
+            if u.ratio(1, 4)? {
+                let (one, extent) = (u.int_in_range(0..=1)?, ["%width", "%height"]);
+                let (first, other) = (u.choose(&values[one])?, [extent[one], "0"][u.int_in_range(0..=1)?]);
+                let is = u.choose(&["ult", "ne", "ugt"])?;
+                let guard = name(&mut text, &mut next, &format!("icmp {is} i32 {first}, {other}"));
+                let frozen = [guard, check].map(|value| name(&mut text, &mut next, &format!("freeze i1 {value}")));
+                let denied = name(&mut text, &mut next, &format!("xor i1 {}, true", frozen[0]));
+                check = name(&mut text, &mut next, &format!("or i1 {}, {denied}", frozen[1]));
+            }
+            tests.push(check);
+            if u.ratio(1, 4)? {
+                let axis = u.int_in_range(0..=1)?;
+                let (one, other) = (u.choose(&values[axis])?.clone(), u.choose(&values[axis])?.clone());
+                let order = u.choose(&["ule", "uge", "ult"])?;
+                tests.push(name(&mut text, &mut next, &format!("icmp {order} i32 {one}, {other}")));
+            }
+        }
+        let mut joined = vec![tests[0].clone()];
+        for test in &tests[1..] {
+            let all = &joined[joined.len() - 1];
+            let both = if u.ratio(1, 3)? {
+                format!("and i1 {all}, {test}")
+            } else {
+                format!("select i1 {all}, i1 {test}, i1 false")
+            };
+            joined.push(name(&mut text, &mut next, &both));
+        }
+        let all = &joined[joined.len() - 1];
+        // A panic may ask again for some of them.
+        let inner = u.choose(&joined)?;
+        match u.ratio(1, 3)? {
+            true => {
+                _ = writeln!(
+                    text,
+                    "br i1 {all}, label %b{next}, label %w{next}\nw{next}: br i1 {inner}, label %no, label %yes"
+                )
+            }
+            false => _ = writeln!(text, "br i1 {all}, label %b{next}, label %no"),
+        }
+        _ = writeln!(text, "b{next}:\nstore volatile i32 7, ptr %from");
+        next += 1;
+        tests.clear();
+    }
+    Ok(kernel(&format!("{text}br label %yes")))
+}
+
+#[test]
+fn random_neighbours_do_the_same() {
+    const POSITIONS: [u32; 13] = [0, 1, 2, 3, 4, 5, 32_766, 32_767, 65_536, 1 << 30, 1 << 31, u32::MAX - 1, u32::MAX];
+    const EXTENTS: [u64; 9] = [0, 1, 2, 3, 4, 5, 32_767, 32_768, u32::MAX as u64];
+    let lengths: Vec<u64> = (0..30).chain([32_767, 65_536, (1 << 30) - 1, 1 << 30, 1 << 40, u64::MAX]).collect();
+    let (mut changed, mut runs, mut inside) = (0, 0, 0);
+    arbtest::arbtest(|u| {
+        let (before, after) = both(&neighbours(u)?);
+
+        if before == after {
+            return Ok(());
+        }
+        changed += 1;
+        let (old, new) = (Function::parse(&before), Function::parse(&after));
+        for _ in 0..150 {
+            let mut given = HashMap::from([("%from", Value::Address(1 << 20)), ("%any", Value::Number(0, 32))]);
+            given.insert("%from.len", Value::Number(*u.choose(&lengths)?, 64));
+            given.insert("%view", Value::Number(*u.choose(&EXTENTS)? << 32 | *u.choose(&EXTENTS)?, 64));
+            for name in ["%x", "%y"] {
+                given.insert(name, Value::Number(u64::from(*u.choose(&POSITIONS)?), 32));
+            }
+            let (is, was) = (new.run(&given), old.run(&given));
+            if was.iter().any(|event| matches!(event, Event::Undefined(_))) {
+                continue;
+            }
+            runs += 1;
+            inside += usize::from(was.contains(&Event::Store(1 << 20, 7)));
+            // Where a slice does not cover a view, the other copy is run, which does the same.
+            let is_other_copy = is.first() == Some(&Event::Store(1 << 20, 3));
+            assert!(agree(&is, &was) || is_other_copy, "{given:?}: {is:?}, not {was:?}:\n{before}\n{after}");
+        }
+        Ok(())
+    })
+    .size_min(600)
+    .size_max(12_000)
+    .budget_ms(4000);
+    assert!(changed > 0 && runs > 0 && inside > 0, "{changed} functions were changed, and run {runs} times");
+}
