@@ -181,7 +181,7 @@ fn numbers_of_a_kernel_may_be_the_extents() {
             .replace("i64 %view", "i64 %broad, i64 %tall")
             .replace("%upper = lshr i64 %both, 32", "");
         // Each is small, as a whole.
-        let either = "%either = or i32 %width, %height\n              %small = icmp ult i32 %either, 32768";
+        let either = "%either = or i32 %width, %height\n          %small = icmp ult i32 %either, 32768";
         assert!(text.contains(either), "{text}");
         text.replace(either, "%either = or i64 %both, %upper\n %small = icmp ult i64 %either, 32768")
     };
