@@ -39,6 +39,8 @@ mod early;
 mod growing;
 mod moved;
 mod planes;
+#[cfg(test)]
+pub mod random_tests;
 mod regions;
 mod rows;
 mod separate;

@@ -14,6 +14,8 @@ mod cheap;
 mod decided;
 mod floats;
 mod nulls;
+#[cfg(test)]
+mod random_tests;
 mod steps;
 
 use crate::codes::Code;
