@@ -92,13 +92,21 @@ impl<'ctx> Known<'ctx> {
             self.comparison(from, holds)
         };
         let is_asked = condition(one, true).is_some_and(|asked| condition(other, !turned) == Some(asked));
+        // What each block's own condition is on the way to one of the two.
+        let way = |from: BasicBlock<'ctx>, to: BasicBlock<'ctx>| {
+            let end = from.get_terminator()?;
+            Some((integer(end, 0)?, llvm::branch_targets(end)?.0 == to))
+        };
         let are_same = |to: BasicBlock<'ctx>| {
             llvm::phis(to).all(|phi| {
                 let (Some(ours), Some(theirs)) = (llvm::incoming_from(phi, one), llvm::incoming_from(phi, other))
                 else {
                     return false;
                 };
-                self.reduced(ours, MOST_STEPS) == self.reduced(theirs, MOST_STEPS)
+                let ours = self.sum(ours, way(one, to), MOST_STEPS);
+                let theirs = self.sum(theirs, way(other, to), MOST_STEPS);
+                // What the other way promises of its sum must be promised of this one.
+                (ours.of, ours.more) == (theirs.of, theirs.more) && (ours.promises || !theirs.promises)
             })
         };
         is_asked && are_same(ours.0) && are_same(ours.1)
@@ -124,14 +132,14 @@ impl<'ctx> Known<'ctx> {
     }
 
     fn side(&self, value: IntValue<'ctx>, steps: u32) -> Side<'ctx> {
-        match self.constant(value, steps) {
+        match self.constant(value, None, steps) {
             Some(number) => Side::Number(number),
-            None => Side::Value(self.reduced(value.into(), steps)),
+            None => Side::Value(value.into()),
         }
     }
 
-    /// The number that a value is.
-    fn constant(&self, value: IntValue<'ctx>, steps: u32) -> Option<u64> {
+    /// The number that a value is, where a condition is as told.
+    fn constant(&self, value: IntValue<'ctx>, way: Way<'ctx>, steps: u32) -> Option<u64> {
         if value == self.value {
             return Some(self.number);
         }
@@ -143,41 +151,72 @@ impl<'ctx> Known<'ctx> {
         }
         let from = value.as_instruction_value().filter(|_| steps > 0)?;
         match from.get_opcode() {
-            Op::ZExt => self.constant(integer(from, 0)?, steps - 1),
+            Op::ZExt => self.constant(integer(from, 0)?, way, steps - 1),
             // A product of nothing, and a shift of it.
-            Op::Mul | Op::Shl => (self.constant(integer(from, 0)?, steps - 1)? == 0).then_some(0),
+            Op::Mul | Op::Shl => (self.constant(integer(from, 0)?, way, steps - 1)? == 0).then_some(0),
+            Op::Select => {
+                let (_, holds) = way.filter(|(condition, _)| integer(from, 0) == Some(*condition))?;
+                self.constant(integer(from, if holds { 1 } else { 2 })?, way, steps - 1)
+            }
             _ => None,
         }
     }
 
-    /// What a value is where that is simpler.
-    fn reduced(&self, value: BasicValueEnum<'ctx>, steps: u32) -> BasicValueEnum<'ctx> {
-        let Some(from) = llvm::instruction_of(value).filter(|_| steps > 0) else { return value };
+    /// A value of 64 bits as a sum.
+    fn sum(&self, value: BasicValueEnum<'ctx>, way: Way<'ctx>, steps: u32) -> Sum<'ctx> {
+        let as_it_is = Sum { of: Some(value), more: 0, promises: false };
+        if let BasicValueEnum::IntValue(number) = value {
+            if let Some(number) = self.constant(number, way, steps) {
+                return Sum { of: None, more: number, promises: false };
+            }
+            if number.get_type().get_bit_width() != 64 {
+                return as_it_is;
+            }
+        }
+        let Some(from) = llvm::instruction_of(value).filter(|_| steps > 0) else { return as_it_is };
         match from.get_opcode() {
-            Op::GetElementPtr => match llvm::element_of(from) {
-                Some((base, _, index)) if self.constant(index, steps - 1) == Some(0) => {
-                    self.reduced(base.into(), steps - 1)
-                }
-                _ => value,
-            },
-            Op::Add => match (integer(from, 0), integer(from, 1)) {
-                (Some(left), Some(right)) if self.constant(left, steps - 1) == Some(0) => {
-                    self.reduced(right.into(), steps - 1)
-                }
-                (Some(left), Some(right)) if self.constant(right, steps - 1) == Some(0) => {
-                    self.reduced(left.into(), steps - 1)
-                }
-                _ => value,
-            },
-            _ => match value {
-                BasicValueEnum::IntValue(number) => {
-                    self.constant(number, steps).map_or(value, |known| number.get_type().const_int(known, false).into())
-                }
-                _ => value,
-            },
+            Op::GetElementPtr => {
+                let Some((base, size, index)) = llvm::element_of(from) else { return as_it_is };
+                let is_word = index.get_type().get_bit_width() == 64;
+                let Some(elements) = self.constant(index, way, steps - 1).filter(|_| is_word) else { return as_it_is };
+                self.sum(base.into(), way, steps - 1).and(elements.wrapping_mul(size), llvm::is_in_bounds(from))
+            }
+            Op::Add => {
+                let (Some(left), Some(right)) = (integer(from, 0), integer(from, 1)) else { return as_it_is };
+                let known = [(left, right), (right, left)]
+                    .into_iter()
+                    .find_map(|(one, other)| self.constant(one, way, steps - 1).map(|number| (number, other)));
+                let Some((number, other)) = known else { return as_it_is };
+                let promises = llvm::promises(from) != llvm::Promises::default();
+                self.sum(other.into(), way, steps - 1).and(number, promises)
+            }
+            Op::Select => {
+                let chosen = way.filter(|(condition, _)| integer(from, 0) == Some(*condition));
+                let chosen = chosen.and_then(|(_, holds)| from.get_operand(if holds { 1 } else { 2 })?.value());
+                chosen.map_or(as_it_is, |chosen| self.sum(chosen, way, steps - 1))
+            }
+            _ => as_it_is,
         }
     }
 }
+
+/// A value and a number that is added to it, or a number alone.
+#[derive(Clone, Copy)]
+struct Sum<'ctx> {
+    of: Option<BasicValueEnum<'ctx>>,
+    more: u64,
+    /// Whether it means nothing where a promise is not kept.
+    promises: bool,
+}
+
+impl Sum<'_> {
+    fn and(self, more: u64, promises: bool) -> Self {
+        Self { more: self.more.wrapping_add(more), promises: self.promises || promises && more != 0, ..self }
+    }
+}
+
+/// A condition, and whether it holds.
+type Way<'ctx> = Option<(IntValue<'ctx>, bool)>;
 
 /// One side of a comparison.
 #[derive(Clone, Copy, PartialEq)]
@@ -192,6 +231,10 @@ mod tests {
     use crate::llvm::{AnyValue, parse_ir};
 
     fn united(none: &str, some: &str, first: &str) -> bool {
+        united_at(none, "%x", some, first)
+    }
+
+    fn united_at(none: &str, at_none: &str, some: &str, first: &str) -> bool {
         let text = format!(
             "define ptr @f(ptr %x, i64 %len, i32 %t, i64 %other) {{
             entry: %is = icmp eq i32 %t, 0
@@ -201,7 +244,7 @@ mod tests {
               %p = getelementptr float, ptr %x, i64 %wide
               %next = add i64 %wide, 1
               {some}
-            first: %at = phi ptr [ %x, %none ], [ {first}, %some ]
+            first: %at = phi ptr [ {at_none}, %none ], [ {first}, %some ]
               %number = phi i64 [ 1, %none ], [ %next, %some ]
               %to = getelementptr i8, ptr %at, i64 %number
               ret ptr %to
@@ -226,6 +269,16 @@ mod tests {
         assert!(united(none, some, "%p"));
         assert!(united(none, "%d = icmp ule i64 %len, %wide\n br i1 %d, label %end, label %first", "%p"));
         assert!(united("icmp ne i64 %len, 0\n br i1 %c, label %first, label %end", some, "%p"));
+        // What is behind it is chosen by what is asked.
+        let chosen = |first: &str, second: &str| {
+            format!(
+                "icmp eq i64 %len, 0\n %by = select i1 %c, i64 {first}, i64 {second}
+                %q = getelementptr i8, ptr %x, i64 %by\n br i1 %c, label %end, label %first"
+            )
+        };
+        let some_more = "%r = getelementptr i8, ptr %p, i64 4\n ".to_string() + some;
+        assert!(united_at(&chosen("0", "4"), "%q", &some_more, "%r"));
+        assert!(!united_at(&chosen("4", "0"), "%q", &some_more, "%r"));
         // Another way, another question, another value.
         assert!(!united("icmp eq i64 %len, 0\n br i1 %c, label %first, label %end", some, "%p"));
         assert!(!united(none, "%d = icmp uge i64 %len, %wide\n br i1 %d, label %first, label %end", "%p"));

@@ -222,6 +222,14 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
             }
             self.clone_from(&kept);
         }
+        // The first number that is added: LLVM adds it to nothing.
+        if let Some(nothing) = neutral(from)
+            && self.adds_to(from, nothing, theirs, steps)
+        {
+            self.same.insert(from, theirs);
+            return true;
+        }
+        self.clone_from(&kept);
         // A phi, and something added to it.
         let (base, more) = sum(ours);
         let phi = llvm::instruction_of(base).filter(|phi| phi.get_parent() == Some(self.found.head));
@@ -241,6 +249,28 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         }
         self.same.insert(from, theirs);
         true
+    }
+
+    /// Whether a value is added to a phi that begins with nothing.
+    fn adds_to(
+        &mut self,
+        sum: InstructionValue<'ctx>,
+        nothing: BasicValueEnum<'ctx>,
+        theirs: BasicValueEnum<'ctx>,
+        steps: u32,
+    ) -> bool {
+        let kept = self.clone();
+        let operands: Vec<_> = llvm::value_operands(sum).map(|(_, value)| value).collect();
+        let [one, other] = operands[..] else { return false };
+        [(one, other), (other, one)].into_iter().any(|(of, added)| {
+            let phi = llvm::instruction_of(of).filter(|phi| phi.get_parent() == Some(self.found.head));
+            let is_sum = phi.is_some_and(|phi| phi.get_opcode() == Op::Phi && self.begins(phi, (nothing, 0)))
+                && self.are_same(added, theirs, steps - 1);
+            if !is_sum {
+                self.clone_from(&kept);
+            }
+            is_sum
+        })
     }
 
     /// Whether a phi may begin with this, for all that is computed of it.
@@ -491,6 +521,15 @@ fn are_alike<'ctx>(ours: InstructionValue<'ctx>, theirs: InstructionValue<'ctx>,
         && keeps(one.other, other.other)
         && llvm::float_flags(ours) == llvm::float_flags(theirs)
         && llvm::is_rounded(ours) == llvm::is_rounded(theirs)
+}
+
+/// What a sum is nothing with.
+fn neutral(sum: InstructionValue<'_>) -> Option<BasicValueEnum<'_>> {
+    match (sum.get_opcode(), llvm::result(sum)) {
+        (Op::FAdd, BasicValueEnum::FloatValue(number)) => Some(number.get_type().const_float(-0.0).into()),
+        (Op::Add | Op::Or | Op::Xor, BasicValueEnum::IntValue(number)) => Some(number.get_type().const_zero().into()),
+        _ => None,
+    }
 }
 
 /// Whether an instruction's two operands may change places.
