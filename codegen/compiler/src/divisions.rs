@@ -158,6 +158,14 @@ mod tests {
         for body in [
             "%a = zext i32 %i to i64\n %q = udiv i64 %a, %n\n ret i64 %q",
             "%a = and i64 %wide, 65535\n %q = urem i64 %a, %n\n ret i64 %q",
+            // By what a loop says of its counter.
+            "entry: br label %loop
+            loop: %a = phi i64 [ 0, %entry ], [ %next, %loop ]
+              %q = udiv i64 %a, %n
+              %next = add i64 %a, 1
+              %on = icmp ult i64 %next, 1000
+              br i1 %on, label %loop, label %end
+            end: ret i64 %q",
             // A quotient of one is one.
             "%a = zext i32 %i to i64\n %p = udiv i64 %a, %n\n %q = urem i64 %p, %n\n ret i64 %q",
         ] {

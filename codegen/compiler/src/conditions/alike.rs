@@ -152,8 +152,10 @@ impl<'ctx> Known<'ctx> {
         let from = value.as_instruction_value().filter(|_| steps > 0)?;
         match from.get_opcode() {
             Op::ZExt => self.constant(integer(from, 0)?, way, steps - 1),
-            // A product of nothing, and a shift of it.
-            Op::Mul | Op::Shl => (self.constant(integer(from, 0)?, way, steps - 1)? == 0).then_some(0),
+            // What is computed of nothing, by a number that means something.
+            Op::Mul | Op::Shl if integer(from, 1)?.is_const() => {
+                (self.constant(integer(from, 0)?, way, steps - 1)? == 0).then_some(0)
+            }
             Op::Select => {
                 let (_, holds) = way.filter(|(condition, _)| integer(from, 0) == Some(*condition))?;
                 self.constant(integer(from, if holds { 1 } else { 2 })?, way, steps - 1)

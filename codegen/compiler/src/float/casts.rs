@@ -137,7 +137,7 @@ fn integer<'ctx>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llvm::parse_ir;
+    use crate::llvm::{AnyValue, parse_ir};
 
     /// The body after lowering.
     fn lowered(name: &str, integer: &str, float: &str, ftz: bool) -> String {
@@ -181,6 +181,33 @@ mod tests {
         assert!(signed.contains("i32 127)") && signed.contains("i32 -128)") && signed.contains("trunc"), "{signed}");
         let unsigned = lowered("llvm.fptoui.sat.i16.f16", "i16", "half", false);
         assert!(unsigned.contains("i32 65535)") && unsigned.contains("fpext half"), "{unsigned}");
+    }
+
+    #[test]
+    fn what_is_no_more_needs_no_limit() {
+        let after = |call: &str| {
+            let context = Context::create();
+            let text = format!(
+                "declare i8 @llvm.fptoui.sat.i8.f32(float)
+                declare float @llvm.minimumnum.f32(float, float)
+                declare float @llvm.maximumnum.f32(float, float)
+                define i8 @f(float %x) {{
+                  %y = call float @llvm.{call}
+                  %i = call i8 @llvm.fptoui.sat.i8.f32(float %y)
+                  ret i8 %i
+                }}"
+            );
+            let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+            let function = module.get_function("f").expect("it defines `f`");
+            for instruction in llvm::instructions(function).collect::<Vec<_>>() {
+                lower(&context, &module, false, instruction).expect("it is replaced");
+            }
+            module.verify().expect("the module is sound");
+            function.print_to_string().to_string()
+        };
+        assert!(!after("minimumnum.f32(float %x, float 255.0)").contains("llvm.umin"));
+        assert!(after("minimumnum.f32(float %x, float 256.0)").contains("llvm.umin"));
+        assert!(after("maximumnum.f32(float %x, float 255.0)").contains("llvm.umin"));
     }
 
     #[test]

@@ -758,6 +758,10 @@ mod tests {
         assert_eq!(product("%n"), (0, (1 << 30) - 1));
         assert_eq!(product("%any"), ALL);
         assert_eq!(product("%len").1, ((1 << 30) - 1) * ((1 << 30) - 1));
+        // What is divided without a rest, and a quotient of at least so much.
+        assert_eq!(range("%r = urem i64 %len, %n\n %x = sub i64 %len, %r\n ret i64 %x"), (0, (1 << 30) - 1));
+        let least = "%a = and i64 %len, 255\n %b = add i64 %a, 1000\n %x = udiv i64 %b, 10\n ret i64 %x";
+        assert_eq!(range(least), (100, 125));
     }
 
     #[test]

@@ -35,14 +35,15 @@ use std::collections::HashMap;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module,
 };
 use crate::settled;
 
-use super::branches::{integer, is_convergent};
+use super::branches::{integer, is_quiet};
 use super::limits::opposite;
 use super::natural::{Graph, Loop, SimpleForm};
+use super::{best, meetings};
 
 /// Instructions of a round.
 const MOST_INSTRUCTIONS: usize = 60;
@@ -282,7 +283,7 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
     fn lags(&self, phi: InstructionValue<'ctx>, next: BasicValueEnum<'ctx>) -> Option<(InstructionValue<'ctx>, i64)> {
         let other = llvm::instruction_of(next).filter(|other| other.get_parent() == Some(self.found.head))?;
         let is_other = other.get_opcode() == Op::Phi && other != phi;
-        let (_, after) = incoming(self.found, other).filter(|_| is_other)?;
+        let (_, after) = self.found.incoming(llvm::result(other)).filter(|_| is_other)?;
         let (of, step) = sum(after);
         let ((one, behind), (same, ahead)) = (self.first.get(&phi)?, self.first.get(&other)?);
         let is_step = of == next && one == same && ahead.checked_sub(*behind) == Some(step);
@@ -301,8 +302,9 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         let Some(enters) = before.get_terminator() else { return Ok(()) };
         let Some(end) = found.head.get_terminator() else { return Ok(()) };
         let Some(body) = found.head.get_instructions().find(|from| from.get_opcode() != Op::Phi) else { return Ok(()) };
-        let phis: Option<Vec<_>> =
-            llvm::phis(found.head).map(|phi| incoming(found, phi).map(|(begin, next)| (phi, begin, next))).collect();
+        let phis: Option<Vec<_>> = llvm::phis(found.head)
+            .map(|phi| found.incoming(llvm::result(phi)).map(|(begin, next)| (phi, begin, next)))
+            .collect();
         let Some(phis) = phis else { return Ok(()) };
         let (late, phis): (Vec<_>, Vec<_>) =
             phis.into_iter().partition(|(phi, _, next)| self.lags(*phi, *next).is_some());
@@ -342,19 +344,6 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
     }
 }
 
-/// What a phi is at first, and next; of any type.
-fn incoming<'ctx>(
-    found: &Loop<'ctx>,
-    phi: InstructionValue<'ctx>,
-) -> Option<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
-    let (inside, outside): (Vec<_>, Vec<_>) =
-        llvm::incoming(phi).into_iter().partition(|(_, block)| found.contains(*block));
-    match (&outside[..], &inside[..]) {
-        ([(first, _)], [(next, _)]) => Some((*first, *next)),
-        _ => None,
-    }
-}
-
 /// How far behind an address of the loop it reads, if it does so at one place.
 fn reads_behind<'ctx>(found: &Loop<'ctx>, phi: InstructionValue<'ctx>) -> Option<i64> {
     let mut places = found.head.get_instructions().filter(|from| llvm::is_plain_load(*from)).filter_map(|load| {
@@ -367,20 +356,7 @@ fn reads_behind<'ctx>(found: &Loop<'ctx>, phi: InstructionValue<'ctx>) -> Option
 
 /// Whether a block only computes and loads.
 fn only_reads(block: BasicBlock<'_>) -> bool {
-    block
-        .get_instructions()
-        .all(|from| from.is_terminator() || from.get_opcode() == Op::Phi || computes(from) || llvm::is_plain_load(from))
-}
-
-/// Whether an instruction's result follows from its operands: also that of a function which touches no memory, and by which no
-/// threads meet, as those of floats.
-fn computes(from: InstructionValue<'_>) -> bool {
-    let memory = llvm::Attribute::get_named_enum_kind_id("memory");
-    let is_function = |callee: FunctionValue<'_>| {
-        let touches = callee.get_enum_attribute(AttributeLoc::Function, memory);
-        touches.is_some_and(|touches| touches.get_enum_value() == 0)
-    };
-    llvm::is_pure(from) || llvm::called_function(from).is_some_and(is_function) && !is_convergent(from)
+    block.get_instructions().all(is_quiet)
 }
 
 /// The branch above a loop, whether it goes there where its condition holds, and where else; between are blocks that only lead
@@ -492,35 +468,25 @@ fn forget_promises<'ctx>(
 fn are_alike<'ctx>(ours: InstructionValue<'ctx>, theirs: InstructionValue<'ctx>, block: BasicBlock<'ctx>) -> bool {
     let (one, other) = (llvm::promises(ours), llvm::promises(theirs));
     let keeps = |ours: bool, theirs: bool| !ours || theirs;
-    let is_element = || match (llvm::element_of(ours), llvm::element_of(theirs)) {
-        (Some((_, one, _)), Some((_, other, _))) => one == other,
-        _ => false,
-    };
-    ours.get_opcode() == theirs.get_opcode()
+    best::are_of_a_kind(ours, theirs)
+        && llvm::is_rounded(ours) == llvm::is_rounded(theirs)
+        && keeps(one.signed, other.signed)
+        && keeps(one.unsigned, other.unsigned)
+        && keeps(one.other, other.other)
+        && keeps(llvm::is_in_bounds(ours), llvm::is_in_bounds(theirs))
+        && keeps(llvm::is_in_bounds_above(ours), llvm::is_in_bounds_above(theirs))
         && match ours.get_opcode() {
             Op::Load => {
                 // Nothing is stored between, as the block and the loop only read.
                 theirs.get_parent() == Some(block)
-                    && llvm::is_plain_load(theirs)
                     && keeps(llvm::is_load_of_number(ours), llvm::is_load_of_number(theirs))
                     && ours.get_alignment().ok() <= theirs.get_alignment().ok()
             }
-            Op::Call => computes(theirs) && llvm::called_function(ours) == llvm::called_function(theirs),
-            Op::ICmp => ours.get_icmp_predicate() == theirs.get_icmp_predicate(),
-            Op::FCmp => ours.get_fcmp_predicate() == theirs.get_fcmp_predicate(),
-            Op::GetElementPtr => {
-                is_element()
-                    && keeps(llvm::is_in_bounds(ours), llvm::is_in_bounds(theirs))
-                    && keeps(llvm::is_in_bounds_above(ours), llvm::is_in_bounds_above(theirs))
-            }
+            Op::GetElementPtr => llvm::element_of(ours).is_some(),
+            Op::Call => llvm::called_function(ours).is_some(),
             Op::Phi | Op::ExtractValue | Op::InsertValue | Op::ShuffleVector => false,
             _ => true,
         }
-        && keeps(one.signed, other.signed)
-        && keeps(one.unsigned, other.unsigned)
-        && keeps(one.other, other.other)
-        && llvm::float_flags(ours) == llvm::float_flags(theirs)
-        && llvm::is_rounded(ours) == llvm::is_rounded(theirs)
 }
 
 /// What a sum is nothing with.
@@ -532,18 +498,19 @@ fn neutral(sum: InstructionValue<'_>) -> Option<BasicValueEnum<'_>> {
     }
 }
 
-/// Whether an instruction's two operands may change places.
+/// Whether an instruction's first two operands may change places.
 fn commutes(from: InstructionValue<'_>) -> bool {
-    let is_choice = || {
-        let callee = llvm::called_function(from).map(|callee| callee.get_name().to_bytes().to_vec());
-        let chosen = ["umin", "umax", "smin", "smax", "maximumnum", "minimumnum", "maxnum", "minnum"];
-        callee.is_some_and(|name| chosen.iter().any(|known| name.starts_with(format!("llvm.{known}.").as_bytes())))
-    };
-    match from.get_opcode() {
-        Op::Add | Op::Mul | Op::FAdd | Op::FMul | Op::And | Op::Or | Op::Xor => true,
-        Op::Call => is_choice(),
-        _ => false,
-    }
+    const CHOICES: [&str; 8] = [
+        "llvm.umin.",
+        "llvm.umax.",
+        "llvm.smin.",
+        "llvm.smax.",
+        "llvm.maximumnum.",
+        "llvm.minimumnum.",
+        "llvm.maxnum.",
+        "llvm.minnum.",
+    ];
+    best::commutes(from) || llvm::calls(from, &CHOICES)
 }
 
 /// Whether it is the same to compare a number with either of two bounds, because it is a multiple of something.
@@ -553,60 +520,14 @@ fn is_alike(predicate: IntPredicate, one: IntValue<'_>, other: IntValue<'_>, val
     if !matches!(predicate, IntPredicate::ULT | IntPredicate::UGE) {
         return false;
     }
-    [4, 8, 16, 2].into_iter().any(|of| one.div_ceil(of) == other.div_ceil(of) && is_multiple(value, of, MOST_STEPS))
+    [4, 8, 16, 2].into_iter().any(|of| one.div_ceil(of) == other.div_ceil(of) && is_multiple(value, of))
 }
 
 /// Whether a number is a multiple of a power of two, as what is left of a slice is one of an element's size.
-fn is_multiple(value: IntValue<'_>, of: u64, steps: u32) -> bool {
-    if let Some(number) = value.get_zero_extended_constant() {
-        return number.is_multiple_of(of);
-    }
-    let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
-    let part = |at| integer(from, at).is_some_and(|part| is_multiple(part, of, steps - 1));
-    match from.get_opcode() {
-        Op::Sub => {
-            let addresses = [0, 1].map(|at| integer(from, at).and_then(llvm::pointer_of_integer));
-            match addresses {
-                [Some(one), Some(other)] => {
-                    let root = root_by(one, of, steps - 1);
-                    root.is_some() && root == root_by(other, of, steps - 1)
-                }
-                _ => part(0) && part(1),
-            }
-        }
-        Op::Add => part(0) && part(1),
-        Op::Mul => part(0) || part(1),
-        Op::Shl => {
-            let by = integer(from, 1).and_then(IntValue::get_zero_extended_constant);
-            by.is_some_and(|by| by < 63 && (1_u64 << by).is_multiple_of(of)) || part(0)
-        }
-        _ => false,
-    }
-}
-
-/// What an address is a multiple of so many bytes away from.
-fn root_by<'ctx>(address: PointerValue<'ctx>, of: u64, steps: u32) -> Option<PointerValue<'ctx>> {
-    let Some(from) = llvm::instruction_of(address.into()).filter(|_| steps > 0) else { return Some(address) };
-    match from.get_opcode() {
-        Op::GetElementPtr => {
-            let Some((base, size, index)) = llvm::element_of(from) else { return Some(address) };
-            let is_whole = size.is_multiple_of(of) || is_multiple_of_size(index, size, of, steps - 1);
-            if is_whole { root_by(base, of, steps - 1) } else { Some(address) }
-        }
-        Op::Phi => {
-            let mut roots = llvm::incoming(from).into_iter().map(|(value, _)| match value {
-                BasicValueEnum::PointerValue(pointer) => root_by(pointer, of, steps / 2),
-                _ => None,
-            });
-            let root = roots.next().flatten()?;
-            if roots.all(|other| other == Some(root)) { Some(root) } else { Some(address) }
-        }
-        _ => Some(address),
-    }
-}
-
-fn is_multiple_of_size(index: IntValue<'_>, size: u64, of: u64, steps: u32) -> bool {
-    // The part of the size that is a power of two need not be in the index.
-    let known = 1 << size.trailing_zeros().min(6);
-    is_multiple(index, (of / known.min(of)).max(1), steps)
+fn is_multiple(value: IntValue<'_>, of: u64) -> bool {
+    let difference = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub);
+    let address = |at| integer(difference?, at).and_then(llvm::pointer_of_integer);
+    let (Some(one), Some(other)) = (address(0), address(1)) else { return false };
+    let others = meetings::bases(other, of);
+    meetings::bases(one, of).iter().any(|base| others.contains(base))
 }

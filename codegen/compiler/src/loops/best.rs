@@ -272,23 +272,29 @@ pub(super) fn is_known(from: InstructionValue<'_>) -> bool {
     }
 }
 
-fn commutes(from: InstructionValue<'_>) -> bool {
+/// Whether an operator's operands may change places.
+pub(super) fn commutes(from: InstructionValue<'_>) -> bool {
     matches!(from.get_opcode(), Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::FAdd | Op::FMul)
 }
 
 /// Whether two instructions compute the same of the same operands, and promise the same of them.
 pub(super) fn do_the_same(one: InstructionValue<'_>, other: InstructionValue<'_>) -> bool {
+    are_of_a_kind(one, other)
+        && llvm::promises(one) == llvm::promises(other)
+        && llvm::is_in_bounds(one) == llvm::is_in_bounds(other)
+        && llvm::is_in_bounds_above(one) == llvm::is_in_bounds_above(other)
+}
+
+/// The same, whatever they promise.
+pub(super) fn are_of_a_kind(one: InstructionValue<'_>, other: InstructionValue<'_>) -> bool {
     let bytes = |from| llvm::element_of(from).map(|(_, bytes, _)| bytes);
     one.get_opcode() == other.get_opcode()
         && one.get_type() == other.get_type()
         && one.get_icmp_predicate() == other.get_icmp_predicate()
         && one.get_fcmp_predicate() == other.get_fcmp_predicate()
         && llvm::called_function(one) == llvm::called_function(other)
-        && llvm::promises(one) == llvm::promises(other)
         && llvm::float_flags(one) == llvm::float_flags(other)
         && bytes(one) == bytes(other)
-        && llvm::is_in_bounds(one) == llvm::is_in_bounds(other)
-        && llvm::is_in_bounds_above(one) == llvm::is_in_bounds_above(other)
         && (!llvm::is_plain_load(one) || llvm::is_plain_load(other))
 }
 

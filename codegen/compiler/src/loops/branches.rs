@@ -168,3 +168,29 @@ fn computes(instruction: InstructionValue<'_>) -> bool {
             && attribute.is_some_and(|memory| memory.get_enum_value() == 0)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, InstructionOpcode as Op, instructions, parse_ir};
+
+    #[test]
+    fn assembly_that_only_computes_meets_no_threads() {
+        let meets = |call: &str, attributes: &str| {
+            let text = format!(
+                "define float @f(float %x) {{ %y = call float asm {call}(float %x) #0 ret float %y }} attributes #0 = {{ {attributes} }}"
+            );
+            let text = text.replace(" ret", "\n ret").replace("} attributes", "}\nattributes");
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "m").unwrap_or_else(|error| panic!("{}", error.0));
+            let function = module.get_function("f").unwrap();
+            let call = instructions(function).find(|from| from.get_opcode() == Op::Call).unwrap();
+            is_convergent(call)
+        };
+        let quotient = "\"rcp.approx.ftz.f32 $0,$1;\", \"=f,f\"";
+        assert!(!meets(quotient, "nounwind memory(none)"));
+        assert!(meets(quotient, "nounwind") && meets(quotient, "convergent memory(none)"));
+        // A name in it can be there once.
+        assert!(meets("\"a: rcp.approx.ftz.f32 $0,$1;\", \"=f,f\"", "memory(none)"));
+    }
+}

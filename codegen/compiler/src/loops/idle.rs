@@ -193,11 +193,10 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
         let is_left = bound.get_zero_extended_constant() == Some(0) && step.get_sign_extended_constant() == Some(-1);
         let left = is_left.then_some(left)?;
         let (all, gone) = parts(left, Op::Sub).or_else(|| less_of_ones(left))?;
+        let (a, b) = called(gone, b"llvm.umin.i64").filter(|(a, b)| *a == all || *b == all)?;
+        let rest = if a == all { b } else { a };
         // At first nothing has been gone through.
-        let least = called(gone, b"llvm.umin.i64");
-        if self.first == gone
-            && least.is_some_and(|both| both == (all, self.check.len) || both == (self.check.len, all))
-        {
+        if self.first == gone && rest == self.check.len {
             return Some((all.get_type().const_zero(), all));
         }
         let (at, end) = called(self.first, b"llvm.umax.i64")?;
@@ -206,10 +205,7 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
             parts(*end, Op::Add).is_some_and(|(a, b)| (a, b) == (*at, gone) || (a, b) == (gone, *at))
         })?;
         let at = at.0;
-        let (a, b) = called(gone, b"llvm.umin.i64")?;
-        let rest = if a == all { b } else { a };
-        let is_rest = (a == all || b == all) && parts(rest, Op::Sub) == Some((self.check.len, at));
-        is_rest.then_some((at, all))
+        (parts(rest, Op::Sub) == Some((self.check.len, at))).then_some((at, all))
     }
 }
 

@@ -82,7 +82,7 @@ fn pointer(from: InstructionValue<'_>, index: u32) -> Option<PointerValue<'_>> {
 }
 
 /// An address, and those that it is a whole number of steps behind. One of several addresses is behind what all of these are.
-fn bases<'ctx>(pointer: PointerValue<'ctx>, step: u64) -> Vec<PointerValue<'ctx>> {
+pub(super) fn bases<'ctx>(pointer: PointerValue<'ctx>, step: u64) -> Vec<PointerValue<'ctx>> {
     bases_within(pointer, step, MOST_STEPS)
 }
 

@@ -659,6 +659,16 @@ mod tests {
             );
             assert!(!ir.contains("br i1 %done"), "{ir}");
         }
+        // A round may have a branch, if every round asks.
+        let several = text("sub nuw", "ult i64 %left, 125").replace(
+            "%a = ptrtoint ptr %next to i64",
+            "%is = icmp ugt i32 %x, 5
+            br i1 %is, label %large, label %turn
+            large: store volatile i32 %x, ptr %data
+            br label %turn
+            turn: %a = ptrtoint ptr %next to i64",
+        );
+        assert!(!counted(&several.replace("%loop ]", "%turn ]")).contains("br i1 %done"));
         // It may wrap, there may be less than a step, or more than one is left at the end.
         for (difference, done) in
             [("sub", "ult i64 %left, 125"), ("sub nuw", "ult i64 %left, 64"), ("sub nuw", "ult i64 %left, 129")]

@@ -622,14 +622,10 @@ fn array<'ctx>(start: PointerValue<'ctx>, count: usize) -> Option<Vec<(PointerVa
 
 /// A function's name, also where LLVM has put a number behind it, because another unit of code generation has the function, too.
 pub fn demangled(name: &str) -> String {
-    let mut known = name;
-    while known.starts_with("_R")
-        && rustc_demangle::try_demangle(known).is_err()
-        && let Some(shorter) = known.strip_suffix(|last: char| last.is_ascii_digit())
-    {
-        known = shorter;
-    }
-    format!("{:#}", rustc_demangle::demangle(known))
+    // Shorter by one digit after the other.
+    let mut names = std::iter::successors(Some(name), |name| name.strip_suffix(|last: char| last.is_ascii_digit()));
+    let known = names.find(|name| rustc_demangle::try_demangle(name).is_ok());
+    format!("{:#}", rustc_demangle::demangle(known.filter(|name| name.starts_with("_R")).unwrap_or(name)))
 }
 
 /// An operand that is a value.
@@ -641,5 +637,20 @@ pub fn pointer(instruction: InstructionValue<'_>, index: u32) -> Option<PointerV
     match operand_of(instruction, index)? {
         BasicValueEnum::PointerValue(pointer) => Some(pointer),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    #[test]
+    fn a_number_behind_a_name_is_no_part_of_it() {
+        for name in ["_RNvXsQ_NtCs1_4core3fmtlNtB5_5Debug3fmt", "_RNvXsQ_NtCs1_4core3fmtlNtB5_5Debug3fmt45"] {
+            assert_eq!(demangled(name), "<i32 as core::fmt::Debug>::fmt", "{name}");
+        }
+        for name in ["other45", "_R45", "_ZN4core3fmt17h0123456789abcdefE"] {
+            assert_eq!(demangled(name), format!("{:#}", rustc_demangle::demangle(name)), "{name}");
+        }
     }
 }
