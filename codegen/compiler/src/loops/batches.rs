@@ -24,7 +24,7 @@
 //! is one of a shared slice that the kernel was given (`&[T]`): all of it may be read, by anyone, while the kernel runs. The
 //! test before the loop makes sure of that for all rounds that the loop would make; with `b` for how often it jumps back, an
 //! offset that begins at `o` and grows by `s` bytes a round is `o + b × s` at last, which must not overflow, and must leave
-//! room for what is loaded. Anything else is loaded behind the checks of all four rounds, as it was behind its own.
+//! room for what is loaded; `s` may be known only then, as the width of a matrix that is read column by column. Anything else is loaded behind the checks of all four rounds, as it was behind its own.
 //!
 //! Where one of the four checks fails, none of the four rounds has done anything that could be seen, and the loop as it was
 //! runs from the first of them: it panics in the same round, with the same numbers. The conditions are joined by `select`,
@@ -196,8 +196,8 @@ struct Walk<'ctx> {
     load: InstructionValue<'ctx>,
     slice: Slice<'ctx>,
     address: Address<'ctx>,
-    /// By how many bytes it grows.
-    step: u64,
+    /// By how many bytes it grows, if that is a constant.
+    step: Option<u64>,
     /// Bytes that are loaded.
     width: u64,
 }
@@ -359,14 +359,18 @@ impl<'ctx> Walk<'ctx> {
         };
         let (base, address, step) =
             if let Some(((base, size, index), more)) = element(gep).map(|element| (element, 0)).or_else(part) {
-                let step = u64::try_from(shape.constant_step(index, MOST_STEPS)?).ok()?;
-                (base, Address::Element(base, index, size, more), size.wrapping_mul(step))
+                let step = match shape.constant_step(index, MOST_STEPS) {
+                    Some(step) => Some(size.wrapping_mul(u64::try_from(step).ok()?)),
+                    None if !found.is_invariant(index.into()) && !goes_down(index) && shape.grows(index) => None,
+                    None => return None,
+                };
+                (base, Address::Element(base, index, size, more), step)
             } else {
                 let walk = addresses::Walk::of(found, address).filter(addresses::Walk::goes_up)?;
                 let (_, step) = walk.constants()?;
-                (walk.first(), Address::Moved(walk), step)
+                (walk.first(), Address::Moved(walk), Some(step))
             };
-        if step == 0 || i64::try_from(step).is_err() {
+        if step.is_some_and(|step| step == 0 || i64::try_from(step).is_err()) {
             return None;
         }
         let root = root(base)?;
@@ -374,6 +378,11 @@ impl<'ctx> Walk<'ctx> {
         let width = llvm::type_align(BasicTypeEnum::try_from(load.get_type()).ok()?).0;
         Some(Self { load, slice, address, step, width })
     }
+}
+
+/// Whether a number is another one less something.
+fn goes_down(number: IntValue<'_>) -> bool {
+    number.as_instruction_value().is_some_and(|from| from.get_opcode() == InstructionOpcode::Sub)
 }
 
 /// What an address is computed from.
@@ -566,24 +575,37 @@ impl<'ctx> Stage<'_, 'ctx> {
         let number = |value| word.const_int(value, false);
         let address = |pointer| builder.build_ptr_to_int(pointer, word, "");
         let begin = address(walk.slice.pointer)?;
-        let first = match &walk.address {
+        let mut overflows = emit.context.bool_type().const_zero();
+        let (first, step) = match &walk.address {
             Address::Element(base, index, size, more) => {
                 let offset = builder.build_int_sub(address(*base)?, begin, "")?;
-                let (first, _) = emit.affine(*index)?;
+                let (first, growth) = emit.affine(*index)?;
                 let element = builder.build_int_add(offset, builder.build_int_mul(first, number(*size), "")?, "")?;
-                builder.build_int_add(element, number(*more), "")?
+                let step = match walk.step {
+                    Some(step) => number(step),
+                    None => {
+                        let growth = llvm::build_freeze(builder, growth);
+                        let step;
+                        (step, overflows) = emit.overflowing("llvm.umul.with.overflow", growth, number(*size))?;
+                        step
+                    }
+                };
+                (builder.build_int_add(element, number(*more), "")?, step)
             }
-            Address::Moved(walk) => builder.build_int_sub(walk.affine(builder, word)?.0, begin, "")?,
+            Address::Moved(moved) => {
+                let first = builder.build_int_sub(moved.affine(builder, word)?.0, begin, "")?;
+                (first, number(walk.step.expect("one that is moved is so by a constant")))
+            }
         };
         let first = llvm::build_freeze(builder, first);
         let len = llvm::build_freeze(builder, walk.slice.len);
         // A slice has fewer than 2^63 bytes.
         let bytes = builder.build_int_mul(len, number(walk.slice.size), "")?;
         let ends = emit.call("llvm.usub.sat", bytes, number(walk.width - 1))?;
-        let (growth, too_much) = emit.overflowing("llvm.umul.with.overflow", jumps_back, number(walk.step))?;
+        let (growth, too_much) = emit.overflowing("llvm.umul.with.overflow", jumps_back, step)?;
         let (last, too_far) = emit.overflowing("llvm.uadd.with.overflow", first, growth)?;
         let below = builder.build_int_compare(IntPredicate::ULT, last, ends, "")?;
-        let overflows = builder.build_or(too_much, too_far, "")?;
+        let overflows = builder.build_or(builder.build_or(too_much, too_far, "")?, overflows, "")?;
         builder.build_and(below, builder.build_not(overflows, "")?, "")
     }
 

@@ -120,6 +120,18 @@ fn four_rounds_of_many_loads_are_checked_at_once() {
 }
 
 #[test]
+fn rounds_that_are_a_row_apart_are_checked_at_once() {
+    for index in ["mul i64 %k, %n", "mul i64 %start, %k"] {
+        let ir = batched(&format!("%down = {index}\n %index = add i64 %down, %start"), BELOW, "");
+        assert_eq!(loads(&ir), (13, 13), "eight, four and one: {ir}");
+        let before = ir.split("\n\n").next().unwrap_or_default();
+        assert_eq!(before.matches("llvm.umul.with.overflow").count(), 2, "the growth in bytes, and that of all: {ir}");
+    }
+    let ir = batched("%down = mul i64 %k, %n\n %index = mul i64 %down, %k", BELOW, "");
+    assert_eq!(loads(&ir), (1, 1), "{ir}");
+}
+
+#[test]
 fn nothing_is_read_behind_a_slice() {
     let ir = batched(PLAIN, BELOW, "");
     let before = ir.split("\n\n").next().unwrap_or_default();
@@ -251,7 +263,6 @@ fn others_stay_as_they_are() {
         // What is loaded for the check is not known to be there.
         (PLAIN, again, ""),
         ("%index = mul i64 %k, %k", BELOW, ""),
-        ("%index = mul i64 %k, %n", BELOW, ""),
         ("%index = sub i64 0, %k", BELOW, ""),
         // The check needs what the last round loaded from who knows where.
         (PLAIN, "%below = fcmp olt float %sum, 1.0", ""),

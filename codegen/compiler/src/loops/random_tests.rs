@@ -401,7 +401,7 @@ fn bytes_are_stored_as_one_by_one() {
 /// A loop that goes through a slice of `%wide` words, and checks what it loads there.
 fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
     let mask = *u.choose(&[1, 3, 15, 63])?;
-    let index = *u.choose(&["%k", "%ahead"])?;
+    let index = *u.choose(&["%k", "%ahead", "%far"])?;
     let step = *u.choose(&["icmp ult i64 %k.next, %end", "icmp ne i64 %k.next, %end"])?;
     // What is checked may be made of what the round before has loaded, or of all before.
     let place = match u.int_in_range(0..=2)? {
@@ -433,6 +433,8 @@ fn look_ups(u: &mut Unstructured<'_>) -> Result<String> {
           %before = phi i32 [ 7, %entry ], [ %v, %inside ]
           %last = phi i32 [ 3, %entry ], [ %last.next, %inside ]
           %ahead = add i64 %k, 2
+          %down = mul i64 %k, %more
+          %far = add i64 %down, 1
           {place}
           %v = load i32, ptr %p
           %made = {low}
