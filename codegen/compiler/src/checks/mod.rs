@@ -37,6 +37,7 @@ mod clamped;
 mod copy;
 mod early;
 mod growing;
+mod loads;
 mod moved;
 mod planes;
 #[cfg(test)]
@@ -51,6 +52,7 @@ use std::collections::HashSet;
 
 pub use ahead::compute_ahead;
 pub use early::read_early;
+pub use loads::load_early;
 
 use chain::{Chain, Check, Indexed};
 use clamped::Elements;

@@ -133,17 +133,17 @@ pub(super) fn batch_function<'ctx>(
 
 /// A kernel's parameter that all may read and nobody writes.
 #[derive(Clone, Copy)]
-pub(super) struct Slice<'ctx> {
-    pub(super) function: FunctionValue<'ctx>,
-    pub(super) pointer: PointerValue<'ctx>,
-    pub(super) len: IntValue<'ctx>,
+pub struct Slice<'ctx> {
+    pub function: FunctionValue<'ctx>,
+    pub pointer: PointerValue<'ctx>,
+    pub len: IntValue<'ctx>,
     /// Bytes of an element.
-    pub(super) size: u64,
+    pub size: u64,
 }
 
 impl Slice<'_> {
     /// Whether LLVM, too, is told that nothing writes what it reads through this parameter.
-    fn is_constant(&self) -> bool {
+    pub fn is_constant(&self) -> bool {
         let Some(index) = llvm::param_index(self.pointer) else { return false };
         let place = AttributeLoc::Param(u32::try_from(index).expect("a function has few parameters"));
         let is_said = |name| self.function.get_enum_attribute(place, Attribute::get_named_enum_kind_id(name)).is_some();
@@ -152,7 +152,7 @@ impl Slice<'_> {
 }
 
 /// A kernel's shared slices. Its parameters are those of the table, whatever has been optimised.
-fn shared_slices<'ctx>(kernel: &FunctionAbi, function: FunctionValue<'ctx>) -> Vec<Slice<'ctx>> {
+pub fn shared_slices<'ctx>(kernel: &FunctionAbi, function: FunctionValue<'ctx>) -> Vec<Slice<'ctx>> {
     let mut found = Vec::new();
     let mut index = 0;
     for param in &kernel.params {

@@ -177,6 +177,9 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
     time!(cold::keep_loops(context, module));
     time!(copies::widen(context, module, machine, level))?;
     time!(barriers::align(context, module, level))?;
+    if level.is_for_speed() {
+        time!(checks::load_early(context, module, table));
+    }
     time!(checks::separate(context, module, arch))?;
     time!(memory::order(context, module, machine, table, arch, level))?;
     if level.is_for_speed() {
