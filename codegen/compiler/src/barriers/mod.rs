@@ -14,6 +14,19 @@
 //! panic do not count: the first thread that panics ends the grid, whoever waits for it, or it leaves, and from sm_70 on a
 //! barrier counts the threads that have not ended, whichever form it has (CUDA C++ Programming Guide, "Independent Thread
 //! Scheduling": `__syncthreads()` waits for "all non-exited threads in the block").
+//!
+//! Of two such barriers in a row the second says nothing, and is left out: two tiles that are published together have
+//! one each.
+//!
+//! ```text
+//! before: call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 1)
+//!         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 2)
+//! after:  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 1)
+//! ```
+//!
+//! What came before the first is seen by all behind it, and nothing but arithmetic is between both. All threads of the
+//! block come to both, or none does, so that no thread that waits elsewhere misses one at the second, whichever number it
+//! has. Two blocks that follow each other are not looked at, nor is a barrier that threads reach one by one.
 
 mod flow;
 mod values;
@@ -62,11 +75,20 @@ fn align_in<'ctx>(
     for barrier in barriers.iter().filter(|barrier| barrier.get_parent().is_some_and(|block| aligned.contains(&block)))
     {
         let Some(number) = barrier.get_operand(0).and_then(|number| number.value()) else { continue };
-        builder.position_before(barrier);
-        builder.build_call(form, &[number.into()], "")?;
+        if !comes_at_once_behind(*barrier, form) {
+            builder.position_before(barrier);
+            builder.build_call(form, &[number.into()], "")?;
+        }
         barrier.erase_from_basic_block();
     }
     Ok(())
+}
+
+/// Whether nothing but arithmetic is between an aligned barrier of the same block and this one.
+fn comes_at_once_behind<'ctx>(barrier: InstructionValue<'ctx>, aligned: FunctionValue<'ctx>) -> bool {
+    let before = std::iter::successors(barrier.get_previous_instruction(), |at| at.get_previous_instruction())
+        .find(|instruction| !llvm::is_pure(*instruction));
+    before.and_then(llvm::called_function) == Some(aligned)
 }
 
 #[cfg(test)]
@@ -89,7 +111,8 @@ mod tests {
               {body}
             }}"
         )
-        .replace("BARRIER", &format!("call void @{SINGLE}(i32 0)"));
+        .replace("BARRIER", &format!("call void @{SINGLE}(i32 0)"))
+        .replace("SECOND", &format!("call void @{SINGLE}(i32 1)"));
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         align(&context, &module, OptLevel::O3).unwrap();
@@ -193,6 +216,35 @@ mod tests {
             join: BARRIER
               ret void";
         assert_eq!(aligned(body), [true, false, true]);
+    }
+
+    #[test]
+    fn the_second_of_two_in_a_row_is_left_out() {
+        for between in ["", "%far = mul i32 %t, %n"] {
+            assert_eq!(aligned(&format!("BARRIER\n {between}\n SECOND\n BARRIER\n ret void")), [true], "{between}");
+        }
+    }
+
+    #[test]
+    fn the_second_stays_behind_an_access_a_call_and_where_threads_have_parted() {
+        for between in [
+            "store i32 %t, ptr %data",
+            "%old = load i32, ptr %data",
+            "%old = load volatile i32, ptr addrspace(3) null",
+            "fence acquire",
+            "%old = atomicrmw add ptr %data, i32 1 monotonic",
+            "call void asm sideeffect \"nanosleep.u32 1;\", \"\"()",
+            "br label %next
+            next:",
+        ] {
+            assert_eq!(aligned(&format!("BARRIER\n {between}\n SECOND\n ret void")), [true, true], "{between}");
+        }
+        let apart = "br i1 %own, label %go, label %end
+            go: BARRIER
+              SECOND
+              br label %end
+            end: ret void";
+        assert_eq!(aligned(apart), [false, false]);
     }
 
     #[test]
