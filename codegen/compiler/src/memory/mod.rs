@@ -11,6 +11,9 @@ mod pointers;
 mod reductions;
 mod scoped;
 mod spaces;
+mod together;
+
+pub use together::store_together;
 
 use crate::abi::Table;
 use crate::arch::{Arch, Needs};

@@ -183,6 +183,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
     time!(checks::separate(context, module, arch))?;
     time!(memory::order(context, module, machine, table, arch, level))?;
     if level.is_for_speed() {
+        time!(memory::store_together(context, module));
         time!(conditions::part(context, module))?;
         time!(loops::spread(context, module, machine))?;
         time!(registers::raise(context, module, arch));
