@@ -73,7 +73,8 @@ impl<T> Own<'_, T> {
     }
 
     /// Writes all elements of this thread's. If all threads do this, every element is written: a fill of the whole array by
-    /// all of them, neighbours by neighbours.
+    /// all of them, neighbours by neighbours. `value` may be called for up to four elements before the first of them is
+    /// written.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn fill(&mut self, mut value: impl FnMut(usize) -> T) {
@@ -88,6 +89,19 @@ impl<T> Own<'_, T> {
             return;
         }
         let (rank, threads, len) = (rank_in_block(), threads_of_block(), self.len as u32);
+        // A block has as many threads as there are elements, or a half or a quarter, more often than not. Then no loop is left
+        // to ask how many rounds there are, and what the values read is waited for together.
+        if size_of::<T>() <= MOST_WAITING {
+            if threads == len {
+                return self.fill_at([rank], value);
+            }
+            if threads == len / 2 && len.is_multiple_of(2) {
+                return self.fill_at([0, 1].map(|part| part * (len / 2) + rank), value);
+            }
+            if threads == len / 4 && len.is_multiple_of(4) {
+                return self.fill_at([0, 1, 2, 3].map(|part| part * (len / 4) + rank), value);
+            }
+        }
         let mut first = 0_u32;
         // `step_by` would count the rounds, which is a division where nobody knows the number of threads. Where that is
         // known, so is the second end of the loop, which can be unrolled then.
@@ -104,6 +118,16 @@ impl<T> Own<'_, T> {
             if first >= len {
                 break;
             }
+        }
+    }
+
+    /// Writes these elements, which are this thread's, once their values are known.
+    #[inline(always)]
+    fn fill_at<const N: usize>(&mut self, own: [u32; N], mut value: impl FnMut(usize) -> T) {
+        let values = own.map(|index| (index as usize, value(index as usize)));
+        for (index, value) in values {
+            // SAFETY: in bounds, and the index modulo the number of threads is this thread's rank.
+            unsafe { self.ptr.add(index).write(value) };
         }
     }
 

@@ -69,13 +69,17 @@ pub fn shared_owners(mut out: PerBlock<Owners>, #[shared] mut tiles: SharedTile<
 }
 
 /// Blocks that [`owners`] is true of.
-pub const SHAPES: [Dim3; 6] = [
+pub const SHAPES: [Dim3; 9] = [
     Dim3::new(1, 1, 1),
     Dim3::new(4, 3, 1),
     Dim3::new(11, 10, 1),
     Dim3::new(32, 4, 1),
     Dim3::new(5, 4, 3),
     Dim3::new(3, 7, 2),
+    // As many threads as a row has elements, a half, and a quarter.
+    Dim3::new(25, 2, 2),
+    Dim3::new(10, 5, 1),
+    Dim3::new(25, 1, 1),
 ];
 
 /// What [`shared_owners`] must find; of warps that the block does not have, what is in `found`.
