@@ -1,6 +1,6 @@
 //! Copies of blocks within their function, and of instructions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildPhi, LLVMCountIncoming, LLVMCreateBuilderInContext,
@@ -38,7 +38,8 @@ pub fn copy_blocks<'ctx>(
     let of_block: HashMap<LLVMBasicBlockRef, LLVMBasicBlockRef> =
         blocks.iter().zip(&copies).map(|(block, copy)| (block.as_mut_ptr(), copy.as_mut_ptr())).collect();
     let mut of_value: HashMap<LLVMValueRef, LLVMValueRef> = HashMap::new();
-    let mut phis = Vec::new();
+    // In their order: the order of a value's uses, which LLVM goes by, must not be another each time.
+    let (mut phis, mut others) = (Vec::new(), Vec::new());
     let builder = context.create_builder();
     for (block, copy) in blocks.iter().zip(&copies) {
         builder.position_at_end(*copy);
@@ -54,6 +55,7 @@ pub fn copy_blocks<'ctx>(
                 } else {
                     let clone = LLVMInstructionClone(value);
                     LLVMInsertIntoBuilder(builder.as_mut_ptr(), clone);
+                    others.push(clone);
                     clone
                 }
             };
@@ -63,17 +65,17 @@ pub fn copy_blocks<'ctx>(
     let mapped = |value: LLVMValueRef| of_value.get(&value).copied().unwrap_or(value);
     // SAFETY: all values and blocks are live and of this function; operands are replaced by their copies, of the same type.
     unsafe {
-        for (_, new) in of_value.iter().filter(|(old, _)| !phis.iter().any(|(phi, _)| phi == *old)) {
-            for index in 0..LLVMGetNumOperands(*new).cast_unsigned() {
-                let operand = LLVMGetOperand(*new, index);
+        for new in others {
+            for index in 0..LLVMGetNumOperands(new).cast_unsigned() {
+                let operand = LLVMGetOperand(new, index);
                 if !operand.is_null() && LLVMValueIsBasicBlock(operand) == 0 && of_value.contains_key(&operand) {
-                    LLVMSetOperand(*new, index, mapped(operand));
+                    LLVMSetOperand(new, index, mapped(operand));
                 }
             }
-            if !LLVMIsATerminatorInst(*new).is_null() {
-                for index in 0..LLVMGetNumSuccessors(*new) {
-                    if let Some(copy) = of_block.get(&LLVMGetSuccessor(*new, index)) {
-                        LLVMSetSuccessor(*new, index, *copy);
+            if !LLVMIsATerminatorInst(new).is_null() {
+                for index in 0..LLVMGetNumSuccessors(new) {
+                    if let Some(copy) = of_block.get(&LLVMGetSuccessor(new, index)) {
+                        LLVMSetSuccessor(new, index, *copy);
                     }
                 }
             }
@@ -88,10 +90,8 @@ pub fn copy_blocks<'ctx>(
         }
     }
     let outside = blocks.iter().flat_map(|block| block.get_terminator()).flat_map(super::block_operands);
-    let mut outside: Vec<BasicBlock<'ctx>> = outside.filter(|block| !blocks.contains(block)).collect();
-    outside.sort_unstable_by_key(|block| block.as_mut_ptr());
-    outside.dedup();
-    for block in outside {
+    let mut seen = HashSet::new();
+    for block in outside.filter(|block| !blocks.contains(block) && seen.insert(*block)) {
         for phi in block.get_instructions().take_while(|i| i.get_opcode() == InstructionOpcode::Phi) {
             let phi = phi.as_value_ref();
             // SAFETY: as above.
@@ -358,5 +358,33 @@ pub fn build_copy<'ctx>(
             LLVMSetOperand(copy, *index, operand.as_value_ref());
         }
         InstructionValue::new(copy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{AnyValue, parse_ir};
+
+    #[test]
+    fn copies_are_written_in_one_order() {
+        let arms: String = (0..12)
+            .map(|arm| {
+                format!("a{arm}: %c{arm} = icmp ult i32 %n, {arm}\n br i1 %c{arm}, label %end, label %a{}\n", arm + 1)
+            })
+            .collect();
+        let text =
+            format!("define void @f(i32 %n) {{\nentry: br label %a0\n{arms}a12: br label %end\nend: ret void\n}}");
+        let written = || {
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+            let function = module.get_function("f").unwrap();
+            let blocks = function.get_basic_blocks();
+            copy_blocks(&context, function, &blocks[1..blocks.len() - 1]);
+            // With who comes to each block, which is in the order of uses.
+            function.print_to_string().to_string()
+        };
+        let first = written();
+        assert!((0..8).all(|_| written() == first), "{first}");
     }
 }
