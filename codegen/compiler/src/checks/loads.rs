@@ -69,7 +69,7 @@ struct Waits<'a, 'ctx> {
     slices: &'a [Slice<'ctx>],
 }
 
-/// A load of an element of a slice.
+/// A load of an element of a slice, or of a part of one.
 struct Element<'ctx> {
     load: InstructionValue<'ctx>,
     address: PointerValue<'ctx>,
@@ -93,13 +93,11 @@ impl<'ctx> Waits<'_, 'ctx> {
     }
 
     fn element(&self, load: InstructionValue<'ctx>) -> Option<Element<'ctx>> {
-        let address = Some(load).filter(|load| llvm::is_plain_load(*load)).and_then(pointer)?;
-        let gep = address.as_instruction_value()?;
-        let (gep, more) = match llvm::constant_offset(gep) {
-            Some(more) => (pointer(gep)?.as_instruction_value()?, more),
-            None => (gep, 0),
-        };
-        let (base, size, index) = llvm::element_of(gep)?;
+        if !llvm::is_plain_load(load) {
+            return None;
+        }
+        let BasicValueEnum::PointerValue(address) = load.get_operand(0)?.value()? else { return None };
+        let (base, size, index, more) = llvm::part_of_element(address.as_instruction_value()?)?;
         let slice = *self.slices.iter().find(|slice| slice.pointer == base && slice.size == size)?;
         let width = width(load)?;
         (more.checked_add(width)? <= size).then_some(Element { load, address, index, slice })
@@ -166,14 +164,6 @@ impl<'ctx> Element<'ctx> {
             _ => return false,
         };
         part.then != part.other && widened(low) == widened(self.index) && is_at_most(high, self.slice.len)
-    }
-}
-
-/// What a load reads from, or what an address is computed from.
-fn pointer(from: InstructionValue<'_>) -> Option<PointerValue<'_>> {
-    match from.get_operand(0)?.value()? {
-        BasicValueEnum::PointerValue(pointer) => Some(pointer),
-        _ => None,
     }
 }
 

@@ -369,6 +369,16 @@ pub fn element_of<'ctx>(gep: InstructionValue<'ctx>) -> Option<(PointerValue<'ct
     }
 }
 
+/// The same of an address that may be some bytes behind an element's begin, `pairs[k].1`, and how many these are.
+pub fn part_of_element<'ctx>(gep: InstructionValue<'ctx>) -> Option<(PointerValue<'ctx>, u64, IntValue<'ctx>, u64)> {
+    let behind = || {
+        let bytes = constant_offset(gep)?;
+        let BasicValueEnum::PointerValue(begin) = gep.get_operand(0)?.value()? else { return None };
+        element_of(instruction_of(begin.into())?).map(|(base, size, index)| (base, size, index, bytes))
+    };
+    behind().or_else(|| element_of(gep).map(|(base, size, index)| (base, size, index, 0)))
+}
+
 /// The instruction that makes a structure, and which of its parts an `extractvalue` takes.
 pub fn part_of(extract: InstructionValue<'_>) -> Option<(InstructionValue<'_>, u32)> {
     let value = extract.as_value_ref();

@@ -24,7 +24,8 @@
 //! is one of a shared slice that the kernel was given (`&[T]`): all of it may be read, by anyone, while the kernel runs. The
 //! test before the loop makes sure of that for all rounds that the loop would make; with `b` for how often it jumps back, an
 //! offset that begins at `o` and grows by `s` bytes a round is `o + b × s` at last, which must not overflow, and must leave
-//! room for what is loaded; `s` may be known only then, as the width of a matrix that is read column by column. Anything else is loaded behind the checks of all four rounds, as it was behind its own.
+//! room for what is loaded; `s` may be known only then, as the width of a matrix that is read column by column. Anything else
+//! is loaded behind the checks of all four rounds, as it was behind its own.
 //!
 //! Where one of the four checks fails, none of the four rounds has done anything that could be seen, and the loop as it was
 //! runs from the first of them: it panics in the same round, with the same numbers. The conditions are joined by `select`,
@@ -347,29 +348,20 @@ impl<'ctx> Walk<'ctx> {
         slices: &[Slice<'ctx>],
     ) -> Option<Self> {
         let BasicValueEnum::PointerValue(address) = load.get_operand(0)?.value()? else { return None };
-        let element = |gep: InstructionValue<'ctx>| {
-            llvm::element_of(gep)
-                .filter(|(base, _, index)| index.get_type().get_bit_width() == 64 && found.is_invariant((*base).into()))
-        };
-        let gep = address.as_instruction_value()?;
-        let part = || {
-            let more = llvm::constant_offset(gep)?;
-            let BasicValueEnum::PointerValue(whole) = gep.get_operand(0)?.value()? else { return None };
-            Some((element(whole.as_instruction_value()?)?, more))
-        };
-        let (base, address, step) =
-            if let Some(((base, size, index), more)) = element(gep).map(|element| (element, 0)).or_else(part) {
-                let step = match shape.constant_step(index, MOST_STEPS) {
-                    Some(step) => Some(size.wrapping_mul(u64::try_from(step).ok()?)),
-                    None if !found.is_invariant(index.into()) && !goes_down(index) && shape.grows(index) => None,
-                    None => return None,
-                };
-                (base, Address::Element(base, index, size, more), step)
-            } else {
-                let walk = addresses::Walk::of(found, address).filter(addresses::Walk::goes_up)?;
-                let (_, step) = walk.constants()?;
-                (walk.first(), Address::Moved(walk), Some(step))
+        let element = llvm::part_of_element(address.as_instruction_value()?)
+            .filter(|(base, _, index, _)| index.get_type().get_bit_width() == 64 && found.is_invariant((*base).into()));
+        let (base, address, step) = if let Some((base, size, index, more)) = element {
+            let step = match shape.constant_step(index, MOST_STEPS) {
+                Some(step) => Some(size.wrapping_mul(u64::try_from(step).ok()?)),
+                None if !found.is_invariant(index.into()) && !goes_down(index) && shape.grows(index) => None,
+                None => return None,
             };
+            (base, Address::Element(base, index, size, more), step)
+        } else {
+            let walk = addresses::Walk::of(found, address).filter(addresses::Walk::goes_up)?;
+            let (_, step) = walk.constants()?;
+            (walk.first(), Address::Moved(walk), Some(step))
+        };
         if step.is_some_and(|step| step == 0 || i64::try_from(step).is_err()) {
             return None;
         }
@@ -575,26 +567,25 @@ impl<'ctx> Stage<'_, 'ctx> {
         let number = |value| word.const_int(value, false);
         let address = |pointer| builder.build_ptr_to_int(pointer, word, "");
         let begin = address(walk.slice.pointer)?;
-        let mut overflows = emit.context.bool_type().const_zero();
-        let (first, step) = match &walk.address {
+        let never = emit.context.bool_type().const_zero();
+        let (first, step, too_wide) = match &walk.address {
             Address::Element(base, index, size, more) => {
                 let offset = builder.build_int_sub(address(*base)?, begin, "")?;
                 let (first, growth) = emit.affine(*index)?;
                 let element = builder.build_int_add(offset, builder.build_int_mul(first, number(*size), "")?, "")?;
-                let step = match walk.step {
-                    Some(step) => number(step),
+                let first = builder.build_int_add(element, number(*more), "")?;
+                let (step, too_wide) = match walk.step {
+                    Some(step) => (number(step), never),
                     None => {
                         let growth = llvm::build_freeze(builder, growth);
-                        let step;
-                        (step, overflows) = emit.overflowing("llvm.umul.with.overflow", growth, number(*size))?;
-                        step
+                        emit.overflowing("llvm.umul.with.overflow", growth, number(*size))?
                     }
                 };
-                (builder.build_int_add(element, number(*more), "")?, step)
+                (first, step, too_wide)
             }
             Address::Moved(moved) => {
-                let first = builder.build_int_sub(moved.affine(builder, word)?.0, begin, "")?;
-                (first, number(walk.step.expect("one that is moved is so by a constant")))
+                let (first, step) = moved.affine(builder, word)?;
+                (builder.build_int_sub(first, begin, "")?, step, never)
             }
         };
         let first = llvm::build_freeze(builder, first);
@@ -605,7 +596,7 @@ impl<'ctx> Stage<'_, 'ctx> {
         let (growth, too_much) = emit.overflowing("llvm.umul.with.overflow", jumps_back, step)?;
         let (last, too_far) = emit.overflowing("llvm.uadd.with.overflow", first, growth)?;
         let below = builder.build_int_compare(IntPredicate::ULT, last, ends, "")?;
-        let overflows = builder.build_or(builder.build_or(too_much, too_far, "")?, overflows, "")?;
+        let overflows = builder.build_or(builder.build_or(too_much, too_far, "")?, too_wide, "")?;
         builder.build_and(below, builder.build_not(overflows, "")?, "")
     }
 

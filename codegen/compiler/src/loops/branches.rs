@@ -178,9 +178,12 @@ mod tests {
     fn assembly_that_only_computes_meets_no_threads() {
         let meets = |call: &str, attributes: &str| {
             let text = format!(
-                "define float @f(float %x) {{ %y = call float asm {call}(float %x) #0 ret float %y }} attributes #0 = {{ {attributes} }}"
+                "define float @f(float %x) {{
+                %y = call float asm {call}(float %x) #0
+                ret float %y
+                }}
+                attributes #0 = {{ {attributes} }}"
             );
-            let text = text.replace(" ret", "\n ret").replace("} attributes", "}\nattributes");
             let context = Context::create();
             let module = parse_ir(&context, text.as_bytes(), "m").unwrap_or_else(|error| panic!("{}", error.0));
             let function = module.get_function("f").unwrap();

@@ -26,10 +26,6 @@ use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode, InstructionValue, Module,
 };
 
-/// PTX's address spaces.
-const GLOBAL: u32 = 1;
-const SHARED: u32 = 3;
-
 /// Does so in every kernel.
 pub fn store_together<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
     for kernel in llvm::functions(module).filter(|function| function.get_call_conventions() == llvm::PTX_KERNEL) {
@@ -94,9 +90,10 @@ fn only_store<'ctx>(
     let is_alone = store.get_next_instruction() == block.get_terminator()
         && llvm::predecessors(block) == [from]
         && jumps(block) == Some(to);
-    (is_alone && space(store, 1) == Some(SHARED)).then_some(store)
+    (is_alone && space(store, 1) == Some(llvm::SHARED_SPACE.into())).then_some(store)
 }
 
+/// Whether two blocks, in any order, are all that was found.
 fn same<'ctx>(found: Vec<BasicBlock<'ctx>>, wanted: [BasicBlock<'ctx>; 2]) -> bool {
     found.len() == 2 && wanted.iter().all(|block| found.contains(block))
 }
@@ -107,7 +104,7 @@ fn is_quiet(block: BasicBlock<'_>) -> bool {
         llvm::is_pure(at)
             || at.get_opcode() == InstructionOpcode::Phi
             || Some(at) == block.get_terminator()
-            || llvm::is_plain_load(at) && space(at, 0) == Some(GLOBAL)
+            || llvm::is_plain_load(at) && space(at, 0) == Some(llvm::GLOBAL_SPACE.into())
     })
 }
 

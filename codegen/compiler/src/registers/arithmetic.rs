@@ -158,14 +158,23 @@ mod tests {
     use super::*;
     use crate::llvm::{AttributeLoc, parse_ir};
 
-    /// What a kernel gets whose loop does this with `%x`, `%y` and `%z` of a body.
+    /// What a kernel gets whose loop does this with `%x` and `%y` of a body, from the first one on.
     fn given(rest: &str, attributes: &str, arch: &str) -> Option<String> {
+        given_from("add i32 0, 0", rest, attributes, arch)
+    }
+
+    /// The same, from the body of a number on.
+    fn given_from(first: &str, rest: &str, attributes: &str, arch: &str) -> Option<String> {
         let text = format!(
-            "declare float @llvm.nvvm.rsqrt.approx.f(float)
+            "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+            declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+            declare float @llvm.nvvm.rsqrt.approx.f(float)
             declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
             define ptx_kernel void @f(ptr %p, i64 %n, ptr %to) {attributes} {{
-            entry: br label %loop
-            loop: %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+            entry: %first = {first}
+              %begin = zext i32 %first to i64
+              br label %loop
+            loop: %k = phi i64 [ %begin, %entry ], [ %next, %loop ]
               %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
               %at = getelementptr <4 x float>, ptr %p, i64 %k
               %body = load <4 x float>, ptr %at
@@ -259,35 +268,9 @@ mod tests {
 
     #[test]
     fn words_of_its_own_are_loaded_by_more_threads() {
-        let given = |first: &str| {
-            let rest = products(6);
-            let text = format!(
-                "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-                declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-                declare float @llvm.nvvm.rsqrt.approx.f(float)
-                define ptx_kernel void @f(ptr %p, i64 %n, ptr %to) {{
-                entry: %t = call i32 @llvm.nvvm.read.ptx.sreg.{first}()
-                  %begin = zext i32 %t to i64
-                  br label %loop
-                loop: %k = phi i64 [ %begin, %entry ], [ %next, %loop ]
-                  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
-                  %at = getelementptr <4 x float>, ptr %p, i64 %k
-                  %body = load <4 x float>, ptr %at
-                  %x = extractelement <4 x float> %body, i32 0
-                  %y = extractelement <4 x float> %body, i32 1
-                  {rest}
-                  %next = add i64 %k, 256
-                  %again = icmp ult i64 %next, %n
-                  br i1 %again, label %loop, label %end
-                end: store float %more, ptr %to
-                  ret void
-                }}"
-            );
-            let context = Context::create();
-            let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
-            raise(&context, &module, "sm_90".parse().expect("an arch"));
-            let kernel = module.get_function("f").expect("it is there");
-            kernel.get_string_attribute(AttributeLoc::Function, "nvvm.maxnreg").is_some()
+        let given = |register: &str| {
+            let first = format!("call i32 @llvm.nvvm.read.ptx.sreg.{register}()");
+            given_from(&first, &products(6), "", "sm_90").is_some()
         };
         assert!(given("ctaid.x") && !given("tid.x"));
     }

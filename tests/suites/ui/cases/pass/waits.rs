@@ -1,7 +1,9 @@
 //! What a thread waits for: quotients that are wanted, loads that need no answer first, rounds that load together.
 #![no_std]
+use ptx::Disjoint2d;
 use ptx::atomic::{AtomicSlice, Device, Ordering};
 use ptx::prelude::*;
+use ptx::shared::{Array2d, SharedTile};
 use ptx::vec::Float4;
 
 // A small quotient is a product with a reciprocal; the function on integers stands behind a branch.
@@ -109,4 +111,95 @@ pub fn f_bodies(bodies: &[Float4], mut potentials: DisjointSlice<f32>) {
         sum += other.w * (dx * dx + dy * dy + dz * dz + 0.01).rsqrt() * dx * dy * dz;
     }
     *potential = sum;
+}
+
+// What goes to a place is loaded with the place, not behind its check.
+// CHECK-LABEL: .visible .entry g_scattered(
+// CHECK: ld.global.nc.b32
+// CHECK-NOT: bra
+// CHECK: ld.global.nc.b32
+// CHECK: bra
+// CHECK: st.relaxed.gpu
+#[kernel(dimensions = 1)]
+pub fn g_scattered(x: &[u32], places: &[u32], out: AtomicSlice<u32, Device>) {
+    let i = thread::index_1d().get();
+    if let (Some(x), Some(place)) = (x.get(i), places.get(i)) {
+        out[*place as usize].store(*x, Ordering::Relaxed);
+    }
+}
+
+// Columns that are a row of the matrix apart are loaded eight at a time.
+// CHECK-LABEL: .visible .entry h_by_columns(
+// CHECK-COUNT-8: ld.global.nc.b32
+// CHECK: fma.rn.f32
+// CHECK: ret;
+#[kernel(dimensions = 1)]
+pub fn h_by_columns(width: usize, columns: &[u32], values: &[f32], x: &[f32], mut y: DisjointSlice<f32>) {
+    let rows = y.len();
+    let i = thread::index_1d();
+    let Some(y) = y.get_mut(i) else { return };
+    let mut sum = 0.0;
+    for k in 0..width {
+        sum += values[k * rows + i.get()] * x[columns[k * rows + i.get()] as usize];
+    }
+    *y = sum;
+}
+
+// Both tiles are loaded before one is stored.
+// CHECK-LABEL: .visible .entry i_tiles(
+// CHECK: ld.global.nc.b64
+// CHECK-NOT: st.shared
+// CHECK: ld.global.nc.b64
+// CHECK-NOT: ld.global
+// CHECK: st.shared.b64
+// CHECK-NEXT: st.shared.b64
+#[kernel(launch_bounds(256))]
+pub fn i_tiles(
+    inner: u32,
+    a: &[f64],
+    b: &[f64],
+    mut products: Disjoint2d<f64>,
+    #[shared] mut of_a: SharedTile<Array2d<f64, 16, 16>>,
+    #[shared] mut of_b: SharedTile<Array2d<f64, 16, 16>>,
+) {
+    let at = thread::index_2d();
+    let (tx, ty) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+    let (height, width, inner) = (products.height(), products.width(), inner as usize);
+    let of = |matrix: &[f64], (rows, columns): (usize, usize), row: usize, column: usize| {
+        if row < rows && column < columns { matrix[row * columns + column] } else { 0.0 }
+    };
+    let mut sum = 0.0;
+    for tile in 0..inner.div_ceil(16) {
+        of_a.own().set(of(a, (height, inner), at.y(), tile * 16 + tx));
+        of_b.own().set(of(b, (inner, width), tile * 16 + ty, at.x()));
+        let (a, b) = (of_a.publish(), of_b.publish());
+        sum += a[ty].iter().zip(b.iter()).map(|(a, row)| a * row[tx]).sum::<f64>();
+        (of_a, of_b) = (a.reclaim(), b.reclaim());
+    }
+    if let Some(product) = products.get_mut(at) {
+        *product = sum;
+    }
+}
+
+// Two tiles that are published together wait at one barrier.
+// CHECK-LABEL: .visible .entry j_published(
+// CHECK: st.shared.b32
+// CHECK: st.shared.b32
+// CHECK: bar.sync
+// CHECK-NOT: bar.sync
+// CHECK: ld.shared.b32
+// CHECK: st.global.b32
+#[kernel(dimensions = 1)]
+pub fn j_published(
+    mut sums: DisjointSlice<u32>,
+    #[shared] mut one: SharedTile<[u32; 64]>,
+    #[shared] mut other: SharedTile<[u32; 64]>,
+) {
+    let t = thread::thread_idx_x();
+    one.own().set(t);
+    other.own().set(t * t);
+    let (one, other) = (one.publish(), other.publish());
+    if let Some(sum) = sums.get_mut(thread::index_1d()) {
+        *sum = one[63 - t as usize % 64] + other[5];
+    }
 }
