@@ -33,6 +33,7 @@ use crate::llvm::{
     BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode,
     InstructionValue, IntValue, Linkage, Module, PointerValue, Use,
 };
+use crate::loops;
 use crate::marks::{self, AT_LOCATION, PANIC_END, PANIC_WITH};
 use crate::request::{AfterPanic, OptLevel};
 
@@ -439,17 +440,23 @@ impl<'ctx> Writer<'_, 'ctx> {
         words: &[IntValue<'ctx>],
         before: Before,
     ) -> Result<IntValue<'ctx>, BuilderError> {
-        let operands: Vec<BasicMetadataValueEnum<'ctx>> =
-            addresses.iter().map(|address| (*address).into()).chain(words.iter().map(|word| (*word).into())).collect();
-        let types: Vec<BasicMetadataTypeEnum<'ctx>> = addresses
-            .iter()
-            .map(|address| address.get_type().into())
-            .chain(words.iter().map(|word| word.get_type().into()))
-            .collect();
+        let words: Vec<IntValue<'ctx>> = match before {
+            Before::Others => words.iter().map(|word| lower_half(*word).unwrap_or(*word)).collect(),
+            // What the thread wrote before is not cleared.
+            Before::Itself => words.to_vec(),
+        };
+        let widths: Vec<u32> = words.iter().map(|word| word.get_type().get_bit_width()).collect();
+        let operands: Vec<BasicValueEnum<'ctx>> =
+            addresses.iter().copied().chain(words.into_iter().map(Into::into)).collect();
+        let types: Vec<BasicMetadataTypeEnum<'ctx>> =
+            operands.iter().map(|operand| operand.get_type().into()).collect();
         let ty = self.context.i64_type().fn_type(&types, false);
         // It is written before the operands are read.
-        let constraints = "=&l".to_string() + &",l".repeat(operands.len()) + ",~{memory}";
-        let text = record::claim(place, words.len(), before);
+        let mut constraints = "=&l".to_string() + &",l".repeat(addresses.len());
+        constraints.extend(widths.iter().map(|bits| if *bits == 32 { ",r" } else { ",l" }));
+        constraints += ",~{memory}";
+        let text = record::claim(place, &widths, before);
+        let operands: Vec<BasicMetadataValueEnum<'ctx>> = operands.into_iter().map(Into::into).collect();
         let assembly = self.context.create_inline_asm(ty, text, constraints, true, false, None, false);
         let call = self.builder.build_indirect_call(ty, assembly, &operands, "")?;
         Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
@@ -469,4 +476,10 @@ impl<'ctx> Writer<'_, 'ctx> {
         self.builder.build_indirect_call(ty, assembly, &[record.into()], "")?;
         Ok(())
     }
+}
+
+/// The 32 bits of a word whose upper half is zero: one register instead of two.
+fn lower_half(word: IntValue<'_>) -> Option<IntValue<'_>> {
+    let extended = llvm::instruction_of(word.into()).filter(|from| from.get_opcode() == InstructionOpcode::ZExt)?;
+    loops::integer(extended, 0).filter(|half| half.get_type().get_bit_width() == 32)
 }

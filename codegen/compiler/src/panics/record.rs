@@ -66,13 +66,18 @@ pub enum Before {
     Itself,
 }
 
-/// Takes the record: `$1` and on are the place's operands and then `words`. `$0` is the address of what the first thread
-/// writes, or of a record or of [nobody's](ptx_abi::panic::NOBODY_WORDS).
-pub fn claim(place: Place, words: usize, before: Before) -> String {
-    let addresses = [LOCATION, MESSAGE].into_iter().take(place.operands());
-    let stores = addresses.chain((0..words).map(|word| WORDS + 8 * word)).enumerate();
-    let stores: String =
-        stores.map(|(operand, at)| format!("st.volatile.global.u64 [$0+{at}], ${};\n", operand + 1)).collect();
+/// Takes the record: `$1` and on are the place's operands and then those of the message, each of 32 bits or 64. `$0` is the
+/// address of what the first thread writes, or of a record or of [nobody's](ptx_abi::panic::NOBODY_WORDS).
+///
+/// The upper half of an operand of 32 bits is zero, because the host clears the record before it may be taken.
+pub fn claim(place: Place, widths: &[u32], before: Before) -> String {
+    let addresses = [LOCATION, MESSAGE].into_iter().take(place.operands()).map(|at| (at, 64));
+    let words = widths.iter().enumerate().map(|(word, bits)| (WORDS + 8 * word, *bits));
+    let stores: String = addresses
+        .chain(words)
+        .enumerate()
+        .map(|(operand, (at, bits))| format!("st.volatile.global.u{bits} [$0+{at}], ${};\n", operand + 1))
+        .collect();
     match before {
         Before::Others => {
             format!("ld.const.u64 $0, [{SYMBOL}];\natom.global.exch.b64 $0, [$0], $0;\n{stores}")
@@ -194,18 +199,36 @@ fn back() -> String {
     format!("and.b64 %b, %b, -{HOST_ALIGN};\nor.b64 %b, %b, {OWN};\n")
 }
 
-/// Stores block and thread, whose six numbers lie one behind the other.
+/// Stores block and thread, whose six numbers lie one behind the other, a number a round. Read in a row, they would be for
+/// ptxas those that the kernel asked for at its start, which it would keep in registers until here: 2 to 6 of many kernels.
+/// So it must not know at which round it begins: the record's lowest bits are 0, and the same for all threads.
 fn ids() -> String {
-    let (block, thread) = (own(offset_of!(Record, block)), own(offset_of!(Record, thread)));
+    const NUMBERS: [&str; 6] = ["ctaid.x", "ctaid.y", "ctaid.z", "tid.x", "tid.y", "tid.z"];
     const { assert!(offset_of!(Record, thread) == offset_of!(Record, block) + 12) };
-    const { assert!(offset_of!(Record, block) % 16 == 0) };
-    let registers = ["ctaid.x", "ctaid.y", "ctaid.z", "tid.x", "tid.y", "tid.z"];
-    let reads = registers.iter().enumerate().map(|(at, register)| format!("mov.u32 %i{at}, %{register};\n"));
     format!(
-        "{{ .reg .b32 %i<6>;\n{}st.volatile.global.v4.u32 [%b+{block}], {{%i0, %i1, %i2, %i3}};\n\
-         st.volatile.global.v2.u32 [%b+{}], {{%i4, %i5}};\n}}\n",
-        reads.collect::<String>(),
-        thread + 4,
+        "{{ .reg .b32 %i;\nld.const.u32 %v, [{SYMBOL}];\nand.b32 %v, %v, {};\n\
+         .pragma \"nounroll\";\nNUMBER:\n{}\
+         PUT:\nst.volatile.global.u32 [%b+{}], %i;\nadd.s64 %b, %b, 4;\nadd.s32 %v, %v, 1;\n\
+         setp.lt.u32 %q, %v, {count};\n@%q bra NUMBER;\nsub.s64 %b, %b, {};\n}}\n",
+        HOST_ALIGN - 1,
+        number_of(&NUMBERS, 0),
+        own(offset_of!(Record, block)),
+        4 * NUMBERS.len(),
+        count = NUMBERS.len(),
+    )
+}
+
+/// Makes `%i` the number of round `%v`, one of those from `first` on.
+fn number_of(numbers: &[&str], first: usize) -> String {
+    if let [number] = numbers {
+        return format!("mov.u32 %i, %{number};\nbra PUT;\n");
+    }
+    let (low, high) = numbers.split_at(numbers.len() / 2);
+    let middle = first + low.len();
+    format!(
+        "setp.ge.u32 %q, %v, {middle};\n@%q bra FROM{middle};\n{}FROM{middle}:\n{}",
+        number_of(low, first),
+        number_of(high, middle),
     )
 }
 
@@ -251,7 +274,7 @@ mod tests {
 
     #[test]
     fn what_others_write_lies_before_what_the_first_writes() {
-        let most = claim(Place::Both, ptx_abi::panic::WORDS, Before::Others);
+        let most = claim(Place::Both, &[64; ptx_abi::panic::WORDS], Before::Others);
         let distances = most.split("[$0+").skip(1).filter_map(|rest| rest.split(']').next()?.parse::<usize>().ok());
         let distances: Vec<usize> = distances.collect();
         assert_eq!(distances.len(), 2 + ptx_abi::panic::WORDS);
@@ -262,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_claim_asks_nothing() {
-        let claim = claim(Place::Known, 2, Before::Others);
+        let claim = claim(Place::Known, &[64, 32], Before::Others);
         assert!(!claim.contains("setp") && !claim.contains('@') && !claim.contains("bra"), "{claim}");
         assert_eq!(claim.matches("[__ptx_panic]").count(), 1);
     }

@@ -9,14 +9,16 @@ use ptx::prelude::*;
 // CHECK(full): ld.const.u64 {{.*}}, [__ptx_panic];
 // CHECK(full): st.volatile.global.u64 [{{.*}}+16],
 // CHECK(full): st.volatile.global.u64 [{{.*}}+32],
-// CHECK(full): st.volatile.global.u64 [{{.*}}+40],
-// CHECK(full): mov.u32 %i5, %tid.z;
+// CHECK(full): st.volatile.global.u32 [{{.*}}+40],
+// CHECK(full): .pragma "nounroll";
+// CHECK(full): mov.u32 %i, %ctaid.x;
+// CHECK(full): mov.u32 %i, %tid.z;
 // CHECK(full): trap;
 // CHECK-NOT(full): call
 // CHECK(location): ld.const.u64 {{.*}}, [__ptx_panic];
 // CHECK(location): st.volatile.global.u64 [{{.*}}+16],
-// CHECK(location): mov.u32 %i0, %ctaid.x;
-// CHECK(location): mov.u32 %i5, %tid.z;
+// CHECK(location): mov.u32 %i, %ctaid.x;
+// CHECK(location): mov.u32 %i, %tid.z;
 // CHECK(location): trap;
 // CHECK(trap): trap;
 // CHECK-NOT(trap): __ptx_panic
