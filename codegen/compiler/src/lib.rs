@@ -26,6 +26,7 @@ mod dump;
 mod emit;
 pub mod files;
 mod float;
+mod full_blocks;
 mod graph;
 mod groups;
 pub mod harness;

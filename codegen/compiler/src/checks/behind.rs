@@ -134,7 +134,7 @@ fn write_in_both<'ctx>(
             let copy = usize::from(!graph.is_reached_by_way_of(way, copies[0]));
             phi.add_incoming(&[(&kept[copy][from], way)]);
         }
-        users.into_iter().for_each(|user| moved::replace_in(user, value, phi.as_basic_value()));
+        users.into_iter().for_each(|user| moved::replace_in(context, user, value, phi.as_basic_value()));
     }
     Ok(())
 }
@@ -231,6 +231,35 @@ mod tests {
             let order = ["%index", "getelementptr", "mov.b64", "barrier.cta"].map(|part| block(&ir, "met").find(part));
             assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{ir}");
             assert!(!block(&ir, "fast").contains("asm"), "{ir}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_writes_is_loaded_as_such() {
+        for (attributes, is_same) in [("noalias readonly", true), ("noalias", false), ("readonly", false)] {
+            let text = format!(
+                "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent
+                declare void @panic() noreturn
+                define ptx_kernel void @f(ptr {attributes} %row, i64 %j, i1 %fits, ptr %to) {{
+                entry: %q = addrspacecast ptr %row to ptr addrspace(1)
+                  br label %met
+                met: call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+                  br i1 %fits, label %inside, label %panic
+                inside: %at = getelementptr i32, ptr addrspace(1) %q, i64 %j
+                  %x = load i32, ptr addrspace(1) %at
+                  store i32 %x, ptr %to
+                  ret void
+                panic: call void @panic()
+                  unreachable
+                }}"
+            );
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+            compute_ahead(&context, &module).unwrap();
+            module.verify().unwrap();
+            let ir = module.get_function("f").unwrap().print_to_string().to_string();
+            assert!(ir.contains("mov.b64"), "{ir}");
+            assert_eq!(ir.contains("!invariant.load"), is_same, "{ir}");
         }
     }
 

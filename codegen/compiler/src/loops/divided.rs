@@ -59,6 +59,15 @@ pub fn unroll(context: &Context, module: &Module<'_>) {
 
 /// How often a loop's body is to stand in it.
 fn times(found: &Loop<'_>) -> Option<u32> {
+    let (room, rounds) = (room(found)?, rounds(found)?);
+    [8_u32, 4, 2].into_iter().find(|times| {
+        let times = u64::from(*times);
+        times <= room && times < rounds && rounds.is_multiple_of(times)
+    })
+}
+
+/// How often a loop's body may stand in it, if it loads, and computes something that takes a while.
+pub(super) fn room(found: &Loop<'_>) -> Option<u64> {
     let [block] = found.blocks[..] else { return None };
     let instructions = || block.get_instructions();
     let count =
@@ -70,12 +79,7 @@ fn times(found: &Loop<'_>) -> Option<u32> {
     if divisions == 0 || !instructions().any(llvm::is_plain_load) || instructions().any(is_convergent) {
         return None;
     }
-    let room = (MOST_DIVISIONS / divisions).min(MOST_INSTRUCTIONS / instructions().count() as u64);
-    let rounds = rounds(found)?;
-    [8_u32, 4, 2].into_iter().find(|times| {
-        let times = u64::from(*times);
-        times <= room && times < rounds && rounds.is_multiple_of(times)
-    })
+    Some((MOST_DIVISIONS / divisions).min(MOST_INSTRUCTIONS / instructions().count() as u64))
 }
 
 /// Whether a GPU takes several times as long for it as for a sum: a quotient, a root, a power.

@@ -12,6 +12,7 @@ use crate::diagnostic::Result;
 use crate::differences;
 use crate::divisions;
 use crate::float;
+use crate::full_blocks;
 use crate::indices;
 use crate::intrinsics;
 use crate::libdevice;
@@ -95,6 +96,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
     let Unit { context, module, machine, settings } = *unit;
     let Settings { options, table, arch, .. } = settings;
     let level = options.opt_level;
+    time!(full_blocks::copy(context, module))?;
     time!(indices::bound(context, module))?;
     for round in 1..=MOST_ROUNDS {
         // In the first round, LLVM has been through all but once, and may find more in what stays.
@@ -146,6 +148,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::join(context, module))?;
         time!(loops::count_simply(context, module))?;
         time!(loops::bound(context, module));
+        time!(loops::run_together(context, module));
         time!(optimize::unroll_again(module, machine, level, arch))?;
         time!(libdevice::fold(context, module, machine))?;
         if round >= ROUNDS && settled::settle(context, module, unfinished) {
