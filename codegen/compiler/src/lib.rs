@@ -26,7 +26,6 @@ mod dump;
 mod emit;
 pub mod files;
 mod float;
-mod full_blocks;
 mod graph;
 mod groups;
 pub mod harness;

@@ -12,7 +12,6 @@ use crate::diagnostic::Result;
 use crate::differences;
 use crate::divisions;
 use crate::float;
-use crate::full_blocks;
 use crate::indices;
 use crate::intrinsics;
 use crate::libdevice;
@@ -96,7 +95,6 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
     let Unit { context, module, machine, settings } = *unit;
     let Settings { options, table, arch, .. } = settings;
     let level = options.opt_level;
-    time!(full_blocks::copy(context, module))?;
     time!(indices::bound(context, module))?;
     for round in 1..=MOST_ROUNDS {
         // In the first round, LLVM has been through all but once, and may find more in what stays.

@@ -1,7 +1,8 @@
 //! What a thread waits for: quotients that are wanted, loads that need no answer first, rounds that load together.
 #![no_std]
-use ptx::Disjoint2d;
+use ptx::{Disjoint2d, RowsPerBlock};
 use ptx::atomic::{AtomicSlice, Device, Ordering};
+use ptx::block::Reduce;
 use ptx::prelude::*;
 use ptx::shared::{Array2d, SharedTile};
 use ptx::vec::Float4;
@@ -201,5 +202,23 @@ pub fn j_published(
     let (one, other) = (one.publish(), other.publish());
     if let Some(sum) = sums.get_mut(thread::index_1d()) {
         *sum = one[63 - t as usize % 64] + other[5];
+    }
+}
+
+// Four elements are under way before the first quotient is computed.
+// CHECK-LABEL: .visible .entry k_quotients(
+// CHECK: div.rn.f32
+// CHECK: .pragma "nounroll";
+// CHECK-NOT: div.rn.f32
+// CHECK-COUNT-4: ld.global.nc.b32
+// CHECK-NOT: ld.global
+// CHECK-COUNT-4: div.rn.f32
+#[kernel(dimensions = 1, launch_bounds(256))]
+pub fn k_quotients(x: &[f32], by: f32, mut y: RowsPerBlock<f32>, #[shared] mut block: Reduce<f32, 256>) {
+    let mut row = y.row();
+    let x = &x[row.start()..][..row.len()];
+    let sum = block.sum(by);
+    for (column, y) in row.iter_mut() {
+        *y = (x[column] - by).exp() / sum;
     }
 }
