@@ -195,6 +195,11 @@ mod tests {
               unreachable
             }}"
         );
+        computed_text(&text)
+    }
+
+    /// What becomes of the kernel `f` of this text.
+    fn computed_text(text: &str) -> String {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         compute_ahead(&context, &module).unwrap();
@@ -253,11 +258,7 @@ mod tests {
                   unreachable
                 }}"
             );
-            let context = Context::create();
-            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-            compute_ahead(&context, &module).unwrap();
-            module.verify().unwrap();
-            let ir = module.get_function("f").unwrap().print_to_string().to_string();
+            let ir = computed_text(&text);
             assert!(ir.contains("mov.b64"), "{ir}");
             assert_eq!(ir.contains("!invariant.load"), is_same, "{ir}");
         }

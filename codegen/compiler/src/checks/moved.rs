@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicType, BasicValueEnum, Builder, BuilderError, Context,
-    InstructionOpcode, InstructionValue, Use,
+    self, BasicBlock, BasicType, BasicValueEnum, Builder, BuilderError, Context, InstructionOpcode, InstructionValue,
+    Use,
 };
 use crate::loops::Graph;
 
@@ -101,27 +101,6 @@ pub fn users<'ctx>(
     llvm::uses(&value).into_iter().filter_map(user).filter(|user| is_one(*user)).collect()
 }
 
-/// Whether an address is in what a kernel was given and nobody writes while it runs, as LLVM looks for it.
-fn is_of_shared_reference<'ctx>(user: InstructionValue<'ctx>, value: BasicValueEnum<'ctx>) -> bool {
-    let mut address = value;
-    while let Some(from) = llvm::instruction_of(address) {
-        let base = from.get_operand(0).and_then(|operand| operand.value());
-        match (from.get_opcode(), base) {
-            (InstructionOpcode::GetElementPtr | InstructionOpcode::AddrSpaceCast, Some(base)) => address = base,
-            _ => return false,
-        }
-    }
-    let BasicValueEnum::PointerValue(root) = address else { return false };
-    let kernel = user.get_parent().and_then(|block| block.get_parent());
-    let index = llvm::param_index(root).and_then(|index| u32::try_from(index).ok());
-    kernel.zip(index).is_some_and(|(kernel, index)| {
-        ["noalias", "readonly"].into_iter().all(|name| {
-            let kind = Attribute::get_named_enum_kind_id(name);
-            kernel.get_enum_attribute(AttributeLoc::Param(index), kind).is_some()
-        })
-    })
-}
-
 /// Has an instruction use another value, which is the same.
 pub fn replace_in<'ctx>(
     context: &'ctx Context,
@@ -130,7 +109,8 @@ pub fn replace_in<'ctx>(
     by: BasicValueEnum<'ctx>,
 ) {
     // LLVM no longer sees of what the address is, and would not load by the way for what nobody writes.
-    if llvm::is_plain_load(user) && is_of_shared_reference(user, value) {
+    let kernel = user.get_parent().and_then(BasicBlock::get_parent);
+    if llvm::is_plain_load(user) && kernel.is_some_and(|kernel| llvm::is_of_shared_reference(kernel, value)) {
         let kind = context.get_kind_id("invariant.load");
         user.set_metadata(context.metadata_node(&[]), kind).expect("a load may have it");
     }

@@ -15,10 +15,7 @@
 //! `noalias readonly`, a shared reference of Rust, whose memory nobody writes while the function runs, so that the stores
 //! between them do not matter. What its address is computed from moves with it, and follows from its operands alone.
 
-use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue,
-};
+use crate::llvm::{self, BasicBlock, Context, FunctionValue, InstructionOpcode as Op, InstructionValue};
 
 /// Loads that are moved in a block: each keeps a register until it is used.
 const MOST_LOADS: usize = 8;
@@ -34,7 +31,9 @@ pub fn load<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
         let early = |block: BasicBlock<'ctx>| -> Vec<_> {
             block.get_instructions().take_while(|from| *from != place).collect()
         };
-        for load in loads.filter(|load| is_of_shared_reference(function, **load)) {
+        let address = |load: &InstructionValue<'ctx>| load.get_operand(0)?.value();
+        let is_shared = |load| address(load).is_some_and(|address| llvm::is_of_shared_reference(function, address));
+        for load in loads.filter(|load| is_shared(load)) {
             let mut moved = Vec::new();
             if needs(*load, &early(block), &mut moved) {
                 llvm::move_before(context, &moved, place);
@@ -70,22 +69,6 @@ fn ends_search(instruction: InstructionValue<'_>) -> bool {
         name.starts_with("llvm.") && !name.contains("trap") && !name.contains("exit")
     };
     instruction.get_opcode() == Op::Call && !llvm::called_function(instruction).is_some_and(goes_on)
-}
-
-/// Whether a load reads through a parameter that nobody writes through while the function runs.
-fn is_of_shared_reference(function: FunctionValue<'_>, load: InstructionValue<'_>) -> bool {
-    let mut address = load.get_operand(0).and_then(|operand| operand.value());
-    let passes = |from: &InstructionValue<'_>| matches!(from.get_opcode(), Op::GetElementPtr | Op::AddrSpaceCast);
-    while let Some(from) = address.and_then(llvm::instruction_of).filter(passes) {
-        address = from.get_operand(0).and_then(|operand| operand.value());
-    }
-    let Some(BasicValueEnum::PointerValue(root)) = address else { return false };
-    let Some(index) = llvm::param_index(root).and_then(|index| u32::try_from(index).ok()) else { return false };
-    let has = |name| {
-        let kind = Attribute::get_named_enum_kind_id(name);
-        function.get_enum_attribute(AttributeLoc::Param(index), kind).is_some()
-    };
-    has("noalias") && has("readonly")
 }
 
 #[cfg(test)]

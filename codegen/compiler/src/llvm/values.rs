@@ -19,8 +19,8 @@ use inkwell::llvm_sys::{LLVMGEPFlagInBounds, LLVMGEPFlagNUW, LLVMGEPNoWrapFlags,
 use inkwell::types::AsTypeRef;
 
 use super::{
-    AnyValue, AsValueRef, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue,
-    InstructionOpcode, InstructionValue, IntValue, Module, PointerType, PointerValue,
+    AnyValue, AsValueRef, Attribute, AttributeLoc, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context,
+    FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, Module, PointerType, PointerValue,
 };
 use crate::diagnostic::Span;
 
@@ -155,6 +155,27 @@ pub fn param_index(value: impl AsValueRef) -> Option<usize> {
         FunctionValue::new(LLVMGetParamParent(value.as_value_ref()))?
     };
     function.get_param_iter().position(|param| param.as_value_ref() == value.as_value_ref())
+}
+
+/// Whether a value is a parameter that nobody writes through while the function runs, as LLVM is told of shared references.
+pub fn is_shared_reference(function: FunctionValue<'_>, value: impl AsValueRef) -> bool {
+    let Some(index) = param_index(value).and_then(|index| u32::try_from(index).ok()) else { return false };
+    ["noalias", "readonly"].into_iter().all(|name| {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.get_enum_attribute(AttributeLoc::Param(index), kind).is_some()
+    })
+}
+
+/// Whether an address is in what such a parameter refers to.
+pub fn is_of_shared_reference<'ctx>(function: FunctionValue<'ctx>, address: BasicValueEnum<'ctx>) -> bool {
+    use InstructionOpcode::{AddrSpaceCast, GetElementPtr};
+    let mut root = address;
+    let passes = |from: &InstructionValue<'_>| matches!(from.get_opcode(), GetElementPtr | AddrSpaceCast);
+    while let Some(from) = instruction_of(root).filter(passes) {
+        let Some(base) = from.get_operand(0).and_then(|operand| operand.value()) else { return false };
+        root = base;
+    }
+    is_shared_reference(function, root)
 }
 
 /// The instruction that computes a value.

@@ -60,8 +60,8 @@ use crate::abi::{FunctionAbi, Table};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError,
-    Context, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, PointerValue, Unroll,
+    self, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module, PointerValue, Unroll,
 };
 use crate::settled;
 
@@ -145,10 +145,7 @@ pub struct Slice<'ctx> {
 impl Slice<'_> {
     /// Whether LLVM, too, is told that nothing writes what it reads through this parameter.
     pub fn is_constant(&self) -> bool {
-        let Some(index) = llvm::param_index(self.pointer) else { return false };
-        let place = AttributeLoc::Param(u32::try_from(index).expect("a function has few parameters"));
-        let is_said = |name| self.function.get_enum_attribute(place, Attribute::get_named_enum_kind_id(name)).is_some();
-        is_said("noalias") && is_said("readonly")
+        llvm::is_shared_reference(self.function, self.pointer)
     }
 }
 

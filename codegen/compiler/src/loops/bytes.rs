@@ -25,8 +25,8 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context,
-    FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, Unroll,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, Unroll,
 };
 use crate::settled;
 
@@ -203,14 +203,7 @@ fn number_of_rounds<'ctx>(found: &Loop<'ctx>, latch: BasicBlock<'ctx>) -> Option
 /// Whether something is loaded from what nobody writes while the function runs.
 fn is_shared<'ctx>(function: FunctionValue<'ctx>, found: &Loop<'ctx>, load: InstructionValue<'ctx>) -> bool {
     let root = address(load).and_then(|address| root(found, address));
-    let Some(index) = root.and_then(llvm::param_index).and_then(|index| u32::try_from(index).ok()) else {
-        return false;
-    };
-    let has = |name: &str| {
-        let kind = Attribute::get_named_enum_kind_id(name);
-        function.get_enum_attribute(AttributeLoc::Param(index), kind).is_some()
-    };
-    has("noalias") && has("readonly")
+    root.is_some_and(|root| llvm::is_shared_reference(function, root))
 }
 
 /// What an address is computed from, also round by round.

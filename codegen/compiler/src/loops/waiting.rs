@@ -65,8 +65,7 @@ fn is_counted(found: &Loop<'_>) -> Option<bool> {
     Some(root(found, next, llvm::is_constant)? == phi)
 }
 
-/// The number or the address at a round's start that this one differs from by something that is the same in all rounds, and
-/// such a step.
+/// The number or the address at a round's start that this one differs from by such steps, which are the same in all rounds.
 fn root<'ctx>(
     found: &Loop<'ctx>,
     value: BasicValueEnum<'ctx>,

@@ -1,11 +1,11 @@
 //! What a thread waits for: quotients that are wanted, loads that need no answer first, rounds that load together.
 #![no_std]
-use ptx::{Disjoint2d, RowsPerBlock};
 use ptx::atomic::{AtomicSlice, Device, Ordering};
 use ptx::block::Reduce;
 use ptx::prelude::*;
 use ptx::shared::{Array2d, SharedTile};
 use ptx::vec::Float4;
+use ptx::{Disjoint2d, RowsPerBlock};
 
 // A small quotient is a product with a reciprocal; the function on integers stands behind a branch.
 // CHECK-LABEL: .visible .entry a_wrapped(
