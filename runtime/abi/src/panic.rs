@@ -20,8 +20,7 @@ pub const SYMBOL: &str = "__ptx_panic";
 /// another.
 pub const NOBODY_SYMBOL: &str = "__ptx_panic_nobody";
 
-/// The global of device code that is [nobody's record](NOBODY_WORDS), too: there the first thread writes that took the
-/// other.
+/// The global of device code with the record where the first thread writes that took [nobody's](NOBODY_WORDS).
 pub const NOBODY_FIRST_SYMBOL: &str = "__ptx_panic_nobody_first";
 
 /// The global of device code that is a [`Record`] of its own: messages are put together there.
@@ -52,8 +51,7 @@ pub const HOST_ALIGN: usize = 4096;
 /// Where the part of a [`Record`] begins that the first thread writes.
 pub const OWN: usize = core::mem::offset_of!(Record, ready);
 
-/// The bit that the address has which the first thread gets, and no other: neither that of a host's record, nor
-/// [nobody's](NOBODY_WORDS).
+/// The bit that the address has which the first thread gets, and no other.
 pub const IS_OWN: usize = 8;
 
 /// A panic. The thread that finds the address of `ready` in `free` writes; all others wait for the end of the launch, or
@@ -85,10 +83,8 @@ pub struct Record {
     pub message_at: u64,
     /// With [`PARTS`] and [`KNOWN`] the operands of the message in their order; each is one word, or two.
     pub words: [u64; WORDS],
-    /// `blockIdx`
-    pub block: [u32; 3],
-    /// `threadIdx`
-    pub thread: [u32; 3],
+    /// Where the thread is.
+    pub position: Position,
     /// NUL-terminated.
     pub file: [u8; FILE_LEN],
     /// UTF-8; with [`PARTS`] and [`KNOWN`], as [`Parts`] has it.
@@ -106,8 +102,7 @@ const _: () = {
     assert!(offset_of!(Record, line) == 92);
     assert!(offset_of!(Record, detail) == 104);
     assert!(offset_of!(Record, words) == 120);
-    assert!(offset_of!(Record, block) == 176);
-    assert!(offset_of!(Record, thread) == 188);
+    assert!(offset_of!(Record, position) == 176);
     assert!(offset_of!(Record, file) == 200);
     assert!(offset_of!(Record, message) == 4096);
     // What others write is as far from the record as what the first writes is from `ready`, and ends before it.
@@ -117,8 +112,50 @@ const _: () = {
 };
 
 /// As much of a [`Record`] as other threads than the first write, in the device's memory, for modules to which no host
-/// gave one: `nobody` is 1. In the one whose address [`SYMBOL`] is, `free` is the address of the other.
+/// gave one: `nobody` is 1. The first thread gets an address in [`NOBODY_FIRST_SYMBOL`].
 pub const NOBODY_WORDS: usize = OWN.next_multiple_of(16) / 8;
+
+/// Bytes of [`NOBODY_FIRST_SYMBOL`]: with a record's alignment at most, room for one before and behind which a page ends.
+pub const NOBODY_FIRST_LEN: usize = HOST_ALIGN + size_of::<Record>() + HOST_ALIGN;
+
+/// From [`NOBODY_FIRST_SYMBOL`] to the record in it: the device rounds its address down to [`HOST_ALIGN`].
+pub const NOBODY_FIRST_AT: usize = HOST_ALIGN;
+
+/// `blockIdx` and `threadIdx`, axis by axis: both numbers of an axis that a kernel does not ask for are one store.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// `blockIdx.x`
+    pub block_x: u32,
+    /// `threadIdx.x`
+    pub thread_x: u32,
+    /// `blockIdx.y`
+    pub block_y: u32,
+    /// `threadIdx.y`
+    pub thread_y: u32,
+    /// `blockIdx.z`
+    pub block_z: u32,
+    /// `threadIdx.z`
+    pub thread_z: u32,
+}
+
+impl Position {
+    /// Of `blockIdx` and `threadIdx`, each x, y, z.
+    pub const fn new(block: [u32; 3], thread: [u32; 3]) -> Self {
+        let ([block_x, block_y, block_z], [thread_x, thread_y, thread_z]) = (block, thread);
+        Self { block_x, thread_x, block_y, thread_y, block_z, thread_z }
+    }
+
+    /// `blockIdx`: x, y, z.
+    pub const fn block(&self) -> [u32; 3] {
+        [self.block_x, self.block_y, self.block_z]
+    }
+
+    /// `threadIdx`: x, y, z.
+    pub const fn thread(&self) -> [u32; 3] {
+        [self.thread_x, self.thread_y, self.thread_z]
+    }
+}
 
 impl Record {
     /// No panic. Nobody can take it before `free` is written.
@@ -135,8 +172,7 @@ impl Record {
             detail: 0,
             message_at: 0,
             words: [0; WORDS],
-            block: [0; 3],
-            thread: [0; 3],
+            position: Position::new([0; 3], [0; 3]),
             file: [0; FILE_LEN],
             message: [0; MESSAGE_LEN],
         }

@@ -13,7 +13,7 @@ use core::mem::MaybeUninit;
 use core::panic::{Location, PanicInfo};
 use core::sync::atomic::Ordering;
 
-use ptx_abi::panic::{FILE_LEN, MESSAGE, Record};
+use ptx_abi::panic::{FILE_LEN, MESSAGE, Position, Record};
 
 use crate::Dim3;
 use crate::atomic::{Atomic, Device};
@@ -138,7 +138,7 @@ extern "C" fn __ptx_rt_alloc_error(size: usize, _align: usize) -> ! {
 /// panics a second time, in the `Display` of what its first panic shows; the launch then ends with what there is.
 fn claim() -> Text<'static> {
     let draft = DRAFT.0.get();
-    let (block, thread) = here();
+    let position = here();
     let record = HOST.address();
     // SAFETY: both records live as long as the module; `free` is atomic, and the draft is written by the thread that found
     // another address there. What others read of it is numbers, and the worst is a wrong guess.
@@ -146,15 +146,11 @@ fn claim() -> Text<'static> {
         let text = (&raw mut (*draft).message).cast::<[MaybeUninit<u8>; _]>();
         let taken = record.addr() as u64;
         if free(record).swap(taken, Ordering::Relaxed) != taken {
-            (&raw mut (*draft).block).write_volatile(block);
-            (&raw mut (*draft).thread).write_volatile(thread);
+            (&raw mut (*draft).position).write_volatile(position);
             (*draft).ready.store(1, Ordering::Relaxed);
             return Text::new(&mut *text);
         }
-        if (*draft).ready.load(Ordering::Relaxed) == 1
-            && (&raw const (*draft).block).read_volatile() == block
-            && (&raw const (*draft).thread).read_volatile() == thread
-        {
+        if (*draft).ready.load(Ordering::Relaxed) == 1 && (&raw const (*draft).position).read_volatile() == position {
             let mut text = Text::new(&mut *text);
             text.push("a panic in the `Display` or `Debug` of what a panic shows");
             __ptx_rt_fail(&text, None);
@@ -193,9 +189,9 @@ unsafe fn is_read(record: *mut Record) -> bool {
     unsafe { (&raw const (*record).nobody).read_volatile() == 0 }
 }
 
-fn here() -> ([u32; 3], [u32; 3]) {
+fn here() -> Position {
     let numbers = |dim: Dim3| [dim.x, dim.y, dim.z];
-    (numbers(thread::block_idx()), numbers(thread::thread_idx()))
+    Position::new(numbers(thread::block_idx()), numbers(thread::thread_idx()))
 }
 
 /// Hands the draft, whose message is `text`, to the host and ends the launch. It has a symbol of its own, so that it is
@@ -217,8 +213,7 @@ extern "C" fn __ptx_rt_fail(text: &Text<'_>, location: Option<&Location<'_>>) ->
         unsafe {
             (*host).line = line;
             (*host).column = column;
-            (*host).block = (*draft).block;
-            (*host).thread = (*draft).thread;
+            (*host).position = (*draft).position;
             (*host).detail = text.len() as u64;
             let bytes = file.count_bytes().min(FILE_LEN - 1);
             copy(file.as_ptr().cast(), (&raw mut (*host).file).cast(), bytes);

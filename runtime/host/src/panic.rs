@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, KNOWN, OWN, PARTS, PLACE, Parts, Record, SYMBOL, WORDS};
+use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, KNOWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, WORDS};
 use ptx_device::Dim3;
 
 use crate::error::Panic;
@@ -219,8 +219,7 @@ impl PanicRecord {
             let record = self.memory.as_ptr();
             (&raw mut (*record).line).write_volatile(0);
             (&raw mut (*record).column).write_volatile(0);
-            (&raw mut (*record).block).write_volatile([0; 3]);
-            (&raw mut (*record).thread).write_volatile([0; 3]);
+            (&raw mut (*record).position).write_volatile(Position::new([0; 3], [0; 3]));
             (&raw mut (*record).detail).write_volatile(0);
             (&raw mut (*record).message_at).write_volatile(0);
             (&raw mut (*record).words).write_volatile([0; WORDS]);
@@ -245,18 +244,12 @@ impl PanicRecord {
             let file = (&raw const (*record).file).read();
             let message = (&raw const (*record).message).read();
             let number = |from: *const u32| from.read_volatile();
-            let dim = |from: *const [u32; 3]| {
-                let [x, y, z] = from.read_volatile();
-                Dim3::new(x, y, z)
-            };
+            let position = (&raw const (*record).position).read_volatile();
+            let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
             let detail = (&raw const (*record).detail).read_volatile();
             let parts = || (&raw const (*record).message).cast::<Parts>().read();
             let words = (&raw const (*record).words).read_volatile();
-            let panic = Panic {
-                block: dim(&raw const (*record).block),
-                thread: dim(&raw const (*record).thread),
-                ..without_place("")
-            };
+            let panic = Panic { block: dim(position.block()), thread: dim(position.thread()), ..without_place("") };
             if ready == KNOWN {
                 let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
                 let Some(place) = places.find(detail) else {

@@ -52,11 +52,8 @@ fn follows(instruction: InstructionValue<'_>) -> bool {
     llvm::is_pure(instruction)
         || llvm::is_division(instruction)
         || instruction.get_opcode() == InstructionOpcode::Phi
-        || llvm::called_function(instruction).is_some_and(|callee| {
-            let name = callee.get_name().to_string_lossy();
-            let register = name.strip_prefix("llvm.nvvm.read.ptx.sreg.");
-            register.is_some_and(|register| OF_THE_BLOCK.iter().any(|known| register.starts_with(known)))
-        })
+        || llvm::special_register(instruction)
+            .is_some_and(|register| OF_THE_BLOCK.iter().any(|known| register.starts_with(known)))
 }
 
 /// Whether a value may differ. Parameters and constants are the same in all threads.

@@ -148,15 +148,9 @@ fn is_of_the_grid(value: BasicValueEnum<'_>, steps: &mut usize) -> bool {
     }
     *steps -= 1;
     if llvm::is_position(from) {
-        return register(from).is_some_and(|register| register.starts_with("ctaid."));
+        return llvm::special_register(from).is_some_and(|register| register.starts_with("ctaid."));
     }
     llvm::is_pure(from) && llvm::value_operands(from).any(|(_, operand)| is_of_the_grid(operand, steps))
-}
-
-/// Which of its numbers a thread asks for.
-fn register(position: InstructionValue<'_>) -> Option<String> {
-    let name = llvm::called_function(position)?.get_name().to_string_lossy().into_owned();
-    name.strip_prefix("llvm.nvvm.read.ptx.sreg.").map(str::to_owned)
 }
 
 /// A sum of the thread's numbers in its block.
@@ -188,7 +182,7 @@ impl Place {
             }
             Op::ZExt => self.add(loops::integer(from, 0)?, factor, steps),
             _ => {
-                let register = llvm::is_position(from).then(|| register(from))??;
+                let register = llvm::is_position(from).then(|| llvm::special_register(from))??;
                 let axis = ["tid.x", "tid.y", "tid.z"].iter().position(|known| *known == register)?;
                 self.factors[axis] = self.factors[axis].checked_add(factor)?;
                 Some(())

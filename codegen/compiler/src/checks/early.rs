@@ -20,9 +20,7 @@
 use super::chain::Check;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::llvm::{
-    self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, Module, Use,
-};
+use crate::llvm::{self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionValue, Module};
 
 /// Behind how many checks in turn.
 const MOST_CHECKS: usize = 3;
@@ -35,7 +33,7 @@ pub fn read_early<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result
         let Some(entry) = kernel.get_first_basic_block() else { continue };
         let Some(end) = entry.get_terminator() else { continue };
         builder.position_before(&end);
-        let is_read = |from: &InstructionValue<'ctx>| llvm::is_position(*from) && !is_only_assumed(*from);
+        let is_read = |from: &InstructionValue<'ctx>| llvm::is_position(*from) && !llvm::is_only_assumed(*from);
         let reads: Vec<_> =
             behind_checks(entry).into_iter().flat_map(|block| block.get_instructions().filter(is_read)).collect();
         for read in reads {
@@ -53,9 +51,7 @@ pub fn write<'ctx>(
     builder: &Builder<'ctx>,
     read: InstructionValue<'ctx>,
 ) -> std::result::Result<(), BuilderError> {
-    let callee = llvm::called_function(read);
-    let name = callee.map(|callee| callee.get_name().to_string_lossy().into_owned()).unwrap_or_default();
-    let Some(register) = name.strip_prefix("llvm.nvvm.read.ptx.sreg.") else { return Ok(()) };
+    let Some(register) = llvm::special_register(read) else { return Ok(()) };
     let ty = context.i32_type().fn_type(&[], false);
     let text = format!("mov.u32 $0, %{register};");
     let assembly = context.create_inline_asm(ty, text, "=r".to_owned(), true, false, None, false);
@@ -63,26 +59,6 @@ pub fn write<'ctx>(
     llvm::replace_uses(read, value);
     read.erase_from_basic_block();
     Ok(())
-}
-
-/// Whether only LLVM is told something of it.
-fn is_only_assumed(read: InstructionValue<'_>) -> bool {
-    let is_assumption = |user: Option<InstructionValue<'_>>| {
-        let callee = user.and_then(llvm::called_function);
-        callee.is_some_and(|callee| callee.get_name() == c"llvm.assume")
-    };
-    let is_assumed = |user: InstructionValue<'_>| {
-        user.get_opcode() == InstructionOpcode::ICmp && users(user).into_iter().all(is_assumption)
-    };
-    users(read).into_iter().all(|user| user.is_some_and(is_assumed))
-}
-
-fn users(of: InstructionValue<'_>) -> Vec<Option<InstructionValue<'_>>> {
-    let user = |user| match user {
-        Use::Instruction(user) => Some(user),
-        Use::Global(_) => None,
-    };
-    llvm::uses(&llvm::result(of)).into_iter().map(user).collect()
 }
 
 /// The blocks to which the first checks lead, each by itself.

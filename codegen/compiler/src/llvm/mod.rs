@@ -58,7 +58,8 @@ pub use low::Low;
 pub use moves::{move_before, move_to_end};
 pub use pure::{
     Promises, forget_number, inline_assembly, inline_constraints, is_division, is_load_of_number, is_not_negative,
-    is_plain_load, is_plain_store, is_position, is_promised_pure, is_pure, promise_pure, promises, value_operands,
+    is_only_assumed, is_plain_load, is_plain_store, is_position, is_promised_pure, is_pure, promise_pure, promises,
+    special_register, value_operands,
 };
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use shape::shape;
@@ -68,12 +69,12 @@ pub use target::{
 pub use use_order::{sort_phi_uses, sort_uses};
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_distance, build_byte_offset,
-    build_other_element, build_same_offset, clear_subprogram, constant_bytes, constant_offset, constant_operand,
-    constant_place, constant_string, delete_function, delete_global, element_of, function_of, functions, global_of,
-    globals, has_wide_float, instruction_of, instructions, is_constant, is_disjoint, is_in_bounds, is_in_bounds_above,
-    is_of_shared_reference, is_shared_reference, is_undefined, param_index, part_of, part_of_element,
-    pointer_of_integer, poison, replace_uses, result, set_externally_initialized, source_span, strip_debug_info,
-    undefined, uses,
+    build_other_element, build_same_offset, byte_of, clear_subprogram, constant_bytes, constant_offset,
+    constant_operand, constant_place, constant_string, delete_function, delete_global, element_of, function_of,
+    functions, global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_disjoint,
+    is_in_bounds, is_in_bounds_above, is_of_shared_reference, is_shared_reference, is_undefined, param_index, part_of,
+    part_of_element, pointer_of_integer, poison, replace_uses, result, set_externally_initialized, source_span,
+    strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

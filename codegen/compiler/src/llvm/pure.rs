@@ -11,7 +11,7 @@ use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
 
 use super::{
     AsValueRef, Attribute, AttributeLoc, BasicValueEnum, CallSiteValue, Context, InstructionOpcode, InstructionValue,
-    called_function,
+    Use, called_function, calls, result, uses,
 };
 
 /// Arithmetic that LLVM has as calls.
@@ -105,11 +105,31 @@ pub fn is_pure(instruction: InstructionValue<'_>) -> bool {
 /// Whether an instruction tells where a thread is in the launch, or how large that is, which never changes.
 pub fn is_position(instruction: InstructionValue<'_>) -> bool {
     const REGISTERS: [&str; 4] = ["tid.", "ntid.", "ctaid.", "nctaid."];
-    called_function(instruction).is_some_and(|callee| {
+    let is_known = |register: String| REGISTERS.iter().any(|known| register.starts_with(known));
+    called_function(instruction).is_some() && special_register(instruction).is_some_and(is_known)
+}
+
+/// Whether what an instruction computes is used by nothing but assumptions, of which no code is made.
+pub fn is_only_assumed(instruction: InstructionValue<'_>) -> bool {
+    const STEPS: usize = 8;
+    fn is_assumed(from: InstructionValue<'_>, steps: usize) -> bool {
+        uses(&result(from)).into_iter().all(|user| match user {
+            Use::Instruction(user) => {
+                calls(user, &["llvm.assume"]) || steps > 0 && is_pure(user) && is_assumed(user, steps - 1)
+            }
+            Use::Global(_) => false,
+        })
+    }
+    is_assumed(instruction, STEPS)
+}
+
+/// The name of the special register that an instruction reads, by LLVM's function or by inline PTX that does no more.
+pub fn special_register(read: InstructionValue<'_>) -> Option<String> {
+    if let Some(callee) = called_function(read) {
         let name = callee.get_name().to_string_lossy();
-        let register = name.strip_prefix("llvm.nvvm.read.ptx.sreg.");
-        register.is_some_and(|register| REGISTERS.iter().any(|known| register.starts_with(known)))
-    })
+        return name.strip_prefix("llvm.nvvm.read.ptx.sreg.").map(str::to_owned);
+    }
+    Some(inline_assembly(read)?.strip_prefix("mov.u32 $0, %")?.strip_suffix(';')?.to_owned())
 }
 
 /// Whether an instruction divides integers: it must not stand where the divisor may be 0.

@@ -246,6 +246,13 @@ pub fn build_byte_offset<'ctx>(
     unsafe { builder.build_in_bounds_gep(context.i8_type(), pointer, &[offset], "") }
 }
 
+/// A static's address so many bytes on.
+pub fn byte_of<'ctx>(context: &'ctx Context, start: PointerValue<'ctx>, offset: u64) -> PointerValue<'ctx> {
+    let offset = context.i64_type().const_int(offset, false);
+    // SAFETY: inkwell fears constant indices into structs that do not exist; this indexes bytes.
+    unsafe { start.const_in_bounds_gep(context.i8_type(), &[offset]) }
+}
+
 /// An address so many bytes from another one, which may be outside of what that points into.
 pub fn build_byte_distance<'ctx>(
     context: &'ctx Context,

@@ -48,10 +48,10 @@ fn is_long(division: InstructionValue<'_>) -> bool {
 /// The end of a report, where threads wait that have nothing to report.
 pub fn wait(multiplications: usize) -> String {
     if multiplications == 0 {
-        return "WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n}".into();
+        return "WAIT:\nnanosleep.u32 1000;\nbra WAIT;\n".into();
     }
     let multiply = "mad.lo.u32 %v, %v, %v, 7;\n".repeat(multiplications);
-    format!("WAIT:\nnanosleep.u32 %v;\n{multiply}and.b32 %v, %v, 1023;\nbra WAIT;\n}}")
+    format!("WAIT:\nnanosleep.u32 %v;\n{multiply}and.b32 %v, %v, 1023;\nbra WAIT;\n")
 }
 
 #[cfg(test)]

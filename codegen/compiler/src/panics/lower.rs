@@ -20,12 +20,15 @@
 use std::collections::HashMap;
 use std::mem::offset_of;
 
-use ptx_abi::panic::{DRAFT_SYMBOL, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, NOBODY_WORDS, Operand, Record, SYMBOL};
+use ptx_abi::panic::{
+    DRAFT_SYMBOL, NOBODY_FIRST_AT, NOBODY_FIRST_LEN, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, NOBODY_WORDS, OWN, Operand,
+    Record, SYMBOL,
+};
 
 use super::balance;
 use super::message::{self, Part};
 use super::place;
-use super::record::{self, Before, Place};
+use super::record::{self, Before, NUMBERS, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -105,23 +108,26 @@ fn define_address<'ctx>(context: &'ctx Context, module: &Module<'ctx>, address: 
     if !address.is_declaration() {
         return;
     }
-    let nothing = context.i64_type().const_zero();
-    let first = nobody(context, module, NOBODY_FIRST_SYMBOL, nothing);
-    let record = nobody(context, module, NOBODY_SYMBOL, first.as_pointer_value().const_to_int(context.i64_type()));
+    let record = nobody(context, module);
     let generic = context.ptr_type(AddressSpace::default());
     define(address, record.as_pointer_value().const_address_space_cast(generic).into());
     llvm::set_externally_initialized(address);
 }
 
-/// As much of a record as other threads than the first write, where no host reads it.
-fn nobody<'ctx>(context: &'ctx Context, module: &Module<'ctx>, name: &str, free: IntValue<'ctx>) -> GlobalValue<'ctx> {
+/// As much of a record as other threads than the first write, where no host reads it; and memory for what the first writes.
+fn nobody<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> GlobalValue<'ctx> {
     const { assert!(offset_of!(Record, nobody) == 12) };
+    let global = |name: &str, value: BasicValueEnum<'ctx>| {
+        let global = module.add_global(value.get_type(), Some(AddressSpace::from(llvm::GLOBAL_SPACE)), name);
+        define(global, value);
+        global
+    };
+    let bytes = context.i8_type().array_type(u32::try_from(NOBODY_FIRST_LEN).expect("four pages"));
+    let first = global(NOBODY_FIRST_SYMBOL, bytes.const_zero().into()).as_pointer_value();
     let word = |number| context.i64_type().const_int(number, false);
-    let words: Vec<_> = [free, word(1 << 32)].into_iter().chain((2..NOBODY_WORDS).map(|_| word(0))).collect();
-    let words = context.i64_type().const_array(&words);
-    let global = module.add_global(words.get_type(), Some(AddressSpace::from(llvm::GLOBAL_SPACE)), name);
-    define(global, words.into());
-    global
+    let own = llvm::byte_of(context, first, (NOBODY_FIRST_AT + OWN) as u64).const_to_int(context.i64_type());
+    let words: Vec<_> = [own, word(1 << 32)].into_iter().chain((2..NOBODY_WORDS).map(|_| word(0))).collect();
+    global(NOBODY_SYMBOL, context.i64_type().const_array(&words).into())
 }
 
 /// Makes a declaration a definition, which other modules may have too.
@@ -236,6 +242,13 @@ struct Known<'ctx> {
     has_text: bool,
 }
 
+/// What a place claims the record with.
+#[derive(PartialEq)]
+struct Operands<'ctx> {
+    place: PointerValue<'ctx>,
+    words: Vec<IntValue<'ctx>>,
+}
+
 /// Writes panics into a module.
 struct Writer<'a, 'ctx> {
     context: &'ctx Context,
@@ -276,6 +289,8 @@ impl<'ctx> Writer<'_, 'ctx> {
     ) -> Result<(), BuilderError> {
         let last = self.context.append_basic_block(function, "panic");
         let (mut claims, mut calls, mut has_text) = (Vec::new(), Vec::new(), false);
+        // By place and operands, in the order of the code.
+        let mut alike: Vec<(Operands<'ctx>, Vec<(InstructionValue<'ctx>, BasicBlock<'ctx>)>)> = Vec::new();
         for site in sites {
             let Some(block) = site.call.get_parent() else { continue };
             let Some((place, words)) = self.known(&site) else {
@@ -285,19 +300,38 @@ impl<'ctx> Writer<'_, 'ctx> {
                 continue;
             };
             has_text |= place.has_text;
-            self.builder.position_before(&site.call);
-            if is_called {
-                calls.push((place.global, words, block));
-            } else {
-                let record = self.claim(Place::Known, &[place.global.into()], &words, Before::Others)?;
-                claims.push((record, block));
-            }
             if let Some(end) = block.get_terminator() {
                 end.erase_from_basic_block();
             }
-            site.call.erase_from_basic_block();
-            self.builder.position_at_end(block);
+            if is_called {
+                self.leave(&site.call, block);
+                self.builder.build_unconditional_branch(last)?;
+                calls.push((place.global, words, block));
+                continue;
+            }
+            let words: Vec<_> = words.into_iter().map(|word| lower_half(word).unwrap_or(word)).collect();
+            let operands = Operands { place: place.global, words };
+            match alike.iter_mut().find(|(known, _)| *known == operands) {
+                Some((_, calls)) => calls.push((site.call, block)),
+                None => alike.push((operands, vec![(site.call, block)])),
+            }
+        }
+        for (operands, calls) in alike {
+            let block = if let [(call, block)] = calls[..] {
+                self.leave(&call, block);
+                block
+            } else {
+                let joined = self.context.prepend_basic_block(last, "claim");
+                for (call, block) in calls {
+                    self.leave(&call, block);
+                    self.builder.build_unconditional_branch(joined)?;
+                }
+                self.builder.position_at_end(joined);
+                joined
+            };
+            let record = self.claim(Place::Known, &[operands.place.into()], &operands.words, Before::Others)?;
             self.builder.build_unconditional_branch(last)?;
+            claims.push((record, block));
         }
         self.builder.position_at_end(last);
         if !calls.is_empty() {
@@ -313,6 +347,13 @@ impl<'ctx> Writer<'_, 'ctx> {
         }
         self.builder.build_unreachable()?;
         Ok(())
+    }
+
+    /// Goes on at the end of the block of a call, where that stood, and with its line.
+    fn leave(&self, call: &InstructionValue<'ctx>, block: BasicBlock<'ctx>) {
+        self.builder.position_before(call);
+        call.erase_from_basic_block();
+        self.builder.position_at_end(block);
     }
 
     /// One call for the panics of several blocks, each with its place and words.
@@ -471,11 +512,24 @@ impl<'ctx> Writer<'_, 'ctx> {
         multiplications: usize,
     ) -> Result<(), BuilderError> {
         let ty = self.context.void_type().fn_type(&[record.get_type().into()], false);
-        let text = record::report(place, has_text, before, self.after, multiplications);
+        let known =
+            self.builder.get_insert_block().and_then(BasicBlock::get_parent).map(numbers_of).unwrap_or_default();
+        let text = record::report(place, has_text, before, self.after, multiplications, &known);
         let assembly = self.context.create_inline_asm(ty, text, "l,~{memory}".into(), true, false, None, false);
         self.builder.build_indirect_call(ty, assembly, &[record.into()], "")?;
         Ok(())
     }
+}
+
+/// The numbers of block and thread that a kernel reads; all of a function's, because ptxas inlines it into what may have read any.
+fn numbers_of(function: FunctionValue<'_>) -> Vec<&'static str> {
+    if function.get_call_conventions() != llvm::PTX_KERNEL {
+        return NUMBERS.to_vec();
+    }
+    let read: Vec<String> = llvm::instructions(function)
+        .filter_map(|from| llvm::special_register(from).filter(|_| !llvm::is_only_assumed(from)))
+        .collect();
+    NUMBERS.into_iter().filter(|number| read.iter().any(|register| register == number)).collect()
 }
 
 /// The 32 bits of a word whose upper half is zero: one register instead of two.

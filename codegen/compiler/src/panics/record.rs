@@ -5,12 +5,12 @@
 //!
 //! Claims are most of what panics are, so a claim asks nothing. Its exchange gives the first thread the address of what it
 //! alone writes, and all others that of the record, at whose beginning they write what nobody reads. Where there is no host,
-//! the record is one of the module's own, with such a beginning and no more. No two threads get the first address before the
+//! both are memory of the module's own, which nobody reads. No two threads get the first address before the
 //! host has written it again, which it does when that of the last panic is ready or its kernel over. So the first thread's
 //! stores are the only ones to where they go, and as their addresses come from the exchange, none precedes it.
 //!
-//! The report looks at the address: only what the first thread of a host's record gets has the bit `IS_OWN`, because records
-//! are aligned to more. It fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which
+//! The report looks at the address: only what the first thread gets has the bit `IS_OWN`, because records are aligned to
+//! more. It fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which
 //! the host finds the place's texts in the code that it loaded. Where a function is told at run time where it panics, the
 //! report copies the texts. The file's name and the template end in NUL; the record's start is found by the mask, because all
 //! that is written lies less than a page from there.
@@ -20,7 +20,9 @@
 
 use std::mem::offset_of;
 
-use ptx_abi::panic::{DRAFT_SYMBOL, HOST_ALIGN, IS_OWN, KNOWN, OWN, PARTS, PLACE, Parts, Record, SYMBOL, TEXT_LEN};
+use ptx_abi::panic::{
+    DRAFT_SYMBOL, HOST_ALIGN, IS_OWN, KNOWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, TEXT_LEN,
+};
 use ptx_abi::place::{NUMBER, TEXT_WORD};
 
 use super::balance;
@@ -99,22 +101,27 @@ fn claimed_before() -> String {
         load(offset_of!(Record, ready)),
         offset_of!(Record, nobody),
     );
-    for (register, field) in [("ctaid", offset_of!(Record, block)), ("tid", offset_of!(Record, thread))] {
-        for (index, axis) in ["x", "y", "z"].iter().enumerate() {
-            text += &load(field + 4 * index);
-            text += &format!("mov.u32 %y, %{register}.{axis};\nsetp.ne.or.u32 %o, %x, %y, %o;\n");
-        }
+    for (index, number) in NUMBERS.iter().enumerate() {
+        text += &load(offset_of!(Record, position) + 4 * index);
+        text += &format!("mov.u32 %y, %{number};\nsetp.ne.or.u32 %o, %x, %y, %o;\n");
     }
     text + &format!("add.s64 %c, %r, {OWN};\nselp.b64 $0, $0, %c, %o;\n}}\n")
 }
 
 /// Fills the rest of the record that `$0` claimed, and ends the launch or the thread; `has_text` if one of the words can
 /// be a text's address. Where there is no host, the launch always ends: nobody would see that the thread left. Threads that
-/// wait multiply so often in each round.
-pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic, multiplications: usize) -> String {
+/// wait multiply so often in each round. The function knows these of [`NUMBERS`] already.
+pub fn report(
+    place: Place,
+    has_text: bool,
+    before: Before,
+    after: AfterPanic,
+    multiplications: usize,
+    known: &[&str],
+) -> String {
     // Who finds the record taken.
     let taken = match after {
-        AfterPanic::Exit => count_another() + "}",
+        AfterPanic::Exit => count_another(),
         AfterPanic::Trap => balance::wait(multiplications),
     };
     let texts = match place {
@@ -127,7 +134,7 @@ pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic, m
          mov.b64 %b, $0;\ncvt.u32.u64 %v, %b;\nand.b32 %v, %v, {IS_OWN};\nsetp.eq.s32 %q, %v, 0;\n@%q bra OTHERS;\n\
          ld.volatile.global.u64 %f, [%b+{LOCATION}];\n{texts}{}",
         if has_text { ", %n" } else { "" },
-        ids(),
+        ids(known),
     );
     let ready = match place {
         Place::Known => KNOWN,
@@ -143,14 +150,21 @@ pub fn report(place: Place, has_text: bool, before: Before, after: AfterPanic, m
         text += &format!("st.volatile.global.u32 [{DRAFT_SYMBOL}+{}], 0;\n", offset_of!(Record, ready));
     }
     const { assert!(offset_of!(Record, ready) == OWN) };
-    text += "membar.sys;\nst.volatile.global.u32 [%b], %v;\nmembar.sys;\n";
-    text += match after {
-        AfterPanic::Exit => "exit;\n",
-        AfterPanic::Trap => "TRAP:\ntrap;\n",
+    text += "st.release.sys.global.u32 [%b], %v;\nmembar.sys;\n";
+    text += &match after {
+        AfterPanic::Exit => end_of_first(),
+        AfterPanic::Trap => "TRAP:\ntrap;\n".into(),
     };
-    // The address is that of a record. A branch to the trap above would have ptxas wait there for both ways.
+    text + &format!("OTHERS:\n{taken}}}")
+}
+
+/// Ends the thread, or the launch where no host would see that it left.
+fn end_of_first() -> String {
     let nobody = offset_of!(Record, nobody);
-    text + &format!("OTHERS:\nld.volatile.global.u32 %v, [%b+{nobody}];\nsetp.ne.s32 %q, %v, 0;\n@%q trap;\n{taken}")
+    format!(
+        "ld.const.u64 %f, [{SYMBOL}];\nld.volatile.global.u32 %v, [%f+{nobody}];\nsetp.ne.s32 %q, %v, 0;\n@%q trap;\n\
+         exit;\n"
+    )
 }
 
 /// Adds the thread to those that came after the first, and ends it.
@@ -199,36 +213,66 @@ fn back() -> String {
     format!("and.b64 %b, %b, -{HOST_ALIGN};\nor.b64 %b, %b, {OWN};\n")
 }
 
-/// Stores block and thread, whose six numbers lie one behind the other, a number a round. Read in a row, they would be for
-/// ptxas those that the kernel asked for at its start, which it would keep in registers until here: 2 to 6 of many kernels.
-/// So it must not know at which round it begins: the record's lowest bits are 0, and the same for all threads.
-fn ids() -> String {
-    const NUMBERS: [&str; 6] = ["ctaid.x", "ctaid.y", "ctaid.z", "tid.x", "tid.y", "tid.z"];
-    const { assert!(offset_of!(Record, thread) == offset_of!(Record, block) + 12) };
-    format!(
-        "{{ .reg .b32 %i;\nld.const.u32 %v, [{SYMBOL}];\nand.b32 %v, %v, {};\n\
-         .pragma \"nounroll\";\nNUMBER:\n{}\
-         PUT:\nst.volatile.global.u32 [%b+{}], %i;\nadd.s64 %b, %b, 4;\nadd.s32 %v, %v, 1;\n\
-         setp.lt.u32 %q, %v, {count};\n@%q bra NUMBER;\nsub.s64 %b, %b, {};\n}}\n",
-        HOST_ALIGN - 1,
-        number_of(&NUMBERS, 0),
-        own(offset_of!(Record, block)),
-        4 * NUMBERS.len(),
-        count = NUMBERS.len(),
-    )
+/// The numbers of a [`Position`], in its order.
+pub const NUMBERS: [&str; 6] = ["ctaid.x", "tid.x", "ctaid.y", "tid.y", "ctaid.z", "tid.z"];
+
+const _: () = {
+    assert!(offset_of!(Position, block_x) == 0 && offset_of!(Position, thread_x) == 4);
+    assert!(offset_of!(Position, block_y) == 8 && offset_of!(Position, thread_y) == 12);
+    assert!(offset_of!(Position, block_z) == 16 && offset_of!(Position, thread_z) == 20);
+    assert!(offset_of!(Record, position).is_multiple_of(8));
+};
+
+/// Stores block and thread. For ptxas, a number that the function has read at its start is the same one here, and it would keep
+/// it in a register until here: 2 to 6 of many kernels. It does not do so where those are read in rounds, and it does not know
+/// which round is the first: it is told by the bit that the claimed address has.
+fn ids(known: &[&str]) -> String {
+    let is_known = |number: &&str| known.contains(number);
+    let (mut in_rounds, mut at_once) = (Vec::new(), String::new());
+    for (axis, numbers) in NUMBERS.chunks(2).enumerate() {
+        let at = own(offset_of!(Record, position)) + 8 * axis;
+        if let [block, thread] = numbers
+            && !numbers.iter().any(is_known)
+        {
+            at_once += &format!(
+                "mov.u32 %i, %{block};\nmov.u32 %j, %{thread};\nst.volatile.global.v2.u32 [%b+{at}], {{%i, %j}};\n"
+            );
+            continue;
+        }
+        for (number, at) in numbers.iter().zip([at, at + 4]) {
+            let text = format!("mov.u32 %i, %{number};\nst.volatile.global.u32 [%b+{at}], %i;\n");
+            if is_known(number) {
+                in_rounds.push(text);
+            } else {
+                at_once += &text;
+            }
+        }
+    }
+    // ptxas has a register for each number of a round. A kernel that asks for two axes has so many anyway.
+    let in_a_round = if in_rounds.len() > 4 { 1 } else { 4 };
+    let rounds: Vec<String> = in_rounds.chunks(in_a_round).map(<[String]>::concat).collect();
+    format!("{{ .reg .b32 %i, %j;\n{}{at_once}}}\n", if rounds.is_empty() { String::new() } else { by_turns(&rounds) })
 }
 
-/// Makes `%i` the number of round `%v`, one of those from `first` on.
-fn number_of(numbers: &[&str], first: usize) -> String {
-    if let [number] = numbers {
-        return format!("mov.u32 %i, %{number};\nbra PUT;\n");
-    }
-    let (low, high) = numbers.split_at(numbers.len() / 2);
-    let middle = first + low.len();
+/// Does one of these a round, and nothing in a last one. Nothing else ends the loop for ptxas, which would do what the round
+/// before its end does behind it.
+fn by_turns(rounds: &[String]) -> String {
+    let turns: String = rounds
+        .iter()
+        .enumerate()
+        .map(|(at, round)| {
+            let leave = if at + 1 < rounds.len() { "bra AFTER;\n" } else { "" };
+            format!("setp.ne.u32 %q, %v, {};\n@%q bra NEXT{at};\n{round}{leave}NEXT{at}:\n", IS_OWN + at)
+        })
+        .collect();
+    let again = match rounds.len() {
+        // As `%q` still says.
+        1 => "@!%q".into(),
+        count => format!("setp.le.u32 %q, %v, {};\n@%q", IS_OWN + count),
+    };
     format!(
-        "setp.ge.u32 %q, %v, {middle};\n@%q bra FROM{middle};\n{}FROM{middle}:\n{}",
-        number_of(low, first),
-        number_of(high, middle),
+        "cvt.u32.u64 %v, $0;\nand.b32 %v, %v, {IS_OWN};\nROUND:\n.pragma \"nounroll\";\n{turns}\
+         AFTER:\nadd.u32 %v, %v, 1;\n{again} bra ROUND;\n"
     )
 }
 
@@ -280,6 +324,34 @@ mod tests {
         assert_eq!(distances.len(), 2 + ptx_abi::panic::WORDS);
         for distance in distances {
             assert!(distance >= offset_of!(Record, lost) && distance + 8 <= OWN, "{distance}");
+        }
+    }
+
+    #[test]
+    fn each_number_is_stored_once_where_the_host_reads_it() {
+        for known in 0..1 << NUMBERS.len() {
+            let known: Vec<&str> =
+                (0..NUMBERS.len()).filter(|index| known >> index & 1 == 1).map(|index| NUMBERS[index]).collect();
+            let text = ids(&known);
+            let (mut stored, mut read) = (Vec::new(), Vec::new());
+            for line in text.lines() {
+                if let Some((_, number)) = line.strip_prefix("mov.u32 ").and_then(|rest| rest.split_once(", %")) {
+                    read.push(number.trim_end_matches(';'));
+                } else if let Some((_, rest)) = line.split_once("u32 [%b+") {
+                    let at: usize = rest.split(']').next().unwrap().parse().unwrap();
+                    assert_eq!((OWN + at) % (4 * read.len()), 0, "aligned: {text}");
+                    for (index, number) in read.drain(..).enumerate() {
+                        let place = (OWN + at - offset_of!(Record, position)) / 4 + index;
+                        assert_eq!(NUMBERS[place], number, "{text}");
+                        stored.push(number);
+                    }
+                }
+            }
+            let rounds = text.split("ROUND:").nth(1).and_then(|rest| rest.split("add.u32").next()).unwrap_or_default();
+            for number in NUMBERS {
+                assert_eq!(stored.iter().filter(|other| **other == number).count(), 1, "{text}");
+                assert_eq!(rounds.contains(&format!("%{number};")), known.contains(&number), "{text}");
+            }
         }
     }
 

@@ -12,7 +12,8 @@ use ptx::prelude::*;
 // CHECK(full): st.volatile.global.u32 [{{.*}}+40],
 // CHECK(full): .pragma "nounroll";
 // CHECK(full): mov.u32 %i, %ctaid.x;
-// CHECK(full): mov.u32 %i, %tid.z;
+// CHECK(full): mov.u32 %i, %tid.x;
+// CHECK(full): mov.u32 %j, %tid.z;
 // CHECK(full): trap;
 // CHECK-NOT(full): call
 // CHECK(location): ld.const.u64 {{.*}}, [__ptx_panic];
