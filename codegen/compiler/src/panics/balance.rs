@@ -18,7 +18,10 @@
 //! ```
 //!
 //! They stand where a thread waits for the end of the launch, because another one reports its panic, so nobody waits for
-//! them. ptxas does not see what `nanosleep` may do without.
+//! them. ptxas does not see what `nanosleep` may do without. With `after-panic = "exit"`, where such a thread counts itself and
+//! leaves, they make the 1 that it adds.
+
+use ptx_abi::panic::{HOST_ALIGN, SYMBOL};
 
 use crate::llvm::{self, BasicValueEnum, FunctionValue, InstructionValue};
 use crate::loops::Graph;
@@ -54,6 +57,15 @@ pub fn wait(multiplications: usize) -> String {
     format!("WAIT:\nnanosleep.u32 %v;\n{multiply}and.b32 %v, %v, 1023;\nbra WAIT;\n")
 }
 
+/// Makes `%v` 1, with so many multiplications of what ptxas does not know: the lowest bits of the record's address are 0.
+pub fn one(multiplications: usize) -> String {
+    if multiplications == 0 {
+        return "mov.u32 %v, 1;\n".into();
+    }
+    let multiply = "mad.lo.u32 %v, %v, %v, %v;\n".repeat(multiplications);
+    format!("ld.const.u32 %v, [{SYMBOL}];\nand.b32 %v, %v, {};\n{multiply}add.u32 %v, %v, 1;\n", HOST_ALIGN - 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +97,7 @@ mod tests {
         assert_eq!(of_a_loop_with("%y = sub i32 %x, 10"), 0);
         assert_eq!(of_a_loop_with("%z = udiv i64 %c, %c\n %y = trunc i64 %z to i32"), 0);
         assert_eq!(wait(5).matches("mad.lo.u32 ").count(), 5);
-        assert!(!wait(0).contains("mad"));
+        assert!(!wait(0).contains("mad") && !one(0).contains("mad"));
+        assert_eq!(one(5).matches("mad.lo.u32 ").count(), 5);
     }
 }

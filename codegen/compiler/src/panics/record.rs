@@ -110,7 +110,7 @@ fn claimed_before() -> String {
 
 /// Fills the rest of the record that `$0` claimed, and ends the launch or the thread; `has_text` if one of the words can
 /// be a text's address. Where there is no host, the launch always ends: nobody would see that the thread left. Threads that
-/// wait multiply so often in each round. The function knows these of [`NUMBERS`] already.
+/// find the record taken multiply so often. The function knows these of [`NUMBERS`] already.
 pub fn report(
     place: Place,
     has_text: bool,
@@ -121,7 +121,7 @@ pub fn report(
 ) -> String {
     // Who finds the record taken.
     let taken = match after {
-        AfterPanic::Exit => count_another(),
+        AfterPanic::Exit => count_another(multiplications),
         AfterPanic::Trap => balance::wait(multiplications),
     };
     let texts = match place {
@@ -168,8 +168,9 @@ fn end_of_first() -> String {
 }
 
 /// Adds the thread to those that came after the first, and ends it.
-fn count_another() -> String {
-    format!("red.global.add.u32 [%b+{}], 1;\nexit;\n", offset_of!(Record, others))
+fn count_another(multiplications: usize) -> String {
+    let others = offset_of!(Record, others);
+    format!("{}red.global.add.u32 [%b+{others}], %v;\nexit;\n", balance::one(multiplications))
 }
 
 /// Puts the number of the place at `%f` into the record, and copies the text of an operand.
