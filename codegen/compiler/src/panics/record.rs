@@ -5,15 +5,15 @@
 //!
 //! Claims are most of what panics are, so a claim asks nothing. Its exchange gives the first thread the address of what it
 //! alone writes, and all others that of the record, at whose beginning they write what nobody reads. Where there is no host,
-//! both are memory of the module's own, which nobody reads. No two threads get the first address before the
-//! host has written it again, which it does when that of the last panic is ready or its kernel over. So the first thread's
-//! stores are the only ones to where they go, and as their addresses come from the exchange, none precedes it.
+//! both are memory of the module's own. No two threads get the first address before the host has written it again, which it
+//! does when that of the last panic is ready or its kernel over. So the first thread's stores are the only ones to where they
+//! go, and as their addresses come from the exchange, none precedes it.
 //!
 //! The report looks at the address: only what the first thread gets has the bit `IS_OWN`, because records are aligned to
-//! more. It fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which
-//! the host finds the place's texts in the code that it loaded. Where a function is told at run time where it panics, the
-//! report copies the texts. The file's name and the template end in NUL; the record's start is found by the mask, because all
-//! that is written lies less than a page from there.
+//! more. It fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which the host
+//! finds the place's texts in the code that it loaded. Where a function is told at run time where it panics, the report copies
+//! the texts. The file's name and the template end in NUL; the record's start is found by the mask, because all that is
+//! written lies less than a page from there.
 //!
 //! The record is the host's memory, but only threads of one device compete for it: the scope of the exchanges is the device,
 //! because compute-sanitizer takes wider ones there for errors.
