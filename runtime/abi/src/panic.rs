@@ -20,7 +20,7 @@ pub const SYMBOL: &str = "__ptx_panic";
 /// another.
 pub const NOBODY_SYMBOL: &str = "__ptx_panic_nobody";
 
-/// The global of device code with the record where the first thread writes that took [nobody's](NOBODY_WORDS).
+/// The global of device code that is the [`Record`] where the first thread writes that took [nobody's](NOBODY_WORDS).
 pub const NOBODY_FIRST_SYMBOL: &str = "__ptx_panic_nobody_first";
 
 /// The global of device code that is a [`Record`] of its own: messages are put together there.
@@ -43,10 +43,6 @@ pub const FILE_LEN: usize = 3896;
 
 /// Bytes for a message and its NUL.
 pub const MESSAGE_LEN: usize = 4096;
-
-/// The alignment of the host's [`Record`], by which the device finds its start. What the device has of its own is less
-/// aligned: where a module has constants, the driver (580) does not align its variables so much.
-pub const HOST_ALIGN: usize = 4096;
 
 /// Where the part of a [`Record`] begins that the first thread writes.
 pub const OWN: usize = core::mem::offset_of!(Record, ready);
@@ -112,14 +108,8 @@ const _: () = {
 };
 
 /// As much of a [`Record`] as other threads than the first write, in the device's memory, for modules to which no host
-/// gave one: `nobody` is 1. The first thread gets an address in [`NOBODY_FIRST_SYMBOL`].
+/// gave one: `nobody` is 1. The first thread gets the address of `ready` in [`NOBODY_FIRST_SYMBOL`].
 pub const NOBODY_WORDS: usize = OWN.next_multiple_of(16) / 8;
-
-/// Bytes of [`NOBODY_FIRST_SYMBOL`]: with a record's alignment at most, room for one before and behind which a page ends.
-pub const NOBODY_FIRST_LEN: usize = HOST_ALIGN + size_of::<Record>() + HOST_ALIGN;
-
-/// From [`NOBODY_FIRST_SYMBOL`] to the record in it: the device rounds its address down to [`HOST_ALIGN`].
-pub const NOBODY_FIRST_AT: usize = HOST_ALIGN;
 
 /// `blockIdx` and `threadIdx`, axis by axis: both numbers of an axis that a kernel does not ask for are one store.
 #[repr(C)]

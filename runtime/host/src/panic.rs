@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::panic::{FILE_LEN, HOST_ALIGN, KNOWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, WORDS};
+use ptx_abi::panic::{FILE_LEN, KNOWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, WORDS};
 use ptx_device::Dim3;
 
 use crate::error::Panic;
@@ -20,11 +20,13 @@ use crate::image::Code;
 use crate::places::Places;
 use crate::watch;
 
+const PAGE: usize = 4096;
+
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`
 const MAPPED: u32 = 1 | 2;
 
-/// Of a record, where the device finds its start.
-const LAYOUT: Layout = match Layout::from_size_align(size_of::<Record>(), HOST_ALIGN) {
+/// Of a record, whose pages the driver maps.
+const LAYOUT: Layout = match Layout::from_size_align(size_of::<Record>(), PAGE) {
     Ok(layout) => layout,
     Err(_) => unreachable!(),
 };
@@ -154,8 +156,8 @@ impl PanicRecord {
         let places = Mutex::default();
         let record = Self { memory: memory.cast(), address, context, reported, others, places };
         record.let_go();
-        // Dropping it frees the memory, where it was not shared. The device finds the record's start by its alignment.
-        (shared.is_ok() && address % HOST_ALIGN as u64 == 0).then_some(record)
+        // Dropping it frees the memory, where it was not shared. The device knows the first thread by a bit of the address.
+        (shared.is_ok() && address.is_multiple_of(align_of::<Record>() as u64)).then_some(record)
     }
 
     /// Has the next thread that panics take the record.

@@ -21,7 +21,7 @@
 //! them. ptxas does not see what `nanosleep` may do without. With `after-panic = "exit"`, where such a thread counts itself and
 //! leaves, they make the 1 that it adds.
 
-use ptx_abi::panic::{HOST_ALIGN, SYMBOL};
+use ptx_abi::panic::{Record, SYMBOL};
 
 use crate::llvm::{self, BasicValueEnum, FunctionValue, InstructionValue};
 use crate::loops::Graph;
@@ -63,7 +63,8 @@ pub fn one(multiplications: usize) -> String {
         return "mov.u32 %v, 1;\n".into();
     }
     let multiply = "mad.lo.u32 %v, %v, %v, %v;\n".repeat(multiplications);
-    format!("ld.const.u32 %v, [{SYMBOL}];\nand.b32 %v, %v, {};\n{multiply}add.u32 %v, %v, 1;\n", HOST_ALIGN - 1)
+    let lowest = align_of::<Record>() - 1;
+    format!("ld.const.u32 %v, [{SYMBOL}];\nand.b32 %v, %v, {lowest};\n{multiply}add.u32 %v, %v, 1;\n")
 }
 
 #[cfg(test)]

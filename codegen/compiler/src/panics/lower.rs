@@ -20,10 +20,7 @@
 use std::collections::HashMap;
 use std::mem::offset_of;
 
-use ptx_abi::panic::{
-    DRAFT_SYMBOL, NOBODY_FIRST_AT, NOBODY_FIRST_LEN, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, NOBODY_WORDS, OWN, Operand,
-    Record, SYMBOL,
-};
+use ptx_abi::panic::{DRAFT_SYMBOL, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, NOBODY_WORDS, OWN, Operand, Record, SYMBOL};
 
 use super::balance;
 use super::message::{self, Part};
@@ -79,9 +76,8 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         define_address(context, module, address);
     }
     if let Some(draft) = used(DRAFT_SYMBOL).filter(|draft| draft.is_declaration()) {
-        let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
         let ty = BasicTypeEnum::try_from(draft.get_value_type());
-        define(draft, ty.unwrap_or(context.i64_type().array_type(words).into()).const_zero());
+        define(draft, ty.map_or_else(|_| empty(context), |ty| ty.const_zero()));
     }
     Ok(())
 }
@@ -122,12 +118,17 @@ fn nobody<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> GlobalValue<'c
         define(global, value);
         global
     };
-    let bytes = context.i8_type().array_type(u32::try_from(NOBODY_FIRST_LEN).expect("four pages"));
-    let first = global(NOBODY_FIRST_SYMBOL, bytes.const_zero().into()).as_pointer_value();
+    let first = global(NOBODY_FIRST_SYMBOL, empty(context)).as_pointer_value();
     let word = |number| context.i64_type().const_int(number, false);
-    let own = llvm::byte_of(context, first, (NOBODY_FIRST_AT + OWN) as u64).const_to_int(context.i64_type());
+    let own = llvm::byte_of(context, first, OWN as u64).const_to_int(context.i64_type());
     let words: Vec<_> = [own, word(1 << 32)].into_iter().chain((2..NOBODY_WORDS).map(|_| word(0))).collect();
     global(NOBODY_SYMBOL, context.i64_type().const_array(&words).into())
+}
+
+/// A record of zeros.
+fn empty(context: &Context) -> BasicValueEnum<'_> {
+    let words = u32::try_from(size_of::<Record>() / 8).expect("two pages");
+    context.i64_type().array_type(words).const_zero().into()
 }
 
 /// Makes a declaration a definition, which other modules may have too.

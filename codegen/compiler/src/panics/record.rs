@@ -12,17 +12,14 @@
 //! The report looks at the address: only what the first thread gets has the bit `IS_OWN`, because records are aligned to
 //! more. It fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which the host
 //! finds the place's texts in the code that it loaded. Where a function is told at run time where it panics, the report copies
-//! the texts. The file's name and the template end in NUL; the record's start is found by the mask, because all that is
-//! written lies less than a page from there.
+//! the texts. The file's name and the template end in NUL.
 //!
 //! The record is the host's memory, but only threads of one device compete for it: the scope of the exchanges is the device,
 //! because compute-sanitizer takes wider ones there for errors.
 
 use std::mem::offset_of;
 
-use ptx_abi::panic::{
-    DRAFT_SYMBOL, HOST_ALIGN, IS_OWN, KNOWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, TEXT_LEN,
-};
+use ptx_abi::panic::{DRAFT_SYMBOL, IS_OWN, KNOWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, TEXT_LEN};
 use ptx_abi::place::{NUMBER, TEXT_WORD};
 
 use super::balance;
@@ -204,15 +201,12 @@ fn location(after: AfterPanic) -> String {
         exchange(own(offset_of!(Record, line))),
         exchange(own(offset_of!(Record, column))),
         own(offset_of!(Record, file)),
-        back(),
+        BACK,
     )
 }
 
-/// Makes `%b` what the first thread got, of any address that is less than a page from the record.
-fn back() -> String {
-    const { assert!(HOST_ALIGN.is_power_of_two() && OWN < HOST_ALIGN) };
-    format!("and.b64 %b, %b, -{HOST_ALIGN};\nor.b64 %b, %b, {OWN};\n")
-}
+/// Makes `%b` again what the first thread got, behind what counts it up.
+const BACK: &str = "mov.b64 %b, $0;\n";
 
 /// The numbers of a [`Position`], in its order.
 pub const NUMBERS: [&str; 6] = ["ctaid.x", "tid.x", "ctaid.y", "tid.y", "ctaid.z", "tid.z"];
@@ -287,8 +281,7 @@ fn message(has_text: bool) -> String {
     text += &format!(
         "TEMPLATE:\nadd.s64 %f, %f, 1;\nld.volatile.u8 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra WRITTEN;\n\
          st.volatile.global.u8 [%b+{template}], %v;\nmembar.cta;\nadd.s64 %b, %b, 1;\nbra TEMPLATE;\n\
-         WRITTEN:\n{}",
-        back()
+         WRITTEN:\n{BACK}"
     );
     if has_text {
         text += &format!("ld.volatile.global.u32 %v, [%b+{LOCATION}];\n{}", text_of_operand());
@@ -309,7 +302,7 @@ fn text_of_operand() -> String {
          DONE:\n{}",
         WORDS - 8,
         own(offset_of!(Record, message)) + offset_of!(Parts, text),
-        back(),
+        BACK,
     )
 }
 
@@ -352,6 +345,19 @@ mod tests {
             for number in NUMBERS {
                 assert_eq!(stored.iter().filter(|other| **other == number).count(), 1, "{text}");
                 assert_eq!(rounds.contains(&format!("%{number};")), known.contains(&number), "{text}");
+            }
+        }
+    }
+
+    /// The driver may align the one of a module's own less than the host aligns its.
+    #[test]
+    fn a_report_asks_no_alignment_of_the_record() {
+        for place in [Place::Known, Place::Location, Place::Both] {
+            for after in [AfterPanic::Trap, AfterPanic::Exit] {
+                let report = report(place, true, Before::Others, after, 0, &NUMBERS);
+                assert!(!report.contains("and.b64"), "{report}");
+                let (moved, back) = (report.matches("add.s64 %b, %b, 1;").count(), report.matches(BACK).count());
+                assert_eq!(back, moved + 1, "{report}");
             }
         }
     }
