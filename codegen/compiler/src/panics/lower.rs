@@ -301,9 +301,6 @@ impl<'ctx> Writer<'_, 'ctx> {
                 continue;
             };
             has_text |= place.has_text;
-            if let Some(end) = block.get_terminator() {
-                end.erase_from_basic_block();
-            }
             if is_called {
                 self.leave(&site.call, block);
                 self.builder.build_unconditional_branch(last)?;
@@ -350,10 +347,13 @@ impl<'ctx> Writer<'_, 'ctx> {
         Ok(())
     }
 
-    /// Goes on at the end of the block of a call, where that stood, and with its line.
+    /// Goes on in place of a call and of what ends its block, with the call's line.
     fn leave(&self, call: &InstructionValue<'ctx>, block: BasicBlock<'ctx>) {
         self.builder.position_before(call);
         call.erase_from_basic_block();
+        if let Some(end) = block.get_terminator() {
+            end.erase_from_basic_block();
+        }
         self.builder.position_at_end(block);
     }
 
@@ -522,7 +522,8 @@ impl<'ctx> Writer<'_, 'ctx> {
     }
 }
 
-/// The numbers of block and thread that a kernel reads; all of a function's, because ptxas inlines it into what may have read any.
+/// The numbers of block and thread that a kernel reads. Of a function all, because ptxas inlines it into what may have read
+/// any.
 fn numbers_of(function: FunctionValue<'_>) -> Vec<&'static str> {
     if function.get_call_conventions() != llvm::PTX_KERNEL {
         return NUMBERS.to_vec();

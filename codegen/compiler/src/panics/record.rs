@@ -243,7 +243,7 @@ fn ids(known: &[&str]) -> String {
             }
         }
     }
-    // ptxas has a register for each number of a round. A kernel that asks for two axes has so many anyway.
+    // ptxas has a register for each number of a round: of four, a kernel that asks for two axes has them anyway.
     let in_a_round = if in_rounds.len() > 4 { 1 } else { 4 };
     let rounds: Vec<String> = in_rounds.chunks(in_a_round).map(<[String]>::concat).collect();
     format!("{{ .reg .b32 %i, %j;\n{}{at_once}}}\n", if rounds.is_empty() { String::new() } else { by_turns(&rounds) })
