@@ -33,6 +33,7 @@ mod gpu;
 mod graphs;
 mod halfwords;
 mod heap;
+mod hostless;
 mod indices;
 mod language;
 mod launcher;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
     if let Some(name) = &options.child {
         let child = panics::child(name)
             .or_else(|| survive::child(name))
+            .or_else(|| hostless::child(name))
             .or_else(|| stacks::child(name))
             .or_else(|| stacks_sanitized::child(name))
             .or_else(|| crates::child(name))
@@ -121,6 +123,7 @@ fn main() -> ExitCode {
         tools::tests(),
         dynamic::tests(),
         survive::tests(),
+        hostless::tests(),
         crates::tests(),
         linking::tests(),
         print::tests(),
