@@ -28,6 +28,10 @@
 //! `select` is looked at only where a condition holds, that counts as well: elsewhere its value is not used. A float is made
 //! of the lower half, with its sign, where the number is not negative or had a sign: both are rounded from the same number.
 //!
+//! Sums and products that LLVM computes together with whether they overflow (`checked.rs`), as a loop that is split has them, do not
+//! where both parts are small: what is asked goes, and the number is as any other. What was frozen counts as well where it is a
+//! number anyway (`numbers.rs`), because no promise of the arithmetic that it is made of can be broken.
+//!
 //! Where a kernel looks at less than a number, as at the last row of `height` or at `(4..height - 4).contains(&y)`, the test may
 //! also ask whether that number is so large, if more becomes small so: `y.min(height - 1)` is any `y` where there is no row.
 //!
@@ -45,6 +49,7 @@
 
 mod aligned;
 mod casts;
+mod checked;
 mod floats;
 mod halves;
 mod implied;
@@ -172,9 +177,11 @@ fn narrow_one<'ctx>(
     let meets = !meeting.is_empty();
     parameters::freeze_once(context, kernel);
     let casts = casts::wide(kernel);
+    let numbers = Number::of(kernel);
+    let frozen = numbers::frozen(kernel);
+    let params: Vec<_> = numbers.iter().map(|number| number.param).collect();
     casts::ask_in_panics(context, &casts);
     let graph = Graph::of(kernel);
-    let numbers = Number::of(kernel);
     let same = numbers.iter().flat_map(Number::told_by).collect();
     // First with the weaker demand on what the kernel is given.
     let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
@@ -199,6 +206,11 @@ fn narrow_one<'ctx>(
         }
         if !casts.is_empty() {
             let narrow = casts::narrow(&casts, &Ranges::of_function(&graph, &given, &same));
+            given.extend(narrow);
+        }
+        if !frozen.is_empty() {
+            let ranges = Ranges::of_function(&graph, &given, &same);
+            let narrow = numbers::narrow_frozen(kernel, &frozen, &ranges, &params);
             given.extend(narrow);
         }
         let ranges = Ranges::of_function(&graph, &given, &same);
@@ -580,6 +592,62 @@ mod tests {
         // Of another part of the number nothing is known.
         let ir = narrowed_text(&text("1152921504606846975"));
         assert!(!ir.contains("llvm.umin.i32"), "{ir}");
+    }
+
+    /// A kernel that asks before its loads whether what a loop would reach at last is inside of the slice.
+    fn asked_ahead(width: &str, flags: &str) -> String {
+        let neighbours: String = (0..6)
+            .map(|at| {
+                format!(
+                    "%column{at} = add {flags} i64 %x, {at}
+                    %frozen{at} = freeze i64 %column{at}
+                    %pair{at} = call {{ i64, i1 }} @llvm.uadd.with.overflow.i64(i64 %row, i64 %frozen{at})
+                    %i{at} = extractvalue {{ i64, i1 }} %pair{at}, 0
+                    %past{at} = extractvalue {{ i64, i1 }} %pair{at}, 1
+                    %below{at} = icmp ult i64 %i{at}, %len
+                    %fits{at} = xor i1 %past{at}, true
+                    %in{at} = and i1 %below{at}, %fits{at}
+                    br i1 %in{at}, label %fine{at}, label %end
+                    fine{at}: %p{at} = getelementptr float, ptr %from, i64 %i{at}
+                    %v{at} = load float, ptr %p{at}
+                    store volatile float %v{at}, ptr %to\n"
+                )
+            })
+            .collect();
+        narrowed_text(&format!(
+            "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+            target triple = \"nvptx64-nvidia-cuda\"
+            declare {{ i64, i1 }} @llvm.uadd.with.overflow.i64(i64, i64)
+            declare {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64, i64)
+            define ptx_kernel void @f(ptr %from, i64 %len, i64 noundef %width, i32 noundef %x.32, i32 %y.32, ptr %to, i128 %any) {{
+            entry:
+              %unknown = trunc i128 %any to i64
+              %x = zext i32 %x.32 to i64
+              %x.inside = icmp ult i64 %x, %width
+              br i1 %x.inside, label %mine, label %end
+            mine: %y = zext i32 %y.32 to i64
+              %y.inside = icmp ult i64 %y, %width
+              br i1 %y.inside, label %ours, label %end
+            ours: %rows = call {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64 %y, i64 {width})
+              %row = extractvalue {{ i64, i1 }} %rows, 0
+              %too.many = extractvalue {{ i64, i1 }} %rows, 1
+              br i1 %too.many, label %end, label %some
+            some: {neighbours}
+              br label %end
+            end: ret void
+            }}"
+        ))
+    }
+
+    #[test]
+    fn what_is_seen_not_to_overflow_is_not_asked_in_the_copy() {
+        let ir = asked_ahead("%width", "nuw nsw");
+        assert_eq!(loads(&ir), 12, "six in each copy: {ir}");
+        assert_eq!(ir.matches("call { i64, i1 }").count(), 7, "those of one copy: {ir}");
+        assert_eq!(ir.matches("icmp ult i32 ").count(), 6 + 2, "{ir}");
+        // Of a number of which nothing is known nothing is known when it is frozen.
+        let ir = asked_ahead("%unknown", "nuw nsw");
+        assert_eq!(loads(&ir), 6, "no copy: {ir}");
     }
 
     #[test]

@@ -25,11 +25,18 @@ pub struct Numbers<'a, 'b, 'ctx> {
     new: Vec<InstructionValue<'ctx>>,
     /// A condition that holds where the value is looked at.
     guard: Option<IntValue<'ctx>>,
+    /// Parameters that will be frozen.
+    frozen: &'a [IntValue<'ctx>],
 }
 
 impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
     pub fn new(function: FunctionValue<'ctx>, ranges: &'a Ranges<'b, 'ctx>) -> Self {
-        Self { function, ranges, seen: HashMap::new(), new: Vec::new(), guard: None }
+        Self { function, ranges, seen: HashMap::new(), new: Vec::new(), guard: None, frozen: &[] }
+    }
+
+    /// The same where these parameters will be frozen.
+    fn with_frozen(function: FunctionValue<'ctx>, ranges: &'a Ranges<'b, 'ctx>, frozen: &'a [IntValue<'ctx>]) -> Self {
+        Self { frozen, ..Self::new(function, ranges) }
     }
 
     /// Whether a value is one.
@@ -56,7 +63,7 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
     fn look(&mut self, value: BasicValueEnum<'ctx>) -> bool {
         let BasicValueEnum::IntValue(number) = value else { return false };
         let Some(from) = number.as_instruction_value() else {
-            return number.is_constant_int() || self.is_sound_parameter(number);
+            return number.is_constant_int() || self.frozen.contains(&number) || self.is_sound_parameter(number);
         };
         if let Some(known) = self.seen.get(&from) {
             return *known;
@@ -163,6 +170,32 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         let range = self.ranges.of(value, facts);
         (bits == 64 || range.high < 1 << (bits - 1)).then_some(range)
     }
+}
+
+/// What computed numbers of 64 bits a function freezes.
+pub fn frozen(function: FunctionValue<'_>) -> Vec<InstructionValue<'_>> {
+    let is_computed =
+        |freeze: &InstructionValue<'_>| integer(*freeze, 0).is_some_and(|of| of.as_instruction_value().is_some());
+    let is_wide =
+        |freeze: &InstructionValue<'_>| integer(*freeze, 0).is_some_and(|value| value.get_type().get_bit_width() == 64);
+    let freezes = llvm::instructions(function).filter(|from| from.get_opcode() == Op::Freeze);
+    freezes.filter(|freeze| is_computed(freeze) && is_wide(freeze)).collect()
+}
+
+/// Between which numbers those of these lie that are frozen for nothing, because they are numbers anyway.
+pub fn narrow_frozen<'ctx>(
+    function: FunctionValue<'ctx>,
+    frozen: &[InstructionValue<'ctx>],
+    ranges: &Ranges<'_, 'ctx>,
+    params: &[IntValue<'ctx>],
+) -> Vec<(IntValue<'ctx>, Interval)> {
+    let mut numbers = Numbers::with_frozen(function, ranges, params);
+    let known = frozen.iter().filter_map(|freeze| {
+        let (value, block) = (integer(*freeze, 0)?, freeze.get_parent()?);
+        let is_number = numbers.contain(value);
+        is_number.then(|| (llvm::result(*freeze).into_int_value(), ranges.in_block(value, block)))
+    });
+    known.collect()
 }
 
 fn is_minimum(call: InstructionValue<'_>) -> bool {

@@ -8,6 +8,7 @@ use crate::llvm::{
 };
 use crate::loops::{Graph, Loop};
 
+use super::checked::Checked;
 use super::floats::Cast;
 use super::ranges::{Facts, Interval, Ranges, integer, is_bool};
 
@@ -161,6 +162,13 @@ impl<'ctx> Plan<'ctx> {
             return;
         }
         for (index, condition) in llvm::value_operands(user) {
+            if let Some(checked) = condition.as_instruction_value().and_then(Checked::of_flag) {
+                let facts = self.facts_of_use(user, index, ranges);
+                if facts.is_some_and(|facts| is_exact(checked, ranges, &facts)) {
+                    self.changes.push(Change { user, index, new: New::Decided(false) });
+                }
+                continue;
+            }
             let Some(comparison) = condition.as_instruction_value().filter(|from| is_wide_comparison(*from)) else {
                 continue;
             };
@@ -189,7 +197,7 @@ impl<'ctx> Plan<'ctx> {
             let form = form_of(from, value, block, ranges);
             self.forms.insert(from, form);
             if form != Form::Cut {
-                pending.extend(llvm::value_operands(from).filter_map(|(_, operand)| match operand {
+                pending.extend(llvm::value_operands(computing(from)).filter_map(|(_, operand)| match operand {
                     BasicValueEnum::IntValue(operand) => Some(operand),
                     _ => None,
                 }));
@@ -260,8 +268,13 @@ impl<'ctx> Plan<'ctx> {
     fn count(&mut self, kernel: FunctionValue<'ctx>, loops: &[Loop<'ctx>]) {
         let changed: HashSet<(InstructionValue<'ctx>, u32)> =
             self.changes.iter().map(|change| (change.user, change.index)).collect();
-        let follows =
-            |from: InstructionValue<'ctx>| is_arithmetic(from) || from.get_opcode() == Op::ICmp || is_condition(from);
+        let follows = |from: InstructionValue<'ctx>| {
+            is_arithmetic(from)
+                || from.get_opcode() == Op::ICmp
+                || is_condition(from)
+                || Checked::of_call(from).is_some()
+                || Checked::of_flag(from).is_some()
+        };
         let mut needed: HashSet<InstructionValue<'ctx>> = HashSet::new();
         let is_cut = |from: &InstructionValue<'ctx>| self.forms.get(from) == Some(&Form::Cut);
         let is_root = |from: &InstructionValue<'ctx>| !follows(*from) && !is_assumption(*from) || is_cut(from);
@@ -528,6 +541,7 @@ fn is_arithmetic(from: InstructionValue<'_>) -> bool {
             | Op::SExt
     ) || small_call(from).is_some()
         || Cast::of(from).is_some()
+        || Checked::of_number(from).is_some()
         || is_freeze(from);
     is_known && bits(from) == Some(64)
 }
@@ -537,20 +551,40 @@ fn is_freeze(from: InstructionValue<'_>) -> bool {
     from.get_opcode() == Op::Freeze && integer(from, 0).is_some_and(|value| value.as_instruction_value().is_some())
 }
 
+/// Whether a sum or a product of 64 bits is seen not to overflow.
+fn is_exact<'ctx>(checked: Checked<'ctx>, ranges: &Ranges<'_, 'ctx>, facts: &Facts<'ctx>) -> bool {
+    let operand = |index| {
+        let value = integer(checked.call, index).filter(|value| value.get_type().get_bit_width() == 64)?;
+        Some(ranges.of(value, facts))
+    };
+    let exact = operand(0).zip(operand(1)).and_then(|both| checked.exact(both.into()));
+    exact.is_some_and(|number| number.high <= i64::MAX.into())
+}
+
+/// The instruction whose operands a number is computed from.
+pub(super) fn computing(from: InstructionValue<'_>) -> InstructionValue<'_> {
+    Checked::of_number(from).map_or(from, |checked| checked.call)
+}
+
+/// What is done to them.
+pub(super) fn operation(from: InstructionValue<'_>) -> Op {
+    Checked::of_number(from).map_or(from.get_opcode(), |checked| checked.op)
+}
+
 fn form_of<'ctx>(
     from: InstructionValue<'ctx>,
     value: IntValue<'ctx>,
     block: BasicBlock<'ctx>,
     ranges: &Ranges<'_, 'ctx>,
 ) -> Form {
-    let operand = |index| integer(from, index).map(|value| ranges.in_block(value, block));
+    let operand = |index| integer(computing(from), index).map(|value| ranges.in_block(value, block));
     let all = |is: fn(Interval) -> bool| [operand(0), operand(1)].into_iter().all(|range| range.is_some_and(is));
-    match from.get_opcode() {
+    match operation(from) {
         _ if !is_arithmetic(from) => Form::Cut,
-        Op::Add | Op::Sub | Op::Mul => {
+        op @ (Op::Add | Op::Sub | Op::Mul) => {
             let no_wrap = all(Interval::is_narrow) && ranges.in_block(value, block).is_narrow();
             let is_small = all(Interval::is_small) && ranges.in_block(value, block).is_small();
-            Form::Lower { no_wrap, no_unsigned_wrap: is_small && from.get_opcode() == Op::Mul }
+            Form::Lower { no_wrap, no_unsigned_wrap: is_small && op == Op::Mul }
         }
         Op::And | Op::Or | Op::Xor | Op::Select | Op::Phi | Op::ZExt | Op::SExt => Form::WRAPS,
         // If it is no number, then one that its lower half is, too: all users see that one.

@@ -186,7 +186,7 @@ impl Text<'_, '_> {
     fn arithmetic(&mut self) -> Result<()> {
         let (left, right) = (self.value()?, self.value()?);
         let by = self.u.int_in_range(0..=5)?;
-        let instruction = match self.u.int_in_range(0..=14)? {
+        let instruction = match self.u.int_in_range(0..=16)? {
             0..=3 => format!("add i64 {left}, {right}"),
             4 | 5 => format!("sub i64 {left}, {right}"),
             6 | 7 => format!("mul i64 {left}, {right}"),
@@ -202,9 +202,28 @@ impl Text<'_, '_> {
                 let condition = self.condition()?;
                 format!("select i1 {condition}, i64 {left}, i64 {right}")
             }
-            _ => {
+            14 => {
                 let cut = self.compute(&format!("trunc i64 {left} to i32"));
                 format!("{} i32 {cut} to i64", self.u.choose(&["zext", "sext"])?)
+            }
+            15 => {
+                let operation = *self.u.choose(&["add", "sub", "mul"])?;
+                let number = self.compute(&format!("{operation} i64 {left}, {right}"));
+                format!("freeze i64 {number}")
+            }
+            _ => {
+                let operation = *self.u.choose(&["uadd", "umul"])?;
+                let call = format!("call {{ i64, i1 }} @llvm.{operation}.with.overflow.i64(i64 {left}, i64 {right})");
+                let both = self.compute(&call);
+                let overflows = self.compute(&format!("extractvalue {{ i64, i1 }} {both}, 1"));
+                let number = self.compute(&format!("extractvalue {{ i64, i1 }} {both}, 0"));
+                if self.u.arbitrary()? {
+                    let fits = self.compute(&format!("xor i1 {overflows}, true"));
+                    self.guard(&fits, &number);
+                    format!("add i64 {number}, 0")
+                } else {
+                    format!("select i1 {overflows}, i64 {left}, i64 {number}")
+                }
             }
         };
         self.add(&instruction);
@@ -420,6 +439,8 @@ declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.usub.sat.i64(i64, i64)
+declare {{ i64, i1 }} @llvm.uadd.with.overflow.i64(i64, i64)
+declare {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64, i64)
 declare void @llvm.assume(i1)
 declare float @llvm.floor.f32(float)
 declare float @llvm.minnum.f32(float, float)

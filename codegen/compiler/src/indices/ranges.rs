@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use super::checked::Checked;
 pub use super::intervals::Interval;
 use crate::hash::QuickMap;
 use crate::intrinsics::dimensions;
@@ -430,6 +431,11 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                     all = Some(all.map_or(range, |all| all.join(range)));
                 }
                 all?
+            }
+            Op::ExtractValue => {
+                let checked = Checked::of_number(from)?;
+                let operand = |index| integer(checked.call, index).map(|value| self.look(value, facts, steps));
+                checked.exact([operand(0)?, operand(1)?])?
             }
             Op::Call if llvm::is_position(from) => of_position(from)?,
             Op::Call => {

@@ -8,7 +8,7 @@ use crate::llvm::{
 };
 
 use super::floats::Cast;
-use super::plan::{Form, New, Plan};
+use super::plan::{Form, New, Plan, computing, operation};
 use super::ranges::integer;
 
 /// Writes the values of 32 bits, each once.
@@ -121,7 +121,7 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
 
     fn compute(&mut self, from: InstructionValue<'ctx>, form: Form) -> Result<IntValue<'ctx>, BuilderError> {
         let narrow = self.context.i32_type();
-        let part = |index| integer(from, index).expect("the plan saw integers");
+        let part = |index| integer(computing(from), index).expect("the plan saw integers");
         match from.get_opcode() {
             Op::Phi => {
                 self.builder.position_before(&from);
@@ -164,7 +164,7 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
         let (left, right) = (self.lower(part(0))?, self.lower(part(1))?);
         self.behind(from);
         let builder = &self.builder;
-        match (from.get_opcode(), form) {
+        match (operation(from), form) {
             (Op::Add, Form::Lower { no_wrap: true, .. }) => builder.build_int_nsw_add(left, right, ""),
             (Op::Sub, Form::Lower { no_wrap: true, .. }) => builder.build_int_nsw_sub(left, right, ""),
             (Op::Mul, Form::Lower { no_wrap: true, no_unsigned_wrap }) => {

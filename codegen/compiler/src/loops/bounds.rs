@@ -127,7 +127,7 @@ impl<'ctx> Shape<'_, 'ctx> {
 }
 
 /// Whether a call adds or multiplies numbers without a sign, and says whether that overflows.
-pub(super) fn overflowing(call: InstructionValue<'_>) -> Option<Op> {
+pub fn overflowing(call: InstructionValue<'_>) -> Option<Op> {
     let name = llvm::called_function(call)?.get_name().to_bytes().to_vec();
     [("llvm.uadd.with.overflow.", Op::Add), ("llvm.umul.with.overflow.", Op::Mul)]
         .into_iter()

@@ -198,6 +198,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
         time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;
         time!(loops::leave(context, module, machine))?;
+        time!(loops::turn(context, module))?;
         time!(float::part(context, module))?;
         time!(loops::hasten(context, module));
         time!(loops::saturate(context, module))?;

@@ -76,3 +76,28 @@ pub fn d_gathered(columns: &[u32], x: &[f32], mut out: DisjointSlice<f32>) {
         *out = columns[row.get()..].iter().map(|column| x[*column as usize]).sum();
     }
 }
+
+// One register has the count: it is the result, however the loop ends, and counted last.
+// CHECK-LABEL: .visible .entry e_escape(
+// CHECK: setp.gt.f32
+// CHECK: add.s32 [[COUNT:%r[0-9]+]], {{.*}}, 1;
+// CHECK: xor.b32 {{.*}}, [[COUNT]],
+// CHECK: st.global.b32 [{{.*}}], [[COUNT]];
+#[kernel]
+pub fn e_escape(limit: u32, mut out: DisjointSlice<u32>) {
+    let at = thread::index_1d();
+    if let Some(out) = out.get_mut(at) {
+        *out = escape_time(at.get_u32() as f32 * 1e-3, limit);
+    }
+}
+
+fn escape_time(c: f32, limit: u32) -> u32 {
+    let (mut x, mut y) = (0.0_f32, 0.0_f32);
+    for n in 0..limit {
+        if x * x + y * y > 4.0 {
+            return n;
+        }
+        (x, y) = (x * x - y * y + c, 2.0 * x * y + c);
+    }
+    limit
+}

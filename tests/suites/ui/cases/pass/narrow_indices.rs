@@ -76,3 +76,25 @@ pub fn c_box(from: &[u32], mut to: Disjoint2d<u32>) {
     let corners = pixel(0, 0) ^ pixel(0, 2) ^ pixel(2, 0) ^ pixel(2, 2);
     *to = corners ^ pixel(0, 1) ^ pixel(1, 0) ^ pixel(1, 2) ^ pixel(2, 1);
 }
+
+// What a loop would reach at last is asked in 32 bits, too, and nothing there can overflow.
+// CHECK-LABEL: .visible .entry d_filter(
+// CHECK: setp.gt.u32 {{.*}}, 32767;
+// CHECK-NOT: min.u64
+// CHECK: min.u32
+// CHECK: fma.rn.f32
+#[kernel(dimensions = 2)]
+pub fn d_filter(image: &[f32], weights: &[f32], mut out: Disjoint2d<f32>) {
+    let at = thread::index_2d();
+    let (width, height) = (out.width(), out.height());
+    let Some(out) = out.get_mut(at) else { return };
+    let mut sum = 0.0;
+    for (dy, weights) in weights.chunks_exact(5).enumerate() {
+        let y = (at.y() + dy).saturating_sub(2).min(height - 1);
+        for (dx, weight) in weights.iter().enumerate() {
+            let x = (at.x() + dx).saturating_sub(2).min(width - 1);
+            sum += weight * image[y * width + x];
+        }
+    }
+    *out = sum;
+}
