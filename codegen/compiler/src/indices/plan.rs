@@ -315,7 +315,10 @@ impl<'ctx> Plan<'ctx> {
         let is_free = |from: &InstructionValue<'ctx>| halved.contains(from) || counting.contains(from);
         let goes = |from: &&InstructionValue<'ctx>| !needed.contains(from) && !is_free(from);
         let goes = new.iter().chain(&decided).filter(goes).map(weight).sum::<usize>();
-        self.gone = goes.saturating_sub(new.iter().filter(|from| needed.contains(from)).map(weight).sum());
+        // ptxas, which unrolls such a loop, compares again how many rounds are left.
+        let ends = new.iter().filter(|from| counting.contains(from) && from.get_opcode() == Op::ICmp).count();
+        let twice = |from: &&InstructionValue<'ctx>| needed.contains(from) && !counting.contains(from);
+        self.gone = (goes + ends).saturating_sub(new.iter().filter(twice).map(weight).sum());
     }
 }
 

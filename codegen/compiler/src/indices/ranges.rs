@@ -12,6 +12,7 @@ use crate::hash::QuickMap;
 use crate::intrinsics::dimensions;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
+    Use,
 };
 use crate::loops::{Graph, opposite};
 
@@ -20,6 +21,9 @@ const MOST_STEPS: u32 = 12;
 
 /// How many conditions that are joined are looked through, one in the other.
 const MOST_CONDITIONS: u32 = 48;
+
+/// How many users of a number are looked at for a difference.
+const MOST_USES: usize = 16;
 
 /// How many facts are kept of a block, the nearest ones.
 const MOST_FACTS: usize = 64;
@@ -178,6 +182,16 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             P::SLE => less(true, 0, (left, a), (right, b), facts),
             P::SGT => less(true, 1, (right, b), (left, a), facts),
             P::SGE => less(true, 0, (right, b), (left, a), facts),
+        }
+        let ordered = match predicate {
+            P::ULT | P::SLT => Some((1, (left, a), (right, b))),
+            P::ULE | P::SLE => Some((0, (left, a), (right, b))),
+            P::UGT | P::SGT => Some((1, (right, b), (left, a))),
+            P::UGE | P::SGE => Some((0, (right, b), (left, a))),
+            P::EQ | P::NE => None,
+        };
+        if let Some((strict, small, large)) = ordered {
+            difference(strict, small, large, facts);
         }
         for (value, range) in facts.split_off(known) {
             if range.low > 0 {
@@ -535,6 +549,25 @@ fn less<'ctx>(
     });
 }
 
+/// Adds that what is computed as the difference of two numbers is not negative where one is less than the other by `strict` at
+/// least: what is left of a slice behind a start that has been checked.
+fn difference<'ctx>(
+    strict: i128,
+    (small, a): (IntValue<'ctx>, Interval),
+    (large, b): (IntValue<'ctx>, Interval),
+    facts: &mut Facts<'ctx>,
+) {
+    if a.low < 0 || b.low < 0 || b.high - a.low < strict {
+        return;
+    }
+    for user in llvm::uses(&large).into_iter().take(MOST_USES) {
+        let Use::Instruction(user) = user else { continue };
+        if user.get_opcode() == Op::Sub && integer(user, 0) == Some(large) && integer(user, 1) == Some(small) {
+            know(llvm::result(user).into_int_value(), Interval::new(strict, b.high - a.low), facts);
+        }
+    }
+}
+
 /// Adds where a value lies, what was extended to it, and what it has the bits of.
 fn know<'ctx>(value: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>) {
     if facts.contains(&(value, range)) {
@@ -702,6 +735,30 @@ mod tests {
         assert_eq!(body("label %no, label %yes", both), ALL);
         assert_eq!(body(yes, "icmp ult i64 %any, %n\n %two = or i1 %ok, %c"), ALL);
         assert_eq!(body(yes, "icmp ult i64 %any, %n\n %two = select i1 %ok, i1 %c, i1 false"), (0, (1 << 15) - 2));
+    }
+
+    #[test]
+    fn what_is_left_behind_a_start_is_not_negative() {
+        let left = |compared: &str, to: &str| {
+            range(&format!(
+                "%left = sub i64 %len, %n
+                %ok = icmp {compared}
+                br i1 %ok, {to}
+                yes: %x = add i64 %left, 0
+                ret i64 %x"
+            ))
+        };
+        let (low, high) = (1 - (1 << 15), (1 << 30) - 1);
+        let (yes, not) = ("label %yes, label %no", "label %no, label %yes");
+        assert_eq!(left("uge i64 %len, %n", yes), (0, high));
+        assert_eq!(left("ult i64 %len, %n", not), (0, high));
+        assert_eq!(left("ult i64 %n, %len", yes), (1, high));
+        assert_eq!(left("slt i64 %n, %len", yes), (1, high));
+        assert_eq!(left("uge i64 %n, %len", yes), (low, -low));
+        // The other way round, another number, and one that may be negative.
+        assert_eq!(left("ult i64 %n, %any", yes), (low, high));
+        let other = "%left = sub i64 %len, %any\n %ok = icmp slt i64 %any, %len\n br i1 %ok, label %yes, label %no";
+        assert_eq!(range(&format!("{other}\n yes: %x = add i64 %left, 0\n ret i64 %x")), ALL);
     }
 
     #[test]
