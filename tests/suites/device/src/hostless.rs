@@ -36,6 +36,9 @@ const KINDS: [&str; 7] = [
     "already borrowed",
 ];
 
+/// A block that no launch here has, so that nothing panics.
+const NOWHERE: [u32; 3] = [9, 9, 9];
+
 /// Begins the names of this module's children.
 const CHILD: &str = "hostless";
 
@@ -68,8 +71,7 @@ pub fn child(name: &str) -> Option<ExitCode> {
     let mut numbers = name.strip_prefix(CHILD)?.split_whitespace().map(str::parse::<usize>);
     let (Some(Ok(image)), Some(Ok(kind))) = (numbers.next(), numbers.next()) else { return None };
     let kernel = Kernel::load(&IMAGES[image].1);
-    let no_kind = NAMES.len() as u32;
-    let good = kernel.launch(no_kind, number(BLOCK)) == sys::CUresult::CUDA_SUCCESS;
+    let good = kernel.launch(0, number(NOWHERE)) == sys::CUresult::CUDA_SUCCESS;
     let (kind, block) = match KINDS.get(kind) {
         Some(kind) => {
             let at = NAMES.iter().position(|name| name == kind).expect("the table has kinds that exist");
