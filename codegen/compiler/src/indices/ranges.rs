@@ -174,24 +174,14 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                     }
                 }
             }
-            P::ULT => less(false, 1, (left, a), (right, b), facts),
-            P::ULE => less(false, 0, (left, a), (right, b), facts),
-            P::UGT => less(false, 1, (right, b), (left, a), facts),
-            P::UGE => less(false, 0, (right, b), (left, a), facts),
-            P::SLT => less(true, 1, (left, a), (right, b), facts),
-            P::SLE => less(true, 0, (left, a), (right, b), facts),
-            P::SGT => less(true, 1, (right, b), (left, a), facts),
-            P::SGE => less(true, 0, (right, b), (left, a), facts),
-        }
-        let ordered = match predicate {
-            P::ULT | P::SLT => Some((1, (left, a), (right, b))),
-            P::ULE | P::SLE => Some((0, (left, a), (right, b))),
-            P::UGT | P::SGT => Some((1, (right, b), (left, a))),
-            P::UGE | P::SGE => Some((0, (right, b), (left, a))),
-            P::EQ | P::NE => None,
-        };
-        if let Some((strict, small, large)) = ordered {
-            difference(strict, small, large, facts);
+            _ => {
+                let strict = i128::from(matches!(predicate, P::ULT | P::UGT | P::SLT | P::SGT));
+                let signed = matches!(predicate, P::SLT | P::SLE | P::SGT | P::SGE);
+                let is_less = matches!(predicate, P::ULT | P::ULE | P::SLT | P::SLE);
+                let (small, large) = if is_less { ((left, a), (right, b)) } else { ((right, b), (left, a)) };
+                less(signed, strict, small, large, facts);
+                difference(strict, small, large, facts);
+            }
         }
         for (value, range) in facts.split_off(known) {
             if range.low > 0 {
@@ -557,7 +547,11 @@ fn difference<'ctx>(
     (large, b): (IntValue<'ctx>, Interval),
     facts: &mut Facts<'ctx>,
 ) {
-    if a.low < 0 || b.low < 0 || b.high - a.low < strict {
+    let bits = small.get_type().get_bit_width();
+    // Of fewer than 64 bits an interval has no sign, which the comparison may have.
+    let has_no_sign =
+        |range: Interval| bits <= 64 && range.is_inside(Interval::new(0, i64::MAX as i128 >> (64 - bits)));
+    if !has_no_sign(a) || !has_no_sign(b) || b.high - a.low < strict {
         return;
     }
     for user in llvm::uses(&large).into_iter().take(MOST_USES) {

@@ -141,6 +141,13 @@ fn what_is_left_behind_a_start_is_not_negative() {
     assert_eq!(left("ult i64 %n, %any", yes), (low, high));
     let other = "%left = sub i64 %len, %any\n %ok = icmp slt i64 %any, %len\n br i1 %ok, label %yes, label %no";
     assert_eq!(range(&format!("{other}\n yes: %x = add i64 %left, 0\n ret i64 %x")), ALL);
+    // Of 32 bits, less with a sign may be what is more without one: 5 less -3 is 8.
+    let half = |predicate: &str| {
+        let compared = format!("%five = and i32 %i, 5\n %ok = icmp {predicate} i32 %j, %five");
+        let left = format!("%j = xor i32 %i, 9\n {compared}\n %left = sub i32 %five, %j");
+        range(&format!("{left}\n br i1 %ok, {yes}\n yes: %x = zext i32 %left to i64\n ret i64 %x"))
+    };
+    assert_eq!(half("slt"), (0, (1 << 32) - 1));
 }
 
 #[test]
