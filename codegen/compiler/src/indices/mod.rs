@@ -595,11 +595,11 @@ mod tests {
     }
 
     /// A kernel that asks before its loads whether what a loop would reach at last is inside of the slice.
-    fn asked_ahead(width: &str, flags: &str) -> String {
+    fn asked_ahead(width: &str) -> String {
         let neighbours: String = (0..6)
             .map(|at| {
                 format!(
-                    "%column{at} = add {flags} i64 %x, {at}
+                    "%column{at} = add nuw nsw i64 %x, {at}
                     %frozen{at} = freeze i64 %column{at}
                     %pair{at} = call {{ i64, i1 }} @llvm.uadd.with.overflow.i64(i64 %row, i64 %frozen{at})
                     %i{at} = extractvalue {{ i64, i1 }} %pair{at}, 0
@@ -641,12 +641,12 @@ mod tests {
 
     #[test]
     fn what_is_seen_not_to_overflow_is_not_asked_in_the_copy() {
-        let ir = asked_ahead("%width", "nuw nsw");
+        let ir = asked_ahead("%width");
         assert_eq!(loads(&ir), 12, "six in each copy: {ir}");
         assert_eq!(ir.matches("call { i64, i1 }").count(), 7, "those of one copy: {ir}");
         assert_eq!(ir.matches("icmp ult i32 ").count(), 6 + 2, "{ir}");
         // Of a number of which nothing is known nothing is known when it is frozen.
-        let ir = asked_ahead("%unknown", "nuw nsw");
+        let ir = asked_ahead("%unknown");
         assert_eq!(loads(&ir), 6, "no copy: {ir}");
     }
 

@@ -174,12 +174,12 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
 
 /// What computed numbers of 64 bits a function freezes.
 pub fn frozen(function: FunctionValue<'_>) -> Vec<InstructionValue<'_>> {
-    let is_computed =
-        |freeze: &InstructionValue<'_>| integer(*freeze, 0).is_some_and(|of| of.as_instruction_value().is_some());
-    let is_wide =
-        |freeze: &InstructionValue<'_>| integer(*freeze, 0).is_some_and(|value| value.get_type().get_bit_width() == 64);
-    let freezes = llvm::instructions(function).filter(|from| from.get_opcode() == Op::Freeze);
-    freezes.filter(|freeze| is_computed(freeze) && is_wide(freeze)).collect()
+    let is_one = |from: &InstructionValue<'_>| {
+        from.get_opcode() == Op::Freeze
+            && integer(*from, 0)
+                .is_some_and(|of| of.as_instruction_value().is_some() && of.get_type().get_bit_width() == 64)
+    };
+    llvm::instructions(function).filter(is_one).collect()
 }
 
 /// Between which numbers those of these lie that are frozen for nothing, because they are numbers anyway.

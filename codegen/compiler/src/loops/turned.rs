@@ -29,8 +29,6 @@
 //! computed later and of the same values, by an instruction that neither stores nor ends anything. Where a round ended by it, it
 //! is the limit that it was compared with; a branch that asks for a value which means nothing never gets there.
 
-use std::collections::HashMap;
-
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -170,24 +168,22 @@ impl<'ctx> Turn<'ctx> {
         let Self { head, body, latch, exit, compared, carried, next, limit } = self;
         let builder = context.create_builder();
         let turn = context.insert_basic_block_after(latch, "");
-        let Some(top) = body.get_first_instruction() else { return Ok(()) };
-        builder.position_before(&top);
-        let mut made: HashMap<BasicValueEnum<'ctx>, (InstructionValue<'ctx>, Carried<'ctx>)> = HashMap::new();
+        builder.position_before(&body.get_first_instruction().expect("a block ends in a jump"));
+        let mut made: Vec<(InstructionValue<'ctx>, Carried<'ctx>)> = Vec::new();
         for of in &carried {
-            let old = llvm::result(of.0);
-            let phi = builder.build_phi(old.get_type(), "")?.as_instruction();
+            let phi = builder.build_phi(llvm::result(of.0).get_type(), "")?.as_instruction();
             llvm::replace_uses(of.0, llvm::result(phi));
-            made.insert(llvm::result(phi), (phi, *of));
+            made.push((phi, *of));
         }
         let new = |value: BasicValueEnum<'ctx>| {
-            let of = carried.iter().position(|(phi, ..)| llvm::result(*phi) == value);
-            let phi = of.and_then(|at| made.values().find(|(_, known)| known.0 == carried[at].0));
+            let phi = made.iter().find(|(_, (old, ..))| llvm::result(*old) == value);
             phi.map_or(value, |(phi, _)| llvm::result(*phi))
         };
         // What the head asked of its phis it asks of what they are at first, and the turn of what they are next.
-        let first = |value: BasicValueEnum<'ctx>| made.get(&value).map_or(value, |(_, (_, first, _))| *first);
-        let after = |value: BasicValueEnum<'ctx>| made.get(&value).map_or(value, |(_, (.., next))| new(*next));
-        for (phi, (_, first, next)) in made.values() {
+        let of_phi = |value: BasicValueEnum<'ctx>| made.iter().find(|(phi, _)| llvm::result(*phi) == value);
+        let first = |value: BasicValueEnum<'ctx>| of_phi(value).map_or(value, |(_, (_, first, _))| *first);
+        let after = |value: BasicValueEnum<'ctx>| of_phi(value).map_or(value, |(_, (.., next))| new(*next));
+        for (phi, (_, first, next)) in &made {
             llvm::add_incoming(*phi, *first, head);
             llvm::add_incoming(*phi, new(*next), turn);
         }
