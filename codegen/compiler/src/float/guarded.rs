@@ -22,8 +22,8 @@
 
 use crate::hash::QuickSet;
 use crate::llvm::{
-    self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    Use,
+    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, Use,
 };
 
 /// LLVM's functions of floats that compute from their operands.
@@ -67,10 +67,9 @@ impl<'ctx> Choice<'ctx> {
         if select.get_opcode() != Op::Select || !matches!(operand(select, 0)?, BasicValueEnum::IntValue(_)) {
             return None;
         }
-        [true, false].into_iter().find_map(|first| {
-            let work = work(select, if first { 1 } else { 2 })?;
-            work.iter().any(|from| is_long(*from)).then_some(Self { select, first, work })
-        })
+        [true, false]
+            .into_iter()
+            .find_map(|first| Some(Self { select, first, work: work(select, if first { 1 } else { 2 })? }))
     }
 
     /// Writes the branch; returns the block behind it.
@@ -107,14 +106,16 @@ fn operand<'ctx>(from: InstructionValue<'ctx>, at: u32) -> Option<BasicValueEnum
     from.get_operand(at)?.value()
 }
 
-/// What computes an operand of a choice in its block, and is used by nothing else.
+/// What computes an operand of a choice in its block, and is used by nothing else, where that takes long; in order.
+///
+/// It is looked for from the choice up, for a block of thousands of instructions may have hundreds of choices.
 fn work<'ctx>(select: InstructionValue<'ctx>, at: u32) -> Option<Vec<InstructionValue<'ctx>>> {
     let block = select.get_parent()?;
-    let mut before: Vec<_> = block.get_instructions().take_while(|from| *from != select).collect();
-    before.reverse();
+    let in_block =
+        |operand: BasicValueEnum<'ctx>| operand.as_instruction_value().filter(|from| from.get_parent() == Some(block));
     let mut found = QuickSet::default();
-    let mut work = Vec::new();
-    for from in before {
+    let mut next: Vec<_> = operand(select, at).and_then(in_block).into_iter().collect();
+    while let Some(from) = next.pop() {
         let is_wanted = |user: Use<'ctx>| match user {
             Use::Instruction(user) if user == select => {
                 let value = llvm::result(from);
@@ -123,14 +124,15 @@ fn work<'ctx>(select: InstructionValue<'ctx>, at: u32) -> Option<Vec<Instruction
             Use::Instruction(user) => found.contains(&user),
             Use::Global(_) => false,
         };
-        let mut users = llvm::uses(&from).into_iter().peekable();
-        if computes(from) && users.peek().is_some() && users.all(is_wanted) {
-            found.insert(from);
-            work.push(from);
+        // What is used twice comes again with its other user.
+        if computes(from) && llvm::uses(&from).into_iter().all(is_wanted) && found.insert(from) {
+            next.extend(llvm::value_operands(from).filter_map(|(_, operand)| in_block(operand)));
         }
     }
-    work.reverse();
-    Some(work)
+    if !found.iter().any(|from| is_long(*from)) {
+        return None;
+    }
+    Some(block.get_instructions().filter(|from| found.contains(from)).collect())
 }
 
 fn computes(from: InstructionValue<'_>) -> bool {
@@ -184,6 +186,12 @@ mod tests {
         let ir = branched(ROOT, "select i1 %c, float %sum, float %t", "");
         assert!(!ir.contains("select"), "{ir}");
         assert_eq!(ir.matches("br i1").count(), 2, "{ir}");
+        // What has two users, which are both not wanted elsewhere.
+        let twice = "%q = fdiv float %x, %sum\n %a = fadd float %q, 1.0\n %b = fmul float %q, %a";
+        let ir = branched(twice, "select i1 %c, float %b, float 1.0", "");
+        let (before, then) = ir.split_once("%q = fdiv").expect("it is there");
+        let (then, _) = then.split_once("br label").expect("it ends");
+        assert!(before.contains("freeze i1 %c") && then.contains("%a = ") && then.contains("%b = "), "{ir}");
     }
 
     #[test]
