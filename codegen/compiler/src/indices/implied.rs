@@ -23,32 +23,34 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::hash::QuickMap;
+use crate::hash::{QuickMap, QuickSet};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue,
 };
 use crate::loops::Graph;
 
+use super::counts::Counts;
 use super::numbers::Numbers;
-use super::places::{Area, BITS, Comparison, MOST_STEPS, Order, Place, comparison, follow, is_of_sum};
-use super::ranges::{Interval, Ranges, constant, integer, is_bool};
+use super::parts::{Guarded, MOST_PARTS, Part, leave_out, parts, returning};
+use super::places::{Area, BITS, Comparison, MOST_STEPS, Place, comparison, follow, is_choice, is_of_sum};
+use super::ranges::{Interval, Ranges, constant, integer};
 use super::small::BITS_OF_A_THIRD;
 
-/// Conditions that are joined in one branch.
-const MOST_PARTS: usize = 40;
+/// Checks that must go for a test of whether slices are as long as a view has elements.
+const FEWEST_COVERED: usize = 3;
 
-/// Comparisons of branches above, the nearest ones.
-const MOST_TOLD: usize = 16;
+/// How many checks a branch counts as that is gone with them: what comes behind it has waited for it.
+const OF_A_BRANCH: usize = 2;
 
-/// Parts that must go for a test of whether slices are as long as a view has elements.
-const FEWEST_COVERED: usize = 4;
+/// How often a check counts in a loop.
+const OF_A_LOOP: usize = 2;
+
+/// How deep an index is looked into for a row.
+const MOST_STEPS_TO_ROW: u32 = 8;
 
 /// Pairs of numbers that are tried as a width and a height.
 const MOST_PAIRS: usize = 6;
-
-/// A part of a joined condition: what joins it, and the number of the operand.
-type Part<'ctx> = (InstructionValue<'ctx>, u32);
 
 /// What has gone of a kernel's conditions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,24 +72,40 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     // Nothing is known of one copy by the other.
     let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
     let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
+    let returning = returning(kernel, &graph);
     let find = |asking: &[BasicBlock<'ctx>], covered: &[Covered<'ctx>]| -> Vec<(BasicBlock<'ctx>, Vec<Part<'ctx>>)> {
         let given = covered.iter().flat_map(Covered::given).chain(thirds(kernel)).collect();
         let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
         let mut numbers = Numbers::new(kernel, &ranges);
         let areas: Vec<_> = covered.iter().map(|covered| covered.area).collect();
-        let of_block = |block: &BasicBlock<'ctx>| (*block, implied(*block, &graph, &ranges, &mut numbers, &areas));
+        let counts = Counts::of(&graph, &blocks, &ranges, &mut numbers, &areas);
+        let of_block = |block: &BasicBlock<'ctx>| {
+            let told = counts.told(*block, &graph);
+            let parts = parts(*block, &returning);
+            (*block, implied(*block, parts, told, &ranges, &mut numbers, &areas))
+        };
         asking.iter().map(of_block).filter(|(_, parts)| !parts.is_empty()).collect()
     };
     let mut gone = find(&blocks[1..], &[]);
     let mut covered = areas(kernel);
+    let in_loops: QuickSet<_> = graph.loops().into_iter().flat_map(|found| found.blocks).collect();
     covered.retain(|one| {
-        let count = |parts: &[Part<'ctx>]| parts.iter().filter(|part| is_joined_check(part, one.area.len)).count();
-        let all =
-            |found: &[(BasicBlock<'ctx>, Vec<Part<'ctx>>)]| -> usize { found.iter().map(|of| count(&of.1)).sum() };
-        let wanted = all(&gone) + FEWEST_COVERED;
-        let of_block = |block: &BasicBlock<'ctx>| count(&parts(*block));
-        let asking: Vec<_> = blocks.iter().copied().filter(|block| of_block(block) > 0).collect();
-        asking.iter().map(of_block).sum::<usize>() >= wanted && all(&find(&asking, &[*one])) >= wanted
+        // What comes behind a check that has failed asks again which it was.
+        let count = |block: BasicBlock<'ctx>, gone: &[Part<'ctx>]| -> usize {
+            let mut rest = parts(block, &returning);
+            rest.retain(|part| !gone.contains(part) && returning.contains(&block));
+            let checks = rest.iter().filter(|part| is_check(part, &one.area)).count();
+            let branch = if checks == rest.len() { checks.min(1) * OF_A_BRANCH } else { 0 };
+            (checks + branch) * if in_loops.contains(&block) { OF_A_LOOP } else { 1 }
+        };
+        let with_checks = |block: &BasicBlock<'ctx>| count(*block, &[]) > 0;
+        let asking: Vec<_> = blocks.iter().copied().filter(with_checks).collect();
+        let left = |gone: &[(BasicBlock<'ctx>, Vec<Part<'ctx>>)]| -> usize {
+            let of = |block| gone.iter().find(|(known, _)| *known == block).map_or(&[][..], |(_, parts)| parts);
+            asking.iter().map(|block| count(*block, of(*block))).sum()
+        };
+        let before = left(&gone);
+        before >= FEWEST_COVERED && left(&find(&asking, &[*one])) + FEWEST_COVERED <= before
     });
     if !covered.is_empty() {
         gone = find(&blocks[1..], &covered);
@@ -104,10 +122,33 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     })
 }
 
-/// Whether a part checks an index of this length, and is asked with others: what stands alone asks again where one of those
-/// has failed.
-fn is_joined_check<'ctx>(part: &Part<'ctx>, len: IntValue<'ctx>) -> bool {
-    part.0.get_opcode() != Op::Br && check(*part).is_some_and(|check| check.large == len)
+/// Whether a part checks an index of an area's slice, or of what is left of that behind an index. It is in some row of the area:
+/// a slice that has an element for each row or column has no element for each of the area, though all its indices are below that.
+fn is_check<'ctx>(part: &Part<'ctx>, area: &Area<'ctx>) -> bool {
+    let left_of = |large: IntValue<'ctx>| {
+        let from = large.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub)?;
+        Some((integer(from, 0)?, integer(from, 1)?))
+    };
+    part.check().is_some_and(|check| match left_of(check.large) {
+        Some((len, start)) => len == area.len && is_in_row(start, area, MOST_STEPS_TO_ROW),
+        None => check.large == area.len && is_in_row(check.small, area, MOST_STEPS_TO_ROW),
+    })
+}
+
+/// Whether an index is a sum with a product of one of the extents.
+fn is_in_row<'ctx>(index: IntValue<'ctx>, area: &Area<'ctx>, steps: u32) -> bool {
+    let Some(from) = index.as_instruction_value().filter(|_| steps > 0) else { return false };
+    let mut operands = (0..from.get_num_operands()).filter_map(|at| integer(from, at));
+    match from.get_opcode() {
+        Op::Mul => operands.any(|factor| area.extents.contains(&factor)),
+        Op::Add | Op::Sub | Op::Select => operands.any(|part| is_in_row(part, area, steps - 1)),
+        Op::Call => is_choice(from) && operands.any(|part| is_in_row(part, area, steps - 1)),
+        Op::Phi => llvm::incoming(from).into_iter().any(|(way, _)| match way {
+            BasicValueEnum::IntValue(way) => is_in_row(way, area, steps - 1),
+            _ => false,
+        }),
+        _ => false,
+    }
 }
 
 /// Where the copy with indices of 32 bits begins, if only the test leads there.
@@ -168,11 +209,11 @@ impl<'ctx> Covered<'ctx> {
 
 /// How large the parts of three numbers in one can be, of which the first block has asked that some bits are 0.
 fn thirds<'ctx>(kernel: FunctionValue<'ctx>) -> Vec<(IntValue<'ctx>, Interval)> {
-    let asked = kernel.get_first_basic_block().map(parts).unwrap_or_default();
+    let asked = kernel.get_first_basic_block().map(|first| parts(first, &QuickSet::default())).unwrap_or_default();
     let clear: Vec<(IntValue<'ctx>, u64)> = asked
         .into_iter()
-        .filter_map(|(user, at)| {
-            let (is, masked, zero) = comparison(integer(user, at)?.as_instruction_value()?)?;
+        .filter_map(|part| {
+            let (is, masked, zero) = comparison(part.condition()?.as_instruction_value()?)?;
             let from = masked.as_instruction_value().filter(|from| from.get_opcode() == Op::And)?;
             let is_clear = is == IntPredicate::EQ && zero.get_zero_extended_constant() == Some(0);
             Some((integer(from, 0)?, integer(from, 1)?.get_zero_extended_constant().filter(|_| is_clear)?))
@@ -300,189 +341,60 @@ fn test_areas<'ctx>(
     Ok(())
 }
 
-/// The parts of a block's condition.
-fn parts(block: BasicBlock<'_>) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    if let Some(end) = block.get_terminator().filter(|end| llvm::branch_targets(*end).is_some()) {
-        collect((end, 0), &mut parts, MOST_STEPS);
-    }
-    parts
-}
-
-/// Has a block's condition ask nothing of these parts. What joins them for others, too, as for the panic that says which of them
-/// does not hold, stays as it is.
-fn leave_out<'ctx>(context: &'ctx Context, block: BasicBlock<'ctx>, gone: &[Part<'ctx>]) {
-    let Some(end) = block.get_terminator() else { return };
-    let mut next = vec![(end, end)];
-    while let Some((user, own)) = next.pop() {
-        for at in 0..user.get_num_operands() {
-            if gone.contains(&(user, at)) {
-                assert!(own.set_operand(at, context.bool_type().const_int(1, false)), "the user has that operand");
-                continue;
-            }
-            let join = integer(user, at).and_then(|value| value.as_instruction_value()).filter(|join| is_join(*join));
-            let Some(join) = join.filter(|join| leads_to(*join, gone, MOST_STEPS)) else { continue };
-            let mine = if is_for_one(join) {
-                join
-            } else {
-                let copy = join.explicit_clone();
-                let builder = context.create_builder();
-                builder.position_before(&join);
-                builder.insert_instruction(&copy, None);
-                assert!(own.set_operand(at, llvm::result(copy)), "the user has that operand");
-                copy
-            };
-            next.push((join, mine));
-        }
-    }
-}
-
-/// Whether one of these parts is joined by a condition.
-fn leads_to<'ctx>(join: InstructionValue<'ctx>, parts: &[Part<'ctx>], steps: u32) -> bool {
-    parts.iter().any(|(user, _)| *user == join)
-        || steps > 0
-            && [0, 1].into_iter().any(|at| {
-                let inner = integer(join, at).and_then(|value| value.as_instruction_value());
-                inner.is_some_and(|inner| is_join(inner) && leads_to(inner, parts, steps - 1))
-            })
-}
-
-fn is_for_one(join: InstructionValue<'_>) -> bool {
-    llvm::uses(&llvm::result(join)).len() == 1
-}
-
-/// The parts of a block's condition that others imply.
+/// The parts of a block's condition that others imply, with what is told above it.
 fn implied<'ctx>(
     block: BasicBlock<'ctx>,
-    graph: &Graph<'ctx>,
+    parts: Vec<Part<'ctx>>,
+    above: Vec<Comparison<'ctx>>,
     ranges: &Ranges<'_, 'ctx>,
     numbers: &mut Numbers<'_, '_, 'ctx>,
     areas: &[Area<'ctx>],
 ) -> Vec<Part<'ctx>> {
-    let parts = parts(block);
-    let checks: Vec<Part<'ctx>> = parts.iter().copied().filter(|part| check(*part).is_some()).collect();
+    let checks: Vec<Part<'ctx>> = parts.iter().copied().filter(|part| part.check().is_some()).collect();
     // A check under a guard, which is frozen, need mean something only where the guard holds.
-    let mut is_number = |part: &Part<'ctx>| match guarded(*part) {
+    let mut is_number = |part: &Part<'ctx>| match part.guarded() {
         Some(Guarded { compared, guard: Some(guard) }) => {
             let BasicValueEnum::IntValue(check) = llvm::result(compared) else { return false };
-            let is_frozen = integer(part.0, part.1).is_some_and(|whole| numbers.contain(whole));
+            let is_frozen = part.condition().is_some_and(|whole| numbers.contain(whole));
             is_frozen && numbers.contain(guard) && numbers.contain_if(guard, check)
         }
-        _ => integer(part.0, part.1).is_some_and(|whole| numbers.contain(whole)),
+        _ => part.condition().is_some_and(|whole| numbers.contain(whole)),
     };
     if checks.is_empty() || parts.len() > MOST_PARTS || !parts.iter().all(&mut is_number) {
         return Vec::new();
     }
-    let above = told_above(block, graph);
     let mut gone: Vec<Part<'ctx>> = Vec::new();
     // The others are cheap to ask, and tell more.
-    let others = parts.iter().copied().filter(|part| check(*part).is_none());
+    let others = parts.iter().copied().filter(|part| part.check().is_none());
     for part in checks.into_iter().chain(others) {
-        let Some(condition) = integer(part.0, part.1).and_then(|condition| condition.as_instruction_value()) else {
+        let Some(condition) = part.condition().and_then(|condition| condition.as_instruction_value()) else {
             continue;
         };
         let stay = parts.iter().filter(|other| **other != part && !gone.contains(other));
-        let stay: Vec<IntValue<'ctx>> = stay.filter_map(|(user, at)| integer(*user, *at)).collect();
+        let stay: Vec<_> = stay.filter_map(|part| part.condition().map(|condition| (condition, part.holds))).collect();
         let mut facts = ranges.facts(block);
         let mut told = above.clone();
-        for condition in stay {
+        for (condition, holds) in stay {
             // What a sum is below says nothing of what it is made of.
             if !is_of_sum(condition) {
-                ranges.learn(condition, true, &mut facts);
+                ranges.learn(condition, holds, &mut facts);
             }
-            follow(condition, true, &mut told, MOST_STEPS);
+            follow(condition, holds, &mut told, MOST_STEPS);
         }
         // Where the guard does not hold, nothing is asked.
-        if let Some(guard) = guarded(part).and_then(|guarded| guarded.guard) {
+        if let Some(guard) = part.guarded().and_then(|guarded| guarded.guard) {
             ranges.learn(guard, true, &mut facts);
             follow(guard, true, &mut told, MOST_STEPS);
         }
-        let is_implied = match check(part) {
+        let is_implied = match part.check() {
             Some(order) => Place { ranges, facts, told, areas }.implies(order, &mut Vec::new()),
-            None => ranges.decide(condition, &facts) == Some(true),
+            None => ranges.decide(condition, &facts) == Some(part.holds),
         };
         if is_implied {
             gone.push(part);
         }
     }
     gone
-}
-
-/// Finds the parts of a condition that must all hold, in the order in which they are asked.
-fn collect<'ctx>(part: Part<'ctx>, parts: &mut Vec<Part<'ctx>>, steps: u32) {
-    let (user, at) = part;
-    let inner = integer(user, at).and_then(|value| value.as_instruction_value()).filter(|_| steps > 0);
-    match inner.filter(|join| is_join(*join) && parts.len() <= MOST_PARTS) {
-        Some(join) => {
-            collect((join, 0), parts, steps - 1);
-            collect((join, 1), parts, steps - 1);
-        }
-        None => parts.push(part),
-    }
-}
-
-/// Whether an instruction joins two conditions that must both hold.
-fn is_join(join: InstructionValue<'_>) -> bool {
-    match join.get_opcode() {
-        Op::And => integer(join, 0).is_some_and(|part| part.get_type().get_bit_width() == 1),
-        Op::Select => integer(join, 2).is_some_and(|other| is_bool(other, false)),
-        _ => false,
-    }
-}
-
-/// A comparison, and the guard under which alone it is asked.
-struct Guarded<'ctx> {
-    compared: InstructionValue<'ctx>,
-    guard: Option<IntValue<'ctx>>,
-}
-
-/// What a part compares: all that it asks, or what it asks under a guard, `!guard || index < len`, each of both frozen or not.
-fn guarded<'ctx>((user, at): Part<'ctx>) -> Option<Guarded<'ctx>> {
-    let from = integer(user, at)?.as_instruction_value()?;
-    let (one, other) = match from.get_opcode() {
-        Op::ICmp => return Some(Guarded { compared: from, guard: None }),
-        Op::Or => (integer(from, 0)?, integer(from, 1)?),
-        _ => return None,
-    };
-    let thawed = |value: IntValue<'ctx>| {
-        let frozen = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Freeze);
-        frozen.and_then(|frozen| integer(frozen, 0)).unwrap_or(value)
-    };
-    [(one, other), (other, one)].into_iter().find_map(|(check, denied)| {
-        let denied = thawed(denied).as_instruction_value().filter(|from| from.get_opcode() == Op::Xor)?;
-        let guard = integer(denied, 0).filter(|_| integer(denied, 1).is_some_and(|by| is_bool(by, true)))?;
-        let compared = thawed(check).as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
-        Some(Guarded { compared, guard: Some(thawed(guard)) })
-    })
-}
-
-/// What a part that is a check compares: an index with a length, or the ends of a slice's part.
-fn check<'ctx>(part: Part<'ctx>) -> Option<Order<'ctx>> {
-    let (small, large, by) = match comparison(guarded(part)?.compared)? {
-        (IntPredicate::ULT, small, large) | (IntPredicate::UGT, large, small) => (small, large, 1),
-        (IntPredicate::ULE, small, large) | (IntPredicate::UGE, large, small) => (small, large, 0),
-        _ => return None,
-    };
-    (small.get_type().get_bit_width() == BITS).then_some(Order { small, large, by })
-}
-
-/// What the branches above a block have compared, the nearest one first.
-fn told_above<'ctx>(block: BasicBlock<'ctx>, graph: &Graph<'ctx>) -> Vec<Comparison<'ctx>> {
-    let mut told = Vec::new();
-    let mut at = Some(block);
-    while let Some(block) = at.filter(|_| told.len() < MOST_TOLD) {
-        let mut before = graph.before(block);
-        if let (Some(from), None) = (before.next(), before.next())
-            && let Some(end) = from.get_terminator()
-            && let Some((then, other)) = llvm::branch_targets(end).filter(|(then, other)| then != other)
-            && let Some(condition) = integer(end, 0).filter(|_| then == block || other == block)
-        {
-            follow(condition, then == block, &mut told, MOST_STEPS);
-        }
-        at = graph.dominator(block);
-    }
-    told.truncate(MOST_TOLD);
-    told
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@
 mod aligned;
 mod casts;
 mod checked;
+mod counts;
 mod floats;
 mod halves;
 mod implied;
@@ -57,6 +58,7 @@ mod intervals;
 mod moves;
 mod numbers;
 mod parameters;
+mod parts;
 mod places;
 mod plan;
 mod positions;

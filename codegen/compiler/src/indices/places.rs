@@ -5,7 +5,9 @@
 //! values is taken for their sums only where these can be no other multiple. The same holds of a minimum, a maximum, a rest and
 //! a difference that ends at 0, each of which is compared with what it is made of: `x.min(width - 1)` is below the width.
 
-use crate::llvm::{self, BasicValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue};
+use crate::llvm::{
+    self, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
+};
 use crate::loops::opposite;
 
 use super::ranges::{Facts, Ranges, constant, integer, is_bool};
@@ -16,6 +18,9 @@ pub const MOST_STEPS: u32 = 40;
 
 /// Choices that an index may depend on; each is looked at both ways.
 const MOST_CHOICES: usize = 4;
+
+/// The same, for what may have been computed twice.
+const STEPS_OF_ALIKE: u32 = 6;
 
 /// The width of the indices, and how many numbers that has.
 pub const BITS: u32 = 32;
@@ -118,7 +123,8 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
         });
         let small = self.of(small, MOST_STEPS)?;
         let rest = large.clone().plus(&small, -1)?.plus(&Sum::number(by), -1)?;
-        self.is_exact(&large).then(|| (vec![small, rest], least))
+        // If neither is negative, the larger number is not either.
+        self.range(&large).is_some_and(|(_, high)| high < END).then(|| (vec![small, rest], least))
     }
 
     /// A sum that a value is, but for a multiple of 2^32.
@@ -127,6 +133,9 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
             return Some(Sum::number(number.into()));
         }
         let from = value.as_instruction_value().filter(|_| steps > 0);
+        if let Some(phi) = from.filter(|from| from.get_opcode() == Op::Phi) {
+            return Some(self.of_alike(phi, steps).unwrap_or_else(|| self.atom(value)));
+        }
         let of_two = from.and_then(|from| Some((from, integer(from, 0)?, integer(from, 1)?)));
         let Some((from, first, second)) = of_two.filter(|(from, ..)| !is_position(*from)) else {
             return Some(self.atom(value));
@@ -152,6 +161,20 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
             },
             _ => Some(self.atom(value)),
         }
+    }
+
+    /// The sum that a value is on all ways to a phi, if each way has computed the same.
+    fn of_alike(&mut self, phi: InstructionValue<'ctx>, steps: u32) -> Option<Sum> {
+        let ways = llvm::incoming(phi);
+        let is_sum = |from: InstructionValue<'ctx>| from.get_opcode() == Op::Add;
+        let mut sums = ways.into_iter().map(|(value, _)| match value {
+            BasicValueEnum::IntValue(value) if value.as_instruction_value().is_some_and(is_sum) => {
+                self.of(value, steps.min(STEPS_OF_ALIKE))
+            }
+            _ => None,
+        });
+        let first = sums.next()??;
+        sums.all(|sum| sum.as_ref() == Some(&first)).then_some(first)
     }
 
     fn atom(&mut self, value: IntValue<'ctx>) -> Sum {
@@ -355,6 +378,11 @@ fn is_position(sum: InstructionValue<'_>) -> bool {
     let read = |index| integer(sum, index).and_then(|value| value.as_instruction_value());
     let is_read = |from: InstructionValue<'_>| llvm::is_position(from);
     sum.get_opcode() == Op::Add && [read(0), read(1)].into_iter().flatten().any(is_read)
+}
+
+/// Whether an instruction calls for one of two numbers of 32 bits, or what is left of one.
+pub fn is_choice(call: InstructionValue<'_>) -> bool {
+    choice_of(call).is_some()
 }
 
 /// Which of two numbers of 32 bits an instruction calls for, or what is left of one.
