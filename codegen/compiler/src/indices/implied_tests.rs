@@ -315,7 +315,7 @@ fn the_rows_of_a_loop_are_in_the_slice_that_covers_them() {
         ("%x", "ult i32 %next, %bottom"),
     ] {
         let ir = rows(first, again, "%right");
-        assert_eq!(asks(&ir)[1], true, "{first}, {again}: {ir}");
+        assert!(asks(&ir)[1], "{first}, {again}: {ir}");
     }
     // A row has not so many columns, but it begins in the slice, and the part's ends are in order.
     let ir = rows("%less", "ult i32 %next, %bottom", "%wider");

@@ -28,6 +28,10 @@ const WORDS_OF_AN_ADDRESS: u64 = 2;
 /// By how many registers the copy with 64 bits may pass the limit for all threads: of more values, too many would go to memory.
 const MOST_ABOVE: u64 = 12;
 
+/// What the first copy can do without of its reserve: with eight more registers, ptxas has loads under way for them, and fewer
+/// threads run.
+const SPARE: u64 = 2;
+
 /// How often the copy with 64 bits may need what the other one has, where that is more.
 const MOST_TIMES: u64 = 2;
 
@@ -39,8 +43,9 @@ pub fn limit<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>, arch: Ar
     }
     let Some(Copies { narrow, wide, loads }) = copies(kernel) else { return };
     let of_narrow = (narrow + RESERVE).next_multiple_of(8);
-    let (limit, most, early) = if of_narrow <= limit {
-        (limit, limit + MOST_ABOVE, WORDS_OF_AN_ADDRESS * loads)
+    let most_of_all = limit + MOST_ABOVE;
+    let (limit, most, early) = if of_narrow <= limit || narrow + RESERVE - SPARE <= limit && wide <= most_of_all {
+        (limit, most_of_all, WORDS_OF_AN_ADDRESS * loads)
     } else {
         (of_narrow, MOST_TIMES * of_narrow, 0)
     };
@@ -85,7 +90,12 @@ mod tests {
 
     /// A kernel whose second part has so many numbers of 64 bits at once, and the first as many of 32; `more` stands in both.
     fn kernel(count: usize, attributes: &str, more: &str) -> String {
-        let part = |ty: &str, name: &str| {
+        parts([count, count], attributes, more)
+    }
+
+    /// The same with other counts, of the first and the second part.
+    fn parts(counts: [usize; 2], attributes: &str, more: &str) -> String {
+        let part = |count: usize, ty: &str, name: &str| {
             let loads = (0..count).map(|at| format!("%{name}{at} = load volatile {ty}, ptr %p\n")).collect::<String>();
             let stores = (0..count).map(|at| format!("store volatile {ty} %{name}{at}, ptr %p\n")).collect::<String>();
             format!("{name}: {loads} {more} {stores} br label %end\n")
@@ -97,8 +107,8 @@ mod tests {
             {} {}
             end: ret void
             }}",
-            part("i32", "narrow"),
-            part("i64", "wide")
+            part(counts[0], "i32", "narrow"),
+            part(counts[1], "i64", "wide")
         )
     }
 
@@ -171,6 +181,15 @@ mod tests {
         assert_eq!(limited(&kernel(14, "", ""), "sm_80").as_deref(), Some("32"));
         assert_eq!(limited(&kernel(18, "", ""), "sm_89").as_deref(), Some("40"));
         assert_eq!(limited(&kernel(25, "", ""), "sm_90").as_deref(), Some("40"));
+    }
+
+    #[test]
+    fn what_is_so_near_to_all_threads_registers_has_no_more() {
+        assert_eq!(limited(&parts([25, 17], "", ""), "sm_90").as_deref(), Some("32"));
+        assert_eq!(limited(&parts([26, 22], "", ""), "sm_90").as_deref(), Some("32"));
+        // The first copy needs more, or the other one has too much for that.
+        assert_eq!(limited(&parts([27, 15], "", ""), "sm_90"), None);
+        assert_eq!(limited(&parts([26, 23], "", ""), "sm_90").as_deref(), Some("40"));
     }
 
     #[test]
