@@ -8,9 +8,10 @@
 //!
 //! `checks` has joined the checks of a thread's neighbours. An index is a sum of products, and numbers are small in this copy;
 //! so of indices with one limit often only the largest need be compared, because the others are not negative. A point and six
-//! neighbours in a box had six comparisons for one. Where that takes it, the test before the copy also asks whether each slice
-//! is as long as the view has elements: on a torus, or where neighbours are clamped into the view, no neighbour is always the
-//! largest. Two numbers of a kernel's own may be such a width and height, too, if neither is 0. What else a branch asks goes
+//! neighbours in a box had six comparisons for one. Where a branch goes by that, the test before the copy also asks whether each
+//! slice is as long as the view has elements: on a torus, or where neighbours are clamped into the view, no neighbour is always
+//! the largest, and of a stencil's even the largest need not be compared then. The same test is for the rows of a loop and the
+//! parts that are taken of them (`counts.rs`). Two numbers of a kernel's own may be such a width and height, too, if neither is 0. What else a branch asks goes
 //! where the numbers are seen to be so, as the assertion of `clamp` that its bounds are in order.
 //!
 //! **Why it is right.** All parts of a condition are numbers: none comes from what LLVM may leave undefined (`numbers.rs`). So
@@ -18,7 +19,7 @@
 //! stay do, with the branches that lead there. What went is not used to show anything any more. Each part that went before
 //! another was shown with its help, but that one is shown by what stays; so all are. `places.rs` has why a comparison of values
 //! of 32 bits says something of sums that have no end. Branches still go where they went; so what is known in a block from
-//! those above it stays so, whatever parts these lose. The narrowing is done before, and what it took from a part that was
+//! those above it stays so, whatever parts these lose, and in a loop by those of the round before. The narrowing is done before, and what it took from a part that was
 //! asked earlier is in the instructions themselves by then.
 
 use crate::codes::Code;
