@@ -599,14 +599,77 @@ fn neighbours(u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
     Ok(kernel(&format!("{text}br label %yes")))
 }
 
+/// A loop over rows, each a part of a slice, of which one branch or two ask what must hold or what must not.
+fn windows(u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
+    let (mut text, mut next) = (String::new(), 0);
+    let flags = |u: &mut Unstructured<'_>| Ok(if u.ratio(1, 3)? { "nuw nsw" } else { "" });
+    text += "%x.in = icmp ult i32 %x, %width\n%y.in = icmp ult i32 %y, %height\n%in = and i1 %x.in, %y.in\n";
+    _ = writeln!(text, "br i1 {}, label %mine, label %end\nmine:", u.choose(&["%in", "%in", "%in", "%x.in", "true"])?);
+    let mut ends = [["0", "%x", "%width"], ["0", "%y", "%height"]].map(|all| all.map(str::to_string).to_vec());
+    for (axis, at) in ["%x", "%y"].into_iter().enumerate() {
+        let less = format!("call i32 @llvm.usub.sat.i32(i32 {at}, i32 {})", u.int_in_range(0..=2)?);
+        let more = format!("add {} i32 {at}, {}", flags(u)?, u.int_in_range(0..=3)?);
+        let (less, more) = (name(&mut text, &mut next, &less), name(&mut text, &mut next, &more));
+        let least = format!("call i32 @llvm.umin.i32(i32 {more}, i32 {})", u.choose(&["%width", "%height"])?);
+        let least = name(&mut text, &mut next, &least);
+        ends[axis].extend([less, more, least.clone(), least]);
+    }
+    let end = |u: &mut Unstructured<'_>, axis: usize| u.choose(&ends[axis]).cloned();
+    let ([left, right], [top, bottom]) = ([end(u, 0)?, end(u, 0)?], [end(u, 1)?, end(u, 1)?]);
+    let step = u.choose(&["1", "1", "1", "2"])?;
+    _ = writeln!(text, "br label %round\nround: %at = phi i32 [ {top}, %mine ], [ %next, %more ]");
+    _ = writeln!(text, "%next = add {} i32 %at, {step}", flags(u)?);
+    let at = u.choose(&["%at", "%at", "%next"])?;
+    _ = writeln!(text, "%row = mul {} i32 {at}, {}", flags(u)?, u.choose(&["%width", "%width", "%height"])?);
+    _ = writeln!(text, "%rest = sub {} i32 %len, %row", flags(u)?);
+    let small = name(&mut text, &mut next, &format!("add {} i32 %row, {right}", flags(u)?));
+    let checks =
+        [["%row", "%len"].map(str::to_string), [small, "%len".into()], [right.clone(), "%rest".into()], [left, right]];
+    let must_hold = u.arbitrary()?;
+    let mut joined: Option<String> = None;
+    for _ in 0..u.int_in_range(1..=3)? {
+        let [small, large] = u.choose(&checks)?;
+        let is = u.choose(if must_hold { &["ule", "ult"] } else { &["ugt", "uge"] })?;
+        let one = name(&mut text, &mut next, &format!("icmp {is} i32 {small}, {large}"));
+        joined = Some(match (joined, must_hold, u.arbitrary()?) {
+            (None, ..) => one,
+            (Some(all), true, true) => name(&mut text, &mut next, &format!("and i1 {all}, {one}")),
+            (Some(all), true, false) => name(&mut text, &mut next, &format!("select i1 {all}, i1 {one}, i1 false")),
+            (Some(all), false, true) => name(&mut text, &mut next, &format!("or i1 {all}, {one}")),
+            (Some(all), false, false) => name(&mut text, &mut next, &format!("select i1 {all}, i1 true, i1 {one}")),
+        });
+    }
+    let all = joined.expect("there is one at least");
+    let (then, other) = if must_hold { ("more", "panic") } else { ("panic", "more") };
+    _ = writeln!(text, "br i1 {all}, label %{then}, label %{other}\nmore: store volatile i32 7, ptr %from");
+    let again = match u.choose(&["ult", "ult", "ugt", "ule", "ne", "at"])? {
+        &"ugt" => format!("icmp ugt i32 {bottom}, %next"),
+        &"at" => format!("icmp ult i32 %at, {bottom}"),
+        is => format!("icmp {is} i32 %next, {bottom}"),
+    };
+    let again = name(&mut text, &mut next, &again);
+    _ = writeln!(text, "br i1 {again}, label %round, label %yes\npanic: call void @__rust_ptx_panic_with_1(i64 8)");
+    Ok(format!("declare void @__rust_ptx_panic_with_1(i64)\n{}", kernel(&format!("{text}unreachable"))))
+}
+
 #[test]
 fn random_neighbours_do_the_same() {
+    do_the_same(neighbours);
+}
+
+#[test]
+fn random_rows_do_the_same() {
+    do_the_same(windows);
+}
+
+/// Runs random kernels before and after.
+fn do_the_same(random: fn(&mut Unstructured<'_>) -> arbitrary::Result<String>) {
     const POSITIONS: [u32; 13] = [0, 1, 2, 3, 4, 5, 32_766, 32_767, 65_536, 1 << 30, 1 << 31, u32::MAX - 1, u32::MAX];
     const EXTENTS: [u64; 9] = [0, 1, 2, 3, 4, 5, 32_767, 32_768, u32::MAX as u64];
     let lengths: Vec<u64> = (0..30).chain([32_767, 65_536, (1 << 30) - 1, 1 << 30, 1 << 40, u64::MAX]).collect();
     let (mut changed, mut runs, mut inside) = (0, 0, 0);
     arbtest::arbtest(|u| {
-        let (before, after) = both(&neighbours(u)?);
+        let (before, after) = both(&random(u)?);
 
         if before == after {
             return Ok(());
