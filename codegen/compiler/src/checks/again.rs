@@ -17,7 +17,7 @@
 //! stands in the copy that runs where not all hold. LLVM freezes what it asks for early, which is then of any value where it
 //! means nothing; a check that is reached has always asked for something.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
@@ -65,12 +65,8 @@ fn compare_in<'ctx>(
 fn slow<'ctx>(function: FunctionValue<'ctx>) -> (Vec<BasicBlock<'ctx>>, Vec<BasicBlock<'ctx>>) {
     let blocks = function.get_basic_blocks();
     let is_return = |block: &BasicBlock<'ctx>| block.get_terminator().is_some_and(|end| end.get_opcode() == Op::Return);
-    let mut ending: HashSet<BasicBlock<'ctx>> = blocks.iter().copied().filter(is_return).collect();
-    let mut next: Vec<BasicBlock<'ctx>> = ending.iter().copied().collect();
-    while let Some(block) = next.pop() {
-        next.extend(llvm::predecessors(block).into_iter().filter(|before| ending.insert(*before)));
-    }
-    let is_panic = |block: &BasicBlock<'ctx>| !ending.contains(block);
+    let returning = llvm::returning_blocks(function);
+    let is_panic = |block: &BasicBlock<'ctx>| !returning.contains(block);
     let is_end = |block: &BasicBlock<'ctx>| is_return(block) && block.get_first_instruction() == block.get_terminator();
     let chooses = |block: &BasicBlock<'ctx>| {
         let targets = block.get_terminator().and_then(llvm::branch_targets);

@@ -11,16 +11,16 @@
 //! neighbours in a box had six comparisons for one. Where a branch goes by that, the test before the copy also asks whether each
 //! slice is as long as the view has elements: on a torus, or where neighbours are clamped into the view, no neighbour is always
 //! the largest, and of a stencil's even the largest need not be compared then. The same test is for the rows of a loop and the
-//! parts that are taken of them (`counts.rs`). Two numbers of a kernel's own may be such a width and height, too, if neither is 0. What else a branch asks goes
-//! where the numbers are seen to be so, as the assertion of `clamp` that its bounds are in order.
+//! parts that are taken of them (`counts.rs`). Two numbers of a kernel's own may be such a width and height, too, if neither is
+//! 0. What else a branch asks goes where the numbers are seen to be so, as the assertion of `clamp` that its bounds are in order.
 //!
 //! **Why it is right.** All parts of a condition are numbers: none comes from what LLVM may leave undefined (`numbers.rs`). So
 //! the condition holds exactly if each part does, in any order, and a part may go that is shown to hold wherever the parts that
 //! stay do, with the branches that lead there. What went is not used to show anything any more. Each part that went before
 //! another was shown with its help, but that one is shown by what stays; so all are. `places.rs` has why a comparison of values
 //! of 32 bits says something of sums that have no end. Branches still go where they went; so what is known in a block from
-//! those above it stays so, whatever parts these lose, and in a loop by those of the round before. The narrowing is done before, and what it took from a part that was
-//! asked earlier is in the instructions themselves by then.
+//! those above it stays so, whatever parts these lose, and in a loop by those of the round before. The narrowing is done before,
+//! and what it took from a part that was asked earlier is in the instructions themselves by then.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -33,7 +33,7 @@ use crate::loops::Graph;
 
 use super::counts::Counts;
 use super::numbers::Numbers;
-use super::parts::{Guarded, MOST_PARTS, Part, leave_out, parts, returning};
+use super::parts::{Guarded, MOST_PARTS, Part, leave_out, parts};
 use super::places::{Area, BITS, Comparison, MOST_STEPS, Place, comparison, follow, is_choice, is_of_sum};
 use super::ranges::{Interval, Ranges, constant, integer};
 use super::small::BITS_OF_A_THIRD;
@@ -73,7 +73,7 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     // Nothing is known of one copy by the other.
     let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
     let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
-    let returning = returning(kernel, &graph);
+    let returning = llvm::returning_blocks(kernel);
     let find = |asking: &[BasicBlock<'ctx>], covered: &[Covered<'ctx>]| -> Vec<(BasicBlock<'ctx>, Vec<Part<'ctx>>)> {
         let given = covered.iter().flat_map(Covered::given).chain(thirds(kernel)).collect();
         let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
@@ -93,8 +93,11 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     covered.retain(|one| {
         // What comes behind a check that has failed asks again which it was.
         let count = |block: BasicBlock<'ctx>, gone: &[Part<'ctx>]| -> usize {
+            if !returning.contains(&block) {
+                return 0;
+            }
             let mut rest = parts(block, &returning);
-            rest.retain(|part| !gone.contains(part) && returning.contains(&block));
+            rest.retain(|part| !gone.contains(part));
             let checks = rest.iter().filter(|part| is_check(part, &one.area)).count();
             let branch = if checks == rest.len() { checks.min(1) * OF_A_BRANCH } else { 0 };
             (checks + branch) * if in_loops.contains(&block) { OF_A_LOOP } else { 1 }

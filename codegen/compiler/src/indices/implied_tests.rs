@@ -44,6 +44,13 @@ fn kernel(inside: &str) -> String {
     )
 }
 
+/// Has the block `mine` be that of threads that are inside of the view.
+const MINE: &str = "%x.in = icmp ult i32 %x, %width
+    %y.in = icmp ult i32 %y, %height
+    %in = and i1 %x.in, %y.in
+    br i1 %in, label %mine, label %end
+    mine: ";
+
 /// A kernel before and after.
 fn both(text: &str) -> (String, String) {
     let context = Context::create();
@@ -203,11 +210,7 @@ fn numbers_of_a_kernel_may_be_the_extents() {
 fn the_ends_of_a_part_are_in_order_where_they_are_seen_to_be() {
     let gone = |before: &str, ends: [&str; 2]| {
         let text = format!(
-            "%x.in = icmp ult i32 %x, %width
-            %y.in = icmp ult i32 %y, %height
-            %in = and i1 %x.in, %y.in
-            br i1 %in, label %mine, label %end
-            mine: %less = call i32 @llvm.usub.sat.i32(i32 %x, i32 2)
+            "{MINE}%less = call i32 @llvm.usub.sat.i32(i32 %x, i32 2)
             %x.more = add i32 %x, 3
             %more = call i32 @llvm.umin.i32(i32 %x.more, i32 %width)
             %row = mul i32 %y, %width
@@ -266,11 +269,7 @@ fn rows_of_a_window_end_behind_where_they_begin() {
 /// compares, and the part ends at `right`.
 fn rows(first: &str, again: &str, right: &str) -> String {
     let text = format!(
-        "%x.in = icmp ult i32 %x, %width
-        %y.in = icmp ult i32 %y, %height
-        %in = and i1 %x.in, %y.in
-        br i1 %in, label %mine, label %end
-        mine: %less = call i32 @llvm.usub.sat.i32(i32 %y, i32 2)
+        "{MINE}%less = call i32 @llvm.usub.sat.i32(i32 %y, i32 2)
         %y.more = add i32 %y, 3
         %bottom = call i32 @llvm.umin.i32(i32 %y.more, i32 %height)
         %left = call i32 @llvm.usub.sat.i32(i32 %x, i32 2)
@@ -326,11 +325,7 @@ fn the_rows_of_a_loop_are_in_the_slice_that_covers_them() {
 fn what_was_computed_twice_is_the_same_behind_a_branch() {
     let check = |other: &str| {
         let text = format!(
-            "%x.in = icmp ult i32 %x, %width
-            %y.in = icmp ult i32 %y, %height
-            %in = and i1 %x.in, %y.in
-            br i1 %in, label %mine, label %end
-            mine: %row = mul i32 %y, %width
+            "{MINE}%row = mul i32 %y, %width
             %edge = icmp eq i32 %x, 0
             br i1 %edge, label %one, label %two
             one: %i = add i32 %row, %x

@@ -7,10 +7,9 @@
 
 use crate::hash::QuickSet;
 use crate::llvm::{
-    self, BasicBlock, BasicValue, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate,
-    IntValue,
+    self, BasicBlock, BasicValue, Context, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
-use crate::loops::{Graph, opposite};
+use crate::loops::opposite;
 
 use super::places::{BITS, Comparison, MOST_STEPS, Order, comparison};
 use super::ranges::{integer, is_bool};
@@ -85,20 +84,7 @@ pub struct Guarded<'ctx> {
     pub guard: Option<IntValue<'ctx>>,
 }
 
-/// The blocks from which a function returns; from all others, a panic is where it goes.
-pub fn returning<'ctx>(function: FunctionValue<'ctx>, graph: &Graph<'ctx>) -> QuickSet<BasicBlock<'ctx>> {
-    let returns = |block: &BasicBlock<'ctx>| block.get_terminator().is_some_and(|end| end.get_opcode() == Op::Return);
-    let mut pending: Vec<_> = function.get_basic_blocks().into_iter().filter(returns).collect();
-    let mut found = QuickSet::default();
-    while let Some(block) = pending.pop() {
-        if found.insert(block) {
-            pending.extend(graph.before(block));
-        }
-    }
-    found
-}
-
-/// The parts of a block's condition.
+/// The parts of a block's condition, of which none may hold if only so the function goes on to its return.
 pub fn parts<'ctx>(block: BasicBlock<'ctx>, returning: &QuickSet<BasicBlock<'ctx>>) -> Vec<Part<'ctx>> {
     let mut parts = Vec::new();
     if let Some(end) = block.get_terminator()

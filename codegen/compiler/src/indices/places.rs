@@ -19,7 +19,7 @@ pub const MOST_STEPS: u32 = 40;
 /// Choices that an index may depend on; each is looked at both ways.
 const MOST_CHOICES: usize = 4;
 
-/// The same, for what may have been computed twice.
+/// How deep values are looked into that may be the same, computed twice.
 const STEPS_OF_ALIKE: u32 = 6;
 
 /// The width of the indices, and how many numbers that has.

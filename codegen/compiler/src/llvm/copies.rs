@@ -249,6 +249,19 @@ pub fn phis(block: BasicBlock<'_>) -> impl Iterator<Item = InstructionValue<'_>>
     block.get_instructions().take_while(|instruction| instruction.get_opcode() == InstructionOpcode::Phi)
 }
 
+/// The blocks of a function from which it returns, on some way; from the others it panics, or goes on for ever.
+pub fn returning_blocks(function: FunctionValue<'_>) -> QuickSet<BasicBlock<'_>> {
+    let is_return = |block: &BasicBlock<'_>| {
+        block.get_terminator().is_some_and(|end| end.get_opcode() == InstructionOpcode::Return)
+    };
+    let mut returning: QuickSet<_> = function.get_basic_block_iter().filter(is_return).collect();
+    let mut next: Vec<_> = returning.iter().copied().collect();
+    while let Some(block) = next.pop() {
+        next.extend(predecessors(block).into_iter().filter(|before| returning.insert(*before)));
+    }
+    returning
+}
+
 /// The blocks that jump to a block, each once.
 pub fn predecessors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
     // Thousands jump to where a large function panics.

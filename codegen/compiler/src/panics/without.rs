@@ -7,11 +7,9 @@
 //!           unreachable
 //! ```
 
-use std::collections::HashSet;
-
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::llvm::{self, BasicBlock, BuilderError, Context, FunctionValue, InstructionOpcode, Module, TargetMachine};
+use crate::llvm::{self, BuilderError, Context, InstructionOpcode, Module, TargetMachine};
 
 use super::assign::trap;
 
@@ -38,7 +36,7 @@ pub fn without<'ctx>(
 fn cut<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> std::result::Result<(), BuilderError> {
     let builder = context.create_builder();
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0).collect::<Vec<_>>() {
-        let returning = returning(function);
+        let returning = llvm::returning_blocks(function);
         // Not a function that panics, nor a kernel that goes on for ever.
         if function.get_first_basic_block().is_none_or(|entry| !returning.contains(&entry)) {
             continue;
@@ -52,24 +50,6 @@ fn cut<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> std::result::Resu
         }
     }
     Ok(())
-}
-
-/// Blocks from which a way leads to the function's return.
-fn returning<'ctx>(function: FunctionValue<'ctx>) -> HashSet<BasicBlock<'ctx>> {
-    let mut returning = HashSet::new();
-    loop {
-        let before = returning.len();
-        for block in function.get_basic_block_iter() {
-            let Some(end) = block.get_terminator() else { continue };
-            let next = llvm::block_operands(end);
-            if end.get_opcode() == InstructionOpcode::Return || next.iter().any(|next| returning.contains(next)) {
-                returning.insert(block);
-            }
-        }
-        if returning.len() == before {
-            return returning;
-        }
-    }
 }
 
 fn failed(reason: &str) -> Diagnostic {
