@@ -3,11 +3,13 @@
 //! ```text
 //! .global .align 1 .b8 file[11] = {115, 114, 99, 47, 108, 105, 98, 46, 114, 115};
 //! .global .align 8 .u64 location[3] = {generic(file), 10, 81604378636};                  // length; column, line
-//! .global .align 8 .u64 __rust_ptx_place3[2] = {generic(location), generic(message)};    // where the host makes the text
+//! .global .align 8 .b8 __rust_ptx_place_6e[118] = {247, 112, 108, …};                    // `ptx_abi::place`
 //! ```
 
 use std::collections::{BTreeSet, HashMap};
 
+use ptx_abi::panic::OPERAND;
+use ptx_abi::place::Place;
 use serde::Serialize;
 
 /// A place that may panic.
@@ -50,10 +52,6 @@ impl<'a> Constants<'a> {
 
     fn panic(&self, name: &str) -> Option<Panic> {
         match self.0.get(name)?[..] {
-            [location, message] => {
-                let message = self.bytes(target(message)?).map(|bytes| shown(&bytes));
-                Some(Panic { message, ..self.panic(target(location)?)? })
-            }
             [file, len, place] => {
                 let (len, place): (usize, u64) = (len.parse().ok()?, place.parse().ok()?);
                 let bytes = self.bytes(target(file)?)?;
@@ -62,7 +60,14 @@ impl<'a> Constants<'a> {
                 let (line, column) = (place as u32, (place >> 32) as u32);
                 (line > 0 && column > 0).then_some(Panic { file, line, column, message: None })
             }
-            _ => None,
+            _ => {
+                let mut bytes = self.bytes(name)?;
+                // Zeros at the end are left out.
+                bytes.extend([0; 2]);
+                let (_, Place { file, line, column, template, .. }) = Place::read(&bytes)?;
+                let (file, message) = (String::from_utf8_lossy(file).into_owned(), template.map(shown));
+                (line > 0).then_some(Panic { file, line, column, message })
+            }
         }
     }
 
@@ -76,12 +81,12 @@ fn target(value: &str) -> Option<&str> {
     value.strip_prefix("generic(")?.strip_suffix(')')
 }
 
-/// The compiler writes the kind of a message first, and each operand as 255 and a letter for its kind.
-fn shown(message: &[u8]) -> String {
+/// The compiler writes each operand as a byte that is none of UTF-8 and a letter for its kind.
+fn shown(template: &[u8]) -> String {
     let mut text = Vec::new();
-    let mut bytes = message.iter().skip(1);
+    let mut bytes = template.iter();
     while let Some(byte) = bytes.next() {
-        if *byte == 0xff {
+        if *byte == OPERAND {
             bytes.next();
             text.extend("…".as_bytes());
         } else {
@@ -97,16 +102,22 @@ mod tests {
 
     #[test]
     fn a_kernel_names_its_places() {
-        let ptx = ".global .align 1 .b8 f_$_0[11] = {115, 114, 99, 47, 108, 105, 98, 46, 114, 115};\n\
-                   .global .align 8 .u64 f_$_1[3] = {generic(f_$_0), 10, 81604378636};\n\
-                   .global .align 1 .b8 m[9] = {0, 105, 115, 32, 255, 117};\n\
-                   .global .align 8 .u64 __rust_ptx_place3[2] = {generic(f_$_1), generic(m)};\n\
-                   .global .align 8 .u64 vtable[3] = {generic(drop), 8, 8};\n";
-        let constants = Constants::of(ptx);
+        let known = Place { file: b"src/lib.rs", line: 12, column: 19, text_word: 0, template: Some(b"is \xffu") };
+        let place = known.bytes(|_| 7);
+        let listed = |bytes: &[u8]| bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+        let ptx = format!(
+            ".global .align 1 .b8 f_$_0[11] = {{115, 114, 99, 47, 108, 105, 98, 46, 114, 115}};\n\
+             .global .align 8 .u64 f_$_1[3] = {{generic(f_$_0), 10, 81604378636}};\n\
+             .global .align 8 .b8 __rust_ptx_place_7[{}] = {{{}}};\n\
+             .global .align 8 .u64 vtable[3] = {{generic(drop), 8, 8}};\n",
+            place.len(),
+            listed(&place[..place.len() - 1]),
+        );
+        let constants = Constants::of(&ptx);
         let place = Panic { file: "src/lib.rs".into(), line: 12, column: 19, message: None };
         let said = Panic { message: Some("is …".into()), ..place.clone() };
         assert_eq!(constants.panics("mov.b64 %rd1, f_$_1;\nmov.b64 %rd2, vtable;"), [place]);
-        assert_eq!(constants.panics("mov.b64 \t%rd12, __rust_ptx_place3;\n"), [said]);
+        assert_eq!(constants.panics("mov.b64 \t%rd12, __rust_ptx_place_7;\n"), [said]);
         assert!(constants.panics("ret;").is_empty());
     }
 }
