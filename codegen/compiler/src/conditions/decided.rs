@@ -15,8 +15,21 @@
 //! loop has no constant step, and so no count. A condition that is extended is a choice between 1, or -1, and 0: so LLVM
 //! writes the step of `windows`.
 //!
+//! So it is where another choice by the same condition does not look at it the other way, as an `Option<usize>` has no number
+//! where it is none:
+//!
+//! ```text
+//! before: %at = select i1 %is_none, i64 undef, i64 %number
+//!         %beyond = icmp ugt i64 %at, 2047
+//!         %no = select i1 %is_none, i1 true, i1 %beyond
+//! after:  %beyond = icmp ugt i64 %number, 2047
+//! ```
+//!
+//! LLVM leaves the `undef`, because `%number` may be less than that; in a loop it then keeps what the last round had there.
+//!
 //! Sound: where a use is reached, the branch has gone the way for which the choice is that operand. What is computed from it
-//! before the branch does no harm (`is_pure`), and nobody looks at it where the branch went the other way.
+//! before the branch does no harm (`is_pure`), and nobody looks at it where the branch went the other way. A choice looks at
+//! one of its operands alone.
 
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue, IntValue, Use,
@@ -59,7 +72,12 @@ fn decide_by<'ctx>(function: FunctionValue<'ctx>, is_wanted: impl Fn(IntValue<'c
     for (choice, (condition, then, other)) in choices {
         for (from, targets) in branches_by(condition) {
             for (to, value) in [(targets.0, then), (targets.1, other)] {
-                replace(choice, value, &Side { graph: &graph, from, to });
+                replace(choice, value, &Side::Branch { graph: &graph, from, to });
+            }
+        }
+        for by_same in choices_by(condition).filter(|by_same| *by_same != choice) {
+            for (index, value) in [(1, then), (2, other)] {
+                replace(choice, value, &Side::Choice { choice: by_same, index });
             }
         }
     }
@@ -91,28 +109,42 @@ fn branches_by(condition: IntValue<'_>) -> Vec<(BasicBlock<'_>, (BasicBlock<'_>,
         .collect()
 }
 
-/// What is reached only by one of the two ways that a branch goes.
-struct Side<'a, 'ctx> {
-    graph: &'a Graph<'ctx>,
-    from: BasicBlock<'ctx>,
-    to: BasicBlock<'ctx>,
+/// The choices by a condition.
+fn choices_by(condition: IntValue<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
+    let is_by = move |user: &InstructionValue<'_>| {
+        user.get_opcode() == Op::Select && operand(*user, 0) == Some(condition.into())
+    };
+    users(&condition).into_iter().filter(is_by)
+}
+
+/// One of the two ways that a condition has.
+enum Side<'a, 'ctx> {
+    /// What is reached only by one of the two ways that a branch goes.
+    Branch { graph: &'a Graph<'ctx>, from: BasicBlock<'ctx>, to: BasicBlock<'ctx> },
+    /// One of the two operands of a choice.
+    Choice { choice: InstructionValue<'ctx>, index: u32 },
 }
 
 impl<'ctx> Side<'_, 'ctx> {
-    /// Whether every way to a block is by this one.
-    fn has(&self, block: BasicBlock<'ctx>) -> bool {
-        llvm::predecessors(self.to) == [self.from] && self.graph.is_reached_by_way_of(block, self.to)
-    }
-
     /// Whether an instruction uses a value only where this way was taken.
     fn has_use(&self, user: InstructionValue<'ctx>, value: InstructionValue<'ctx>, steps: u32) -> bool {
-        let Some(block) = user.get_parent() else { return false };
-        if user.get_opcode() == Op::Phi {
-            let value = llvm::result(value);
-            let comes = |from| self.has(from) || from == self.from && block == self.to;
-            return llvm::incoming(user).into_iter().all(|(incoming, from)| incoming != value || comes(from));
-        }
-        self.has(block) || steps > 0 && llvm::is_pure(user) && self.has_all_uses(user, steps - 1)
+        let is_of_side = match self {
+            Self::Branch { graph, from, to } => {
+                let has = |block| llvm::predecessors(*to) == [*from] && graph.is_reached_by_way_of(block, *to);
+                let Some(block) = user.get_parent() else { return false };
+                if user.get_opcode() == Op::Phi {
+                    let value = llvm::result(value);
+                    let comes = |before| has(before) || before == *from && block == *to;
+                    return llvm::incoming(user).into_iter().all(|(incoming, from)| incoming != value || comes(from));
+                }
+                has(block)
+            }
+            Self::Choice { choice, index } => {
+                let value = llvm::result(value);
+                user == *choice && llvm::value_operands(user).all(|(at, operand)| operand != value || at == *index)
+            }
+        };
+        is_of_side || steps > 0 && llvm::is_pure(user) && self.has_all_uses(user, steps - 1)
     }
 
     fn has_all_uses(&self, value: InstructionValue<'ctx>, steps: u32) -> bool {
@@ -181,6 +213,28 @@ mod tests {
             out: ret void",
         );
         assert!(ir.contains("getelementptr inbounds i8, ptr %at, i64 4"), "{ir}");
+    }
+
+    #[test]
+    fn a_choice_by_the_same_condition_looks_at_one_operand() {
+        let body = |choice: &str| {
+            format!(
+                "%x = select i1 %c, i64 undef, i64 %a
+                 %y = add i64 %x, 1
+                 %far = icmp ugt i64 %y, %b
+                 %no = {choice}
+                 %out = zext i1 %no to i8
+                 store i8 %out, ptr %to
+                 ret void"
+            )
+        };
+        let ir = decided(&body("select i1 %c, i1 true, i1 %far"));
+        assert!(ir.contains("add i64 %a, 1"), "{ir}");
+        let ir = decided(&body("select i1 %c, i1 %far, i1 false"));
+        assert!(ir.contains("add i64 undef, 1"), "{ir}");
+        for (other, why) in [("select i1 %c, i1 %far, i1 %far", "both ways"), ("or i1 %c, %far", "always")] {
+            assert!(decided(&body(other)).contains("add i64 %x, 1"), "{why}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Address spaces and atomics: where statics lie, and what LLVM 22 leaves out of PTX's memory model.
 //!
-//! Two moments. Before optimising, [`place`] moves shared and constant statics to their address spaces and writes the
-//! calls of the crate `ptx`'s scoped atomics as LLVM's instructions. After it, [`order`] writes atomic instructions as
+//! Three moments. Before optimising, [`place`] moves shared and constant statics to their address spaces and writes the
+//! calls of the crate `ptx`'s scoped atomics as LLVM's instructions. When functions are inlined, [`store_by_ways`] tells
+//! apart the local variables that are stored to. After it, [`order`] writes atomic instructions as
 //! PTX has them, with orderings and scopes.
 
 mod atomics;
@@ -12,19 +13,29 @@ mod reductions;
 mod scoped;
 mod spaces;
 mod together;
+mod ways;
 
 pub use together::store_together;
 
 use crate::abi::Table;
 use crate::arch::{Arch, Needs};
-use crate::diagnostic::Result;
-use crate::llvm::{Context, Module, TargetMachine};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::llvm::{self, Context, Module, TargetMachine};
 use crate::request::OptLevel;
 
 /// Puts statics where they belong, and makes scoped atomics LLVM's; for the optimiser to see.
 pub fn place<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch) -> Result<Needs> {
     spaces::place(context, module)?;
     scoped::expand(context, module, arch)
+}
+
+/// Stores to one of several local variables where control comes from, before LLVM makes values of them.
+pub fn store_by_ways<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    let failed =
+        |error| Diagnostic::error(Code::LlvmFailed, format!("cannot tell local variables apart: {error}")).into();
+    let mut functions = llvm::functions(module).filter(|function| function.count_basic_blocks() > 1);
+    functions.try_for_each(|function| ways::store(context, function)).map_err(failed)
 }
 
 /// Holds shared statics to what a block has, and gives atomics their orderings and scopes; after optimising.

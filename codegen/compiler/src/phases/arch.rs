@@ -122,7 +122,8 @@ pub fn inline(target: &mut ForArch<'_, '_>) -> Result<()> {
     time!(checks::drop_of_planes(context, module));
     time!(loops::join(context, module))?;
     time!(loops::delay(context, module));
-    time!(optimize::inline(module, machine))
+    time!(optimize::inline(module, machine))?;
+    time!(memory::store_by_ways(context, module))
 }
 
 /// Divide: each group of kernels goes through `work` on its own, where speed counts; up to its PTX, or what is left becomes the
