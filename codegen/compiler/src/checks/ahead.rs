@@ -106,21 +106,46 @@ fn decide_at_start<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) ->
                 || llvm::called_function(from).is_some_and(is_told)
         };
         if depth < MOST_BRANCHES && block.get_instructions().all(is_quiet) {
-            // Most threads go where most is loaded; of two copies, to the one with fewer numbers of 64 bits, or the shorter one.
-            let work = |target: &BasicBlock<'ctx>| {
-                let blocks = kernel.get_basic_blocks().into_iter();
-                let all = blocks.filter(|block| graph.is_reached_by_way_of(*block, *target));
-                let all: Vec<_> = all.flat_map(|block| block.get_instructions()).collect();
-                let loads = all.iter().filter(|from| llvm::is_plain_load(**from)).count();
-                let wide = all.iter().filter(|from| is_wide(**from)).count();
-                (loads, Reverse(wide), Reverse(all.len()))
-            };
-            let targets = targets.into_iter().filter(|target| !slow.contains(target)).max_by_key(work);
-            let next = targets.filter(|target| llvm::predecessors(*target) == [block]);
+            let targets = targets.into_iter().filter(|target| !slow.contains(target));
+            let ways: Vec<_> = targets.map(|target| Way::of(kernel, &graph, target)).collect();
+            let next = usual(&ways).filter(|target| llvm::predecessors(*target) == [block]);
             pending.extend(next.map(|target| (target, depth + 1)));
         }
     }
     compute(context, &context.create_builder(), &found, end)
+}
+
+/// What is only behind one target of a branch.
+struct Way<'ctx> {
+    target: BasicBlock<'ctx>,
+    loads: usize,
+    /// Numbers of 64 bits that are computed.
+    wide: usize,
+    instructions: usize,
+}
+
+impl<'ctx> Way<'ctx> {
+    fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, target: BasicBlock<'ctx>) -> Self {
+        let blocks = kernel.get_basic_blocks().into_iter();
+        let all = blocks.filter(|block| graph.is_reached_by_way_of(*block, target));
+        let all: Vec<_> = all.flat_map(|block| block.get_instructions()).collect();
+        let loads = all.iter().filter(|from| llvm::is_plain_load(**from)).count();
+        let wide = all.iter().filter(|from| is_wide(**from)).count();
+        Self { target, loads, wide, instructions: all.len() }
+    }
+
+    /// Whether this is the copy for small numbers, and the other way the rest: it may have copies of its own, with loads in
+    /// each.
+    fn is_small_beside(&self, other: &Self) -> bool {
+        2 * self.wide * other.loads < other.wide * self.loads
+    }
+}
+
+/// Most threads go where most is loaded; of two copies, to the one with fewer numbers of 64 bits, or the shorter one.
+fn usual<'ctx>(ways: &[Way<'ctx>]) -> Option<BasicBlock<'ctx>> {
+    let is_small = |way: &&Way<'ctx>| ways.iter().any(|other| way.is_small_beside(other));
+    let by_loads = || ways.iter().max_by_key(|way| (way.loads, Reverse(way.wide), Reverse(way.instructions)));
+    ways.iter().find(is_small).or_else(by_loads).map(|way| way.target)
 }
 
 /// Whether an instruction computes a number of 64 bits.

@@ -17,6 +17,7 @@ mod nulls;
 #[cfg(test)]
 mod random_tests;
 mod steps;
+mod waits;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Failure, Result};
@@ -82,10 +83,15 @@ fn clean(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
         .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")).into())
 }
 
-/// Puts branches that stand in each other beside each other, in every function; when LLVM is done, which would undo it.
+/// Puts branches that stand in each other beside each other, and has nothing wait for a load before another one, in every
+/// function; when LLVM is done, which would undo it.
 pub fn part<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     let mut functions = llvm::functions(module).filter(|function| function.count_basic_blocks() > 1);
-    functions.try_for_each(|function| beside::put(context, function)).map_err(failed)
+    let part_one = |function| {
+        beside::put(context, function)?;
+        waits::choose(context, function)
+    };
+    functions.try_for_each(part_one).map_err(failed)
 }
 
 /// Joins the branches of every function.

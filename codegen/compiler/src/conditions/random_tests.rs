@@ -1,7 +1,7 @@
 //! Random functions before and after the stages that rewrite branches: an interpreter must see the same stores and
 //! panics.
 
-use super::{beside, both, cases, decided, floats, steps};
+use super::{beside, both, cases, decided, floats, steps, waits};
 use crate::checks::random_tests::functions::{Kind, do_the_same};
 
 #[test]
@@ -42,4 +42,11 @@ fn branches_beside_each_other_are_the_same_as_within() {
 #[test]
 fn choices_are_the_same_where_a_branch_has_made_them() {
     do_the_same(Kind::Repeated, |_, module, _| decided::decide(module.get_function("f").unwrap()));
+}
+
+#[test]
+fn a_choice_behind_a_load_is_the_same_as_before_it() {
+    do_the_same(Kind::Branches, |context, module, _| {
+        waits::choose(context, module.get_function("f").unwrap()).unwrap();
+    });
 }
