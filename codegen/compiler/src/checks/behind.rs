@@ -241,7 +241,23 @@ mod tests {
 
     #[test]
     fn what_nobody_writes_is_loaded_as_such() {
-        for (attributes, is_same) in [("noalias readonly", true), ("noalias", false), ("readonly", false)] {
+        let own = "%x = load i32, ptr addrspace(1) %at";
+        let next = "%next = getelementptr i32, ptr addrspace(1) %at, i64 5\n %x = load i32, ptr addrspace(1) %next";
+        let moved = "br label %loop
+                loop: %walk = phi ptr addrspace(1) [ %at, %inside ], [ %further, %loop ]
+                  %x = load i32, ptr addrspace(1) %walk
+                  %further = getelementptr i32, ptr addrspace(1) %walk, i64 32
+                  %more = icmp eq i32 %x, 0
+                  br i1 %more, label %loop, label %out
+                out:";
+        for (attributes, load, is_same) in [
+            ("noalias readonly", own, true),
+            ("noalias readonly", next, true),
+            ("noalias readonly", moved, true),
+            ("noalias", own, false),
+            ("noalias", moved, false),
+            ("readonly", next, false),
+        ] {
             let text = format!(
                 "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent
                 declare void @panic() noreturn
@@ -251,7 +267,7 @@ mod tests {
                 met: call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
                   br i1 %fits, label %inside, label %panic
                 inside: %at = getelementptr i32, ptr addrspace(1) %q, i64 %j
-                  %x = load i32, ptr addrspace(1) %at
+                  {load}
                   store i32 %x, ptr %to
                   ret void
                 panic: call void @panic()
@@ -260,7 +276,7 @@ mod tests {
             );
             let ir = computed_text(&text);
             assert!(ir.contains("mov.b64"), "{ir}");
-            assert_eq!(ir.contains("!invariant.load"), is_same, "{ir}");
+            assert_eq!(ir.contains("!invariant.load"), is_same, "{attributes}: {ir}");
         }
     }
 

@@ -109,13 +109,36 @@ pub fn replace_in<'ctx>(
     by: BasicValueEnum<'ctx>,
 ) {
     // LLVM no longer sees of what the address is, and would not load by the way for what nobody writes.
-    let kernel = user.get_parent().and_then(BasicBlock::get_parent);
-    if llvm::is_plain_load(user) && kernel.is_some_and(|kernel| llvm::is_of_shared_reference(kernel, value)) {
-        let kind = context.get_kind_id("invariant.load");
-        user.set_metadata(context.metadata_node(&[]), kind).expect("a load may have it");
+    if let Some(kernel) = user.get_parent().and_then(BasicBlock::get_parent)
+        && value.is_pointer_value()
+    {
+        for (load, address) in loads(user, value) {
+            if llvm::is_of_shared_reference(kernel, address) {
+                let kind = context.get_kind_id("invariant.load");
+                load.set_metadata(context.metadata_node(&[]), kind).expect("a load may have it");
+            }
+        }
     }
     let places: Vec<_> = llvm::value_operands(user).filter(|(_, operand)| *operand == value).collect();
     for (place, _) in places {
         user.set_operand(place, by);
     }
+}
+
+/// The plain loads from an address, or from what a user of it computes of it, and from where each loads.
+fn loads<'ctx>(
+    user: InstructionValue<'ctx>,
+    address: BasicValueEnum<'ctx>,
+) -> Vec<(InstructionValue<'ctx>, BasicValueEnum<'ctx>)> {
+    let (mut found, mut seen, mut pending) = (Vec::new(), HashSet::from([user]), vec![(user, address)]);
+    while let Some((user, address)) = pending.pop() {
+        if llvm::is_plain_load(user) {
+            found.push((user, address));
+        } else if matches!(user.get_opcode(), InstructionOpcode::GetElementPtr | InstructionOpcode::Phi) {
+            let value = llvm::result(user);
+            let next = users(value, |_| true).into_iter().filter(|next| seen.insert(*next));
+            pending.extend(next.map(|next| (next, value)));
+        }
+    }
+    found
 }

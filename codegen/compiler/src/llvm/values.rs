@@ -1,5 +1,6 @@
 //! Walks over a module, and the facts about values that inkwell does not tell.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use inkwell::llvm_sys::core::{
@@ -17,6 +18,7 @@ use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram, LLVMStr
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMGEPFlagInBounds, LLVMGEPFlagNUW, LLVMGEPNoWrapFlags, LLVMOpcode, LLVMTypeKind};
 use inkwell::types::AsTypeRef;
+use inkwell::values::PhiValue;
 
 use super::{
     AnyValue, AsValueRef, Attribute, AttributeLoc, BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context,
@@ -168,14 +170,28 @@ pub fn is_shared_reference(function: FunctionValue<'_>, value: impl AsValueRef) 
 
 /// Whether an address is in what such a parameter refers to.
 pub fn is_of_shared_reference<'ctx>(function: FunctionValue<'ctx>, address: BasicValueEnum<'ctx>) -> bool {
-    use InstructionOpcode::{AddrSpaceCast, GetElementPtr};
-    let mut root = address;
-    let passes = |from: &InstructionValue<'_>| matches!(from.get_opcode(), GetElementPtr | AddrSpaceCast);
-    while let Some(from) = instruction_of(root).filter(passes) {
-        let Some(base) = from.get_operand(0).and_then(|operand| operand.value()) else { return false };
-        root = base;
+    use InstructionOpcode::{AddrSpaceCast, GetElementPtr, Phi};
+    let (mut seen, mut pending) = (HashSet::new(), vec![address]);
+    while let Some(root) = pending.pop() {
+        if !seen.insert(root) {
+            continue;
+        }
+        let from = instruction_of(root);
+        match from.map(|from| (from, from.get_opcode())) {
+            Some((from, GetElementPtr | AddrSpaceCast)) => {
+                let Some(base) = from.get_operand(0).and_then(|operand| operand.value()) else { return false };
+                pending.push(base);
+            }
+            // An address that a loop moves.
+            Some((phi, Phi)) => {
+                let Ok(phi) = PhiValue::try_from(phi) else { return false };
+                pending.extend(phi.get_incomings().map(|(value, _)| value));
+            }
+            _ if !is_shared_reference(function, root) => return false,
+            _ => {}
+        }
     }
-    is_shared_reference(function, root)
+    true
 }
 
 /// The instruction that computes a value.
