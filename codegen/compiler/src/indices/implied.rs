@@ -13,6 +13,8 @@
 //! the largest, and of a stencil's even the largest need not be compared then. The same test is for the rows of a loop and the
 //! parts that are taken of them (`counts.rs`). Two numbers of a kernel's own may be such a width and height, too, if neither is
 //! 0. What else a branch asks goes where the numbers are seen to be so, as the assertion of `clamp` that its bounds are in order.
+//! A comparison that stands behind a branch that tells its outcome has that: `x >= 0` of a thread inside of the view, whose
+//! `usize::try_from(x)` LLVM does not see to succeed while a width has 64 bits.
 //!
 //! **Why it is right.** All parts of a condition are numbers: none comes from what LLVM may leave undefined (`numbers.rs`). So
 //! the condition holds exactly if each part does, in any order, and a part may go that is shown to hold wherever the parts that
@@ -34,7 +36,7 @@ use crate::loops::Graph;
 use super::counts::Counts;
 use super::numbers::Numbers;
 use super::parts::{Guarded, MOST_PARTS, Part, leave_out, parts};
-use super::places::{Area, BITS, Comparison, MOST_STEPS, Place, comparison, follow, is_choice, is_of_sum};
+use super::places::{Area, BITS, Comparison, MOST_STEPS, Order, Place, comparison, follow, is_choice, is_of_sum};
 use super::ranges::{Interval, Ranges, constant, integer};
 use super::small::BITS_OF_A_THIRD;
 
@@ -119,11 +121,51 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     for (block, parts) in &gone {
         leave_out(context, *block, parts);
     }
-    Ok(match gone.is_empty() {
+    let given = covered.iter().flat_map(Covered::given).chain(thirds(kernel)).collect();
+    let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
+    let counts = Counts::of(&graph, &blocks, &ranges, &mut Numbers::new(kernel, &ranges), &[]);
+    let decided: Vec<_> = blocks[1..].iter().flat_map(|block| decided(*block, &graph, &ranges, &counts)).collect();
+    for (comparison, holds) in &decided {
+        llvm::replace_uses(*comparison, context.bool_type().const_int((*holds).into(), false).into());
+    }
+    Ok(match gone.is_empty() && decided.is_empty() {
         true => Gone::Nothing,
         false if covered.is_empty() => Gone::Some,
         false => Gone::Covered,
     })
+}
+
+/// The comparisons of a block whose outcome is known there. What means nothing may as well have that.
+fn decided<'ctx>(
+    block: BasicBlock<'ctx>,
+    graph: &Graph<'ctx>,
+    ranges: &Ranges<'_, 'ctx>,
+    counts: &Counts<'ctx>,
+) -> Vec<(InstructionValue<'ctx>, bool)> {
+    let comparisons: Vec<_> = block.get_instructions().filter(|from| from.get_opcode() == Op::ICmp).collect();
+    if comparisons.is_empty() || comparisons.len() > MOST_PARTS {
+        return Vec::new();
+    }
+    let place = Place { ranges, facts: ranges.facts(block), told: counts.told(block, graph), areas: &[] };
+    let decide = |from: InstructionValue<'ctx>| {
+        if let Some(holds) = ranges.decide(from, &place.facts) {
+            return Some(holds);
+        }
+        let (predicate, left, right) = comparison(from).filter(|_| !place.told.is_empty())?;
+        // What is smaller where it holds, and where it does not.
+        let (small, large, by) = match predicate {
+            IntPredicate::ULT => (left, right, 1),
+            IntPredicate::UGT => (right, left, 1),
+            IntPredicate::ULE => (left, right, 0),
+            IntPredicate::UGE => (right, left, 0),
+            _ => return None,
+        };
+        let is = |small: IntValue<'ctx>, large, by| {
+            small.get_type().get_bit_width() == BITS && place.implies(Order { small, large, by }, &mut Vec::new())
+        };
+        if is(small, large, by) { Some(true) } else { is(large, small, 1 - by).then_some(false) }
+    };
+    comparisons.into_iter().filter_map(|from| Some((from, decide(from)?))).collect()
 }
 
 /// Whether a part checks an index of an area's slice, or of what is left of that behind an index. It is in some row of the area:

@@ -407,7 +407,19 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 };
                 arm(1, true)?.join(arm(2, false)?)
             }
-            Op::ZExt if llvm::is_not_negative(from) => at(0)?.meet(Interval::new(0, (1 << (bits(0)? - 1)) - 1)),
+            Op::ZExt if llvm::is_not_negative(from) => {
+                let half = 1_i128 << (bits(0)? - 1);
+                let range = at(0)?.meet(Interval::new(0, half - 1));
+                // One less than 0 is known to be none of them, though in 32 bits it is the largest.
+                let sum = integer(from, 0)?
+                    .as_instruction_value()
+                    .filter(|sum| matches!(sum.get_opcode(), Op::Add | Op::Sub));
+                let sum = sum.filter(|_| steps > 0).and_then(|sum| self.compute(sum, facts, steps - 1));
+                match sum.filter(|sum| -half <= sum.low && sum.high < half && sum.high >= 0) {
+                    Some(sum) => range.meet(Interval::new(sum.low.max(0), sum.high)),
+                    None => range,
+                }
+            }
             Op::ZExt => at(0)?,
             Op::SExt if bits(0)? < 64 => {
                 let (range, half) = (at(0)?, 1_i128 << (bits(0)? - 1));

@@ -1,8 +1,9 @@
 //! A kernel with many indices has a copy in which they have 32 bits, for launches whose lengths are small. There only the
 //! checks stay that others do not imply. Whether a thread has an element is asked before the copy is chosen.
 #![no_std]
-use ptx::Disjoint2d;
+use ptx::block::Reduce;
 use ptx::prelude::*;
+use ptx::{Disjoint2d, PerBlock};
 
 // CHECK-LABEL: .visible .entry a_torus(
 // CHECK: setp.gt.u64 {{.*}}, 1073741823;
@@ -116,5 +117,36 @@ pub fn e_rows(radius: usize, image: &[u8], mut out: Disjoint2d<u8>) {
         let count = (rows.len() * columns.len()) as u32;
         let sum: u32 = rows.flat_map(|y| &image[y * width..][columns.clone()]).map(|pixel| u32::from(*pixel)).sum();
         *out = ((sum + count / 2) / count) as u8;
+    }
+}
+
+// Threads that meet have such a copy where it has no checks. A coordinate below 0 is none, and one within the view is a number.
+// CHECK-LABEL: .visible .entry f_step(
+// CHECK: setp.gt.u32 {{.*}}, 32767;
+// CHECK-NOT: setp.{{[lg][te]}}.u64
+// CHECK: ld.global.nc.b32
+// CHECK: bar
+// CHECK: setp.lt.u64
+#[kernel(dimensions = 2, launch_bounds(256))]
+pub fn f_step(
+    old: &[f32],
+    mut new: Disjoint2d<f32>,
+    mut changes: PerBlock<f32>,
+    #[shared] mut block: Reduce<f32, 256>,
+) {
+    let at = thread::index_2d();
+    let (width, height) = (new.width(), new.height());
+    let value = |dx: i32, dy: i32| {
+        let x = usize::try_from(at.x() as i32 + dx).ok()?;
+        let y = usize::try_from(at.y() as i32 + dy).ok()?;
+        (x < width && y < height).then(|| old[y * width + x])
+    };
+    let change = new.get_mut(at).map_or(0.0, |new| {
+        let around = [(-1, 0), (1, 0), (0, -1), (0, 1)].map(|(dx, dy)| value(dx, dy).unwrap_or(0.0));
+        *new = 0.25 * around.iter().sum::<f32>();
+        *new - value(0, 0).unwrap_or(0.0)
+    });
+    if let (Some(sum), Some(out)) = (block.sum_to_first(change * change), changes.part().get_mut()) {
+        *out = sum;
     }
 }
