@@ -46,7 +46,7 @@ fn choices_are_the_same_where_a_branch_has_made_them() {
 
 #[test]
 fn a_choice_behind_a_load_is_the_same_as_before_it() {
-    do_the_same(Kind::Branches, |context, module, _| {
+    do_the_same(Kind::Repeated, |context, module, _| {
         waits::choose(context, module.get_function("f").unwrap()).unwrap();
     });
 }

@@ -38,8 +38,14 @@ struct Loaded<'ctx> {
     loads_if: bool,
     inner: BasicBlock<'ctx>,
     phi: InstructionValue<'ctx>,
-    loaded: BasicValueEnum<'ctx>,
-    other: BasicValueEnum<'ctx>,
+}
+
+impl<'ctx> Loaded<'ctx> {
+    /// What is loaded, and the other value.
+    fn values(&self) -> Option<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
+        let head = self.branch.get_parent()?;
+        Some((llvm::incoming_from(self.phi, self.inner)?, llvm::incoming_from(self.phi, head)?))
+    }
 }
 
 /// Does so in a function.
@@ -75,10 +81,9 @@ fn loaded(head: BasicBlock<'_>) -> Vec<Loaded<'_>> {
         return Vec::new();
     }
     let of_phi = |phi| {
-        let (loaded, other) = (llvm::incoming_from(phi, inner)?, llvm::incoming_from(phi, head)?);
-        let is_loaded = llvm::instruction_of(loaded)
-            .is_some_and(|from| from.get_parent() == Some(inner) && comes_of_load(from).is_some());
-        is_loaded.then_some(Loaded { branch, loads_if, inner, phi, loaded, other })
+        let one = Loaded { branch, loads_if, inner, phi };
+        let loaded = llvm::instruction_of(one.values()?.0).filter(|from| from.get_parent() == Some(inner))?;
+        comes_of_load(loaded).is_some().then_some(one)
     };
     llvm::phis(end).filter_map(of_phi).collect()
 }
@@ -88,7 +93,7 @@ fn comes_of_load(value: InstructionValue<'_>) -> Option<InstructionValue<'_>> {
     let mut from = value;
     for _ in 0..MOST_STEPS {
         if llvm::is_plain_load(from) {
-            return Some(from).filter(|from| is_of_global_memory(*from));
+            return Some(from).filter(|from| takes_long(*from));
         }
         if !llvm::is_pure(from) {
             return None;
@@ -98,15 +103,29 @@ fn comes_of_load(value: InstructionValue<'_>) -> Option<InstructionValue<'_>> {
     None
 }
 
-/// Others do not take so long.
-fn is_of_global_memory(load: InstructionValue<'_>) -> bool {
-    let address = load.get_operand(0).and_then(|address| address.value());
-    matches!(address, Some(BasicValueEnum::PointerValue(address)) if llvm::address_space(address) == u32::from(llvm::GLOBAL_SPACE))
+/// Whether a load may be of global memory: others do not take so long.
+fn takes_long(load: InstructionValue<'_>) -> bool {
+    let mut address = load.get_operand(0).and_then(|address| address.value());
+    let space = match address {
+        Some(BasicValueEnum::PointerValue(address)) => llvm::address_space(address),
+        _ => return false,
+    };
+    for _ in 0..MOST_STEPS {
+        match address.and_then(llvm::instruction_of) {
+            Some(from) if matches!(from.get_opcode(), Op::GetElementPtr | Op::AddrSpaceCast) => {
+                address = from.get_operand(0).and_then(|base| base.value());
+            }
+            _ => break,
+        }
+    }
+    let is_variable = address.and_then(llvm::instruction_of).is_some_and(|from| from.get_opcode() == Op::Alloca);
+    !is_variable && [0, u32::from(llvm::GLOBAL_SPACE)].contains(&space)
 }
 
 /// Whether the other value was loaded shortly before, in the same round of a loop, and nothing has waited for it.
 fn is_on_its_way<'ctx>(graph: &Graph<'ctx>, one: &Loaded<'ctx>) -> bool {
-    let Some(load) = llvm::instruction_of(one.other).and_then(comes_of_load) else { return false };
+    let other = one.values().and_then(|(_, other)| llvm::instruction_of(other));
+    let Some(load) = other.and_then(comes_of_load) else { return false };
     let (Some(before), Some(mut at)) = (load.get_parent(), one.branch.get_parent()) else { return false };
     for _ in 0..MOST_BLOCKS {
         let begins_round = || llvm::predecessors(at).into_iter().any(|from| graph.is_reached_by_way_of(from, at));
@@ -138,13 +157,13 @@ fn write<'ctx>(builder: &Builder<'ctx>, one: &Loaded<'ctx>) -> Result<(), Builde
     else {
         return Ok(());
     };
+    let Some((loaded, own)) = one.values() else { return Ok(()) };
     builder.position_before(&one.phi);
-    let nothing = one.loaded.get_type().const_zero();
-    let phi = builder.build_phi(one.loaded.get_type(), "")?;
-    phi.add_incoming(&[(&one.loaded, one.inner), (&nothing, head)]);
+    let phi = builder.build_phi(loaded.get_type(), "")?;
+    phi.add_incoming(&[(&loaded, one.inner), (&loaded.get_type().const_zero(), head)]);
     builder.position_before(&place);
-    let (then, other) =
-        if one.loads_if { (phi.as_basic_value(), one.other) } else { (one.other, phi.as_basic_value()) };
+    let phi = phi.as_basic_value();
+    let (then, other) = if one.loads_if { (phi, own) } else { (own, phi) };
     let chosen = builder.build_select(condition, then, other, "")?;
     llvm::replace_uses(one.phi, chosen);
     one.phi.erase_from_basic_block();
@@ -160,8 +179,9 @@ mod tests {
     fn chosen(before: &str, head: &str, inner: &str, end: &str) -> String {
         let text = format!(
             "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent
-            define float @f(ptr addrspace(1) %p, ptr addrspace(1) %q, ptr %local, i1 %inside, float %given, i32 %n) {{
-            entry: %here = load float, ptr addrspace(1) %p
+            define float @f(ptr addrspace(1) %p, ptr addrspace(1) %q, ptr addrspace(3) %tile, i1 %inside, float %given, i32 %n) {{
+            entry: %local = alloca float
+              %here = load float, ptr addrspace(1) %p
               {before}
               br label %head
             head: {head}
@@ -209,7 +229,8 @@ mod tests {
             (asks, LOAD, END, "the branch waits for it"),
             (&*format!("{meet}\n{HEAD}"), LOAD, END, "threads wait for each other"),
             (HEAD, "%there = fadd float %given, 1.0", END, "nothing is loaded behind the branch"),
-            (HEAD, "%there = load float, ptr %local", END, "that does not take long"),
+            (HEAD, "%there = load float, ptr addrspace(3) %tile", END, "that does not take long"),
+            (HEAD, "%there = load float, ptr %local", END, "nor does that"),
             (
                 HEAD,
                 "store float 2.0, ptr addrspace(1) %p\n %there = load float, ptr addrspace(1) %q",
