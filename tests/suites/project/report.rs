@@ -24,7 +24,9 @@ pub fn trials() -> Vec<Trial> {
             for outside in ["src=", "href=", "@import", "url(", "fetch("] {
                 assert!(!page.contains(outside), "`{outside}` is in the page");
             }
-            for part in ["<title>demo: kernels</title>", "*y += a * x[i.get()]", "fma.rn", "\"path\":\"src/lib.rs\""] {
+            let panic = "index out of bounds: the len is … but the index is …";
+            let path = "\"path\":\"src/lib.rs\"";
+            for part in ["<title>demo: kernels</title>", "*y += a * x[i.get()]", "fma.rn", path, panic] {
                 assert!(page.contains(part), "`{part}` is not in the page");
             }
             // Its figures are those of a build without it.
