@@ -32,9 +32,16 @@ const WITH_KERNELS: [&str; 12] = [
 /// The crates whose documentation users build with their own.
 const DOCUMENTED: [&str; 4] = ["ptx", "ptx-build", "ptx-device", "ptx-host"];
 
+/// GiB that a run takes which finds nothing built.
+const COLD: u64 = 12;
+
 /// What is quick first: formatting, tidy, clippy, the crates' documentation and the book, each of which counts as tests;
 /// then the README's test command; then every case of some suites, in turn.
 pub fn run() -> Result<ExitCode> {
+    if let Some(free) = free() {
+        let also = if free < COLD { ": where the disk is full, every test that compiles fails" } else { "" };
+        println!("{free} GiB are free; a run in a fresh clone takes {COLD}{also}");
+    }
     let mut counts = one("formatting", shell::cargo().args(["fmt", "--all", "--check"]));
     counts += tidy::counts()?;
     let quick: Vec<&str> = WITH_KERNELS.iter().flat_map(|package| ["--exclude", package]).collect();
@@ -57,6 +64,13 @@ pub fn run() -> Result<ExitCode> {
     }
     println!("{counts}");
     Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The disk's room for the build folder, in GiB, if `df` says it.
+fn free() -> Option<u64> {
+    let told = shell::output(Command::new("df").args(["-Pk", "."])).ok()?;
+    let blocks: u64 = told.lines().last()?.split_whitespace().nth(3)?.parse().ok()?;
+    Some(blocks >> 20)
 }
 
 /// How many commits there are. A shallow clone does not know: there the commit's own number decides.

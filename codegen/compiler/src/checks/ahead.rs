@@ -18,31 +18,22 @@
 //!
 //! Only where a check follows the barrier: else ptxas itself computes early. Not in loops, where a register counts more.
 //!
-//! A kernel without loops asks more at its start: whether it was launched as it wants, whether the thread has an element, whether
-//! that is one at the edge, and whether its neighbours are in the slice. Each answer was waited for, and then the length that
-//! the next one needs was read. The first three of such branches are decided at once, on the way that most threads go: where
-//! more is loaded. It ends where something is loaded.
+//! What a kernel's first branches ask, [`start`](super::start) says.
 //!
 //! **Why it is right.** A position, and arithmetic of numbers that are known before, is the same wherever it is computed, and
 //! computing it has no effect. The check itself stays where it is. What means nothing where the check fails is not looked at
 //! there.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::behind::{self, Met};
 use super::early;
 use super::moved::{self, Early};
+use super::start::{self, inside, slow};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::llvm::{
-    self, AnyTypeEnum, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue,
-    Module,
-};
+use crate::llvm::{self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionValue, Module};
 use crate::loops::{self, Graph};
-
-/// Branches in turn at a function's start.
-const MOST_BRANCHES: usize = 3;
 
 /// Does so in every kernel.
 pub fn compute_ahead<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
@@ -55,9 +46,16 @@ pub fn compute_ahead<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Res
 }
 
 fn compute_in<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
-    if !loops::has_loops(kernel) {
-        decide_at_start(context, kernel)?;
+    if !loops::has_loops(kernel)
+        && let Some(end) = kernel.get_first_basic_block().and_then(BasicBlock::get_terminator)
+    {
+        compute(context, &context.create_builder(), &start::asked(kernel), end)?;
     }
+    before_barriers(context, kernel)?;
+    start::ask_once(context, kernel)
+}
+
+fn before_barriers<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
     let meets = |block: &BasicBlock<'ctx>| block.get_instructions().any(is_barrier);
     let blocks: Vec<BasicBlock<'ctx>> = kernel.get_basic_blocks().into_iter().filter(meets).collect();
     if blocks.is_empty() {
@@ -81,78 +79,6 @@ fn compute_in<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std:
     Ok(())
 }
 
-/// Computes at a function's start what its branches ask for before anything is loaded.
-fn decide_at_start<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
-    let Some(entry) = kernel.get_first_basic_block() else { return Ok(()) };
-    let Some(end) = entry.get_terminator() else { return Ok(()) };
-    let (graph, slow) = (Graph::of(kernel), slow(kernel));
-    let early = Early { graph: &graph, before: entry, late: HashSet::new() };
-    let mut found: Vec<InstructionValue<'ctx>> = Vec::new();
-    let mut pending = vec![(entry, 0)];
-    while let Some((block, depth)) = pending.pop() {
-        let Some(end) = block.get_terminator() else { continue };
-        let targets = llvm::block_operands(end);
-        if block != entry && targets.len() == 2 {
-            early.add(moved::condition(block), &mut found);
-        }
-        let is_quiet = |from: InstructionValue<'ctx>| {
-            let is_told = |callee: FunctionValue<'ctx>| {
-                let name = callee.get_name().to_string_lossy();
-                name == "llvm.assume" || name.starts_with("llvm.experimental.noalias")
-            };
-            moved::is_fixed(from)
-                || llvm::is_position(from)
-                || from.is_terminator()
-                || llvm::called_function(from).is_some_and(is_told)
-        };
-        if depth < MOST_BRANCHES && block.get_instructions().all(is_quiet) {
-            let targets = targets.into_iter().filter(|target| !slow.contains(target));
-            let ways: Vec<_> = targets.map(|target| Way::of(kernel, &graph, target)).collect();
-            let next = usual(&ways).filter(|target| llvm::predecessors(*target) == [block]);
-            pending.extend(next.map(|target| (target, depth + 1)));
-        }
-    }
-    compute(context, &context.create_builder(), &found, end)
-}
-
-/// What is only behind one target of a branch.
-struct Way<'ctx> {
-    target: BasicBlock<'ctx>,
-    loads: usize,
-    /// Numbers of 64 bits that are computed.
-    wide: usize,
-    instructions: usize,
-}
-
-impl<'ctx> Way<'ctx> {
-    fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, target: BasicBlock<'ctx>) -> Self {
-        let blocks = kernel.get_basic_blocks().into_iter();
-        let all = blocks.filter(|block| graph.is_reached_by_way_of(*block, target));
-        let all: Vec<_> = all.flat_map(|block| block.get_instructions()).collect();
-        let loads = all.iter().filter(|from| llvm::is_plain_load(**from)).count();
-        let wide = all.iter().filter(|from| is_wide(**from)).count();
-        Self { target, loads, wide, instructions: all.len() }
-    }
-
-    /// Whether this is the copy for small numbers, and the other way the rest: it may have copies of its own, with loads in
-    /// each.
-    fn is_small_beside(&self, other: &Self) -> bool {
-        2 * self.wide * other.loads < other.wide * self.loads
-    }
-}
-
-/// Most threads go where most is loaded; of two copies, to the one with fewer numbers of 64 bits, or the shorter one.
-fn usual<'ctx>(ways: &[Way<'ctx>]) -> Option<BasicBlock<'ctx>> {
-    let is_small = |way: &&Way<'ctx>| ways.iter().any(|other| way.is_small_beside(other));
-    let by_loads = || ways.iter().max_by_key(|way| (way.loads, Reverse(way.wide), Reverse(way.instructions)));
-    ways.iter().find(is_small).or_else(by_loads).map(|way| way.target)
-}
-
-/// Whether an instruction computes a number of 64 bits.
-fn is_wide(instruction: InstructionValue<'_>) -> bool {
-    matches!(instruction.get_type(), AnyTypeEnum::IntType(number) if number.get_bit_width() == 64)
-}
-
 /// Computes these before the end of a block.
 fn compute<'ctx>(
     context: &'ctx Context,
@@ -160,19 +86,20 @@ fn compute<'ctx>(
     found: &[InstructionValue<'ctx>],
     end: InstructionValue<'ctx>,
 ) -> std::result::Result<(), BuilderError> {
-    for instruction in found {
-        if llvm::is_position(*instruction) {
-            builder.position_before(&end);
-            early::write(context, builder, *instruction)?;
-            continue;
-        }
+    let (read, found): (Vec<InstructionValue<'ctx>>, Vec<_>) =
+        found.iter().copied().partition(|from| llvm::is_position(*from));
+    for instruction in read {
+        builder.position_before(&end);
+        early::write(context, builder, instruction)?;
+    }
+    for instruction in &found {
         llvm::move_before(context, &[*instruction], end);
         let value = llvm::result(*instruction);
         builder.position_before(&end);
         let users = moved::users(value, |user| llvm::branch_targets(user).is_some());
         moved::keep_for(context, builder, value, users)?;
     }
-    Ok(())
+    found.into_iter().try_for_each(|from| moved::extend_where_used(context, builder, from))
 }
 
 /// What can be computed at the end of another block of the conditions of the checks that follow the last barrier of this one.
@@ -193,42 +120,6 @@ fn ahead<'ctx>(
         at = inside;
     }
     found
-}
-
-/// The blocks that panic, those that do nothing but end the function, and those that only choose between some of them.
-fn slow<'ctx>(kernel: FunctionValue<'ctx>) -> HashSet<BasicBlock<'ctx>> {
-    let mut slow: HashSet<BasicBlock<'ctx>> = HashSet::new();
-    let blocks = kernel.get_basic_blocks();
-    loop {
-        let known = slow.len();
-        for block in &blocks {
-            let Some(end) = block.get_terminator() else { continue };
-            let targets = llvm::block_operands(end);
-            let stores =
-                || block.get_instructions().any(|from| llvm::is_plain_store(from) || llvm::is_plain_load(from));
-            let is_slow = match end.get_opcode() {
-                InstructionOpcode::Unreachable => true,
-                InstructionOpcode::Return => block.get_first_instruction() == Some(end),
-                _ => targets.len() == 2 && !stores() && targets.iter().all(|target| slow.contains(target)),
-            };
-            if is_slow {
-                slow.insert(*block);
-            }
-        }
-        if slow.len() == known {
-            return slow;
-        }
-    }
-}
-
-/// Where a check goes that a block ends in, if it does not fail.
-fn inside<'ctx>(block: BasicBlock<'ctx>, slow: &HashSet<BasicBlock<'ctx>>) -> Option<BasicBlock<'ctx>> {
-    let (then, other) = llvm::branch_targets(block.get_terminator()?)?;
-    match (slow.contains(&then), slow.contains(&other)) {
-        (false, true) => Some(then),
-        (true, false) => Some(other),
-        _ => None,
-    }
 }
 
 fn is_barrier(instruction: InstructionValue<'_>) -> bool {

@@ -45,6 +45,7 @@ pub mod random_tests;
 mod regions;
 mod rows;
 mod separate;
+mod start;
 mod sums;
 mod within;
 

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use functions::{Kind, do_the_same};
 
-use super::{Stage, areas, chain, clamped, merge, planes, regions};
+use super::{Stage, areas, chain, clamped, merge, planes, regions, start};
 
 #[test]
 fn elements_of_areas_are_the_same_in_a_copy() {
@@ -44,4 +44,11 @@ fn checks_are_the_same_after_all_that_merges_them() {
 #[test]
 fn elements_of_planes_are_the_same_without_checks() {
     do_the_same(Kind::Checks, |context, module, _| planes::drop(context, module.get_function("f").unwrap()));
+}
+
+#[test]
+fn the_first_two_branches_are_the_same_as_one() {
+    do_the_same(Kind::Checks, |context, module, _| {
+        start::ask_once(context, module.get_function("f").unwrap()).unwrap();
+    });
 }

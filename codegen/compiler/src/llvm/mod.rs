@@ -59,7 +59,7 @@ pub use moves::{move_before, move_to_end};
 pub use pure::{
     Promises, forget_number, inline_assembly, inline_constraints, is_division, is_load_of_number, is_not_negative,
     is_only_assumed, is_plain_load, is_plain_store, is_position, is_promised_pure, is_pure, promise_pure, promises,
-    special_register, value_operands,
+    reads_position, special_register, value_operands,
 };
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use shape::shape;

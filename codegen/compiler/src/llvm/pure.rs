@@ -102,11 +102,16 @@ pub fn is_pure(instruction: InstructionValue<'_>) -> bool {
     }
 }
 
-/// Whether an instruction tells where a thread is in the launch, or how large that is, which never changes.
+/// Whether an instruction tells by LLVM's function where a thread is in the launch, or how large that is, which never changes.
 pub fn is_position(instruction: InstructionValue<'_>) -> bool {
+    called_function(instruction).is_some() && reads_position(instruction)
+}
+
+/// Whether an instruction does so, by LLVM's function or by inline PTX that does no more.
+pub fn reads_position(instruction: InstructionValue<'_>) -> bool {
     const REGISTERS: [&str; 4] = ["tid.", "ntid.", "ctaid.", "nctaid."];
     let is_known = |register: String| REGISTERS.iter().any(|known| register.starts_with(known));
-    called_function(instruction).is_some() && special_register(instruction).is_some_and(is_known)
+    special_register(instruction).is_some_and(is_known)
 }
 
 /// Whether what an instruction computes is used by nothing but assumptions, of which no code is made.
