@@ -28,6 +28,7 @@ use std::collections::HashSet;
 
 use super::behind::{self, Met};
 use super::early;
+use super::extended;
 use super::moved::{self, Early};
 use super::start::{self, inside, slow};
 use crate::codes::Code;
@@ -52,7 +53,8 @@ fn compute_in<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std:
         compute(context, &context.create_builder(), &start::asked(kernel), end)?;
     }
     before_barriers(context, kernel)?;
-    start::ask_once(context, kernel)
+    start::ask_once(context, kernel)?;
+    if loops::has_loops(kernel) { Ok(()) } else { start::place_first(context, kernel) }
 }
 
 fn before_barriers<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
@@ -99,7 +101,7 @@ fn compute<'ctx>(
         let users = moved::users(value, |user| llvm::branch_targets(user).is_some());
         moved::keep_for(context, builder, value, users)?;
     }
-    found.into_iter().try_for_each(|from| moved::extend_where_used(context, builder, from))
+    found.into_iter().try_for_each(|from| extended::extend(context, builder, from))
 }
 
 /// What can be computed at the end of another block of the conditions of the checks that follow the last barrier of this one.

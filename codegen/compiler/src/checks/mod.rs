@@ -36,6 +36,7 @@ mod chain;
 mod clamped;
 mod copy;
 mod early;
+mod extended;
 mod growing;
 mod loads;
 mod moved;

@@ -97,38 +97,6 @@ pub fn is_kept(from: InstructionValue<'_>) -> bool {
     llvm::inline_assembly(from).is_some_and(|text| KEEP.contains(&&*text))
 }
 
-/// Has a number that was extended earlier be extended once more in each other block that uses it: LLVM's code generator, which
-/// sees a block at a time, multiplies and extends in one instruction. It would take the earlier number if it knew that it is
-/// the same.
-pub fn extend_where_used<'ctx>(
-    context: &'ctx Context,
-    builder: &Builder<'ctx>,
-    extended: InstructionValue<'ctx>,
-) -> Result<(), BuilderError> {
-    let is_extension = matches!(extended.get_opcode(), InstructionOpcode::ZExt | InstructionOpcode::SExt);
-    let number = extended.get_operand(0).and_then(|operand| operand.value()).filter(|_| is_extension);
-    let Some(BasicValueEnum::IntValue(number)) = number.filter(|number| number.get_type() == context.i32_type().into())
-    else {
-        return Ok(());
-    };
-    let value = llvm::result(extended);
-    let is_elsewhere = |user: InstructionValue<'ctx>| {
-        user.get_opcode() != InstructionOpcode::Phi && user.get_parent() != extended.get_parent()
-    };
-    let elsewhere = users(value, is_elsewhere);
-    let mut seen = HashSet::new();
-    let blocks = elsewhere.iter().filter_map(|user| user.get_parent()).filter(|block| seen.insert(*block));
-    for block in blocks {
-        let mut here = block.get_instructions().filter(|from| elsewhere.contains(from)).peekable();
-        let Some(first) = here.peek() else { continue };
-        builder.position_before(first);
-        let hidden = llvm::build_hidden(context, builder, number)?;
-        let copy = llvm::result(llvm::build_copy(builder, extended, &[(0, hidden.into())]));
-        here.for_each(|user| replace_in(context, user, value, copy));
-    }
-    Ok(())
-}
-
 /// Those instructions of a kind that use a value.
 pub fn users<'ctx>(
     value: BasicValueEnum<'ctx>,
