@@ -53,8 +53,7 @@ fn compute_in<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std:
         compute(context, &context.create_builder(), &start::asked(kernel), end)?;
     }
     before_barriers(context, kernel)?;
-    start::ask_once(context, kernel)?;
-    if loops::has_loops(kernel) { Ok(()) } else { start::place_first(context, kernel) }
+    start::ask_once(context, kernel)
 }
 
 fn before_barriers<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {

@@ -84,7 +84,7 @@ fn wanted<'ctx>(met: &Met<'ctx>, early: &Early<'_, 'ctx>) -> Vec<InstructionValu
 
 /// Whether it is an address that costs more than an offset in the instruction that uses it. LLVM has yet to find where one
 /// leads that may lead anywhere, and finds nothing once it is kept.
-pub fn is_address(from: InstructionValue<'_>) -> bool {
+fn is_address(from: InstructionValue<'_>) -> bool {
     llvm::element_of(from).is_some_and(|(base, _, index)| !index.is_const() && llvm::address_space(base) != 0)
 }
 

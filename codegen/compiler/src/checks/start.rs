@@ -17,10 +17,6 @@
 //! If the first is a check and the second is one of the whole block, they are one branch. ptxas moves nothing across a branch:
 //! what is read and computed between them, such as where a block's tile lies, would be waited for before the loads.
 //!
-//! Where a kernel without loops and barriers loads three elements or more, and does little else, the first addresses are computed
-//! before the first branch, too: a convolution by 5 × 5 took 3 % less time on an H200. Kernels that copy or scale took up to 1 %
-//! longer, because the address would come from a register instead of the parameter itself.
-//!
 //! **Why it is right.** A position, and arithmetic of numbers that are known before, is the same wherever it is computed, and
 //! computing it has no effect. What means nothing where the first check fails is not looked at there, because the choice does
 //! not look at it. What the second block takes for granted is no longer said.
@@ -28,26 +24,16 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::behind;
 use super::extended;
 use super::moved::{self, Early};
 use crate::llvm::{
     self, AnyTypeEnum, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode,
     InstructionValue, IntValue,
 };
-use crate::loops::{self, Graph};
+use crate::loops::Graph;
 
 /// Branches in turn at a function's start.
 const MOST_BRANCHES: usize = 3;
-
-/// Addresses that are computed before the first branch.
-const MOST_ADDRESSES: usize = 3;
-
-/// Of fewer loads, ptxas takes the addresses from the parameters by the way.
-const FEWEST_LOADS: usize = 3;
-
-/// A thread that does more for each load waits for no address.
-const MOST_FOR_A_LOAD: usize = 32;
 
 /// Values that a condition is computed of.
 const MOST_STEPS: usize = 24;
@@ -177,44 +163,6 @@ pub fn ask_once<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Re
     Ok(())
 }
 
-/// Computes before a function's first branch the addresses of what most threads load and store first.
-pub fn place_first<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    let (graph, slow) = (Graph::of(kernel), slow(kernel));
-    let Some(entry) = kernel.get_first_basic_block() else { return Ok(()) };
-    let Some(end) = entry.get_terminator().filter(|end| llvm::branch_targets(*end).is_some()) else { return Ok(()) };
-    let ways = llvm::block_operands(end).into_iter().filter(|target| !slow.contains(target));
-    let ways: Vec<_> = ways.map(|target| Way::of(kernel, &graph, &slow, target)).collect();
-    let Some(usual) = usual(&ways).filter(|usual| llvm::predecessors(*usual) == [entry]) else { return Ok(()) };
-    if !ways.iter().any(|way| way.target == usual && way.mostly_loads()) {
-        return Ok(());
-    }
-    // What a barrier waits for, is computed before it elsewhere.
-    let blocks = kernel.get_basic_blocks().into_iter().filter(|block| !slow.contains(block));
-    let meets = |from| llvm::called_function(from).is_some() && loops::is_convergent(from);
-    if blocks.flat_map(|block| block.get_instructions()).any(meets) {
-        return Ok(());
-    }
-    let early = Early { graph: &graph, before: entry, late: HashSet::new() };
-    let mut found: Vec<InstructionValue<'ctx>> = Vec::new();
-    let addresses: Vec<_> =
-        usual.get_instructions().filter(|from| behind::is_address(*from)).take(MOST_ADDRESSES).collect();
-    for address in &addresses {
-        early.add(Some(llvm::result(*address)), &mut found);
-    }
-    if found.iter().any(|from| llvm::is_position(*from)) {
-        return Ok(());
-    }
-    llvm::move_before(context, &found, end);
-    let builder = context.create_builder();
-    builder.position_before(&end);
-    for address in addresses.into_iter().filter(|address| found.contains(address)) {
-        let value = llvm::result(address);
-        let users = moved::users(value, |user| user.get_parent() != Some(entry));
-        moved::keep_for(context, &builder, value, users)?;
-    }
-    found.into_iter().try_for_each(|from| extended::extend(context, &builder, from))
-}
-
 /// What is only behind one target of a branch.
 struct Way<'ctx> {
     target: BasicBlock<'ctx>,
@@ -241,11 +189,6 @@ impl<'ctx> Way<'ctx> {
         let loads = all.iter().filter(|from| llvm::is_plain_load(**from)).count();
         let wide = all.iter().filter(|from| is_wide(**from)).count();
         Self { target, loads, checks, wide, instructions: all.len() }
-    }
-
-    /// Whether a thread loads several elements and computes little of each.
-    fn mostly_loads(&self) -> bool {
-        self.loads >= FEWEST_LOADS && self.instructions <= MOST_FOR_A_LOAD * self.loads
     }
 
     /// Whether this is the copy for small numbers, and the other way the rest: it may have copies of its own, with loads in
@@ -370,40 +313,6 @@ mod tests {
         for (choice, between) in [("icmp ult i32 %t, %n", ""), ("icmp ult i64 %y.0, %len", loaded)] {
             let text = asked_once(choice, between);
             assert!(text.contains("br i1 %launched, label %own, label %panic"), "{choice}: {text}");
-        }
-    }
-
-    /// A kernel whose threads load so many elements behind the first check, after [`place_first`]: the first block.
-    fn placed(loads: usize, more: &str) -> String {
-        let load = |at| format!("%x.{at} = load i32, ptr addrspace(1) %at\n");
-        let text = format!(
-            "declare void @panic() noreturn
-            define ptx_kernel void @f(ptr addrspace(1) %from, i64 %i, i64 %len) {{
-            entry: %mine = icmp ult i64 %i, %len
-              br i1 %mine, label %own, label %panic
-            own: %at = getelementptr i32, ptr addrspace(1) %from, i64 %i
-              {}{more}
-              ret void
-            panic: call void @panic()
-              unreachable
-            }}",
-            (0..loads).map(load).collect::<String>(),
-        );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let kernel = module.get_function("f").unwrap();
-        place_first(&context, kernel).unwrap();
-        module.verify().unwrap();
-        kernel.print_to_string().to_string().split("own:").next().unwrap().to_owned()
-    }
-
-    #[test]
-    fn where_much_is_loaded_the_address_is_computed_before_the_check() {
-        assert!(placed(3, "").contains("mov.b64"));
-        let much = "%y.0 = add i64 %i, 1\n".to_owned()
-            + &(1..100).map(|at| format!("%y.{at} = add i64 %y.{}, 1\n", at - 1)).collect::<String>();
-        for entry in [placed(2, ""), placed(3, &much)] {
-            assert!(!entry.contains("mov.b64") && !entry.contains("getelementptr"), "{entry}");
         }
     }
 }
