@@ -20,8 +20,9 @@
 
 use std::collections::HashSet;
 
+use super::moved;
 use crate::llvm::{
-    self, BasicValueEnum, Builder, BuilderError, Context, InstructionOpcode, InstructionValue, IntValue, Use,
+    self, BasicValueEnum, Builder, BuilderError, Context, InstructionOpcode, InstructionValue, IntValue,
 };
 
 /// The number of 32 bits that an instruction extends to 64.
@@ -36,18 +37,6 @@ fn extended<'ctx>(context: &'ctx Context, from: InstructionValue<'ctx>) -> Optio
     }
 }
 
-/// What uses a value in other blocks, but for phis, which take it where control comes from.
-fn users_elsewhere<'ctx>(from: InstructionValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
-    let user = |user| match user {
-        Use::Instruction(user) => Some(user),
-        Use::Global(_) => None,
-    };
-    let is_elsewhere = |user: &InstructionValue<'ctx>| {
-        user.get_opcode() != InstructionOpcode::Phi && user.get_parent() != from.get_parent()
-    };
-    llvm::uses(&llvm::result(from)).into_iter().filter_map(user).filter(is_elsewhere).collect()
-}
-
 /// Has a number of 32 bits that is extended to 64 be so once more in each other block that uses it.
 pub fn extend<'ctx>(
     context: &'ctx Context,
@@ -55,7 +44,10 @@ pub fn extend<'ctx>(
     from: InstructionValue<'ctx>,
 ) -> Result<(), BuilderError> {
     let Some(number) = extended(context, from) else { return Ok(()) };
-    let elsewhere = users_elsewhere(from);
+    // A phi takes it where control comes from.
+    let elsewhere = moved::users(llvm::result(from), |user| {
+        user.get_opcode() != InstructionOpcode::Phi && user.get_parent() != from.get_parent()
+    });
     let mut seen = HashSet::new();
     let blocks = elsewhere.iter().filter_map(|user| user.get_parent()).filter(|block| seen.insert(*block));
     for block in blocks {
@@ -64,13 +56,7 @@ pub fn extend<'ctx>(
         builder.position_before(first);
         let hidden = llvm::build_hidden(context, builder, number)?;
         let copy = llvm::result(llvm::build_copy(builder, from, &[(0, hidden.into())]));
-        for user in here {
-            let places: Vec<_> =
-                llvm::value_operands(user).filter(|(_, operand)| *operand == llvm::result(from)).collect();
-            places.into_iter().for_each(|(place, _)| {
-                user.set_operand(place, copy);
-            });
-        }
+        here.for_each(|user| moved::replace_in(context, user, llvm::result(from), copy));
     }
     Ok(())
 }
