@@ -14,7 +14,7 @@
 //! (`IMAD.WIDE`). LLVM's code generator sees a block at a time: of a number that was extended in another one it shifts 64 bits,
 //! for which ptxas has two instructions, and two more for the sum. It would take the earlier number if it knew that it is the
 //! same. Of all numbers this does not pay: `IMAD.WIDE` takes its address from a register, which is read from the parameters
-//! first, and kernels that copy or gather took 1 to 6 % longer on an H200.
+//! first, and on an H200 a copy took 1 % longer, a product of a sparse matrix 5 %, and `gcd` 6 %.
 //!
 //! **Why it is right.** It is the same number.
 
