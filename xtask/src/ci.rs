@@ -38,9 +38,9 @@ const COLD: u64 = 12;
 /// What is quick first: formatting, tidy, clippy, the crates' documentation and the book, each of which counts as tests;
 /// then the README's test command; then every case of some suites, in turn.
 pub fn run() -> Result<ExitCode> {
-    if let Some(free) = free() {
+    if let Some(free) = free_on_disk() {
         let also = if free < COLD { ": where the disk is full, every test that compiles fails" } else { "" };
-        println!("{free} GiB are free; a run in a fresh clone takes {COLD}{also}");
+        println!("{free} GiB of the disk are free; a run in a fresh clone takes {COLD}{also}");
     }
     let mut counts = one("formatting", shell::cargo().args(["fmt", "--all", "--check"]));
     counts += tidy::counts()?;
@@ -67,7 +67,7 @@ pub fn run() -> Result<ExitCode> {
 }
 
 /// The disk's room for the build folder, in GiB, if `df` says it.
-fn free() -> Option<u64> {
+fn free_on_disk() -> Option<u64> {
     let told = shell::output(Command::new("df").args(["-Pk", "."])).ok()?;
     let blocks: u64 = told.lines().last()?.split_whitespace().nth(3)?.parse().ok()?;
     Some(blocks >> 20)
