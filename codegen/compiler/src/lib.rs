@@ -37,6 +37,7 @@ mod input;
 mod interface;
 pub mod intrinsics;
 pub mod libdevice;
+mod limits;
 mod llvm;
 mod loops;
 mod marks;

@@ -1,8 +1,11 @@
 //! What cannot be linked: a message that names file, symbol and remedy, and nothing half-written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use libtest_mimic::Trial;
+use object::LittleEndian;
+use object::elf::{FileHeader64, SectionHeader64};
+use object::read::elf::FileHeader as _;
 use ptx_tests::{Linked, Scratch, trial};
 
 use crate::cuda::{Cuda, TWIN};
@@ -11,7 +14,7 @@ use crate::rust;
 /// A bad file, and the parts that the message must have.
 type Case = (&'static str, fn(&Cuda, &Scratch) -> PathBuf, &'static [&'static str]);
 
-const CASES: [Case; 30] = [
+const CASES: [Case; 31] = [
     ("no such file", |_, s| s.path().join("none.cu"), &["PTX0026", "none.cu", "No such file", "relative to"]),
     ("a folder", |_, s| s.path().join("out"), &["PTX0026", "out"]),
     ("an empty object", |_, s| s.write("e.o", ""), &["PTX0026", "e.o", "empty"]),
@@ -40,6 +43,12 @@ const CASES: [Case; 30] = [
     ),
     ("a cubin cut short", |c, s| cut(&cubin(c, s, "sm_75")), &["PTX0026", "cut.cubin", "damaged"]),
     ("an object cut short", |c, s| cut(&object(c, s, "sm_75")), &["PTX0026", "cut.o", "damaged"]),
+    (
+        // nvlink pads what it writes for ever.
+        "a cubin with an alignment that is none",
+        |c, s| misaligned(&cubin(c, s, "sm_75")),
+        &["PTX0026", "misaligned.cubin", "damaged", "aligned to 3 bytes"],
+    ),
     ("a cubin for another arch", |c, s| cubin(c, s, "sm_90"), &["PTX0026", "code for sm_90", "sm_75", "--arch sm_90"]),
     (
         "an object for another arch",
@@ -154,6 +163,11 @@ pub fn trials() -> Vec<Trial> {
         let silent = scratch.write_program("nvlink", "#!/bin/sh\nexit 3\n");
         let linked = Linked::of(rust::command(&scratch, "sm_75").arg(&link).env("RUST_PTX_NVLINK", &silent));
         scratch.refused(&linked, &["PTX0028", "without a message"]);
+        // The system does that to it once it has had its time.
+        let endless = "#!/bin/sh\n[ $(ulimit -t) = 30 ] && kill -XCPU $$\n";
+        let endless = scratch.write_program("nvlink", endless);
+        let linked = Linked::of(rust::command(&scratch, "sm_75").arg(&link).env("RUST_PTX_NVLINK", &endless));
+        scratch.refused(&linked, &["PTX0028", "did not come to an end", "twin.cu", "damaged"]);
         None
     }));
     trials.push(trial("refused: without ptxas", || {
@@ -211,6 +225,18 @@ fn rename(file: &PathBuf, name: &str) -> PathBuf {
 }
 
 /// The first half of a file.
+/// Its first section is aligned to three bytes.
+fn misaligned(file: &Path) -> PathBuf {
+    let mut bytes = std::fs::read(file).expect("our own file");
+    let header = FileHeader64::<LittleEndian>::parse(bytes.as_slice()).expect("nvcc writes ELF");
+    let section = header.e_shoff(LittleEndian) as usize + size_of::<SectionHeader64<LittleEndian>>();
+    let align = section + std::mem::offset_of!(SectionHeader64<LittleEndian>, sh_addralign);
+    bytes[align..align + 8].copy_from_slice(&3_u64.to_le_bytes());
+    let misaligned = file.with_file_name("misaligned.cubin");
+    std::fs::write(&misaligned, bytes).expect("our own folder");
+    misaligned
+}
+
 fn cut(file: &PathBuf) -> PathBuf {
     let bytes = std::fs::read(file).expect("our own file");
     let mut cut = file.with_file_name("cut");

@@ -65,6 +65,7 @@ pub const FLOORS: &[Floor] = &[
             "files",
             "graph",
             "hash",
+            "limits",
             "ptx_text",
             "request",
             "scratch",

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use object::{Object as _, ObjectSymbol as _};
 
+use super::nvlink::Failed;
 use super::{Input, Kind, Step};
 use crate::callers::demangled;
 use crate::codes::Code;
@@ -12,8 +13,27 @@ use crate::diagnostic::{Diagnostic, Failure};
 use crate::ptxas::kernel_of_unknown_stack;
 use crate::verify::Imports;
 
-/// Why the link failed, as one error a symbol or file.
-pub fn failure(log: &str, step: &Step<'_>, imports: &Imports) -> Failure {
+/// Why there is nothing linked.
+pub fn failure(failed: &Failed, step: &Step<'_>, imports: &Imports) -> Failure {
+    match failed {
+        Failed::Said(log) => said(log, step, imports),
+        Failed::Ended => endless(step).into(),
+    }
+}
+
+fn endless(step: &Step<'_>) -> Diagnostic {
+    let error = Diagnostic::error(
+        Code::LinkFailed,
+        format!("nvlink did not come to an end for {}, and was stopped", step.job.arch),
+    );
+    let linked = step.owners.values().map(|path| path.display().to_string());
+    linked
+        .fold(error, |error, path| error.note(format!("it was to link with {path}")))
+        .help("a damaged file does that: make the file again; leave one out after the other to find which it is")
+}
+
+/// What nvlink said, as one error a symbol or file.
+fn said(log: &str, step: &Step<'_>, imports: &Imports) -> Failure {
     let mut problems: BTreeMap<String, Diagnostic> = BTreeMap::new();
     for line in log.lines().filter(|line| line.contains("error") || line.contains("fatal")) {
         let Some(complaint) = Complaint::of(line) else { continue };

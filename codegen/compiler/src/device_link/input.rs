@@ -52,6 +52,9 @@ const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 /// First bytes of LTO-IR.
 const LTO_IR: [u8; 4] = 0x7f4e_43ed_u32.to_le_bytes();
 
+/// ptxas takes longer than anybody waits for a variable that is aligned to more: its cubins are padded, too.
+const MOST_ALIGNED: u64 = 1 << 32;
+
 const DC: &str = "compile it with `nvcc -dc` (relocatable device code)";
 
 /// What the bytes of a file are, whatever its name.
@@ -182,6 +185,11 @@ impl Content {
         // A file that was cut short still has its header; nvlink takes it for one without code.
         for section in sections.iter() {
             section.data(endian, bytes)?;
+            // Powers of two, or 0 (System V ABI, "Sections", `sh_addralign`); nvlink pads its output to what it finds here.
+            let align = section.sh_addralign(endian);
+            if align != 0 && (!align.is_power_of_two() || align > MOST_ALIGNED) {
+                return Ok(Self::Damaged(format!("a section is aligned to {align} bytes")));
+            }
         }
         if header.e_machine(endian) == EM_CUDA {
             // The arch stands in the second byte since CUDA 13, in the first before; EI_ABIVERSION tells (LLVM,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::{Step, lto};
+use crate::limits::Limits;
 use crate::ptxas::kernel_of_unknown_stack;
 use crate::report::Resources;
 use crate::request::{DebugLevel, OptLevel};
@@ -38,8 +39,19 @@ impl Used {
     }
 }
 
-/// Links; the error is what nvlink said.
-pub fn run(nvlink: &Path, step: &mut Step<'_>) -> Result<Linked, String> {
+/// Why there is nothing linked.
+pub enum Failed {
+    /// What nvlink said.
+    Said(String),
+    /// It was ended, because it used more than what the files can ask for.
+    Ended,
+}
+
+/// Ten times what it takes for a large library, and its bytes: nvlink 13.0 goes on for ever with some damaged files.
+const LIMITS: Limits = Limits { seconds: 30, bytes: 1 << 30 };
+
+/// Links.
+pub fn run(nvlink: &Path, step: &mut Step<'_>) -> Result<Linked, Failed> {
     let output = step.folder.path().join("linked.cubin");
     let mut run = start(nvlink, step, &output)?;
     // Objects do not show from outside that they hold LTO-IR.
@@ -48,26 +60,33 @@ pub fn run(nvlink: &Path, step: &mut Step<'_>) -> Result<Linked, String> {
         run = start(nvlink, step, &output)?;
     }
     let log = text(&run);
+    if Limits::ended(run.status) {
+        return Err(Failed::Ended);
+    }
     if !run.status.success() {
         let silent = format!("nvlink ended without a message ({})", run.status);
-        return Err(if log.trim().is_empty() { silent } else { log });
+        return Err(Failed::Said(if log.trim().is_empty() { silent } else { log }));
     }
-    let cubin = std::fs::read(&output).map_err(|e| format!("nvlink wrote no cubin: {e}"))?;
+    let cubin = std::fs::read(&output).map_err(|e| Failed::Said(format!("nvlink wrote no cubin: {e}")))?;
     Ok(Linked { cubin, resources: resources(&log), log })
 }
 
-fn start(nvlink: &Path, step: &Step<'_>, output: &Path) -> Result<Output, String> {
+fn start(nvlink: &Path, step: &Step<'_>, output: &Path) -> Result<Output, Failed> {
     let mut command = Command::new(nvlink);
     command.arg(format!("-arch={}", step.job.arch)).arg("-v");
     if (step.job.debug, step.job.level) == (DebugLevel::Full, OptLevel::O0) {
         command.arg("-g");
     }
     if step.lto {
-        command.arg("-lto").arg(format!("-nvvmpath={}", lto::nvvm(nvlink, step.folder.path())?.display()));
+        let nvvm = lto::nvvm(nvlink, step.folder.path()).map_err(Failed::Said)?;
+        command.arg("-lto").arg(format!("-nvvmpath={}", nvvm.display()));
+    } else {
+        // A compiler takes as long as it takes.
+        LIMITS.bind(&mut command);
     }
     command.args(&step.files).arg("-o").arg(output);
     step.folder.confine(&mut command);
-    command.output().map_err(|e| format!("cannot run {}: {e}", nvlink.display()))
+    command.output().map_err(|e| Failed::Said(format!("cannot run {}: {e}", nvlink.display())))
 }
 
 fn text(run: &Output) -> String {

@@ -244,7 +244,10 @@ impl Ended {
 
 /// The program that a process has started and that still runs.
 fn tool_of(process: u32) -> Option<String> {
-    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).ok()?;
+    // Any thread may have started it.
+    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let children = threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let children: String = children.collect();
     let child = children.split_whitespace().next()?;
     Some(fs::read_to_string(format!("/proc/{child}/comm")).ok()?.trim().to_string())
 }
