@@ -93,7 +93,8 @@ impl Linker {
             step.owners.insert(file.clone(), input.path.clone());
             step.files.push(file);
         }
-        let linked = nvlink::run(&self.nvlink, &mut step).map_err(|failed| explain::failure(&failed, &step, imports))?;
+        let linked =
+            nvlink::run(&self.nvlink, &mut step).map_err(|failed| explain::failure(&failed, &step, imports))?;
         add_new(&mut report.diagnostics, explain::warnings(&linked.log, &step));
         for kernel in &mut report.kernels {
             if let (Some(used), Some(known)) =

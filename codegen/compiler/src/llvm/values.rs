@@ -451,6 +451,17 @@ pub fn is_in_bounds_above(gep: InstructionValue<'_>) -> bool {
     unsafe { !LLVMIsAGetElementPtrInst(value).is_null() && LLVMGEPGetNoWrapFlags(value) & BOTH == BOTH }
 }
 
+/// Whether two `getelementptr` promise the same of what does not wrap around.
+pub fn promise_alike(one: InstructionValue<'_>, other: InstructionValue<'_>) -> bool {
+    let (one, other) = (one.as_value_ref(), other.as_value_ref());
+    // SAFETY: both instructions are live; only a `getelementptr` is asked.
+    unsafe {
+        !LLVMIsAGetElementPtrInst(one).is_null()
+            && !LLVMIsAGetElementPtrInst(other).is_null()
+            && LLVMGEPGetNoWrapFlags(one) == LLVMGEPGetNoWrapFlags(other)
+    }
+}
+
 /// Whether an `or` says that no bit is set in both of its operands, so that it adds them.
 pub fn is_disjoint(or: InstructionValue<'_>) -> bool {
     // SAFETY: the instruction is live; only an `or` is asked for its flag.

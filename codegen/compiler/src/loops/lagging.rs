@@ -13,9 +13,22 @@
 //! phis. It takes the second for something that may be anything: so nothing is known of what it grows by, addresses that
 //! are computed of both look different, and each has its registers, in the unrolled loop and behind it.
 //!
+//! So is it with addresses: `slice.iter().skip(i).step_by(n).fold(…)` keeps the element that it is at and the one behind it, both
+//! of which go on by `n - 1` elements and one. There the later phi becomes the earlier one and the same steps:
+//!
+//! ```text
+//! before: loop: %next = phi ptr [ %second, %before ], [ %after, %loop ]   ; %second = getelementptr i8, %one, 4
+//!               %p = phi ptr [ %first, %before ], [ %next, %loop ]        ; %one = getelementptr float, %first, %less
+//!               %then = getelementptr float, ptr %next, i64 %less
+//!               %after = getelementptr i8, ptr %then, i64 4
+//! after:  loop: %p = phi ptr [ %first, %before ], [ %next, %loop ]
+//!               %one.again = getelementptr float, ptr %p, i64 %less
+//!               %next = getelementptr i8, ptr %one.again, i64 4
+//! ```
+//!
 //! **Why it is right.** At first one is more than the other by the step, and then both are what they were and the step.
 //! The sum has the promise not to wrap around (`nuw`) where it is the sum that the round before made with it, and the first
-//! one does not.
+//! one does not. Steps of addresses promise the same at first and in each round, so that they may promise it again.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -34,10 +47,14 @@ const MOST_STEPS: u32 = 3;
 pub fn catch_up<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     for function in llvm::functions(module).filter(|function| may_lag(*function)) {
         for found in Graph::of(function).loops() {
+            let failed = |error: BuilderError| {
+                Diagnostic::error(Code::LlvmFailed, format!("cannot join two counters of a loop: {error}"))
+            };
             while let Some(pair) = llvm::phis(found.head).find_map(|phi| Pair::of(&found, phi)) {
-                pair.join(context).map_err(|error| {
-                    Diagnostic::error(Code::LlvmFailed, format!("cannot join two counters of a loop: {error}"))
-                })?;
+                pair.join(context).map_err(failed)?;
+            }
+            while let Some(pair) = llvm::phis(found.head).find_map(|phi| Addresses::of(&found, phi)) {
+                pair.join(context);
             }
         }
     }
@@ -133,6 +150,51 @@ impl<'ctx> Pair<'ctx> {
     }
 }
 
+/// An address of a loop, and the next one.
+struct Addresses<'ctx> {
+    head: BasicBlock<'ctx>,
+    earlier: InstructionValue<'ctx>,
+    next: InstructionValue<'ctx>,
+    /// What makes the one after that of the next one, in their order.
+    steps: Vec<InstructionValue<'ctx>>,
+}
+
+impl<'ctx> Addresses<'ctx> {
+    /// What a phi lags behind.
+    fn of(found: &Loop<'ctx>, earlier: InstructionValue<'ctx>) -> Option<Self> {
+        let (first, next) = found.incoming(llvm::result(earlier))?;
+        let next = llvm::instruction_of(next).filter(|next| *next != earlier)?;
+        let (second, after) = found.incoming(llvm::result(next))?;
+        let mut steps = Vec::new();
+        let (mut at, mut at_first) = (after, second);
+        while at != llvm::result(next) {
+            let (step, step_at_first) = (llvm::instruction_of(at)?, llvm::instruction_of(at_first)?);
+            let (base, size, index) = llvm::element_of(step)?;
+            let (base_at_first, ..) = llvm::element_of(step_at_first).filter(|(_, other_size, other_index)| {
+                (*other_size, *other_index) == (size, index) && llvm::promise_alike(step, step_at_first)
+            })?;
+            if steps.len() as u32 == MOST_STEPS || !found.is_invariant(index.into()) {
+                return None;
+            }
+            steps.insert(0, step);
+            (at, at_first) = (base.into(), base_at_first.into());
+        }
+        (at_first == first && !steps.is_empty()).then_some(Self { head: found.head, earlier, next, steps })
+    }
+
+    /// Takes the same steps in place of the next address's phi.
+    fn join(&self, context: &'ctx Context) {
+        let Some(place) = self.head.get_instructions().find(|from| from.get_opcode() != Op::Phi) else { return };
+        let builder = context.create_builder();
+        builder.position_before(&place);
+        let address = self.steps.iter().fold(llvm::result(self.earlier), |address, step| {
+            llvm::result(llvm::build_copy(&builder, *step, &[(0, address)]))
+        });
+        llvm::replace_uses(self.next, address);
+        self.next.erase_from_basic_block();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +251,49 @@ mod tests {
             ("%a", "%wrong", "add i64 %next, 1"),
         ] {
             assert!(joined(first, second, after).contains("%next = phi"), "{first} {second} {after}");
+        }
+    }
+
+    /// A loop of two addresses, after the stage.
+    fn joined_addresses(second: &str, then: &str) -> String {
+        let text = format!(
+            "define void @f(ptr %first, i64 %less, i64 %other, ptr %end) {{
+            before: %one = getelementptr inbounds float, ptr %first, i64 %less
+              %second = {second}
+              br label %loop
+            loop: %next = phi ptr [ %second, %before ], [ %after, %loop ]
+              %p = phi ptr [ %first, %before ], [ %next, %loop ]
+              store volatile float 1.0, ptr %p
+              %then = {then}
+              %after = getelementptr i8, ptr %then, i64 4
+              %go = icmp ult ptr %after, %end
+              br i1 %go, label %loop, label %out
+            out: ret void
+            }}"
+        );
+        let context = Context::create();
+        let module =
+            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+        catch_up(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    #[test]
+    fn the_next_address_is_a_step_on() {
+        let (second, then) =
+            ("getelementptr i8, ptr %one, i64 4", "getelementptr inbounds float, ptr %next, i64 %less");
+        let ir = joined_addresses(second, then);
+        assert!(ir.contains("getelementptr inbounds float, ptr %p, i64 %less") && !ir.contains("%next = phi"), "{ir}");
+        for (second, then) in [
+            ("getelementptr i8, ptr %one, i64 8", then),
+            ("getelementptr i8, ptr %first, i64 4", then),
+            ("getelementptr inbounds i8, ptr %one, i64 4", then),
+            (second, "getelementptr inbounds float, ptr %next, i64 %other"),
+            (second, "getelementptr float, ptr %next, i64 %less"),
+            (second, "getelementptr inbounds float, ptr %p, i64 %less"),
+        ] {
+            assert!(joined_addresses(second, then).contains("%next = phi"), "{second} {then}");
         }
     }
 }

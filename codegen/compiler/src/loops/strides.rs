@@ -243,9 +243,23 @@ fn step_of_rest<'ctx>(found: &Loop<'ctx>, less: IntValue<'ctx>, left: IntValue<'
     let (_, next) = found.incoming(phi)?;
     let BasicValueEnum::PointerValue(next) = next else { return None };
     let (from, moved) = moves(found, next)?;
-    let [(by, step)] = moved[..] else { return None };
+    let step = match moved[..] {
+        [(by, step)] if by == size => step,
+        // By one less, and one.
+        [(1, more), (by, step)] | [(by, step), (1, more)] if by == size && step == less => {
+            more.get_zero_extended_constant().filter(|more| *more == size)?;
+            one_more(less)?
+        }
+        _ => return None,
+    };
     let is_left = is_one_less(less, step) || size == 1 && is_little_less(found, value, less, step);
-    (from == phi && by == size && is_left).then_some(step)
+    (from == phi && is_left).then_some(step)
+}
+
+/// The number of which a value is one less.
+fn one_more<'ctx>(less: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
+    let value = integer(less.as_instruction_value()?, 0)?;
+    is_one_less(less, value).then_some(value)
 }
 
 /// Whether what is left, in bytes, is compared with one element less than the step: LLVM writes `left > 124` where 32
