@@ -139,6 +139,7 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
     let places: Vec<Vec<_>> =
         elements.iter_mut().map(|element| element.values().map(|value| place(*value)).collect()).collect();
     let version = copy::version(context, function, head, &inside, fits)?;
+    head.get_terminator().into_iter().for_each(|choice| llvm::set_unlikely(context, choice));
     for (element, places) in elements.iter_mut().zip(places) {
         for (value, place) in element.values().zip(places) {
             if let Some(phi) = place.and_then(|(block, at)| llvm::phis(block).nth(at)) {
@@ -156,8 +157,11 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
         let end = version.copy_of(element.check.block).get_terminator().expect("a copy ends as its block does");
         llvm::always_branch(context, end, element.check.inside_first);
     }
-    // It is there to panic.
-    for found in all_loops.iter().filter(|found| inside.contains(&found.head)) {
+    // It is there to panic. But an array that one of its loops indexes would be memory for both copies, and filled for both.
+    let indexed = loops::that_index_arrays(function);
+    let is_cold =
+        |found: &&Loop<'ctx>| inside.contains(&found.head) && !indexed.iter().any(|block| found.contains(*block));
+    for found in all_loops.iter().filter(is_cold) {
         llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
     }
     Ok(())

@@ -95,8 +95,9 @@ pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
         let failed = |error: BuilderError| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot merge the checks of a function: {error}"))
         };
-        let slow = regions::copy(context, function).map_err(failed)?;
+        let mut slow = regions::copy(context, function).map_err(failed)?;
         any |= !slow.is_empty();
+        slow.extend(unlikely(context, function));
         for chain in chain::chains(function, slow) {
             let elements = clamped::elements(&chain);
             let stage = Stage { context, builder: context.create_builder(), function, chain: &chain, elements };
@@ -109,6 +110,25 @@ pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targ
             .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}")))?;
     }
     Ok(())
+}
+
+/// The blocks that only an unlikely way leads to: a copy of the kernel for where its checks may fail. Asked at once, they would
+/// have as many addresses ahead of all loads, and with them the kernel more registers than the other copy takes.
+fn unlikely<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> HashSet<BasicBlock<'ctx>> {
+    let blocks = function.get_basic_blocks();
+    let ends = blocks.iter().filter_map(|block| block.get_terminator());
+    let seldom: Vec<_> = ends
+        .filter_map(|end| llvm::unlikely_target(context, end))
+        .filter(|target| llvm::predecessors(*target).len() == 1)
+        .collect();
+    if seldom.is_empty() {
+        return HashSet::new();
+    }
+    let graph = loops::Graph::of(function);
+    let is_behind = |block: &BasicBlock<'ctx>| {
+        graph.dominator(*block).is_some() && seldom.iter().any(|target| graph.is_reached_by_way_of(*block, *target))
+    };
+    blocks.into_iter().filter(is_behind).collect()
 }
 
 /// Keeps comparisons apart that LLVM would join, or could not, when it is done with everything else.

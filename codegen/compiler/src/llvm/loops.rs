@@ -175,7 +175,7 @@ fn hint(context: &Context, latches: &[InstructionValue<'_>], wanted: &str) -> Op
 
 /// # Safety
 /// `node` must be null or a live value.
-unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
+pub(super) unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
     // SAFETY: LLVM says how many operands a node has, and writes as many.
     unsafe {
         if node.is_null() || LLVMIsAMDNode(node).is_null() {

@@ -24,6 +24,7 @@ mod pure;
 mod scopes;
 mod shape;
 mod target;
+mod unlikely;
 mod use_order;
 mod values;
 
@@ -66,6 +67,7 @@ pub use shape::shape;
 pub use target::{
     emit_assembly, run_passes, run_passes_for_any, run_passes_on_function, set_target, target_machine, type_align,
 };
+pub use unlikely::{set_unlikely, unlikely_target};
 pub use use_order::{sort_phi_uses, sort_uses};
 pub use values::{
     Use, address_of_integer, address_space, address_space_of, build_byte_distance, build_byte_offset,

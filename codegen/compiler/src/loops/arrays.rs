@@ -267,6 +267,11 @@ fn walks_table(found: &Loop<'_>) -> bool {
         })
 }
 
+/// The blocks in which small local arrays are indexed by what is not a constant.
+pub fn that_index_arrays<'ctx>(function: FunctionValue<'ctx>) -> Vec<BasicBlock<'ctx>> {
+    indexed_in(function).into_iter().map(|(block, _)| block).collect()
+}
+
 /// Where small local arrays are indexed by what is not a constant, and whether what is found there may be written.
 fn indexed_in<'ctx>(function: FunctionValue<'ctx>) -> Vec<(BasicBlock<'ctx>, bool)> {
     let arrays = llvm::instructions(function).filter(|instruction| {

@@ -62,7 +62,7 @@ use crate::llvm::{BasicBlock, Context, FunctionValue, Module};
 
 pub use ahead::hasten;
 pub use apart::take_in;
-pub use arrays::bound;
+pub use arrays::{bound, that_index_arrays};
 pub use batches::{Slice, batch, shared_slices};
 pub use best::remember;
 pub use bounds::overflowing;

@@ -19,6 +19,9 @@
 //! Where rustc has turned both loops around, each asks at its own end whether there is another round, and the loop that they
 //! become would have two ends, of which LLVM counts neither. They ask the same, and then one block does for both.
 //!
+//! Where the end is a constant, LLVM has the inner loop ask whether it is there already, and the outer head compute where that
+//! is: `%last = umax(%j, 3)`, and `icmp eq %i, %last`. It asks `icmp uge %i, 3` again, so that the outer head does nothing.
+//!
 //! LLVM takes a loop with a `continue` that leaves a number as it is for two, and rustc has done so before we see it. Then
 //! each thread of a warp looks for its own next element, and all wait until the last one has found one: among 32 threads one
 //! mostly looks for long, and what the threads then do together is seldom worth the wait. Such loops are also neither counted
@@ -26,14 +29,15 @@
 //!
 //! **Why it is right.** The outer head does nothing. What the inner head takes from it nothing else looks at, so a jump back
 //! to the inner head may go by way of the outer one with the inner loop's next value in its place; what the outer head alone
-//! keeps stays as it is. The same blocks follow each other, with the same values. Where threads come together, a loop stays
+//! keeps stays as it is. A number that grows by one from `%j`, until it is the larger of `%j` and an end, is that exactly where
+//! it is at least the end: below it is neither, and where `%j` is not, it is both at once. The same blocks follow each other, with the same values. Where threads come together, a loop stays
 //! as it is.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
-    InstructionOpcode as Op, InstructionValue, IntValue, Module, Use,
+    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, Use,
 };
 use crate::settled;
 
@@ -43,12 +47,98 @@ use super::natural::{Graph, Loop};
 /// Joins loops in all functions, and gives each one a single block that jumps back.
 pub fn join<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     for function in settled::open(module).filter(|function| function.count_basic_blocks() > 1) {
+        let builder = context.create_builder();
+        let failed = |error: BuilderError| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot have a loop ask for its end: {error}"))
+        };
+        ask_for_ends(&builder, function).map_err(failed)?;
         while join_one(function) {}
         meet(context, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot give a loop one jump back: {error}"))
         })?;
     }
     Ok(())
+}
+
+/// Has each inner loop ask whether it is at its end, and not whether it is where the outer head has computed that it will be.
+fn ask_for_ends<'ctx>(builder: &Builder<'ctx>, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+    let loops = Graph::of(function).loops();
+    for inner in &loops {
+        for outer in loops.iter().filter(|outer| goes_in(outer, inner)) {
+            for largest in outer.head.get_instructions().collect::<Vec<_>>() {
+                if let Some(end) = End::of(outer, inner, largest) {
+                    end.ask(builder)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where an inner loop ends that begins with a number of the outer head and goes on by one.
+struct End<'ctx> {
+    /// The larger one of that number and the end.
+    largest: InstructionValue<'ctx>,
+    /// Whether it is there.
+    condition: InstructionValue<'ctx>,
+    number: IntValue<'ctx>,
+    end: IntValue<'ctx>,
+    is_signed: bool,
+}
+
+impl<'ctx> End<'ctx> {
+    fn of(outer: &Loop<'ctx>, inner: &Loop<'ctx>, largest: InstructionValue<'ctx>) -> Option<Self> {
+        let is_signed = llvm::calls(largest, &["llvm.smax."]);
+        if !is_signed && !llvm::calls(largest, &["llvm.umax."]) {
+            return None;
+        }
+        let (one, other) = (integer(largest, 0)?, integer(largest, 1)?);
+        let is_of_head = |value: &IntValue<'ctx>| {
+            value
+                .as_instruction_value()
+                .is_some_and(|from| from.get_opcode() == Op::Phi && from.get_parent() == Some(outer.head))
+        };
+        let (first, end) = if is_of_head(&one) { (one, other) } else { (other, one) };
+        let [Use::Instruction(condition)] = llvm::uses(&llvm::result(largest))[..] else { return None };
+        let is_equality = matches!(condition.get_icmp_predicate()?, IntPredicate::EQ | IntPredicate::NE);
+        let asks = inner.head.get_terminator()?.get_operand(0)?.value()? == llvm::result(condition);
+        let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
+        let number = if llvm::instruction_of(left.into()) == Some(largest) { right } else { left };
+        let grows = |value: BasicValueEnum<'ctx>| {
+            llvm::instruction_of(value).is_some_and(|sum| {
+                sum.get_opcode() == Op::Add
+                    && integer(sum, 0) == Some(number)
+                    && integer(sum, 1).and_then(IntValue::get_zero_extended_constant) == Some(1)
+            })
+        };
+        let phi = number.as_instruction_value().filter(|phi| phi.get_opcode() == Op::Phi)?;
+        let is_counter = llvm::incoming(phi).into_iter().all(|(value, block)| {
+            if inner.contains(block) { grows(value) } else { value == BasicValueEnum::from(first) }
+        });
+        let is_one = is_of_head(&first)
+            && outer.is_invariant(end.into())
+            && is_equality
+            && asks
+            && phi.get_parent() == Some(inner.head)
+            && condition.get_parent() == Some(inner.head)
+            && is_counter;
+        is_one.then_some(Self { largest, condition, number, end, is_signed })
+    }
+
+    fn ask(&self, builder: &Builder<'ctx>) -> std::result::Result<(), BuilderError> {
+        let predicate = match (self.condition.get_icmp_predicate(), self.is_signed) {
+            (Some(IntPredicate::EQ), false) => IntPredicate::UGE,
+            (Some(IntPredicate::EQ), true) => IntPredicate::SGE,
+            (_, false) => IntPredicate::ULT,
+            (_, true) => IntPredicate::SLT,
+        };
+        builder.position_before(&self.condition);
+        let condition = builder.build_int_compare(predicate, self.number, self.end, "")?;
+        llvm::replace_uses(self.condition, condition.into());
+        self.condition.erase_from_basic_block();
+        self.largest.erase_from_basic_block();
+        Ok(())
+    }
 }
 
 /// Joins two loops, if there are such, and says so.
@@ -59,6 +149,13 @@ fn join_one(function: FunctionValue<'_>) -> bool {
         Pair::of(outer, inner)
     });
     pair.map(|pair| pair.join()).is_some()
+}
+
+/// Whether an outer loop's head goes to an inner loop.
+fn goes_in(outer: &Loop<'_>, inner: &Loop<'_>) -> bool {
+    outer.head != inner.head
+        && outer.contains(inner.head)
+        && outer.head.get_terminator().is_some_and(|end| llvm::block_operands(end)[..] == [inner.head])
 }
 
 /// An outer loop whose head does nothing but go to an inner one.
@@ -72,11 +169,8 @@ struct Pair<'a, 'ctx> {
 impl<'a, 'ctx> Pair<'a, 'ctx> {
     /// Whether there is nothing that threads do together.
     fn is(outer: &Loop<'ctx>, inner: &Loop<'ctx>) -> bool {
-        let goes_in = outer.head.get_terminator().is_some_and(|end| llvm::block_operands(end)[..] == [inner.head]);
         let is_empty = outer.head.get_instructions().all(|from| from.get_opcode() == Op::Phi || from.is_terminator());
-        goes_in
-            && outer.head != inner.head
-            && outer.contains(inner.head)
+        goes_in(outer, inner)
             && is_empty
             && !outer.blocks.iter().flat_map(|block| block.get_instructions()).any(is_convergent)
     }
@@ -234,8 +328,18 @@ mod tests {
 
     /// Two loops; what is between them, what the inner one begins with, and what is done with the outer one's number.
     fn two(between: &str, first: &str, use_of_outer: &str) -> String {
+        let barrier = "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent";
+        of_two(barrier, between, first, use_of_outer, "icmp ult i64 %i, %end", "add i64 %i, 1")
+    }
+
+    /// The same, where the inner one ends by another question, or goes on otherwise.
+    fn two_that_end(declared: &str, between: &str, asked: &str, next: &str) -> String {
+        of_two(declared, between, "%j", "", asked, next)
+    }
+
+    fn of_two(declared: &str, between: &str, first: &str, use_of_outer: &str, asked: &str, next: &str) -> String {
         joined(&format!(
-            "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent
+            "{declared}
             define float @f(i64 %end, ptr %p) {{
             entry: br label %outer
             outer: %j = phi i64 [ 0, %entry ], [ %next, %rest ]
@@ -243,9 +347,9 @@ mod tests {
               {between}
               br label %inner
             inner: %i = phi i64 [ {first}, %outer ], [ %next, %near ]
-              %go = icmp ult i64 %i, %end
+              %go = {asked}
               br i1 %go, label %near, label %out
-            near: %next = add i64 %i, 1
+            near: %next = {next}
               %at = getelementptr float, ptr %p, i64 %i
               %x = load float, ptr %at
               %far = fcmp ogt float %x, 1.0
@@ -256,6 +360,32 @@ mod tests {
             out: ret float %sum
             }}"
         ))
+    }
+
+    #[test]
+    fn an_end_that_was_computed_is_asked_for() {
+        let ended = |between: &str, asked: &str, next: &str| {
+            two_that_end(
+                "declare i64 @llvm.umax.i64(i64, i64)\ndeclare i64 @llvm.smax.i64(i64, i64)\n",
+                between,
+                asked,
+                next,
+            )
+        };
+        let (unsigned, plain) = ("%last = call i64 @llvm.umax.i64(i64 %j, i64 %end)", "icmp ne i64 %i, %last");
+        let ir = ended(unsigned, plain, "add i64 %i, 1");
+        assert_eq!((shape(&ir), ir.contains("icmp ult i64"), ir.contains("call i64")), ((1, 1), true, false), "{ir}");
+        let ir = ended("%last = call i64 @llvm.smax.i64(i64 3, i64 %j)", plain, "add i64 %i, 1");
+        assert_eq!((shape(&ir), ir.contains("icmp slt i64") && ir.contains(", 3\n")), ((1, 1), true), "{ir}");
+        for (between, asked, next) in [
+            (unsigned, plain, "add i64 %i, 2"),
+            (unsigned, "icmp ult i64 %i, %last", "add i64 %i, 1"),
+            (unsigned, "icmp ne i64 %end, %last", "add i64 %i, 1"),
+            ("%last = call i64 @llvm.umax.i64(i64 %end, i64 %end)", plain, "add i64 %i, 1"),
+        ] {
+            let ir = ended(between, asked, next);
+            assert_eq!(shape(&ir).0, 2, "{between} {asked} {next}: {ir}");
+        }
     }
 
     /// The loops of a function: how many, and how many blocks jump back in them.
