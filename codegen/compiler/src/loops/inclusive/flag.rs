@@ -13,7 +13,7 @@ use super::compared::{Less, counts, first_question, is_of, number, of_head};
 const MOST_STEPS: u32 = 6;
 
 /// Whether nobody sees what a value is in the round that a jump ends: up to there it is computed with, and behind that only by
-/// rounds that go on.
+/// rounds that go on, or by what only they end in: a panic's message says which number it was.
 fn goes_no_further<'ctx>(
     found: &Loop<'ctx>,
     value: InstructionValue<'ctx>,
@@ -26,9 +26,17 @@ fn goes_no_further<'ctx>(
         ways.by_ref().take_while(|at| Some(*at) != leaves.get_parent()).any(|at| at == block)
             || Some(block) == leaves.get_parent()
     };
+    let is_round = |block: BasicBlock<'ctx>| found.contains(block) && !is_before(block);
+    let ends_round = |block: BasicBlock<'ctx>| {
+        let from = llvm::predecessors(block);
+        !found.contains(block) && !from.is_empty() && from.into_iter().all(is_round)
+    };
     llvm::uses(&llvm::result(value)).into_iter().all(|user| {
         let Use::Instruction(user) = user else { return false };
-        let Some(block) = user.get_parent().filter(|block| found.contains(*block)) else { return false };
+        let Some(block) = user.get_parent() else { return false };
+        if !found.contains(block) {
+            return ends_round(block);
+        }
         user == leaves
             || !is_before(block)
             || block == found.head && user.get_opcode() == InstructionOpcode::Phi

@@ -20,7 +20,7 @@
 //! Later the flag is not set exactly if the number before was less than the end; the number is more by one then, and so not
 //! more than the end. So the comparison with the end says nothing new after the first round, and in every round the number is
 //! at most the end: it is not less exactly if it is equal. Where the flag is set, nobody looks at the next number, because
-//! only the rounds do, and it is not used behind the loop.
+//! only the rounds do, and what a round ends in: behind the loop it is not used.
 
 mod compared;
 mod flag;
@@ -115,6 +115,33 @@ mod tests {
         for head in [set, other, unsigned] {
             assert!(counted("%first", "%end", &head, BACK).contains("br i1 %done"), "{head}");
         }
+    }
+
+    #[test]
+    fn a_panic_of_a_round_says_which_number_it_was() {
+        let panics = |says: &'static str| {
+            let check = format!(
+                "br i1 %asked, label %panic, label %latch
+                panic: call void @says(i32 {says})
+                unreachable
+                latch:"
+            );
+            let made = move |ir: &str| {
+                let ir = ir.replace("br label %latch\n            latch:", &check);
+                let ir = ir.replace("store volatile i32 %k, ptr %to", "%asked = load volatile i1, ptr %to");
+                ir.replace("define", "declare void @says(i32)\ndefine")
+                    .replace("ret void", "%seen = phi i32 [ 0, %head ]\n ret void")
+            };
+            counted_as(made, "%first", "%end", FLAG, BACK)
+        };
+        let ir = panics("%k");
+        assert!(!ir.contains("br i1 %done") && ir.contains("@says"), "{ir}");
+        let seen = |ir: &str| {
+            ir.replace("ret void", "call void @says(i32 %k)\n ret void")
+                .replace("define", "declare void @says(i32)\ndefine")
+        };
+        let ir = counted_as(seen, "%first", "%end", FLAG, BACK);
+        assert!(ir.contains("br i1 %done"), "behind the loop it is not what it was: {ir}");
     }
 
     #[test]
