@@ -18,6 +18,22 @@
 //! has two of them for each of `x` and `y`. Numbers that follow each other and choose alike are one comparison, as those of
 //! `b'\t'..=b'\r'`, `%x - 9 < 5`. The threads of a warp would go through all arms, and ptxas makes a jump through a
 //! table of such cases, which takes as long as thirty instructions.
+//!
+//! A `match` of an enum has no other numbers. Then each value is, where no case holds that chooses another one, what most arms
+//! choose. Where the number is the order of two others, those are compared; so `match x.cmp(&y)` in a merge of sorted lists is:
+//!
+//! ```text
+//! before: a:       %order = call i8 @llvm.ucmp.i8.i32(i32 %x, i32 %y)
+//!                  switch i8 %order, label %never [i8 -1, label %end  i8 0, label %equal  i8 1, label %greater]
+//!         equal:   br label %end
+//!         greater: br label %end
+//!         end:     phi i64 [ %next.i, %a ], [ %next.i, %equal ], [ %i, %greater ]
+//! after:  a:       select i1 (icmp ugt i32 %x, %y), i64 %i, i64 %next.i
+//! ```
+//!
+//! **Why it is right.** The number is that of exactly one arm, or nothing: a `switch` by a value that means nothing, or to what is
+//! never reached, has no meaning itself. So exactly one comparison holds of those that tell all arms apart, and whichever arm
+//! goes without one is chosen where no other is. The order means nothing exactly where one of the numbers does.
 
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
@@ -25,6 +41,8 @@ use crate::llvm::{
 };
 
 use super::cheap::is_cheap;
+use super::orders::Order;
+use super::steps::is_never;
 
 /// Comparisons that tell numbers apart from all others.
 const MOST_CASES: usize = 6;
@@ -43,8 +61,8 @@ struct Choice<'ctx> {
     switch: InstructionValue<'ctx>,
     block: BasicBlock<'ctx>,
     of: IntValue<'ctx>,
-    /// The arm of all other numbers.
-    rest: BasicBlock<'ctx>,
+    /// The arm of all other numbers; none if there are no others.
+    rest: Option<BasicBlock<'ctx>>,
     cases: Vec<(IntValue<'ctx>, BasicBlock<'ctx>)>,
     /// Where all arms end; it may be one itself, which does nothing.
     end: BasicBlock<'ctx>,
@@ -67,13 +85,14 @@ impl<'ctx> Choice<'ctx> {
         let switch = block.get_terminator()?;
         let (rest, cases) = llvm::switch_targets(switch)?;
         let BasicValueEnum::IntValue(of) = switch.get_operand(0)?.value()? else { return None };
+        let rest = Some(rest).filter(|rest| !is_never(*rest));
+        let arm = rest.or_else(|| Some(cases.first()?.1))?;
         let choice = |end| Self { switch, block, of, rest, cases: cases.clone(), end };
-        [after(rest), Some(rest)].into_iter().flatten().map(choice).find(Self::is_fit)
+        [after(arm), Some(arm)].into_iter().flatten().map(choice).find(Self::is_fit)
     }
 
     fn is_fit(&self) -> bool {
-        let straight =
-            self.cases.iter().filter(|(_, arm)| *arm == self.end).count() + usize::from(self.rest == self.end);
+        let straight = self.cases.iter().map(|(_, arm)| *arm).chain(self.rest).filter(|arm| *arm == self.end).count();
         let is_of_end = |value| {
             llvm::instruction_of(value)
                 .is_some_and(|from| from.get_opcode() == Op::Phi && from.get_parent() == Some(self.end))
@@ -93,7 +112,7 @@ impl<'ctx> Choice<'ctx> {
 
     /// The blocks between the switch and the end, each once.
     fn arms(&self) -> Vec<BasicBlock<'ctx>> {
-        let mut arms = vec![self.rest];
+        let mut arms: Vec<_> = self.rest.into_iter().collect();
         self.cases.iter().for_each(|(_, arm)| arms.extend(Some(*arm).filter(|arm| !arms.contains(arm))));
         arms.retain(|arm| *arm != self.end);
         arms
@@ -105,10 +124,21 @@ impl<'ctx> Choice<'ctx> {
         llvm::incoming(phi).into_iter().find(|(_, block)| *block == from).map(|(value, _)| value)
     }
 
-    /// How many arms choose another value for a phi of the end than that of all other numbers does.
+    /// What a phi of the end is if no case chooses another value: that of all other numbers, or what most arms choose; of
+    /// several, what is `false`, because it needs fewer instructions.
+    fn otherwise(&self, phi: InstructionValue<'ctx>) -> Option<BasicValueEnum<'ctx>> {
+        if let Some(rest) = self.rest {
+            return self.told(phi, rest);
+        }
+        let told: Vec<_> = self.runs().into_iter().map(|(arm, _)| self.told(phi, arm)).collect::<Option<_>>()?;
+        let times = |value| told.iter().filter(|other| **other == value).count();
+        told.iter().copied().max_by_key(|value| (times(*value), is_false(*value)))
+    }
+
+    /// How many arms choose another value for a phi of the end than that.
     fn choices(&self, phi: InstructionValue<'ctx>) -> usize {
-        let rest = self.told(phi, self.rest);
-        self.runs().iter().filter(|(arm, _)| self.told(phi, *arm) != rest).count()
+        let otherwise = self.otherwise(phi);
+        self.runs().iter().filter(|(arm, _)| self.told(phi, *arm) != otherwise).count()
     }
 
     /// The numbers that lead to each arm, as first and last ones of those that follow each other.
@@ -133,6 +163,10 @@ impl<'ctx> Choice<'ctx> {
 
     /// Writes whether the number leads to an arm.
     fn leads(&self, builder: &Builder<'ctx>, runs: &[(u64, u64)]) -> Result<IntValue<'ctx>, BuilderError> {
+        if let Some(order) = Order::of(self.of) {
+            return order
+                .is_one_of(builder, |number| runs.iter().any(|(first, last)| (*first..=*last).contains(&number)));
+        }
         let constant = |number: u64| self.of.get_type().const_int(number, false);
         let mut leads: Option<IntValue<'ctx>> = None;
         for (first, last) in runs {
@@ -169,13 +203,13 @@ impl<'ctx> Choice<'ctx> {
         }
         let mut values = Vec::new();
         for phi in llvm::phis(self.end) {
-            let Some(rest) = self.told(phi, self.rest) else { return Ok(()) };
-            let mut value = rest;
+            let Some(otherwise) = self.otherwise(phi) else { return Ok(()) };
+            let mut value = otherwise;
             for (is_case, arm) in &arms {
                 let Some(chosen) = self.told(phi, *arm) else { return Ok(()) };
                 value = match (chosen, value) {
-                    _ if chosen == rest => continue,
-                    (BasicValueEnum::IntValue(chosen), BasicValueEnum::IntValue(others)) if is_false(rest) => {
+                    _ if chosen == otherwise => continue,
+                    (BasicValueEnum::IntValue(chosen), BasicValueEnum::IntValue(others)) if is_false(otherwise) => {
                         let chosen = builder.build_select(*is_case, chosen, chosen.get_type().const_zero(), "")?;
                         builder.build_or(chosen.into_int_value(), others, "")?.into()
                     }

@@ -1,4 +1,5 @@
-//! Computes at once what decides together: the parts of an `&&`, and the few values that a `match` tells apart.
+//! Computes at once what decides together: the parts of an `&&`, and the few values that a `match` tells apart; where it is one of
+//! the order of two numbers, those are compared.
 //!
 //! LLVM keeps a branch for each part, because a branch costs a CPU nothing that is rarely taken. Here the warp takes it in any
 //! case, as soon as one of its threads needs the second part, and ptxas moves nothing across: what the second part waits for,
@@ -14,6 +15,7 @@ mod cheap;
 mod decided;
 mod floats;
 mod nulls;
+mod orders;
 #[cfg(test)]
 mod random_tests;
 mod steps;
@@ -109,7 +111,12 @@ pub fn join<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Targe
         }
         clean(module, machine)?;
     }
-    Ok(())
+    // What does more than choose values.
+    let mut any = false;
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+        any |= orders::part(context, function).map_err(failed)?;
+    }
+    if any { clean(module, machine) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -282,6 +289,77 @@ mod tests {
         // Then the cases are not `false` where another one is chosen.
         let ir = condition("true");
         assert!(!ir.contains("or i1"), "{ir}");
+    }
+
+    /// What becomes of a step of a merge of sorted lists; `more` is what it does where it finds the same number in both.
+    fn merged(compare: &str, more: &str) -> String {
+        joined(&format!(
+            "define i64 @f(i32 %x, i32 %y, i64 %i, i64 %j, i64 %n, ptr %from) {{
+            entry: %order = call i8 @llvm.{compare}.i8.i32(i32 %x, i32 %y)
+              %next.i = add i64 %i, 1
+              %next.j = add i64 %j, 1
+              switch i8 %order, label %never [i8 -1, label %end i8 0, label %equal i8 1, label %greater]
+            equal: {more}
+              br label %end
+            greater: br label %end
+            end: %a = phi i64 [ %next.i, %entry ], [ %next.i, %equal ], [ %i, %greater ]
+              %b = phi i64 [ %j, %entry ], [ %next.j, %equal ], [ %next.j, %greater ]
+              %c = phi i64 [ %n, %entry ], [ %m, %equal ], [ %n, %greater ]
+              %ab = mul i64 %a, %b
+              %abc = mul i64 %ab, %c
+              ret i64 %abc
+            never: unreachable
+            }}"
+        ))
+    }
+
+    #[test]
+    fn a_match_of_an_order_compares_the_numbers() {
+        for (compare, [less, greater]) in [("ucmp", ["ult", "ugt"]), ("scmp", ["slt", "sgt"])] {
+            let ir = merged(compare, "%m = add i64 %n, 1");
+            assert!(!ir.contains("br ") && !ir.contains("switch") && !ir.contains("cmp.i8"), "{ir}");
+            // Each of the three values asks for the one case that is different.
+            assert_eq!((ir.matches("select").count(), ir.matches("icmp").count()), (3, 3), "{ir}");
+            for (predicate, choice) in [(less, "i64 %j, i64 %next.j"), (greater, "i64 %i, i64 %next.i")] {
+                let compared = ir.lines().find(|line| line.contains(&format!("icmp {predicate} i32 %x, %y"))).unwrap();
+                let condition = compared.trim().split(' ').next().unwrap();
+                assert!(ir.contains(&format!("select i1 {condition}, {choice}")), "{ir}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_match_of_an_order_that_does_more_has_two_branches() {
+        let ir = merged("ucmp", "%m = load volatile i64, ptr %from");
+        assert!(!ir.contains("switch") && !ir.contains("cmp.i8"), "{ir}");
+        assert_eq!((ir.matches("br i1").count(), ir.matches("icmp").count()), (2, 2), "{ir}");
+    }
+
+    /// What becomes of a `match` of four cases, of which all numbers are one; `first` and so on are what they choose.
+    fn of_four([first, second, third, fourth]: [&str; 4]) -> String {
+        joined(&format!(
+            "define i1 @f(i8 %x, i1 %u, i1 %v) {{
+            entry: switch i8 %x, label %never [i8 0, label %a i8 1, label %b i8 4, label %c i8 9, label %d]
+            a: br label %end
+            b: br label %end
+            c: br label %end
+            d: br label %end
+            end: %y = phi i1 [ {first}, %a ], [ {second}, %b ], [ {third}, %c ], [ {fourth}, %d ]
+              ret i1 %y
+            never: unreachable
+            }}"
+        ))
+    }
+
+    #[test]
+    fn a_match_without_other_numbers_asks_for_what_few_arms_choose() {
+        let ir = of_four(["%u", "%v", "%u", "%u"]);
+        assert!(!ir.contains("br ") && !ir.contains("switch") && ir.matches("select").count() == 1, "{ir}");
+        assert!(ir.contains("icmp eq i8 %x, 1") && ir.contains("i1 %v, i1 %u"), "{ir}");
+        // `false` is chosen by none of the others, so they are joined.
+        let ir = of_four(["%u", "true", "%v", "false"]);
+        assert!(!ir.contains("switch") && ir.matches("or i1").count() == 2, "{ir}");
+        assert!(!ir.contains("icmp eq i8 %x, 9"), "{ir}");
     }
 
     #[test]

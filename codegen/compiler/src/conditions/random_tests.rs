@@ -1,7 +1,7 @@
 //! Random functions before and after the stages that rewrite branches: an interpreter must see the same stores and
 //! panics.
 
-use super::{beside, both, cases, decided, floats, steps, waits};
+use super::{beside, both, cases, decided, floats, orders, steps, waits};
 use crate::checks::random_tests::functions::{Kind, do_the_same};
 
 #[test]
@@ -48,5 +48,12 @@ fn choices_are_the_same_where_a_branch_has_made_them() {
 fn a_choice_behind_a_load_is_the_same_as_before_it() {
     do_the_same(Kind::Repeated, |context, module, _| {
         waits::choose(context, module.get_function("f").unwrap()).unwrap();
+    });
+}
+
+#[test]
+fn the_order_of_two_numbers_is_the_same_by_two_branches() {
+    do_the_same(Kind::Choices, |context, module, _| {
+        orders::part(context, module.get_function("f").unwrap()).unwrap();
     });
 }

@@ -269,7 +269,7 @@ fn targets(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
 }
 
 /// Whether a block is one that is never reached, as that of the other numbers of a `match` of an enum.
-fn is_never(block: BasicBlock<'_>) -> bool {
+pub fn is_never(block: BasicBlock<'_>) -> bool {
     block.get_first_instruction().is_some_and(|first| first.get_opcode() == Op::Unreachable)
 }
 

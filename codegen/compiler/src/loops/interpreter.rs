@@ -375,6 +375,8 @@ impl State {
                     Some(("umax", _)) => a.max(b),
                     Some(("smin", _)) => sa.min(sb).cast_unsigned(),
                     Some(("smax", _)) => sa.max(sb).cast_unsigned(),
+                    Some(("ucmp.i32", _)) => (a.cmp(&b) as i64).cast_unsigned(),
+                    Some(("scmp.i32", _)) => (sa.cmp(&sb) as i64).cast_unsigned(),
                     Some(("usub.sat", _)) => a.saturating_sub(b),
                     Some(("uadd.sat", _)) => a.saturating_add(b).min(mask(bits)),
                     _ => panic!("no function {name}"),

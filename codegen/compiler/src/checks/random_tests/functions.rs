@@ -323,6 +323,20 @@ impl Text<'_, '_> {
         if arms.len() < 3 {
             let condition = self.condition()?;
             self.line(&format!("br i1 {condition}, label %{}, label %{rest}", arms[0]));
+        } else if self.u.arbitrary()? {
+            let (left, right) = (self.load()?, self.number()?);
+            // Of three arms, the order of two numbers; of four, two bits of one.
+            let (value, first) = if arms.len() == 3 {
+                let compare = self.pick(&["ucmp", "scmp"])?;
+                (self.compute(&format!("call i32 @llvm.{compare}.i32.i32(i32 {left}, i32 {right})")), -1)
+            } else {
+                (self.compute(&format!("and i32 {left}, 3")), 0)
+            };
+            let skipped = if self.is(30)? { self.u.int_in_range(0..=3)? } else { arms.len() };
+            let rest = arms.get(skipped).map_or("never", |arm| arm);
+            let cases = (first..).zip(&arms).enumerate().filter(|(at, _)| *at != skipped);
+            let cases: String = cases.map(|(_, (number, arm))| format!(" i32 {number}, label %{arm}")).collect();
+            self.line(&format!("switch i32 {value}, label %{rest} [{cases} ]"));
         } else {
             let value = self.load()?;
             let cases = arms.iter().enumerate().map(|(at, arm)| format!(" i32 {at}, label %{arm}"));
@@ -460,6 +474,8 @@ pub fn function(u: &mut Unstructured<'_>, kind: Kind) -> Result<String> {
         declare i32 @llvm.smin.i32(i32, i32)
         declare i32 @llvm.smax.i32(i32, i32)
         declare i32 @llvm.usub.sat.i32(i32, i32)
+        declare i32 @llvm.ucmp.i32.i32(i32, i32)
+        declare i32 @llvm.scmp.i32.i32(i32, i32)
         declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
         define void @f(ptr noalias %from, ptr noalias %to, i32 %W, i32 %H, i32 %D, i32 %p, i32 %q, i32 %tid,
           i64 %L, i64 %M) {{
