@@ -2,14 +2,18 @@
 
 use std::collections::HashSet;
 
+use super::largest::Rising;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate,
     IntValue, Use,
 };
 use crate::loops;
 
-/// Checks that are merged; each keeps an index for the panic.
-const MOST_CHECKS: usize = 64;
+/// Checks that are merged, none of which another one implies; each keeps an index for the panic.
+const MOST_GROUPS: usize = 64;
+
+/// All checks that are merged.
+const MOST_CHECKS: usize = 256;
 
 /// Instructions that one check may need and that are computed before it is known whether it is made.
 const MOST_STEPS: usize = 24;
@@ -25,6 +29,8 @@ pub struct Chain<'ctx> {
     /// The block that ends in the first check.
     pub head: BasicBlock<'ctx>,
     pub checks: Vec<Check<'ctx>>,
+    /// How many there are, where those that one of them implies are not counted.
+    groups: usize,
 }
 
 /// A branch to a panic, or to the function's end.
@@ -41,6 +47,8 @@ pub struct Check<'ctx> {
     pub outside_is_shared: bool,
     /// What is compared, if that is an index with a length.
     pub indexed: Option<Indexed<'ctx>>,
+    /// What that index is a sum of, if it cannot wrap around.
+    pub rising: Option<Rising<'ctx>>,
     /// Whether it is one of two checks of where a part of a slice begins and ends, which are made as those of two indices.
     pub is_of_part: bool,
 }
@@ -66,15 +74,16 @@ impl<'ctx> Check<'ctx> {
         let (inside, outside) = if inside_first { (then, other) } else { (other, then) };
         let BasicValueEnum::IntValue(condition) = end.get_operand(0)?.value()? else { return None };
         let outside_is_shared = llvm::has_several_predecessors(outside);
-        let indexed = None;
-        Some(Self { block, condition, inside, inside_first, outside, outside_is_shared, indexed, is_of_part: false })
+        let (indexed, rising, is_of_part) = (None, None, false);
+        Some(Self { block, condition, inside, inside_first, outside, outside_is_shared, indexed, rising, is_of_part })
     }
 
     /// The same with the index that is checked, for which all uses of the length are gone through.
     fn of_index(block: BasicBlock<'ctx>, ends: bool) -> Option<Self> {
         let check = Self::of(block, ends)?;
         let indexed = Indexed::of(check.condition, check.inside_first);
-        Some(Self { indexed, ..check })
+        let rising = indexed.as_ref().and_then(Rising::of);
+        Some(Self { indexed, rising, ..check })
     }
 
     /// What a failed check does: the blocks that panic, of which the first may ask why.
@@ -95,6 +104,23 @@ impl<'ctx> Check<'ctx> {
             }
             _ => false,
         }
+    }
+
+    /// Whether the other one does not fail where this one does not, because its index is never above.
+    pub fn implies(&self, other: &Self) -> bool {
+        match (&self.rising, &other.rising) {
+            (Some(one), Some(than)) => self.len() == other.len() && one.reaches(than),
+            _ => false,
+        }
+    }
+
+    /// Whether it can be made in the place of one before it.
+    pub fn can_be_made_at(&self, before: &Self, function: FunctionValue<'ctx>) -> bool {
+        matches!((&self.rising, &before.rising), (Some(one), Some(first)) if one.is_known_with(first, function))
+    }
+
+    fn len(&self) -> Option<IntValue<'ctx>> {
+        self.indexed.as_ref().map(|indexed| indexed.len)
     }
 }
 
@@ -179,22 +205,28 @@ fn sum(value: IntValue<'_>) -> Option<(IntValue<'_>, i64)> {
 
 /// Whether LLVM is told of a value that it is small, as of every slice's length.
 fn is_below_2_63(len: IntValue<'_>) -> bool {
-    const LIMIT: u64 = 1 << 63;
     if len.is_const() {
-        return len.get_zero_extended_constant().is_some_and(|len| len < LIMIT);
+        return len.get_zero_extended_constant().is_some_and(|len| i64::try_from(len).is_ok());
     }
-    llvm::uses(&len).into_iter().any(|user| {
-        let Use::Instruction(compare) = user else { return false };
-        let Some(predicate) = compare.get_icmp_predicate() else { return false };
-        let bound = compare.get_operand(1).and_then(|bound| bound.value());
-        let Some(BasicValueEnum::IntValue(bound)) = bound else { return false };
-        let says_so = match predicate {
-            IntPredicate::ULT => bound.get_zero_extended_constant().is_some_and(|bound| bound <= LIMIT),
-            IntPredicate::SGT => bound.get_sign_extended_constant() == Some(-1),
-            _ => false,
+    assumed_most(len).is_some_and(|most| i64::try_from(most).is_ok())
+}
+
+/// What LLVM is told that a value is at most, without a sign. It means something wherever that is told.
+pub fn assumed_most(value: IntValue<'_>) -> Option<u64> {
+    let told = llvm::uses(&value).into_iter().filter_map(|user| {
+        let Use::Instruction(compare) = user else { return None };
+        let predicate = compare.get_icmp_predicate()?;
+        let bound = loops::integer(compare, 1)?;
+        let most = match predicate {
+            IntPredicate::ULT => bound.get_zero_extended_constant()?.checked_sub(1)?,
+            IntPredicate::SGT if bound.get_sign_extended_constant() == Some(-1) => {
+                u64::MAX.checked_shr(65_u32.checked_sub(value.get_type().get_bit_width())?)?
+            }
+            _ => return None,
         };
-        says_so && compare.get_operand(0).and_then(|left| left.value()) == Some(len.into()) && is_assumed(compare)
-    })
+        (loops::integer(compare, 0) == Some(value) && is_assumed(compare)).then_some(most)
+    });
+    told.min()
 }
 
 /// Whether it is assumed at the function's start, so that it holds everywhere.
@@ -265,7 +297,7 @@ pub fn chains<'ctx>(function: FunctionValue<'ctx>, mut taken: HashSet<BasicBlock
             continue;
         }
         let Some(first) = Check::of_index(head, ends) else { continue };
-        let mut chain = Chain { head, checks: vec![first] };
+        let mut chain = Chain { head, checks: vec![first], groups: 1 };
         while let Some(next) = chain.next(ends) {
             chain.push(next);
         }
@@ -285,6 +317,9 @@ impl<'ctx> Chain<'ctx> {
             (last.indexed, next.indexed) = (Some(begin), Some(end));
             (last.is_of_part, next.is_of_part) = (true, true);
         }
+        if !self.checks.iter().any(|check| check.implies(&next) || next.implies(check)) {
+            self.groups += 1;
+        }
         self.checks.push(next);
     }
 
@@ -292,7 +327,8 @@ impl<'ctx> Chain<'ctx> {
     fn next(&self, ends: bool) -> Option<Check<'ctx>> {
         let last = self.checks.last()?;
         let block = last.inside;
-        if self.checks.len() == MOST_CHECKS || block == self.head || llvm::predecessors(block) != [last.block] {
+        let is_full = self.checks.len() == MOST_CHECKS || self.groups == MOST_GROUPS;
+        if is_full || block == self.head || llvm::predecessors(block) != [last.block] {
             return None;
         }
         let check = Check::of_index(block, ends)?;

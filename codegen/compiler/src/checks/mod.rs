@@ -24,8 +24,9 @@
 //! Indices that differ by a constant need one comparison, if the length is below 2^63, as LLVM is told of every slice: with
 //! `%j` the smallest and `d` between it and the largest, all are below `%len` exactly if `%j < %len - d`, and never where
 //! `d > %len`. Where LLVM has found that an index is not negative when its check is reached, as that of `a[i - 1]` behind
-//! `i > 0`, it is enough that a larger one is below. Conditions are joined by `select`, which does not look at the second
-//! where the first fails: what a later check computes may mean nothing there.
+//! `i > 0`, it is enough that a larger one is below. So it is where indices are sums that cannot wrap around, and it is known which
+//! is the largest, as of those that are columns apart (`largest.rs`). Conditions are joined by `select`, which does not look at
+//! the second where the first fails: what a later check computes may mean nothing there.
 
 mod again;
 mod ahead;
@@ -38,6 +39,7 @@ mod copy;
 mod early;
 mod extended;
 mod growing;
+mod largest;
 mod loads;
 mod moved;
 mod planes;
@@ -156,7 +158,7 @@ struct Stage<'a, 'ctx> {
 
 impl<'ctx> Stage<'_, 'ctx> {
     fn merge(&self) -> Result<(), BuilderError> {
-        let Chain { head, checks } = self.chain;
+        let Chain { head, checks, .. } = self.chain;
         let Some(end) = head.get_terminator() else { return Ok(()) };
         let slow = self.one_by_one()?;
         self.builder.position_before(&end);
@@ -229,6 +231,12 @@ impl<'ctx> Stage<'_, 'ctx> {
             if done.contains(&at) {
                 continue;
             }
+            if let Some((largest, implied)) = self.largest(at, &done) {
+                done.extend(implied);
+                let holds = self.in_reach(largest, largest.offset, largest.offset, &mut copies)?;
+                all = Some(self.and_then(all, holds)?);
+                continue;
+            }
             let is_like = |other: &usize| !done.contains(other) && check.is_like(&checks[*other]);
             let like: Vec<usize> = (at..checks.len()).filter(is_like).collect();
             let offsets = || like.iter().filter_map(|at| Some(checks[*at].indexed.as_ref()?.offset));
@@ -252,15 +260,32 @@ impl<'ctx> Stage<'_, 'ctx> {
                 }
                 _ => self.holds(check, &mut copies)?,
             };
-            all = Some(match all {
-                Some(before) => {
-                    let never = self.context.bool_type().const_zero();
-                    self.builder.build_select(before, holds, never, "")?.into_int_value()
-                }
-                None => holds,
-            });
+            all = Some(self.and_then(all, holds)?);
         }
         Ok(all.unwrap_or_else(|| self.context.bool_type().const_int(1, false)))
+    }
+
+    /// Writes whether a condition holds behind those that are asked before it.
+    fn and_then(&self, before: Option<IntValue<'ctx>>, holds: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let Some(before) = before else { return Ok(holds) };
+        let never = self.context.bool_type().const_zero();
+        Ok(self.builder.build_select(before, holds, never, "")?.into_int_value())
+    }
+
+    /// The largest of the indices that are compared with the same length, a check's and later ones, if it is known, and the checks
+    /// that hold if it is inside.
+    fn largest(&self, at: usize, done: &HashSet<usize>) -> Option<(&Indexed<'ctx>, Vec<usize>)> {
+        let checks = &self.chain.checks;
+        let is_left = |other: &usize| !done.contains(other) && !checks[*other].is_of_part;
+        let largest = (at..checks.len()).filter(is_left).fold(at, |known, other| {
+            let can_be =
+                checks[other].implies(&checks[known]) && checks[other].can_be_made_at(&checks[at], self.function);
+            if can_be { other } else { known }
+        });
+        let implied = |other: &usize| is_left(other) && checks[largest].implies(&checks[*other]);
+        let implied: Vec<usize> = (at..checks.len()).filter(implied).collect();
+        let largest = checks[largest].indexed.as_ref().filter(|_| implied.len() > 1)?;
+        Some((largest, implied))
     }
 
     /// Whether one check does not fail.
@@ -306,7 +331,7 @@ mod tests {
     use crate::request::OptLevel;
 
     /// A function that makes the checks of `indices` one after the other, with what is between them, after [`merge`].
-    fn merged(indices: &[&str], between: &str, entry: &str) -> String {
+    pub fn merged(indices: &[&str], between: &str, entry: &str) -> String {
         let mut blocks = String::new();
         let mut panics = String::new();
         for (at, index) in indices.iter().enumerate() {
@@ -352,10 +377,10 @@ mod tests {
         module.get_function("f").unwrap().print_to_string().to_string()
     }
 
-    const SMALL: &str = "%small = icmp sgt i64 %len, -1\n call void @llvm.assume(i1 %small)";
+    pub const SMALL: &str = "%small = icmp sgt i64 %len, -1\n call void @llvm.assume(i1 %small)";
 
     /// The block in which everything is loaded, and whether it is the only one that loads.
-    fn loads_at_once(ir: &str, loads: usize) -> bool {
+    pub fn loads_at_once(ir: &str, loads: usize) -> bool {
         let blocks = ir.split("\n\n");
         let counts: Vec<usize> = blocks.map(|block| block.matches("load i32").count()).filter(|n| *n > 0).collect();
         counts == [loads]

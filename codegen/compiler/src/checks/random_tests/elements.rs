@@ -1,4 +1,4 @@
-//! Checks of indices: of neighbours in a plane, of what is clamped, of parts of a slice, some behind branches.
+//! Checks of indices: of neighbours in a plane, of columns, of what is clamped, of parts of a slice, some behind branches.
 
 use arbtest::arbitrary::Result;
 
@@ -17,6 +17,7 @@ impl Text<'_, '_> {
             0..=49 => self.guarded(),
             50..=62 => self.neighbours(),
             63..=68 => self.part(),
+            69..=78 => self.columns(),
             _ => self.any(),
         }
     }
@@ -126,6 +127,33 @@ impl Text<'_, '_> {
         self.begin(&inside);
         let (element, variable) = (self.read(&begin), self.variable()?);
         self.line(&format!("store i32 {element}, ptr {variable}"));
+        Ok(())
+    }
+
+    /// Elements that lie so many numbers apart, one after the other; some numbers are too large for that.
+    fn columns(&mut self) -> Result<()> {
+        let (column, apart) = (self.load()?, self.load()?);
+        let column = self.computed_wide(&column)?;
+        let apart = match self.u.int_in_range(0..=4)? {
+            0 => self.pick(&["%W.64", "%L", "%Q"])?.into(),
+            1 | 2 => {
+                let (len, by) = (self.pick(&LENGTHS)?, self.pick(&["1", "2", "5"])?);
+                let exact = if self.is(10)? { "exact" } else { "" };
+                self.compute(&format!("lshr {exact} i64 {len}, {by}"))
+            }
+            _ => self.computed_wide(&apart)?,
+        };
+        let mut flag = || self.pick(&["", "", "nuw", "nuw nsw"]);
+        let flags = [flag()?, flag()?];
+        for _ in 0..self.u.int_in_range(2..=5)? {
+            let (times, more) = (self.pick(&["0", "1", "2", "3", "4", "31"])?, self.pick(&["0", "0", "0", "1", "-1"])?);
+            let distance = self.compute(&format!("mul {} i64 {apart}, {times}", flags[0]));
+            let begin = self.compute(&format!("add {} i64 {distance}, {column}", flags[1]));
+            let index = self.compute(&format!("add i64 {begin}, {more}"));
+            let len = self.pick(&["%L", "%L", "%M", "%P"])?;
+            self.is_inside(&index, len)?;
+            self.add_up(&index);
+        }
         Ok(())
     }
 
