@@ -123,7 +123,10 @@ impl<'ctx> Ranges<'_, 'ctx> {
         let way = Interval::new(last.low - first.high - ahead, last.high - first.low - ahead);
         let is_told = || {
             let are_positive = first.low >= 0 && last.low >= 0;
-            are_positive && (0..=1).contains(&ahead) && self.is_told_below(counted.first, bound, (counted.before, head))
+            // What is compared with the bound at first may be it: the first number itself, or the next one.
+            let or_equal = ahead == 0;
+            let way = (counted.before, head);
+            are_positive && (0..=1).contains(&ahead) && self.is_told_below(counted.first, bound, or_equal, way)
         };
         let is_ahead = way.low >= 0 || is_told();
         (is_ahead && way.high >= 0).then_some(way.high / counted.step + 1)
@@ -135,11 +138,12 @@ impl<'ctx> Ranges<'_, 'ctx> {
     }
 
     /// Whether a branch on the way from one block to another has compared two numbers that are not negative, and the first
-    /// was below.
+    /// was below, or not above.
     fn is_told_below(
         &self,
         small: IntValue<'ctx>,
         large: IntValue<'ctx>,
+        or_equal: bool,
         (before, head): (BasicBlock<'ctx>, BasicBlock<'ctx>),
     ) -> bool {
         let above = std::iter::successors(Some(before), |block| self.graph.dominator(*block));
@@ -154,7 +158,8 @@ impl<'ctx> Ranges<'_, 'ctx> {
                 return false;
             };
             let condition = integer(end, 0).and_then(|condition| condition.as_instruction_value());
-            then != other && condition.is_some_and(|condition| says_below(condition, then == to, (small, large)))
+            then != other
+                && condition.is_some_and(|condition| says_below(condition, then == to, or_equal, (small, large)))
         })
     }
 
@@ -240,10 +245,11 @@ fn has_factor(number: IntValue<'_>, factor: i128) -> bool {
     }
 }
 
-/// Whether a condition that holds, or does not, says of two numbers that are not negative that the first is below.
+/// Whether a condition that holds, or does not, says of two numbers that are not negative that the first is below, or not above.
 fn says_below<'ctx>(
     condition: InstructionValue<'ctx>,
     holds: bool,
+    or_equal: bool,
     (small, large): (IntValue<'ctx>, IntValue<'ctx>),
 ) -> bool {
     use IntPredicate as P;
@@ -255,13 +261,16 @@ fn says_below<'ctx>(
     else {
         return false;
     };
-    match predicate {
-        P::ULT | P::SLT => holds && (left, right) == (small, large),
-        P::UGT | P::SGT => holds && (left, right) == (large, small),
-        P::UGE | P::SGE => !holds && (left, right) == (small, large),
-        P::ULE | P::SLE => !holds && (left, right) == (large, small),
-        P::EQ | P::NE => false,
-    }
+    // Where the left one is below, or not above, it is the small one; where the right one is, that is.
+    let (is_left, is_strict) = match predicate {
+        P::ULT | P::SLT => (holds, holds),
+        P::UGT | P::SGT => (!holds, holds),
+        P::UGE | P::SGE => (!holds, !holds),
+        P::ULE | P::SLE => (holds, !holds),
+        P::EQ | P::NE => return false,
+    };
+    let ordered = if is_left { (left, right) } else { (right, left) };
+    (is_strict || or_equal) && ordered == (small, large)
 }
 
 /// What a constant is added to, and which.
@@ -464,6 +473,9 @@ mod tests {
         br i1 %few, label %end, label %loop";
     const ORDER: &str = "%less = icmp ult i64 %m, %n\n br i1 %less, label %before, label %end\n before: br label %loop";
 
+    const NOT_ABOVE: &str = "%in = icmp uge i64 %n, %m\n br i1 %in, label %before, label %end\n before: br label %loop";
+    const ABOVE: &str = "%out = icmp ugt i64 %m, %n\n br i1 %out, label %end, label %before\n before: br label %loop";
+
     #[test]
     fn a_counter_meets_a_bound_above_it() {
         for (before, first, step, end, expected) in [
@@ -472,6 +484,9 @@ mod tests {
             (NOT_0, "1", "1", "eq i64 %k, %n", (1, 32767)),
             (FOUR, "0", "4", "eq i64 %next, %fours", (0, 32760)),
             (ORDER, "%m", "1", "eq i64 %next, %n", (0, 65532)),
+            // The first number may be the bound.
+            (NOT_ABOVE, "%m", "1", "eq i64 %k, %n", (0, 65534)),
+            (ABOVE, "%m", "1", "eq i64 %k, %n", (0, 65534)),
         ] {
             assert_eq!(bounded(before, first, step, end), expected, "{before}, {first}, {step}, {end}");
         }
@@ -493,6 +508,9 @@ mod tests {
             (order("icmp ule i64 %m, %n"), "%m", "1", "eq i64 %next, %n"),
             (order("icmp ugt i64 %m, %n"), "%m", "1", "eq i64 %next, %n"),
             (ORDER.to_owned(), "%m", "2", "eq i64 %next, %n"),
+            (NOT_ABOVE.to_owned(), "%m", "1", "eq i64 %next, %n"),
+            (NOT_ABOVE.replace("uge", "ule"), "%m", "1", "eq i64 %k, %n"),
+            (ABOVE.replace("ugt", "ult"), "%m", "1", "eq i64 %k, %n"),
             (NOT_0.to_owned(), "0", "1", "eq i64 %next, %late"),
             (NOT_0.to_owned(), "0", "-1", "eq i64 %next, %n"),
         ] {

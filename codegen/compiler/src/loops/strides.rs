@@ -106,8 +106,6 @@ struct Within<'ctx> {
     bound: IntValue<'ctx>,
     /// What it adds to.
     at: IntValue<'ctx>,
-    /// Whether that is frozen in each round.
-    is_frozen: bool,
     /// What is added beside it in each round.
     more: u64,
     /// What it adds.
@@ -135,17 +133,13 @@ impl<'ctx> Within<'ctx> {
         let is_sum = llvm::called_function(call)?.get_name().to_bytes().starts_with(b"llvm.uadd.with.overflow.")
             && called(next.as_instruction_value()?, 0) == Some(call);
         let (at, step) = (integer(call, 0)?, integer(call, 1)?);
-        let frozen = at.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::Freeze);
-        let (at, is_frozen) = (frozen.and_then(|from| integer(from, 0)).unwrap_or(at), frozen.is_some());
         // One is added before or behind it.
         let (phi, before) = without_constant(at);
         let BasicValueEnum::IntValue(again) = found.incoming(phi)?.1 else { return None };
         let (again, behind) = if again == next { (again, 0) } else { without_constant(again) };
         let (is_next, more) = (again == next, before.checked_add(behind)?);
         let is_same = found.is_invariant(step.into()) && found.is_invariant(bound.into());
-        // What is frozen must be the phi itself, which then is frozen once.
-        let is_known = !is_frozen || before == 0;
-        (is_sum && is_next && is_same && is_known).then_some(Self { call, next, bound, at, is_frozen, more, step })
+        (is_sum && is_next && is_same).then_some(Self { call, next, bound, at, more, step })
     }
 }
 
@@ -383,9 +377,6 @@ impl<'ctx> Stage<'_, 'ctx> {
     /// Where a sum overflows the loop ends, so that it may be counted for every step but 0.
     fn count_within(&self, within: &Within<'ctx>, less: IntValue<'ctx>) -> Result<(), BuilderError> {
         let builder = &self.builder;
-        if within.is_frozen {
-            self.freeze_first(within.at);
-        }
         let Some(at) = self.at_first(within.at.into(), MOST_STEPS) else { return Ok(()) };
         let [at, bound] = [at.into_int_value(), within.bound].map(|value| llvm::build_freeze(builder, value));
         let (zero, one) = (less.get_type().const_zero(), less.get_type().const_int(1, false));
@@ -412,18 +403,6 @@ impl<'ctx> Stage<'_, 'ctx> {
             llvm::replace_uses(next, self.builder.build_int_add(at, less, "")?.into());
             Ok(())
         })
-    }
-
-    /// Freezes what a phi of the head is at first; what it is next is computed from what is frozen.
-    fn freeze_first(&self, phi: IntValue<'ctx>) {
-        let Some(phi) = phi.as_instruction_value() else { return };
-        let first = llvm::incoming(phi).into_iter().position(|(_, block)| block == self.stride.before);
-        if let Some(first) = first.and_then(|at| u32::try_from(at).ok())
-            && let Some(value) = integer(phi, first)
-        {
-            let is_set = phi.set_operand(first, llvm::build_freeze(&self.builder, value));
-            assert!(is_set, "a phi has an operand for each block");
-        }
     }
 
     /// Writes the loop that is counted, for where that is known to be the same, after a change to its blocks.
@@ -582,33 +561,6 @@ mod tests {
         );
         let ir = counted(&text);
         assert!(ir.contains("add nuw i64") && !ir.contains("icmp uge i64"), "{ir}");
-    }
-
-    #[test]
-    fn a_sum_that_may_overflow_is_of_what_was_frozen_once() {
-        let within = |at: &str| {
-            counted(&format!(
-                "entry: br label %loop
-                loop: %i = phi i64 [ %first, %entry ], [ %further, %loop ]
-                  %sum = phi i32 [ 0, %entry ], [ %more, %loop ]
-                  %at = getelementptr i32, ptr %data, i64 %i
-                  %x = load i32, ptr %at
-                  %more = add i32 %sum, %x
-                  {at}
-                  %both = call {{ i64, i1 }} @llvm.uadd.with.overflow.i64(i64 %from, i64 255)
-                  %next = extractvalue {{ i64, i1 }} %both, 0
-                  %overflows = extractvalue {{ i64, i1 }} %both, 1
-                  %past = icmp uge i64 %next, %n
-                  %ends = or i1 %overflows, %past
-                  %further = add i64 %next, 1
-                  br i1 %ends, label %end, label %loop
-                end: ret i32 %more"
-            ))
-        };
-        let ir = within("%from = freeze i64 %i");
-        assert!(ir.contains("udiv i64") && ir.matches("= freeze i64 %first").count() == 1, "{ir}");
-        let ir = within("%other = add i64 %i, 1\n%from = freeze i64 %other");
-        assert!(!ir.contains("udiv"), "another number may be frozen in each round: {ir}");
     }
 
     #[test]
