@@ -3,6 +3,33 @@
 use ptx::Disjoint2d;
 use ptx::prelude::*;
 
+// The order of two numbers is no number: they are compared. What a round does more than choose values is behind two branches.
+// CHECK-LABEL: .visible .entry common(
+// CHECK: ld.global.nc.b32
+// CHECK: ld.global.nc.b32
+// CHECK-NOT: selp.b16
+// CHECK: setp.lt.u32
+// CHECK-NOT: selp.b16
+// CHECK: setp.ne.s32
+#[kernel]
+pub fn common(numbers: &[u32], middle: usize, mut counts: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    if let Some(count) = counts.get_mut(i) {
+        let (mut a, mut b) = numbers[i.get()..].split_at(middle);
+        *count = 0;
+        while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {
+            match x.cmp(y) {
+                core::cmp::Ordering::Less => a = rest_of_a,
+                core::cmp::Ordering::Greater => b = rest_of_b,
+                core::cmp::Ordering::Equal => {
+                    (a, b) = (rest_of_a, rest_of_b);
+                    *count += 1;
+                }
+            }
+        }
+    }
+}
+
 // The element that an iterator is at and the one behind it are one address; so the rounds are counted, and four loads wait
 // together.
 // CHECK-LABEL: .visible .entry first_of_largest(
@@ -53,48 +80,25 @@ pub fn nine(x: &[f32], weights: &[f32; 9], width: u32, height: u32, mut out: Dis
 // A range with its end is a number of rounds, too, where a panic of one says which it was: the triangle needs no memory.
 // CHECK-LABEL: .visible .entry triangle(
 // CHECK-NOT: .local
-// CHECK: .visible .entry
+// CHECK: ret;
 #[kernel]
-pub fn triangle(packed: &[[f32; 10]], mut out: DisjointSlice<f32>) {
+pub fn triangle(packed: &[[f32; 21]], mut out: DisjointSlice<[[f32; 6]; 6]>) {
     let i = thread::index_1d();
     if let Some(out) = out.get_mut(i) {
-        let packed: &[f32] = &packed[i.get()];
-        let mut lower = [[0.0; 4]; 4];
-        for row in 0..4 {
-            for column in 0..=row {
-                let mut sum = packed[row * (row + 1) / 2 + column];
-                for k in 0..column {
-                    sum -= lower[row][k] * lower[column][k];
-                }
-                lower[row][column] = if row == column { sum.sqrt() } else { sum / lower[column][column] };
-            }
-        }
-        *out = lower[3][3];
+        *out = lower(&packed[i.get()]);
     }
 }
 
-// The order of two numbers is no number: they are compared.
-// CHECK-LABEL: .visible .entry common(
-// CHECK-NOT: brx
-// CHECK: setp.lt.u32
-// CHECK-NOT: selp.b32 {{.*}}, -1,
-// CHECK: ret;
-#[kernel]
-pub fn common(lists: &[[u32; 64]], mut counts: DisjointSlice<u32>) {
-    let i = thread::index_1d();
-    if let Some(count) = counts.get_mut(i) {
-        let (a, b) = (&lists[2 * i.get()], &lists[2 * i.get() + 1]);
-        let (mut at_a, mut at_b, mut found) = (0, 0, 0);
-        while let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
-            match x.cmp(y) {
-                core::cmp::Ordering::Less => at_a += 1,
-                core::cmp::Ordering::Greater => at_b += 1,
-                core::cmp::Ordering::Equal => {
-                    (at_a, at_b) = (at_a + 1, at_b + 1);
-                    found += 1;
-                }
+fn lower<const N: usize>(packed: &[f32]) -> [[f32; N]; N] {
+    let mut lower = [[0.0; N]; N];
+    for row in 0..N {
+        for column in 0..=row {
+            let mut sum = packed[row * (row + 1) / 2 + column];
+            for k in 0..column {
+                sum -= lower[row][k] * lower[column][k];
             }
+            lower[row][column] = if row == column { sum.sqrt() } else { sum / lower[column][column] };
         }
-        *count = found;
     }
+    lower
 }
