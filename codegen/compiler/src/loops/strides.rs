@@ -280,7 +280,7 @@ fn is_little_less<'ctx>(
 }
 
 /// Whether a value is one less than another.
-fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
+pub fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
     if let (Some(less), Some(value)) = (less.get_sign_extended_constant(), value.get_sign_extended_constant()) {
         return less.wrapping_add(1) == value;
     }
@@ -292,7 +292,10 @@ fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
 }
 
 /// The numbers of which a branch to a block says that the first is below the second.
-fn conditions_of_order<'ctx>(from: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
+pub fn conditions_of_order<'ctx>(
+    from: BasicBlock<'ctx>,
+    to: BasicBlock<'ctx>,
+) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
     let holds = from.get_terminator().and_then(llvm::branch_targets).is_some_and(|(then, _)| then == to);
     let below = |compared: InstructionValue<'ctx>| {
         let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
