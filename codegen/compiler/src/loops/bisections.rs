@@ -19,8 +19,8 @@
 //!
 //! **Why it is right.** In each round `%low` is below `%high`: the loop is entered and goes on by that. So the middle is below
 //! `%high`, if what it is computed by does not wrap around: `%low + (%high - %low) / 2` does not, and `%low + %high` says so
-//! itself. `%high` becomes the middle or stays, and is never more than it was at first. Where that is the length, or the smaller
-//! one of the length and something, no middle fails the check. Where it is the length less one, none does unless the length is 0;
+//! itself. `%high` becomes the middle or stays, and is never more than it was at first. Where that is the length, the smaller
+//! one of the length and something, or a half of one of them, no middle fails the check. Where it is the length less one, none does unless the length is 0;
 //! then that is the largest number there is, the length is not above anything, and every check fails.
 
 use crate::codes::Code;
@@ -35,7 +35,7 @@ use super::branches::integer;
 use super::natural::{Graph, Loop};
 use super::strides::{conditions_of_order, is_one_less};
 
-/// How many choices may stand between a middle and what is to be the end of the next part.
+/// How many choices may stand between a middle and what is to be the end of the next part, or between a length and the first.
 const MOST_STEPS: u32 = 4;
 
 /// How many blocks before a loop are looked at.
@@ -162,7 +162,7 @@ impl<'ctx> Search<'ctx> {
         if !self.is_middle(middle) || !found.is_invariant(len.into()) {
             return Ok(None);
         }
-        if is_at_most(self.first, len) {
+        if is_at_most(self.first, len, MOST_STEPS) {
             let condition = len.get_type().get_context().bool_type();
             return Ok(Some(condition.const_int(u64::from(is_below), false)));
         }
@@ -209,10 +209,18 @@ fn is_not_zero<'ctx>(from: llvm::BasicBlock<'ctx>, to: llvm::BasicBlock<'ctx>, n
     })
 }
 
-/// Whether a number is another one, or the smaller of that and something.
-fn is_at_most<'ctx>(number: IntValue<'ctx>, most: IntValue<'ctx>) -> bool {
-    let smaller = number.as_instruction_value().filter(|from| llvm::calls(*from, &["llvm.umin."]));
-    number == most || smaller.is_some_and(|from| [0, 1].iter().any(|index| integer(from, *index) == Some(most)))
+/// Whether a number is another one, the smaller of that and something, or a part of it. LLVM may have written a first round
+/// before the loop, which then begins with one of two such numbers.
+fn is_at_most<'ctx>(number: IntValue<'ctx>, most: IntValue<'ctx>, steps: u32) -> bool {
+    let Some(from) = number.as_instruction_value().filter(|_| number != most && steps > 0) else {
+        return number == most;
+    };
+    let is = |index| integer(from, index).is_some_and(|value| is_at_most(value, most, steps - 1));
+    match from.get_opcode() {
+        Op::Select => is(1) && is(2),
+        Op::LShr => is(0),
+        _ => llvm::calls(from, &["llvm.umin."]) && (is(0) || is(1)),
+    }
 }
 
 #[cfg(test)]
@@ -227,6 +235,10 @@ mod tests {
             define i64 @f(ptr %sorted, i64 %len, i64 %other, i32 %key) {{
             entry: %less = add nsw i64 %len, -1
               %smaller = call i64 @llvm.umin.i64(i64 %other, i64 %len)
+              %first.half = lshr i64 %smaller, 1
+              %is.more = icmp ugt i64 %other, 9
+              %one.of.two = select i1 %is.more, i64 %len, i64 %first.half
+              %one.of.others = select i1 %is.more, i64 %other, i64 %len
               {guard}
             before: br label %loop
             loop: %high = phi i64 [ {high}, %before ], [ %new.high, %look ]
@@ -272,7 +284,12 @@ mod tests {
                 "%some = icmp ult i64 0, {high}\n br i1 %some, label %before, label %end.early\n end.early: ret i64 0"
             )
         };
-        for (high, guard) in [("%len", ANY), ("%len", &below("%len")), ("%smaller", &below("%smaller"))] {
+        for (high, guard) in [
+            ("%len", ANY),
+            ("%len", &below("%len")),
+            ("%smaller", &below("%smaller")),
+            ("%one.of.two", &below("%one.of.two")),
+        ] {
             for middle in [SUM, WAY] {
                 let ir = searched(high, guard, middle, CHOICE, GO);
                 assert!(ir.contains("br i1 true, label %look"), "{ir}");
@@ -288,6 +305,13 @@ mod tests {
         for (high, guard, middle, new_high, goes_on) in [
             ("%len", free, SUM, CHOICE, GO),
             ("%other", ANY, SUM, CHOICE, GO),
+            (
+                "%one.of.others",
+                "%in.others = icmp ult i64 0, %one.of.others\n br i1 %in.others, label %before, label %end.early\n end.early: ret i64 0",
+                SUM,
+                CHOICE,
+                GO,
+            ),
             ("%less", ANY, WAY, CHOICE, GO),
             ("%len", ANY, "lshr i64 %plain, 1", CHOICE, GO),
             ("%len", ANY, "lshr i64 %sum, 2", CHOICE, GO),
