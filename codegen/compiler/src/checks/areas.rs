@@ -24,7 +24,6 @@
 //! Not where an index is computed in 64 bits: `indices/` has a copy for those, in which it drops checks that a view implies. Nor
 //! where threads meet, nor where there are few such checks outside of loops, which are cheaper merged.
 
-use super::bounds::instruction;
 use super::chain::{Check, compared};
 use super::copy::{self, Copies};
 use super::rows::Rows;
@@ -34,7 +33,7 @@ use crate::llvm::{
     self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, IntPredicate, IntValue,
     Unroll,
 };
-use crate::loops::{self, Graph, Loop, integer};
+use crate::loops::{self, Graph, Loop, instruction, integer};
 
 /// Instructions that are copied.
 const MOST_INSTRUCTIONS: usize = 2000;

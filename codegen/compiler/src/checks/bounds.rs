@@ -22,10 +22,8 @@
 //! of them; so the others, which differ by a constant, are below it.
 
 use super::chain::compared;
-use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
-};
-use crate::loops::{self, Graph};
+use crate::llvm::{self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntPredicate, IntValue};
+use crate::loops::{self, Graph, instruction};
 
 /// Instructions that are looked at for one condition.
 const MOST_STEPS: usize = 24;
@@ -86,11 +84,6 @@ fn plane<'ctx>(
 fn narrow(value: IntValue<'_>) -> Option<IntValue<'_>> {
     let number = loops::integer(instruction(value, Op::ZExt)?, 0)?;
     (number.get_type().get_bit_width() == 32 && value.get_type().get_bit_width() == 64).then_some(number)
-}
-
-/// The instruction that computes a number, if it is of this kind.
-pub(super) fn instruction(value: IntValue<'_>, opcode: Op) -> Option<InstructionValue<'_>> {
-    value.as_instruction_value().filter(|from| from.get_opcode() == opcode)
 }
 
 /// What branches on every way to a block have asked, the nearest ones, and what the answers were.

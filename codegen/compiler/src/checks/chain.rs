@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::assumed::assumed_most;
 use super::largest::Rising;
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate,
-    IntValue, Use,
+    IntValue,
 };
 use crate::loops;
 
@@ -82,7 +83,7 @@ impl<'ctx> Check<'ctx> {
     fn of_index(block: BasicBlock<'ctx>, ends: bool) -> Option<Self> {
         let check = Self::of(block, ends)?;
         let indexed = Indexed::of(check.condition, check.inside_first);
-        let rising = indexed.as_ref().and_then(Rising::of);
+        let rising = indexed.as_ref().and_then(|indexed| Rising::of(indexed.base, indexed.offset));
         Some(Self { indexed, rising, ..check })
     }
 
@@ -209,36 +210,6 @@ fn is_below_2_63(len: IntValue<'_>) -> bool {
         return len.get_zero_extended_constant().is_some_and(|len| i64::try_from(len).is_ok());
     }
     assumed_most(len).is_some_and(|most| i64::try_from(most).is_ok())
-}
-
-/// What LLVM is told that a value is at most, without a sign. It means something wherever that is told.
-pub fn assumed_most(value: IntValue<'_>) -> Option<u64> {
-    let told = llvm::uses(&value).into_iter().filter_map(|user| {
-        let Use::Instruction(compare) = user else { return None };
-        let predicate = compare.get_icmp_predicate()?;
-        let bound = loops::integer(compare, 1)?;
-        let most = match predicate {
-            IntPredicate::ULT => bound.get_zero_extended_constant()?.checked_sub(1)?,
-            IntPredicate::SGT if bound.get_sign_extended_constant() == Some(-1) => {
-                u64::MAX.checked_shr(65_u32.checked_sub(value.get_type().get_bit_width())?)?
-            }
-            _ => return None,
-        };
-        (loops::integer(compare, 0) == Some(value) && is_assumed(compare)).then_some(most)
-    });
-    told.min()
-}
-
-/// Whether it is assumed at the function's start, so that it holds everywhere.
-fn is_assumed(condition: InstructionValue<'_>) -> bool {
-    llvm::uses(&llvm::result(condition)).into_iter().any(|user| match user {
-        Use::Instruction(call) => {
-            let entry = call.get_parent().and_then(|block| block.get_parent()).and_then(|f| f.get_first_basic_block());
-            let is_assume = llvm::called_function(call).is_some_and(|callee| callee.get_name() == c"llvm.assume");
-            is_assume && call.get_parent() == entry
-        }
-        Use::Global(_) => false,
-    })
 }
 
 /// Whether a block ends in a panic, or does nothing but end the function: where threads past the end of a slice go.

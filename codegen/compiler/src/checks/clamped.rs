@@ -17,12 +17,11 @@
 //! Not where an index is computed in 64 bits: `indices/` drops such checks in its copy.
 
 use super::areas::{self, Area};
-use super::bounds::instruction;
 use super::chain::Chain;
 use super::sums::Factors;
 use super::within::Known;
 use crate::llvm::{BasicBlock, Builder, BuilderError, InstructionOpcode as Op, IntValue};
-use crate::loops::{Graph, integer};
+use crate::loops::{Graph, instruction, integer};
 
 /// Checks that are worth a product.
 const LEAST_CHECKS: usize = 3;

@@ -21,10 +21,9 @@
 //! The largest index is compared where the first of its checks was made. A number that the first does not have may mean nothing
 //! there, because a check between the two fails, and so would the comparison: it must be one that means something everywhere.
 
-use super::bounds::instruction;
-use super::chain::{Indexed, assumed_most};
+use super::assumed::assumed_most;
 use crate::llvm::{self, BasicValue, FunctionValue, InstructionOpcode as Op, IntValue, Promises};
-use crate::loops::integer;
+use crate::loops::{instruction, integer};
 
 /// Instructions that are looked at for one index.
 const MOST_STEPS: usize = 24;
@@ -39,10 +38,10 @@ pub struct Rising<'ctx> {
 }
 
 impl<'ctx> Rising<'ctx> {
-    /// What an index is, if it cannot wrap around.
-    pub fn of(indexed: &Indexed<'ctx>) -> Option<Self> {
-        let mut sum = Self { terms: Vec::new(), constant: u64::try_from(indexed.offset).ok()? };
-        sum.add(indexed.base?, 1, &mut { MOST_STEPS })?;
+    /// What an index is, if it cannot wrap around: a base and an offset.
+    pub fn of(base: Option<IntValue<'ctx>>, offset: i64) -> Option<Self> {
+        let mut sum = Self { terms: Vec::new(), constant: u64::try_from(offset).ok()? };
+        sum.add(base?, 1, &mut { MOST_STEPS })?;
         let mut most = sum.constant;
         for (number, times) in &sum.terms {
             most = most.checked_add(most_of(*number, MOST_DEPTH).checked_mul(*times)?)?;

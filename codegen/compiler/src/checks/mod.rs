@@ -31,6 +31,7 @@
 mod again;
 mod ahead;
 mod areas;
+mod assumed;
 mod behind;
 mod bounds;
 mod chain;

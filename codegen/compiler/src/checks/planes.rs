@@ -15,13 +15,13 @@
 //! the number. Where a height is `len / width`, its product with
 //! the width is at most `len`.
 
-use super::bounds::{below, instruction, shown};
+use super::bounds::{below, shown};
 use super::chain::compared;
 use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate,
     IntValue, Use,
 };
-use crate::loops::{Graph, integer};
+use crate::loops::{Graph, instruction, integer};
 
 /// Drops those of a function.
 pub fn drop<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {

@@ -15,14 +15,13 @@
 //! small steps. So in 64 bits these numbers with their signs and the difference are the column and the row, nothing wraps around,
 //! and the sum is the index. An address of a row may be outside of the slice, and nothing is said of it.
 
-use super::bounds::instruction;
 use super::copy::Version;
 use super::within::{Coordinate, MOST_APART};
 use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, InstructionOpcode as Op, InstructionValue, IntValue,
     PointerValue, Use,
 };
-use crate::loops::{Graph, integer};
+use crate::loops::{Graph, instruction, integer};
 
 /// Instructions that are looked at for one coordinate.
 const MOST_STEPS: usize = 24;

@@ -20,12 +20,12 @@
 
 use std::collections::HashSet;
 
-use super::bounds::{instruction, parts, shown};
+use super::bounds::{parts, shown};
 use super::sums::{Factors, Sum};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
-use crate::loops::{Graph, integer};
+use crate::loops::{Graph, instruction, integer};
 
 /// Instructions that are looked at for one number.
 const MOST_STEPS: usize = 24;

@@ -126,6 +126,11 @@ pub fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue
     }
 }
 
+/// The instruction that computes a number, if it is of this kind.
+pub fn instruction(value: IntValue<'_>, opcode: InstructionOpcode) -> Option<InstructionValue<'_>> {
+    value.as_instruction_value().filter(|from| from.get_opcode() == opcode)
+}
+
 /// Whether threads of a warp must run an instruction together.
 pub fn is_convergent(instruction: InstructionValue<'_>) -> bool {
     if !matches!(
