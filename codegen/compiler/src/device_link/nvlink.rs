@@ -47,7 +47,8 @@ pub enum Failed {
     Ended,
 }
 
-/// Ten times what it takes for a large library, and its bytes: nvlink 13.0 goes on for ever with some damaged files.
+/// A link without LTO copies and relocates, which takes no time like this, and no GPU's code has as many bytes. nvlink 13.0 goes
+/// on for ever with some damaged files.
 const LIMITS: Limits = Limits { seconds: 30, bytes: 1 << 30 };
 
 /// Links.

@@ -123,7 +123,7 @@ impl<'ctx> Ranges<'_, 'ctx> {
         let way = Interval::new(last.low - first.high - ahead, last.high - first.low - ahead);
         let is_told = || {
             let are_positive = first.low >= 0 && last.low >= 0;
-            // What is compared with the bound at first may be it: the first number itself, or the next one.
+            // Where the first number is compared itself, it may be the bound.
             let or_equal = ahead == 0;
             let way = (counted.before, head);
             are_positive && (0..=1).contains(&ahead) && self.is_told_below(counted.first, bound, or_equal, way)

@@ -40,7 +40,7 @@ use crate::llvm::{
 use super::branches::integer;
 use super::natural::{Graph, Loop};
 
-/// How many phis may stand before each other, of which one number is more than the other.
+/// How many phis may stand before each other, of which one number is more than the other, and how many steps an address takes.
 const MOST_STEPS: u32 = 3;
 
 /// Replaces the later one of two counters in every such loop.
@@ -200,6 +200,16 @@ mod tests {
     use super::*;
     use crate::llvm::{AnyValue, parse_ir};
 
+    /// A function after the stage.
+    fn after_stage(text: &str) -> String {
+        let context = Context::create();
+        let module =
+            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+        catch_up(&context, &module).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
     /// A loop of two such phis, after the stage.
     fn joined(first: &str, second: &str, after: &str) -> String {
         let text = format!(
@@ -221,12 +231,7 @@ mod tests {
             out: ret void
             }}"
         );
-        let context = Context::create();
-        let module =
-            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
-        catch_up(&context, &module).unwrap();
-        module.verify().unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
+        after_stage(&text)
     }
 
     #[test]
@@ -271,12 +276,7 @@ mod tests {
             out: ret void
             }}"
         );
-        let context = Context::create();
-        let module =
-            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
-        catch_up(&context, &module).unwrap();
-        module.verify().unwrap();
-        module.get_function("f").unwrap().print_to_string().to_string()
+        after_stage(&text)
     }
 
     #[test]

@@ -296,7 +296,10 @@ pub fn conditions_of_order<'ctx>(
     from: BasicBlock<'ctx>,
     to: BasicBlock<'ctx>,
 ) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
-    let holds = from.get_terminator().and_then(llvm::branch_targets).is_some_and(|(then, _)| then == to);
+    let targets = from.get_terminator().and_then(llvm::branch_targets);
+    // A jump that goes there in any case says nothing.
+    let Some((then, _)) = targets.filter(|(then, other)| then != other) else { return Vec::new() };
+    let holds = then == to;
     let below = |compared: InstructionValue<'ctx>| {
         let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
         let predicate = compared.get_icmp_predicate()?;
@@ -587,6 +590,34 @@ mod tests {
         );
         assert_eq!((ir.matches("udiv i64").count(), ir.matches("load i32").count()), (1, 1), "{ir}");
         assert!(ir.contains("icmp ne i64") && ir.contains("llvm.umax.i64"), "{ir}");
+    }
+
+    #[test]
+    fn a_step_may_be_one_less_and_one() {
+        let by = |less: &str, more: u32| {
+            counted(&format!(
+                "entry: %less = add i64 %step, -1
+                  %e = ptrtoint ptr %behind to i64
+                  br label %loop
+                loop: %p = phi ptr [ %data, %entry ], [ %next, %loop ]
+                  %sum = phi i32 [ 0, %entry ], [ %much, %loop ]
+                  %x = load i32, ptr %p
+                  %much = add i32 %sum, %x
+                  %then = getelementptr i32, ptr %p, i64 {less}
+                  %next = getelementptr i8, ptr %then, i64 {more}
+                  %a = ptrtoint ptr %next to i64
+                  %bytes = sub nuw i64 %e, %a
+                  %left = lshr exact i64 %bytes, 2
+                  %go = icmp ult i64 %less, %left
+                  br i1 %go, label %loop, label %end
+                end: ret i32 %much"
+            ))
+        };
+        let ir = by("%less", 4);
+        assert!(ir.contains("udiv i64") && ir.contains("icmp ne i64"), "{ir}");
+        for (less, more) in [("%less", 8), ("%less", 3), ("%step", 4), ("%n", 4)] {
+            assert!(!by(less, more).contains("udiv"), "{less} and {more} bytes");
+        }
     }
 
     #[test]

@@ -100,8 +100,15 @@ impl<'ctx> End<'ctx> {
         };
         let (first, end) = if is_of_head(&one) { (one, other) } else { (other, one) };
         let [Use::Instruction(condition)] = llvm::uses(&llvm::result(largest))[..] else { return None };
-        let is_equality = matches!(condition.get_icmp_predicate()?, IntPredicate::EQ | IntPredicate::NE);
-        let asks = inner.head.get_terminator()?.get_operand(0)?.value()? == llvm::result(condition);
+        let question = inner.head.get_terminator()?;
+        let (then, other) = llvm::branch_targets(question)?;
+        // Where it is there, the loop must end: one that goes on by that would go on past it.
+        let leaves = match condition.get_icmp_predicate()? {
+            IntPredicate::EQ => !inner.contains(then),
+            IntPredicate::NE => !inner.contains(other),
+            _ => false,
+        };
+        let asks = question.get_operand(0)?.value()? == llvm::result(condition);
         let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
         let number = if llvm::instruction_of(left.into()) == Some(largest) { right } else { left };
         let grows = |value: BasicValueEnum<'ctx>| {
@@ -117,7 +124,7 @@ impl<'ctx> End<'ctx> {
         });
         let is_one = is_of_head(&first)
             && outer.is_invariant(end.into())
-            && is_equality
+            && leaves
             && asks
             && phi.get_parent() == Some(inner.head)
             && condition.get_parent() == Some(inner.head)
@@ -386,6 +393,9 @@ mod tests {
             let ir = ended(between, asked, next);
             assert_eq!(shape(&ir).0, 2, "{between} {asked} {next}: {ir}");
         }
+        // It goes on where it is there: behind that a number is at least the end, and not it.
+        let ir = ended(unsigned, "icmp eq i64 %i, %last", "add i64 %i, 1");
+        assert_eq!((shape(&ir).0, ir.contains("icmp eq i64")), (2, true), "{ir}");
     }
 
     /// The loops of a function: how many, and how many blocks jump back in them.

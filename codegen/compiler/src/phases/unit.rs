@@ -143,8 +143,6 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
                 break;
             }
         }
-        // What stood around another loop may be one of the innermost by now.
-        time!(loops::resume(context, module));
         time!(optimize::run_again(module, machine, level, arch))?;
         time!(loops::join(context, module))?;
         time!(loops::count_simply(context, module))?;
