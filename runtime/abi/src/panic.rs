@@ -35,9 +35,6 @@ pub const MESSAGE: u32 = 2;
 /// [`Record::ready`]: the place is written, and the parts of the message, which the host puts together: [`Parts`].
 pub const PARTS: u32 = 3;
 
-/// [`Record::ready`]: the [place](crate::place)'s number is written, and the operands of its message, if it has one.
-pub const KNOWN: u32 = 4;
-
 /// Bytes for a file's name and its NUL, which no source file's is longer than.
 pub const FILE_LEN: usize = 3896;
 
@@ -47,8 +44,12 @@ pub const MESSAGE_LEN: usize = 4096;
 /// Where the part of a [`Record`] begins that the first thread writes.
 pub const OWN: usize = core::mem::offset_of!(Record, ready);
 
-/// The bit that the address has which the first thread gets, and no other.
+/// The bit that the address has which the first thread gets, and no other. What is in [`Record::ready`] has it, too, where
+/// the [place](crate::place)'s number is written, and the operands of its message, if it has one: it is then the lower half
+/// of that address, because the thread has that in a register.
 pub const IS_OWN: usize = 8;
+
+const _: () = assert!((PLACE | MESSAGE | PARTS) & IS_OWN as u32 == 0);
 
 /// A panic. The thread that finds the address of `ready` in `free` writes; all others wait for the end of the launch, or
 /// count themselves and leave. Two pages: `file` ends the first. The compiler writes the same by inline PTX.
@@ -65,7 +66,7 @@ pub struct Record {
     pub nobody: u32,
     /// What other threads than the first write for `detail`, `message_at` and `words`.
     pub lost: [u64; 2 + WORDS],
-    /// 0, then [`PLACE`], [`MESSAGE`], [`PARTS`] or [`KNOWN`].
+    /// 0, then [`PLACE`], [`MESSAGE`], [`PARTS`] or what has [`IS_OWN`].
     pub ready: AtomicU32,
     /// Line, from 1; 0 where the place is not known.
     pub line: u32,
@@ -73,17 +74,18 @@ pub struct Record {
     pub column: u32,
     /// Nobody's.
     pub unused: u32,
-    /// With [`MESSAGE`] the bytes of `message`, with [`KNOWN`] the place's number; until then the device's own.
+    /// With [`MESSAGE`] the bytes of `message`. With [`IS_OWN`] the place's number is the lower half, and the upper half the
+    /// word that the place says to be beside it, in one store. Until then the device's own.
     pub detail: u64,
     /// The device's own.
     pub message_at: u64,
-    /// With [`PARTS`] and [`KNOWN`] the operands of the message in their order; each is one word, or two.
+    /// With [`PARTS`] and [`IS_OWN`] the operands of the message in their order; each is one word, or two.
     pub words: [u64; WORDS],
     /// Where the thread is.
     pub position: Position,
     /// NUL-terminated.
     pub file: [u8; FILE_LEN],
-    /// UTF-8; with [`PARTS`] and [`KNOWN`], as [`Parts`] has it.
+    /// UTF-8; with [`PARTS`] and [`IS_OWN`], as [`Parts`] has it.
     pub message: [u8; MESSAGE_LEN],
 }
 
@@ -192,7 +194,7 @@ pub const TEXT_LEN: usize = 2048;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
-    /// NUL-terminated, without the first byte; not with [`KNOWN`].
+    /// NUL-terminated, without the first byte; not with [`IS_OWN`].
     pub template: [u8; TEMPLATE_LEN],
     /// The text of an operand, as much of it as there is room for.
     pub text: [u8; TEXT_LEN],

@@ -1,29 +1,33 @@
 //! A place that can panic, as it stands in device code: the device hands over its number alone, and the host, which has the
 //! code, finds the rest there.
 //!
-//! A place is a static of bytes, aligned to eight, each number with its lowest byte first:
+//! A place is bytes in a static that is aligned to eight, each number with its lowest byte first:
 //!
 //! ```text
 //! 0   MARK, by which it is found
-//! 8   u64: its number, a hash of what follows
-//! 16  u32: which word of the operands, from 1, is the address of a text; 0 if none is
-//! 20  u32: line, from 1; 0 where the place is not known
-//! 24  u32: column
-//! 28  the file's name and NUL; 1 and a template (`panic`), if there is a message; NUL
+//! 8   u32: its number, a hash of what follows
+//! 12  u32: which word of the operands, from 1, is handed over beside the number; 0 if none is
+//! 16  u32: line, from 1; 0 where the place is not known
+//! 20  u32: column
+//! 24  the file's name and NUL; 1 and a template (`panic`), if there is a message; NUL
 //! ```
+//!
+//! All places of a module are one static, one behind the other at multiples of eight: for ptxas a static more is as much
+//! work as a dozen instructions.
 
 /// Begins every place. No UTF-8, and no instruction of a GPU.
-pub const MARK: [u8; 8] = [0xF7, b'p', b'l', 0xF8, b'a', b'c', b'e', 0xF9];
+pub const MARK: [u8; 8] = [0xF7, b'p', b'l', 0xF8, b'a', b'c', b'e', 0xFA];
+
+/// The static of a PTX text that has all places. A function names each of its own, by how far it lies from the first.
+pub const STATIC: &str = "__rust_ptx_places";
 
 /// Where the number is.
-pub const NUMBER: usize = 8;
+const NUMBER: usize = 8;
 
-/// Where it says which word is a text.
-pub const TEXT_WORD: usize = 16;
-
-const LINE: usize = 20;
-const COLUMN: usize = 24;
-const FILE: usize = 28;
+const BESIDE: usize = 12;
+const LINE: usize = 16;
+const COLUMN: usize = 20;
+const FILE: usize = 24;
 
 /// Stands before a template.
 const HAS_MESSAGE: u8 = 1;
@@ -37,20 +41,19 @@ pub struct Place<'a> {
     pub line: u32,
     /// From 1.
     pub column: u32,
-    /// Which word of the operands, from 1, is the address of a text; 0 if none is.
-    pub text_word: u32,
+    /// Which word of the operands, from 1, stands beside the number, of 32 bits; 0 if none does.
+    pub beside: u32,
     /// The message's template, without NUL; none where the place is all.
     pub template: Option<&'a [u8]>,
 }
 
 impl<'a> Place<'a> {
     /// The place that begins there, and its number.
-    pub fn read(bytes: &'a [u8]) -> Option<(u64, Self)> {
+    pub fn read(bytes: &'a [u8]) -> Option<(u32, Self)> {
         let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         if !bytes.starts_with(&MARK) {
             return None;
         }
-        let name = u64::from(number(NUMBER)?) | u64::from(number(NUMBER + 4)?) << 32;
         let rest = bytes.get(FILE..)?;
         let end = rest.iter().position(|byte| *byte == 0)?;
         let (file, rest) = (&rest[..end], &rest[end + 1..]);
@@ -58,8 +61,8 @@ impl<'a> Place<'a> {
             (&HAS_MESSAGE, rest) => Some(rest.split(|byte| *byte == 0).next()?),
             _ => None,
         };
-        let (text_word, line, column) = (number(TEXT_WORD)?, number(LINE)?, number(COLUMN)?);
-        Some((name, Self { file, line, column, text_word, template }))
+        let (beside, line, column) = (number(BESIDE)?, number(LINE)?, number(COLUMN)?);
+        Some((number(NUMBER)?, Self { file, line, column, beside, template }))
     }
 
     /// How many bytes it is.
@@ -69,9 +72,9 @@ impl<'a> Place<'a> {
 
     /// Its bytes, where `hash` makes its number of those behind it.
     #[cfg(any(feature = "decode", test))]
-    pub fn bytes(&self, hash: impl Fn(&[u8]) -> u64) -> alloc::vec::Vec<u8> {
-        let mut bytes = [&MARK[..], &[0; 8]].concat();
-        bytes.extend([self.text_word, self.line, self.column].into_iter().flat_map(u32::to_le_bytes));
+    pub fn bytes(&self, hash: impl Fn(&[u8]) -> u32) -> alloc::vec::Vec<u8> {
+        let mut bytes = [&MARK[..], &[0; 4]].concat();
+        bytes.extend([self.beside, self.line, self.column].into_iter().flat_map(u32::to_le_bytes));
         bytes.extend(self.file);
         bytes.push(0);
         if let Some(template) = self.template {
@@ -79,36 +82,56 @@ impl<'a> Place<'a> {
             bytes.extend(template);
         }
         bytes.push(0);
-        let number = hash(&bytes[TEXT_WORD..]);
-        bytes[NUMBER..TEXT_WORD].copy_from_slice(&number.to_le_bytes());
+        let number = hash(&bytes[BESIDE..]);
+        bytes[NUMBER..BESIDE].copy_from_slice(&number.to_le_bytes());
         bytes
     }
 }
 
+/// What a PTX text has of places: the bytes of each static of them, which the compiler writes as numbers of 64 bits.
+#[cfg(any(feature = "decode", test))]
+pub fn lists(ptx: &str) -> impl Iterator<Item = alloc::vec::Vec<u8>> {
+    let mark = word(MARK);
+    let mut rest = ptx;
+    core::iter::from_fn(move || {
+        let (list, behind) = rest[rest.find(&mark)?..].split_once('}')?;
+        rest = behind;
+        let number = |word: &str| u64::from_str_radix(word.trim().strip_prefix("0x")?, 16).ok();
+        Some(list.split(',').map_while(number).flat_map(u64::to_le_bytes).collect())
+    })
+}
+
+/// Eight bytes as a list has them.
+#[cfg(any(feature = "decode", test))]
+pub fn word(bytes: [u8; 8]) -> alloc::string::String {
+    alloc::format!("{:#x}", u64::from_le_bytes(bytes))
+}
+
+/// The places in a static's bytes.
+pub fn all(bytes: &[u8]) -> impl Iterator<Item = (u32, Place<'_>)> {
+    (0..bytes.len()).step_by(8).filter_map(|start| Place::read(&bytes[start..]))
+}
+
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
     use super::*;
 
     const PLACE: Place<'_> =
-        Place { file: b"src/lib.rs", line: 7, column: 300, text_word: 2, template: Some(b"of \xFFs") };
+        Place { file: b"src/lib.rs", line: 7, column: 300, beside: 2, template: Some(b"of \xFFs") };
 
     #[test]
     fn what_is_written_is_read() {
         for place in [PLACE, Place { template: None, ..PLACE }, Place { file: b"", template: Some(b""), ..PLACE }] {
-            let mut bytes = place.bytes(|hashed| hashed.len() as u64 | 1 << 63);
-            let number = (bytes.len() - TEXT_WORD) as u64 | 1 << 63;
+            let mut bytes = place.bytes(|hashed| hashed.len() as u32 | 1 << 31);
+            let number = (bytes.len() - BESIDE) as u32 | 1 << 31;
             assert_eq!(Place::read(&bytes), Some((number, place)));
             assert_eq!(place.size(), bytes.len());
             bytes.extend(b"what lies behind it");
             assert_eq!(Place::read(&bytes), Some((number, place)));
         }
-    }
-
-    #[test]
-    fn the_device_finds_what_it_reads() {
-        let bytes = PLACE.bytes(|_| 0x0102_0304_0506_0708);
-        assert_eq!(bytes[NUMBER..NUMBER + 8], [8, 7, 6, 5, 4, 3, 2, 1]);
-        assert_eq!(bytes[TEXT_WORD], 2);
     }
 
     #[test]
@@ -119,5 +142,24 @@ mod tests {
             assert_eq!(Place::read(&bytes[..len]), None, "{len} bytes");
         }
         assert_eq!(Place::read(b"no mark"), None);
+    }
+
+    #[test]
+    fn lists_of_a_text_are_read() {
+        let other = Place { template: None, line: 8, ..PLACE };
+        let list = |places: &[(u32, Place<'_>)]| {
+            let bytes = places.iter().flat_map(|(number, place)| {
+                let mut bytes = place.bytes(|_| *number);
+                bytes.resize(bytes.len().next_multiple_of(8), 0);
+                bytes
+            });
+            let words: Vec<String> =
+                bytes.collect::<Vec<u8>>().chunks(8).map(|eight| word(eight.try_into().unwrap())).collect();
+            alloc::format!(".global .align 8 .b64 places[{}] = {{{}}};\n", words.len(), words.join(", "))
+        };
+        let text = list(&[(1, PLACE), (2, other)]) + "ret;\n" + &list(&[(3, PLACE)]) + &word(MARK);
+        let lists: Vec<Vec<u8>> = lists(&text).collect();
+        let read: Vec<Vec<(u32, Place<'_>)>> = lists.iter().map(|list| all(list).collect()).collect();
+        assert_eq!(read, [[(1, PLACE), (2, other)].to_vec(), [(3, PLACE)].to_vec()]);
     }
 }

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdeviceptr, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, DriverError, result};
-use ptx_abi::panic::{FILE_LEN, KNOWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, WORDS};
+use ptx_abi::panic::{FILE_LEN, IS_OWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, WORDS};
+use ptx_abi::place::Place;
 use ptx_device::Dim3;
 
 use crate::error::Panic;
@@ -125,6 +126,41 @@ fn unfinished() -> Panic {
         "the message is not known, because the launch ended while it was made. If the stack is too small for that, allow \
          more with Device::set_stack_size (cuCtxSetLimit, CU_LIMIT_STACK_SIZE)",
     )
+}
+
+/// The panic at a place, with these operands, one of which may stand `beside` the place's number.
+fn known(place: Place<'_>, parts: &Parts, mut words: [u64; WORDS], beside: u64, at: &Panic) -> Panic {
+    let slot = (place.beside as usize).checked_sub(1).and_then(|word| words.get_mut(word));
+    if let Some(word) = slot {
+        *word = beside;
+    }
+    Panic {
+        message: place.template.map(|template| parts.shown_by(template, &words).to_string()),
+        file: String::from_utf8_lossy(place.file).into_owned(),
+        line: place.line,
+        column: place.column,
+        ..at.clone()
+    }
+}
+
+/// The panic of the one place that has the number. Where several have it, all of them are named.
+fn one_of(mut found: Vec<Panic>, number: u32, unknown: Panic) -> Panic {
+    match found.len() {
+        0 => {
+            let message = format!("place {number:#010x}, which is not in the code that this program loaded");
+            Panic { message: Some(message), ..unknown }
+        }
+        1 => found.remove(0),
+        _ => {
+            let places = found.iter().map(|Panic { message, file, line, column, .. }| {
+                let message = message.as_deref().unwrap_or("a panic");
+                format!("{message}, at {file}:{line}:{column}")
+            });
+            let message =
+                format!("one of these, which have the same number: {}", places.collect::<Vec<_>>().join("; "));
+            Panic { message: Some(message), ..unknown }
+        }
+    }
 }
 
 impl PanicRecord {
@@ -252,19 +288,11 @@ impl PanicRecord {
             let parts = || (&raw const (*record).message).cast::<Parts>().read();
             let words = (&raw const (*record).words).read_volatile();
             let panic = Panic { block: dim(position.block()), thread: dim(position.thread()), ..without_place("") };
-            if ready == KNOWN {
+            if ready & IS_OWN as u32 != 0 {
                 let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-                let Some(place) = places.find(detail) else {
-                    let message = format!("place {detail:#018x}, which is not in the code that this program loaded");
-                    return Some(Panic { message: Some(message), ..panic });
-                };
-                return Some(Panic {
-                    message: place.template.map(|template| parts().shown_by(template, &words).to_string()),
-                    file: String::from_utf8_lossy(place.file).into_owned(),
-                    line: place.line,
-                    column: place.column,
-                    ..panic
-                });
+                let (number, beside) = (detail as u32, detail >> 32);
+                let found = places.find(number).map(|place| known(place, &parts(), words, beside, &panic));
+                return Some(one_of(found.collect(), number, panic.clone()));
             }
             let message = match ready {
                 PLACE => None,

@@ -1,47 +1,42 @@
 //! Finds the places that can panic in device code: `ptx_abi::place`.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use memchr::memmem;
-use ptx_abi::place::{MARK, Place};
+use ptx_abi::place::{self, MARK, Place};
 
 use crate::image::Code;
 
 /// The bytes of the places of all code that was loaded, by their numbers.
 #[derive(Debug, Default)]
-pub(crate) struct Places(HashMap<u64, Box<[u8]>>);
+pub(crate) struct Places(HashMap<u32, Vec<Box<[u8]>>>);
 
 impl Places {
     /// Adds those of a code. In a cubin they stand as they are, in PTX as lists of numbers.
     pub fn add(&mut self, code: &Code<'_>) {
         match code {
-            Code::Cubin(bytes) => {
-                for start in memmem::find_iter(bytes, &MARK) {
-                    self.add_one(Cow::Borrowed(&bytes[start..]));
-                }
-            }
-            Code::Ptx(text) => {
-                let mark = MARK.map(|byte| byte.to_string()).join(", ");
-                for start in memmem::find_iter(text.as_bytes(), &mark) {
-                    let list = text[start..].split('}').next().unwrap_or_default();
-                    // What is no number ends it. Zeros at the end are left out.
-                    let bytes = list.split(',').map_while(|number| number.trim().parse().ok());
-                    self.add_one(Cow::Owned(bytes.chain([0; 2]).collect()));
-                }
+            Code::Cubin(bytes) => self.add_all(bytes),
+            Code::Ptx(text) => place::lists(text).for_each(|list| self.add_all(&list)),
+        }
+    }
+
+    fn add_all(&mut self, bytes: &[u8]) {
+        for start in memmem::find_iter(bytes, &MARK) {
+            let bytes = &bytes[start..];
+            let Some((number, place)) = Place::read(bytes) else { continue };
+            let own = &bytes[..bytes.len().min(place.size())];
+            let known = self.0.entry(number).or_default();
+            if known.iter().all(|known| **known != *own) {
+                known.push(own.into());
             }
         }
     }
 
-    fn add_one(&mut self, bytes: Cow<'_, [u8]>) {
-        let Some((number, place)) = Place::read(&bytes) else { return };
-        // A place of the same number is the same.
-        self.0.entry(number).or_insert_with(|| bytes[..bytes.len().min(place.size())].into());
-    }
-
-    /// The place with this number.
-    pub fn find(&self, number: u64) -> Option<Place<'_>> {
-        Some(Place::read(self.0.get(&number)?)?.1)
+    /// The places with this number: one, unless modules were linked, or loaded, that were compiled apart, and chance would
+    /// have it.
+    pub fn find(&self, number: u32) -> impl Iterator<Item = Place<'_>> {
+        let places = self.0.get(&number).into_iter().flatten();
+        places.filter_map(|bytes| Place::read(bytes).map(|(_, place)| place))
     }
 }
 
@@ -50,10 +45,14 @@ mod tests {
     use super::*;
 
     const PLACE: Place<'_> =
-        Place { file: b"src/lib.rs", line: 7, column: 9, text_word: 0, template: Some("größer".as_bytes()) };
+        Place { file: b"src/lib.rs", line: 7, column: 9, beside: 1, template: Some("größer".as_bytes()) };
 
-    fn bytes(place: Place<'_>, number: u64) -> Vec<u8> {
+    fn bytes(place: Place<'_>, number: u32) -> Vec<u8> {
         place.bytes(|_| number)
+    }
+
+    fn found(places: &Places, number: u32) -> Vec<Place<'_>> {
+        places.find(number).collect()
     }
 
     #[test]
@@ -62,31 +61,36 @@ mod tests {
         let cubin = [b"\x7fELF", &bytes(PLACE, 1)[..], &[0; 5], &bytes(other, 2), b"\xF7pl", &MARK].concat();
         let mut places = Places::default();
         places.add(&Code::Cubin(&cubin));
-        assert_eq!((places.find(1), places.find(2), places.find(3)), (Some(PLACE), Some(other), None));
+        assert_eq!([1, 2, 3].map(|number| found(&places, number)), [vec![PLACE], vec![other], vec![]]);
         assert_eq!(places.0.len(), 2);
         // No more is kept than a place is.
-        assert_eq!((&*places.0[&1], &*places.0[&2]), (&*bytes(PLACE, 1), &*bytes(other, 2)));
+        assert_eq!((&*places.0[&1][0], &*places.0[&2][0]), (&*bytes(PLACE, 1), &*bytes(other, 2)));
+        // The same code again, and another place that has the number.
+        places.add(&Code::Cubin(&cubin));
+        places.add(&Code::Cubin(&bytes(other, 1)));
+        assert_eq!(found(&places, 1), [PLACE, other]);
     }
 
     #[test]
     fn places_are_found_in_ptx() {
-        let list = |bytes: &[u8]| {
-            let end = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
-            bytes[..end].iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
+        let list = |number: u32| {
+            let mut bytes = bytes(PLACE, number);
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+            let words = bytes.as_chunks::<8>().0.iter().map(|eight| place::word(*eight));
+            words.collect::<Vec<_>>().join(", ")
         };
         let text = format!(
-            ".global .align 8 .b8 a[60] = {{{}}};\n.global .align 8 .b8 b[60] = {{{}}};\n.global .b8 c[8] = {{{}, x}};\n",
-            list(&bytes(PLACE, 1)),
-            list(&bytes(Place { template: None, ..PLACE }, 2)),
-            list(&MARK),
+            ".global .align 8 .b64 a[14] = {{{}, {}}};\n.global .align 8 .b64 b[7] = {{{}}};\n.global .b64 c = {};\n",
+            list(1),
+            list(2),
+            list(3),
+            place::word(MARK),
         );
         let mut places = Places::default();
         places.add(&Code::Ptx(&text));
-        assert_eq!(places.find(1), Some(PLACE));
-        assert_eq!(places.find(2), Some(Place { template: None, ..PLACE }));
-        assert_eq!(places.0.len(), 2);
+        assert_eq!([1, 2, 3].map(|number| found(&places, number)), [[PLACE]; 3]);
         places.add(&Code::Ptx("no code"));
         places.add(&Code::Cubin(b""));
-        assert_eq!(places.0.len(), 2);
+        assert_eq!(places.0.len(), 3);
     }
 }

@@ -3,13 +3,14 @@
 //! ```text
 //! .global .align 1 .b8 file[11] = {115, 114, 99, 47, 108, 105, 98, 46, 114, 115};
 //! .global .align 8 .u64 location[3] = {generic(file), 10, 81604378636};                  // length; column, line
-//! .global .align 8 .b8 __rust_ptx_place_6e[118] = {247, 112, 108, …};                    // `ptx_abi::place`
+//! .global .align 8 .b64 __rust_ptx_places[118] = {0xfa656361f86c70f7, …};                // `ptx_abi::place`
+//! mov.b64 %rd4, __rust_ptx_places+240;                                                  // one of them
 //! ```
 
 use std::collections::{BTreeSet, HashMap};
 
 use ptx_abi::panic::OPERAND;
-use ptx_abi::place::Place;
+use ptx_abi::place::{self, Place, STATIC};
 use serde::Serialize;
 
 /// A place that may panic.
@@ -27,7 +28,11 @@ pub struct Panic {
 
 /// The constants of a PTX file.
 #[derive(Debug)]
-pub struct Constants<'a>(HashMap<&'a str, Vec<&'a str>>);
+pub struct Constants<'a> {
+    by_name: HashMap<&'a str, Vec<&'a str>>,
+    /// All places, one behind the other.
+    places: Vec<u8>,
+}
 
 impl<'a> Constants<'a> {
     /// Those with values.
@@ -38,41 +43,39 @@ impl<'a> Constants<'a> {
             let values = values.trim_end_matches(';').trim_end_matches('}');
             Some((name, values.split(',').map(str::trim).collect()))
         });
-        Self(constants.collect())
+        Self { by_name: constants.collect(), places: place::lists(ptx).next().unwrap_or_default() }
     }
 
     /// Of a function with this text, in order of places.
     pub fn panics(&self, function: &str) -> Vec<Panic> {
-        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-        let names: BTreeSet<&str> =
-            function.split(|c| !is_of_name(c)).filter(|name| self.0.contains_key(name)).collect();
-        let panics: BTreeSet<Panic> = names.into_iter().filter_map(|name| self.panic(name)).collect();
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '+');
+        let words: BTreeSet<&str> = function.split(|c| !is_of_name(c)).collect();
+        let panics: BTreeSet<Panic> =
+            words.into_iter().filter_map(|word| self.at_location(word).or_else(|| self.at_place(word))).collect();
         panics.into_iter().collect()
     }
 
-    fn panic(&self, name: &str) -> Option<Panic> {
-        match self.0.get(name)?[..] {
-            [file, len, place] => {
-                let (len, place): (usize, u64) = (len.parse().ok()?, place.parse().ok()?);
-                let bytes = self.bytes(target(file)?)?;
-                let file = String::from_utf8(bytes.get(..len)?.to_vec()).ok()?;
-                // `core::panic::Location` has the line before the column.
-                let (line, column) = (place as u32, (place >> 32) as u32);
-                (line > 0 && column > 0).then_some(Panic { file, line, column, message: None })
-            }
-            _ => {
-                let mut bytes = self.bytes(name)?;
-                // Zeros at the end are left out.
-                bytes.extend([0; 2]);
-                let (_, Place { file, line, column, template, .. }) = Place::read(&bytes)?;
-                let (file, message) = (String::from_utf8_lossy(file).into_owned(), template.map(shown));
-                (line > 0).then_some(Panic { file, line, column, message })
-            }
-        }
+    /// At the `core::panic::Location` of this name.
+    fn at_location(&self, name: &str) -> Option<Panic> {
+        let [file, len, place] = self.by_name.get(name)?[..] else { return None };
+        let (len, place): (usize, u64) = (len.parse().ok()?, place.parse().ok()?);
+        let bytes = self.bytes(target(file)?)?;
+        let file = String::from_utf8(bytes.get(..len)?.to_vec()).ok()?;
+        // It has the line before the column.
+        let (line, column) = (place as u32, (place >> 32) as u32);
+        (line > 0 && column > 0).then_some(Panic { file, line, column, message: None })
+    }
+
+    /// At the place so far behind the first.
+    fn at_place(&self, word: &str) -> Option<Panic> {
+        let (_, offset) = word.split_once('+').filter(|(name, _)| *name == STATIC)?;
+        let (_, Place { file, line, column, template, .. }) = Place::read(self.places.get(offset.parse().ok()?..)?)?;
+        let (file, message) = (String::from_utf8_lossy(file).into_owned(), template.map(shown));
+        (line > 0).then_some(Panic { file, line, column, message })
     }
 
     fn bytes(&self, name: &str) -> Option<Vec<u8>> {
-        self.0.get(name)?.iter().map(|value| value.parse().ok()).collect()
+        self.by_name.get(name)?.iter().map(|value| value.parse().ok()).collect()
     }
 }
 
@@ -102,22 +105,27 @@ mod tests {
 
     #[test]
     fn a_kernel_names_its_places() {
-        let known = Place { file: b"src/lib.rs", line: 12, column: 19, text_word: 0, template: Some(b"is \xffu") };
-        let place = known.bytes(|_| 7);
-        let listed = |bytes: &[u8]| bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+        let known = Place { file: b"src/lib.rs", line: 12, column: 19, beside: 0, template: Some(b"is \xffu") };
+        let mut places = known.bytes(|_| 7);
+        places.resize(places.len().next_multiple_of(8), 0);
+        let first = places.len();
+        places.extend(Place { line: 13, ..known }.bytes(|_| 8));
+        places.resize(places.len().next_multiple_of(8), 0);
+        let words: Vec<String> = places.as_chunks::<8>().0.iter().map(|eight| place::word(*eight)).collect();
         let ptx = format!(
             ".global .align 1 .b8 f_$_0[11] = {{115, 114, 99, 47, 108, 105, 98, 46, 114, 115}};\n\
              .global .align 8 .u64 f_$_1[3] = {{generic(f_$_0), 10, 81604378636}};\n\
-             .global .align 8 .b8 __rust_ptx_place_7[{}] = {{{}}};\n\
+             .global .align 8 .b64 {STATIC}[{}] = {{{}}};\n\
              .global .align 8 .u64 vtable[3] = {{generic(drop), 8, 8}};\n",
-            place.len(),
-            listed(&place[..place.len() - 1]),
+            words.len(),
+            words.join(", "),
         );
         let constants = Constants::of(&ptx);
         let place = Panic { file: "src/lib.rs".into(), line: 12, column: 19, message: None };
         let said = Panic { message: Some("is …".into()), ..place.clone() };
         assert_eq!(constants.panics("mov.b64 %rd1, f_$_1;\nmov.b64 %rd2, vtable;"), [place]);
-        assert_eq!(constants.panics("mov.b64 \t%rd12, __rust_ptx_place_7;\n"), [said]);
+        assert_eq!(constants.panics(&format!("mov.b64 \t%rd12, {STATIC}+0;\n")), [said.clone()]);
+        assert_eq!(constants.panics(&format!("mov.b64 %rd1, {STATIC}+{first};")), [Panic { line: 13, ..said }]);
         assert!(constants.panics("ret;").is_empty());
     }
 }

@@ -25,13 +25,13 @@ use ptx_abi::panic::{DRAFT_SYMBOL, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, NOBODY_WO
 use super::balance;
 use super::message::{self, Part};
 use super::place;
-use super::record::{self, Before, NUMBERS, Place};
+use super::record::{self, Before, Known, NUMBERS, Place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, AddressSpace, Attribute, AttributeLoc, BasicBlock, BasicMetadataTypeEnum, BasicMetadataValueEnum,
     BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode,
-    InstructionValue, IntValue, Linkage, Module, PointerValue, Use,
+    InstructionValue, IntType, IntValue, Linkage, Module, PointerValue, Use,
 };
 use crate::loops;
 use crate::marks::{self, AT_LOCATION, PANIC_END, PANIC_WITH};
@@ -236,16 +236,11 @@ fn has_calls(function: FunctionValue<'_>, panics: &[FunctionValue<'_>]) -> bool 
         })
 }
 
-/// A place of which all is known.
-struct Known<'ctx> {
-    global: PointerValue<'ctx>,
-    /// Whether its message has a text among the operands.
-    has_text: bool,
-}
-
 /// What a place claims the record with.
 #[derive(PartialEq)]
 struct Operands<'ctx> {
+    known: Known,
+    /// The static that it is in.
     place: PointerValue<'ctx>,
     words: Vec<IntValue<'ctx>>,
 }
@@ -255,8 +250,8 @@ struct Writer<'a, 'ctx> {
     context: &'ctx Context,
     module: &'a Module<'ctx>,
     builder: Builder<'ctx>,
-    /// By location and message.
-    places: HashMap<(PointerValue<'ctx>, Option<Vec<u8>>), PointerValue<'ctx>>,
+    /// By location, message, and which word stands beside the number.
+    places: HashMap<(PointerValue<'ctx>, Option<Vec<u8>>, u32), (Known, PointerValue<'ctx>)>,
     after: AfterPanic,
 }
 
@@ -294,21 +289,20 @@ impl<'ctx> Writer<'_, 'ctx> {
         let mut alike: Vec<(Operands<'ctx>, Vec<(InstructionValue<'ctx>, BasicBlock<'ctx>)>)> = Vec::new();
         for site in sites {
             let Some(block) = site.call.get_parent() else { continue };
-            let Some((place, words)) = self.known(&site) else {
+            let Some(operands) = self.operands(&site, is_called) else {
                 if !is_called {
                     self.write_here(&site)?;
                 }
                 continue;
             };
-            has_text |= place.has_text;
+            has_text |= operands.known.text > 0;
             if is_called {
                 self.leave(&site.call, block);
+                self.keep(operands.place)?;
                 self.builder.build_unconditional_branch(last)?;
-                calls.push((place.global, words, block));
+                calls.push((operands, block));
                 continue;
             }
-            let words: Vec<_> = words.into_iter().map(|word| lower_half(word).unwrap_or(word)).collect();
-            let operands = Operands { place: place.global, words };
             match alike.iter_mut().find(|(known, _)| *known == operands) {
                 Some((_, calls)) => calls.push((site.call, block)),
                 None => alike.push((operands, vec![(site.call, block)])),
@@ -327,7 +321,8 @@ impl<'ctx> Writer<'_, 'ctx> {
                 self.builder.position_at_end(joined);
                 joined
             };
-            let record = self.claim(Place::Known, &[operands.place.into()], &operands.words, Before::Others)?;
+            let place = Place::Known(operands.known);
+            let record = self.claim(place, &[operands.place.into()], &operands.words, Before::Others)?;
             self.builder.build_unconditional_branch(last)?;
             claims.push((record, block));
         }
@@ -341,7 +336,7 @@ impl<'ctx> Writer<'_, 'ctx> {
             }
             let record = phi.as_basic_value().into_int_value();
             let multiplications = balance::multiplications(function);
-            self.report(Place::Known, record, has_text, Before::Others, multiplications)?;
+            self.report(Place::Given { has_text }, record, has_text, Before::Others, multiplications)?;
         }
         self.builder.build_unreachable()?;
         Ok(())
@@ -358,24 +353,35 @@ impl<'ctx> Writer<'_, 'ctx> {
     }
 
     /// One call for the panics of several blocks, each with its place and words.
-    fn call(&self, calls: &[(PointerValue<'ctx>, Vec<IntValue<'ctx>>, BasicBlock<'ctx>)]) -> Result<(), BuilderError> {
-        let (pointer, word) = (self.context.ptr_type(AddressSpace::default()), self.context.i64_type());
-        let most = calls.iter().map(|(_, words, _)| words.len()).max().unwrap_or(0);
-        let phi = self.builder.build_phi(pointer, "place")?;
-        for (place, _, block) in calls {
-            phi.add_incoming(&[(place, *block)]);
-        }
-        let mut arguments: Vec<BasicMetadataValueEnum<'ctx>> = vec![phi.as_basic_value().into()];
-        for index in 0..most {
-            let phi = self.builder.build_phi(word, "word")?;
-            for (_, words, block) in calls {
-                // A message of fewer words does not ask for it.
-                let word = words.get(index).map_or_else(|| llvm::poison(word.into()), |word| (*word).into());
-                phi.add_incoming(&[(&word, *block)]);
+    fn call(&self, calls: &[(Operands<'ctx>, BasicBlock<'ctx>)]) -> Result<(), BuilderError> {
+        let (half, word) = (self.context.i32_type(), self.context.i64_type());
+        let most = calls.iter().map(|(operands, _)| operands.words.len()).max().unwrap_or(0);
+        let phi = |ty: IntType<'ctx>, value: &dyn Fn(&Operands<'ctx>) -> BasicValueEnum<'ctx>| {
+            let phi = self.builder.build_phi(ty, "")?;
+            for (operands, block) in calls {
+                phi.add_incoming(&[(&value(operands), *block)]);
             }
-            arguments.push(phi.as_basic_value().into());
+            Ok::<BasicMetadataValueEnum<'ctx>, BuilderError>(phi.as_basic_value().into())
+        };
+        let number = |number: u32| half.const_int(number.into(), false).into();
+        let mut arguments = vec![phi(half, &|operands| number(operands.known.number))?];
+        if has_text(most) {
+            arguments.push(phi(half, &|operands| number(operands.known.text))?);
+        }
+        for index in 0..most {
+            // A message of fewer words does not ask for it.
+            let of = |operands: &Operands<'ctx>| operands.words.get(index).map(|word| (*word).into());
+            arguments.push(phi(word, &|operands| of(operands).unwrap_or_else(|| llvm::poison(word.into())))?);
         }
         self.builder.build_call(self.shared(most)?, &arguments, "")?;
+        Ok(())
+    }
+
+    /// Names a place that only its number is handed over of, so that it stays in the module, and in the PTX with this code.
+    fn keep(&self, place: PointerValue<'ctx>) -> Result<(), BuilderError> {
+        let ty = self.context.void_type().fn_type(&[place.get_type().into()], false);
+        let nothing = self.context.create_inline_asm(ty, String::new(), "l".into(), true, false, None, false);
+        self.builder.build_indirect_call(ty, nothing, &[place.into()], "")?;
         Ok(())
     }
 
@@ -385,8 +391,9 @@ impl<'ctx> Writer<'_, 'ctx> {
         if let Some(function) = self.module.get_function(&name) {
             return Ok(function);
         }
-        let mut params: Vec<BasicMetadataTypeEnum<'ctx>> = vec![self.context.ptr_type(AddressSpace::default()).into()];
-        params.resize(1 + words, self.context.i64_type().into());
+        let place = Place::Given { has_text: has_text(words) };
+        let mut params: Vec<BasicMetadataTypeEnum<'ctx>> = vec![self.context.i32_type().into(); place.operands()];
+        params.resize(place.operands() + words, self.context.i64_type().into());
         let function = self.module.add_function(&name, self.context.void_type().fn_type(&params, false), None);
         for attribute in ["noreturn", "cold", "nounwind", "noinline"] {
             let kind = Attribute::get_named_enum_kind_id(attribute);
@@ -398,31 +405,38 @@ impl<'ctx> Writer<'_, 'ctx> {
         let writer =
             Writer { context: self.context, module: self.module, builder, places: HashMap::new(), after: self.after };
         let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
-        let words: Vec<IntValue<'ctx>> = params[1..].iter().map(|word| word.into_int_value()).collect();
+        let (given, words) = params.split_at(place.operands());
+        let words: Vec<IntValue<'ctx>> = words.iter().map(|word| word.into_int_value()).collect();
         let before = writer.in_a_call();
-        let record = writer.claim(Place::Known, &params[..1], &words, before)?;
-        writer.report(Place::Known, record, words.len() > 1, before, 0)?;
+        let record = writer.claim(place, given, &words, before)?;
+        writer.report(place, record, has_text(words.len()), before, 0)?;
         writer.builder.build_unreachable()?;
         Ok(function)
     }
 
-    /// The place of a site, and the operands of its message; none if they are not known before it runs.
-    fn known(&mut self, site: &Site<'ctx>) -> Option<(Known<'ctx>, Vec<IntValue<'ctx>>)> {
-        let (message, words) = match site.message {
+    /// What a site claims the record with, or hands to a function; none if that is not known before it runs.
+    fn operands(&mut self, site: &Site<'ctx>, is_called: bool) -> Option<Operands<'ctx>> {
+        let (message, mut words) = match site.message {
             Some(_) => site.folded().map(|(message, words)| (Some(message), words))?,
             None => (None, vec![]),
         };
-        let has_text = message.as_ref().is_some_and(|message| message[0] != 0);
-        let key = (site.location, message);
-        let global = match self.places.get(&key) {
+        let mut beside = 0;
+        if !is_called {
+            words.iter_mut().for_each(|word| *word = lower_half(*word).unwrap_or(*word));
+            let half = words.iter().position(|word| word.get_type().get_bit_width() == 32);
+            beside = half.and_then(|word| u32::try_from(1 + word).ok()).unwrap_or(0);
+        }
+        let key = (site.location, message, beside);
+        let (known, place) = match self.places.get(&key) {
             Some(known) => *known,
             None => {
-                let global = place::global(self.context, self.module, key.0, key.1.as_deref())?.as_pointer_value();
-                self.places.insert(key, global);
-                global
+                let (known, global) = place::global(self.context, self.module, key.0, key.1.as_deref(), beside)?;
+                let place = (known, global.as_pointer_value());
+                self.places.insert(key, place);
+                place
             }
         };
-        Some((Known { global, has_text }, words))
+        Some(Operands { known, place, words })
     }
 
     /// Panics where the call is: what it hands over is not known, or it is no block's end.
@@ -478,7 +492,7 @@ impl<'ctx> Writer<'_, 'ctx> {
     fn claim(
         &self,
         place: Place,
-        addresses: &[BasicValueEnum<'ctx>],
+        operands: &[BasicValueEnum<'ctx>],
         words: &[IntValue<'ctx>],
         before: Before,
     ) -> Result<IntValue<'ctx>, BuilderError> {
@@ -489,13 +503,16 @@ impl<'ctx> Writer<'_, 'ctx> {
         };
         let widths: Vec<u32> = words.iter().map(|word| word.get_type().get_bit_width()).collect();
         let operands: Vec<BasicValueEnum<'ctx>> =
-            addresses.iter().copied().chain(words.into_iter().map(Into::into)).collect();
+            operands.iter().copied().chain(words.into_iter().map(Into::into)).collect();
         let types: Vec<BasicMetadataTypeEnum<'ctx>> =
             operands.iter().map(|operand| operand.get_type().into()).collect();
         let ty = self.context.i64_type().fn_type(&types, false);
         // It is written before the operands are read.
-        let mut constraints = "=&l".to_string() + &",l".repeat(addresses.len());
-        constraints.extend(widths.iter().map(|bits| if *bits == 32 { ",r" } else { ",l" }));
+        let mut constraints = "=&l".to_string();
+        constraints.extend(operands.iter().map(|operand| match operand {
+            BasicValueEnum::IntValue(half) if half.get_type().get_bit_width() == 32 => ",r",
+            _ => ",l",
+        }));
         constraints += ",~{memory}";
         let text = record::claim(place, &widths, before);
         let operands: Vec<BasicMetadataValueEnum<'ctx>> = operands.into_iter().map(Into::into).collect();
@@ -532,6 +549,11 @@ fn numbers_of(function: FunctionValue<'_>) -> Vec<&'static str> {
         .filter_map(|from| llvm::special_register(from).filter(|_| !llvm::is_only_assumed(from)))
         .collect();
     NUMBERS.into_iter().filter(|number| read.iter().any(|register| register == number)).collect()
+}
+
+/// Whether so many words may be a text and its length, and more.
+fn has_text(words: usize) -> bool {
+    words > 1
 }
 
 /// The 32 bits of a word whose upper half is zero: one register instead of two.

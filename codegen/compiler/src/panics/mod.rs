@@ -3,7 +3,7 @@
 //! Three moments. Before optimising, [`assign`] gives every place that can panic its strategy, [`hand_over`] turns messages that
 //! the host can make into their operands, and [`shrink`] makes what is left of `core`'s panics small. After it, [`write`] adds
 //! the compiler's own, and [`lower`] writes those that hand over a place or operands as PTX, and defines the record. Beside
-//! the output, [`without`] leaves them out.
+//! the output, [`without`] leaves them out, and [`pool`] makes one static of what its text has of them.
 
 mod assign;
 mod balance;
@@ -14,6 +14,7 @@ mod lower;
 mod message;
 mod operands;
 mod place;
+mod pool;
 mod record;
 mod shown;
 mod shrink;
@@ -25,6 +26,7 @@ pub use crates::check;
 pub use lower::lower;
 pub use message::Part;
 pub use operands::hand_over;
+pub use pool::pool;
 pub use shrink::shrink;
 pub use without::without;
 pub use write::write;

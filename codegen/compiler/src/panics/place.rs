@@ -4,20 +4,25 @@ use ptx_abi::panic::FILE_LEN;
 use ptx_abi::place::Place;
 
 use super::constants;
+use super::record::Known;
 use crate::hash;
 use crate::llvm::{self, Context, GlobalValue, Module, PointerValue};
 
-/// The name of a place, before a number that what it says has alone: groups of kernels are joined by names.
+/// The name of a place, before its number.
 const NAME: &str = "__rust_ptx_place";
 
 /// A static for the place that a `core::panic::Location` and a message's bytes say, as `message` encodes them; none if the
 /// location is not known. Its fields lie as `ptx-device` asserts.
+///
+/// A module's places have different numbers. Those of modules that are linked have so in all likelihood; the host names both
+/// places of a number.
 pub fn global<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     location: PointerValue<'ctx>,
     message: Option<&[u8]>,
-) -> Option<GlobalValue<'ctx>> {
+    beside: u32,
+) -> Option<(Known, GlobalValue<'ctx>)> {
     let (file, line, column) = if location.is_null() {
         (Vec::new(), 0, 0)
     } else {
@@ -25,14 +30,21 @@ pub fn global<'ctx>(
         let number = |at| memory.number(at, 4).map(|number| number as u32);
         (memory.slice(0)?.bytes()?.to_vec(), number(16)?, number(20)?)
     };
-    let (text_word, template) = match message {
-        Some([text_word, template @ .., _]) => (*text_word, Some(template)),
+    let (text, template) = match message {
+        Some([text, template @ .., _]) => ((*text).into(), Some(template)),
         _ => (0, None),
     };
-    let file = &file[..file.len().min(FILE_LEN - 1)];
-    let bytes =
-        Place { file, line, column, text_word: text_word.into(), template }.bytes(|bytes| hash::stable([bytes]));
-    let (name, value) = (format!("{NAME}_{:016x}", hash::stable([&bytes])), context.const_string(&bytes, false));
-    let known = module.get_global(&name).filter(|known| known.get_initializer() == Some(value.into()));
-    Some(known.unwrap_or_else(|| constants::add(module, &name, &value, 8)))
+    let place = Place { file: &file[..file.len().min(FILE_LEN - 1)], line, column, beside, template };
+    // As often as the number is another place's.
+    (0..).find_map(|tries: u32| {
+        let bytes = place.bytes(|bytes| hash::stable([bytes, &tries.to_le_bytes()]) as u32);
+        let (number, _) = Place::read(&bytes)?;
+        let (name, value) = (format!("{NAME}_{number:08x}"), context.const_string(&bytes, false));
+        let global = match module.get_global(&name) {
+            None => constants::add(module, &name, &value, 8),
+            Some(known) if known.get_initializer() == Some(value.into()) => known,
+            Some(_) => return None,
+        };
+        Some((Known { number, beside, text }, global))
+    })
 }

@@ -9,18 +9,21 @@
 //! does when that of the last panic is ready or its kernel over. So the first thread's stores are the only ones to where they
 //! go, and as their addresses come from the exchange, none precedes it.
 //!
+//! A place is handed over by its number, by which the host finds the place's texts in the code that it loaded: a number of 32
+//! bits, because a kernel that copies has eight registers, and a claim that must do with as many has the record's address,
+//! a slice's length and an index. The number and an operand of 32 bits are one store. Where a function is told at run time
+//! where it panics, the report copies the texts. The file's name and the template end in NUL.
+//!
 //! The report looks at the address: only what the first thread gets has the bit `IS_OWN`, because records are aligned to
-//! more. It fills in the rest and traps. It is code of every kernel, so it hands over a place's number, by which the host
-//! finds the place's texts in the code that it loaded. Where a function is told at run time where it panics, the report copies
-//! the texts. The file's name and the template end in NUL.
+//! more. It fills in the rest and traps. It is code of every kernel: what says that the record is ready is the address's lower
+//! half, for which it needs no register more.
 //!
 //! The record is the host's memory, but only threads of one device compete for it: the scope of the exchanges is the device,
 //! because compute-sanitizer takes wider ones there for errors.
 
 use std::mem::offset_of;
 
-use ptx_abi::panic::{DRAFT_SYMBOL, IS_OWN, KNOWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, TEXT_LEN};
-use ptx_abi::place::{NUMBER, TEXT_WORD};
+use ptx_abi::panic::{DRAFT_SYMBOL, IS_OWN, OWN, PARTS, PLACE, Parts, Position, Record, SYMBOL, TEXT_LEN};
 
 use super::balance;
 use crate::request::AfterPanic;
@@ -29,6 +32,9 @@ use crate::request::AfterPanic;
 const WORDS: usize = own(offset_of!(Record, words));
 const MESSAGE: usize = own(offset_of!(Record, message_at));
 const LOCATION: usize = own(offset_of!(Record, detail));
+const NUMBER: usize = LOCATION;
+/// Which word, from 1, is a text's address; 0, as the host clears it, if none is.
+const TEXT_WORD: usize = MESSAGE;
 
 /// How far a field lies from what the first thread writes.
 const fn own(field: usize) -> usize {
@@ -44,14 +50,58 @@ pub enum Place {
     Location,
     /// Two addresses: of a location, and of a template.
     Both,
-    /// The address of a `ptx_abi::place::Place`.
-    Known,
+    /// The address of a `ptx_abi::place::Place` of which this much is known. The address itself is not used: it is an operand
+    /// so that the place stays in the module.
+    Known(Known),
+    /// The number of any such place, and if its message may have a text among its words, which word that is; 32 bits each.
+    Given { has_text: bool },
+}
+
+/// What is known of a place when its claim is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// By which the host finds it.
+    pub number: u32,
+    /// Which word, from 1, is handed over beside the number, of 32 bits; 0 if none is.
+    pub beside: u32,
+    /// Which word, from 1, is the address of a text; 0 if none is.
+    pub text: u32,
 }
 
 impl Place {
     /// How many operands it is.
     pub fn operands(self) -> usize {
-        if self == Self::Both { 2 } else { 1 }
+        if matches!(self, Self::Both | Self::Given { has_text: true }) { 2 } else { 1 }
+    }
+
+    /// Whether the host has its texts.
+    fn is_of_the_host(self) -> bool {
+        matches!(self, Self::Known(_) | Self::Given { .. })
+    }
+
+    /// Stores what it is, and which word need not be stored any more.
+    fn claim(self) -> (String, Option<usize>) {
+        let store = |at: usize, bits: u32, what: &str| format!("st.volatile.global.u{bits} [$0+{at}], {what};\n");
+        match self {
+            Self::Location => (store(LOCATION, 64, "$1"), None),
+            Self::Both => (store(LOCATION, 64, "$1") + &store(MESSAGE, 64, "$2"), None),
+            Self::Known(Known { number, beside, text }) => {
+                // As many digits for each, so that they are found in a text.
+                let number = format!("{number:#010x}");
+                let beside = (beside as usize).checked_sub(1);
+                let stored = match beside {
+                    None => store(NUMBER, 32, &number),
+                    Some(word) => {
+                        format!("st.volatile.global.v2.u32 [$0+{NUMBER}], {{{number}, ${}}};\n", 2 + word)
+                    }
+                };
+                (stored + &if text > 0 { store(TEXT_WORD, 32, &text.to_string()) } else { String::new() }, beside)
+            }
+            Self::Given { has_text } => {
+                let text = if has_text { store(TEXT_WORD, 32, "$2") } else { String::new() };
+                (store(NUMBER, 32, "$1") + &text, None)
+            }
+        }
     }
 }
 
@@ -70,13 +120,12 @@ pub enum Before {
 ///
 /// The upper half of an operand of 32 bits is zero, because the host clears the record before it may be taken.
 pub fn claim(place: Place, widths: &[u32], before: Before) -> String {
-    let addresses = [LOCATION, MESSAGE].into_iter().take(place.operands()).map(|at| (at, 64));
-    let words = widths.iter().enumerate().map(|(word, bits)| (WORDS + 8 * word, *bits));
-    let stores: String = addresses
-        .chain(words)
-        .enumerate()
-        .map(|(operand, (at, bits))| format!("st.volatile.global.u{bits} [$0+{at}], ${};\n", operand + 1))
-        .collect();
+    let (mut stores, stored) = place.claim();
+    let words = widths.iter().enumerate().filter(|(word, _)| Some(*word) != stored);
+    for (word, bits) in words {
+        let (at, operand) = (WORDS + 8 * word, 1 + place.operands() + word);
+        stores += &format!("st.volatile.global.u{bits} [$0+{at}], ${operand};\n");
+    }
     match before {
         Before::Others => {
             format!("ld.const.u64 $0, [{SYMBOL}];\natom.global.exch.b64 $0, [$0], $0;\n{stores}")
@@ -122,24 +171,24 @@ pub fn report(
         AfterPanic::Trap => balance::wait(multiplications),
     };
     let texts = match place {
-        Place::Known => number(has_text),
         Place::Location => location(after),
         Place::Both => location(after) + &message(has_text),
+        _ if has_text => format!("ld.volatile.global.u32 %v, [%b+{TEXT_WORD}];\n{}", text_of_operand()),
+        _ => String::new(),
     };
     let mut text = format!(
         "{{ .reg .pred %q; .reg .b64 %b, %f; .reg .b32 %v{};\n\
          mov.b64 %b, $0;\ncvt.u32.u64 %v, %b;\nand.b32 %v, %v, {IS_OWN};\nsetp.eq.s32 %q, %v, 0;\n@%q bra OTHERS;\n\
-         ld.volatile.global.u64 %f, [%b+{LOCATION}];\n{texts}{}",
+         {texts}{}",
         if has_text { ", %n" } else { "" },
         ids(known),
     );
-    let ready = match place {
-        Place::Known => KNOWN,
-        Place::Location => PLACE,
-        Place::Both => PARTS,
+    text += &match place {
+        Place::Location => format!("mov.u32 %v, {PLACE};\n"),
+        Place::Both => format!("mov.u32 %v, {PARTS};\n"),
+        _ => "cvt.u32.u64 %v, %b;\n".into(),
     };
-    text += &format!("mov.u32 %v, {ready};\n");
-    if after == AfterPanic::Exit && place != Place::Known {
+    if after == AfterPanic::Exit && !place.is_of_the_host() {
         text += &format!("bra READY;\nSTALE:\nmov.u32 %v, {PLACE};\nREADY:\n");
     }
     if after == AfterPanic::Exit && before == Before::Itself {
@@ -170,20 +219,7 @@ fn count_another(multiplications: usize) -> String {
     format!("{}red.global.add.u32 [%b+{others}], %v;\nexit;\n", balance::one(multiplications))
 }
 
-/// Puts the number of the place at `%f` into the record, and copies the text of an operand.
-fn number(has_text: bool) -> String {
-    let text = if has_text {
-        format!(
-            "ld.volatile.u32 %v, [%f+{TEXT_WORD}];\n{}ld.volatile.global.u64 %f, [%b+{LOCATION}];\n",
-            text_of_operand()
-        )
-    } else {
-        String::new()
-    };
-    text + &format!("ld.volatile.u64 %f, [%f+{NUMBER}];\nst.volatile.global.u64 [%b+{LOCATION}], %f;\n")
-}
-
-/// Copies line, column and the file's name of the location at `%f`, if there is one. Few registers are its whole art: ptxas
+/// Copies line, column and the file's name of the location that was claimed with, if there is one. Few registers are its whole art: ptxas
 /// moves loads up, so the numbers are exchanged, and unrolls what counts. What is exchanged was zero, unless a host clears the
 /// record while a kernel writes it.
 fn location(after: AfterPanic) -> String {
@@ -191,7 +227,7 @@ fn location(after: AfterPanic) -> String {
     let exchange =
         |at| format!("atom.global.exch.b32 %v, [%b+{at}], %v;\nsetp.ne.s32 %q, %v, 0;\n@%q bra {unclear};\n");
     format!(
-        "setp.eq.s64 %q, %f, 0;\n@%q bra IDS;\n\
+        "ld.volatile.global.u64 %f, [%b+{LOCATION}];\nsetp.eq.s64 %q, %f, 0;\n@%q bra IDS;\n\
          ld.volatile.u32 %v, [%f+16];\n{}\
          ld.volatile.u32 %v, [%f+20];\n{}\
          ld.volatile.u64 %f, [%f];\n\
@@ -352,7 +388,7 @@ mod tests {
     /// The driver may align the one of a module's own less than the host aligns its.
     #[test]
     fn a_report_asks_no_alignment_of_the_record() {
-        for place in [Place::Known, Place::Location, Place::Both] {
+        for place in [Place::Given { has_text: true }, Place::Location, Place::Both] {
             for after in [AfterPanic::Trap, AfterPanic::Exit] {
                 let report = report(place, true, Before::Others, after, 0, &NUMBERS);
                 assert!(!report.contains("and.b64"), "{report}");
@@ -364,8 +400,25 @@ mod tests {
 
     #[test]
     fn a_claim_asks_nothing() {
-        let claim = claim(Place::Known, &[64, 32], Before::Others);
+        let known = Known { number: 0x1234, beside: 2, text: 0 };
+        let claim = claim(Place::Known(known), &[64, 32], Before::Others);
         assert!(!claim.contains("setp") && !claim.contains('@') && !claim.contains("bra"), "{claim}");
         assert_eq!(claim.matches("[__ptx_panic]").count(), 1);
+    }
+
+    /// The host takes a word that is beside the number from there, and all others from their own places.
+    #[test]
+    fn each_word_is_stored_once() {
+        for beside in 0..=3 {
+            let known = Known { number: 0x1234, beside, text: 0 };
+            let widths = [1, 2, 3].map(|word| if word == beside { 32 } else { 64 });
+            let claim = claim(Place::Known(known), &widths, Before::Others);
+            assert_eq!(claim.matches("0x00001234").count(), 1, "{claim}");
+            for word in 1..=3 {
+                assert_eq!(claim.matches(&format!("${}", 1 + word)).count(), 1, "{claim}");
+                let is_beside = claim.contains(&format!("{{0x00001234, ${}}}", 1 + word));
+                assert_eq!(is_beside, word == beside as usize, "{claim}");
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The phases that each arch has of its own: from a copy of the program to PTX and machine code.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -189,6 +190,11 @@ pub fn join(target: &ForArch<'_, '_>, written: Vec<Written>, left: Option<Emitte
     }
     if traced {
         emitted.parts = in_parts(options, *debug, &emitted.ptx, &emitted.copied);
+    }
+    for text in emitted.parts.iter_mut().chain([&mut emitted.ptx]) {
+        if let Cow::Owned(pooled) = time!(panics::pool(text)) {
+            *text = pooled;
+        }
     }
     Ok(emitted)
 }

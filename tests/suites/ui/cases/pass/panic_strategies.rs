@@ -7,9 +7,9 @@ use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry gather(
 // CHECK(full): ld.const.u64 {{.*}}, [__ptx_panic];
-// CHECK(full): st.volatile.global.u64 [{{.*}}+16],
+// CHECK(full): st.volatile.global.v2.u32 [{{.*}}+16], {0x
 // CHECK(full): st.volatile.global.u64 [{{.*}}+32],
-// CHECK(full): st.volatile.global.u32 [{{.*}}+40],
+// CHECK-NOT(full): st.volatile.global.u32 [{{.*}}+40],
 // CHECK(full): .pragma "nounroll";
 // CHECK(full): mov.u32 %i, %ctaid.x;
 // CHECK(full): mov.u32 %i, %tid.x;
@@ -17,7 +17,7 @@ use ptx::prelude::*;
 // CHECK(full): trap;
 // CHECK-NOT(full): call
 // CHECK(location): ld.const.u64 {{.*}}, [__ptx_panic];
-// CHECK(location): st.volatile.global.u64 [{{.*}}+16],
+// CHECK(location): st.volatile.global.u32 [{{.*}}+16],
 // CHECK(location): mov.u32 %i, %ctaid.x;
 // CHECK(location): mov.u32 %i, %tid.z;
 // CHECK(location): trap;
