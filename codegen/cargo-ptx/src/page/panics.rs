@@ -124,7 +124,7 @@ mod tests {
         let place = Panic { file: "src/lib.rs".into(), line: 12, column: 19, message: None };
         let said = Panic { message: Some("is …".into()), ..place.clone() };
         assert_eq!(constants.panics("mov.b64 %rd1, f_$_1;\nmov.b64 %rd2, vtable;"), [place]);
-        assert_eq!(constants.panics(&format!("mov.b64 \t%rd12, {STATIC}+0;\n")), [said.clone()]);
+        assert_eq!(constants.panics(&format!("mov.b64 \t%rd12, {STATIC}+0;\n")), std::slice::from_ref(&said));
         assert_eq!(constants.panics(&format!("mov.b64 %rd1, {STATIC}+{first};")), [Panic { line: 13, ..said }]);
         assert!(constants.panics("ret;").is_empty());
     }

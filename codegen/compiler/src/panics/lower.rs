@@ -23,6 +23,7 @@ use std::mem::offset_of;
 use ptx_abi::panic::{DRAFT_SYMBOL, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, NOBODY_WORDS, OWN, Operand, Record, SYMBOL};
 
 use super::balance;
+use super::halves::{self, Halves};
 use super::message::{self, Part};
 use super::place;
 use super::record::{self, Before, Known, NUMBERS, Place};
@@ -33,7 +34,6 @@ use crate::llvm::{
     BasicTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, GlobalValue, InstructionOpcode,
     InstructionValue, IntType, IntValue, Linkage, Module, PointerValue, Use,
 };
-use crate::loops;
 use crate::marks::{self, AT_LOCATION, PANIC_END, PANIC_WITH};
 use crate::request::{AfterPanic, OptLevel};
 
@@ -47,7 +47,14 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         })
         .collect();
     if !callees.is_empty() {
-        let mut writer = Writer { context, module, builder: context.create_builder(), places: HashMap::new(), after };
+        let mut writer = Writer {
+            context,
+            module,
+            builder: context.create_builder(),
+            places: HashMap::new(),
+            halves: Halves::default(),
+            after,
+        };
         if level != OptLevel::O0 {
             writer.join(&callees).map_err(failed)?;
         }
@@ -245,13 +252,16 @@ struct Operands<'ctx> {
     words: Vec<IntValue<'ctx>>,
 }
 
+/// What a place says: location, message, and which word stands beside the number.
+type Said<'ctx> = (PointerValue<'ctx>, Option<Vec<u8>>, u32);
+
 /// Writes panics into a module.
 struct Writer<'a, 'ctx> {
     context: &'ctx Context,
     module: &'a Module<'ctx>,
     builder: Builder<'ctx>,
-    /// By location, message, and which word stands beside the number.
-    places: HashMap<(PointerValue<'ctx>, Option<Vec<u8>>, u32), (Known, PointerValue<'ctx>)>,
+    places: HashMap<Said<'ctx>, (Known, PointerValue<'ctx>)>,
+    halves: Halves<'ctx>,
     after: AfterPanic,
 }
 
@@ -289,7 +299,7 @@ impl<'ctx> Writer<'_, 'ctx> {
         let mut alike: Vec<(Operands<'ctx>, Vec<(InstructionValue<'ctx>, BasicBlock<'ctx>)>)> = Vec::new();
         for site in sites {
             let Some(block) = site.call.get_parent() else { continue };
-            let Some(operands) = self.operands(&site, is_called) else {
+            let Some(operands) = self.operands(&site, is_called)? else {
                 if !is_called {
                     self.write_here(&site)?;
                 }
@@ -402,8 +412,14 @@ impl<'ctx> Writer<'_, 'ctx> {
         function.set_linkage(Linkage::Internal);
         let builder = self.context.create_builder();
         builder.position_at_end(self.context.append_basic_block(function, ""));
-        let writer =
-            Writer { context: self.context, module: self.module, builder, places: HashMap::new(), after: self.after };
+        let writer = Writer {
+            context: self.context,
+            module: self.module,
+            builder,
+            places: HashMap::new(),
+            halves: Halves::default(),
+            after: self.after,
+        };
         let params: Vec<BasicValueEnum<'ctx>> = function.get_params();
         let (given, words) = params.split_at(place.operands());
         let words: Vec<IntValue<'ctx>> = words.iter().map(|word| word.into_int_value()).collect();
@@ -415,14 +431,19 @@ impl<'ctx> Writer<'_, 'ctx> {
     }
 
     /// What a site claims the record with, or hands to a function; none if that is not known before it runs.
-    fn operands(&mut self, site: &Site<'ctx>, is_called: bool) -> Option<Operands<'ctx>> {
+    fn operands(&mut self, site: &Site<'ctx>, is_called: bool) -> Result<Option<Operands<'ctx>>, BuilderError> {
         let (message, mut words) = match site.message {
-            Some(_) => site.folded().map(|(message, words)| (Some(message), words))?,
+            Some(_) => {
+                let Some((message, words)) = site.folded() else { return Ok(None) };
+                (Some(message), words)
+            }
             None => (None, vec![]),
         };
         let mut beside = 0;
         if !is_called {
-            words.iter_mut().for_each(|word| *word = lower_half(*word).unwrap_or(*word));
+            for word in &mut words {
+                *word = self.halves.of(self.context, *word)?;
+            }
             let half = words.iter().position(|word| word.get_type().get_bit_width() == 32);
             beside = half.and_then(|word| u32::try_from(1 + word).ok()).unwrap_or(0);
         }
@@ -430,13 +451,14 @@ impl<'ctx> Writer<'_, 'ctx> {
         let (known, place) = match self.places.get(&key) {
             Some(known) => *known,
             None => {
-                let (known, global) = place::global(self.context, self.module, key.0, key.1.as_deref(), beside)?;
+                let found = place::global(self.context, self.module, key.0, key.1.as_deref(), beside);
+                let Some((known, global)) = found else { return Ok(None) };
                 let place = (known, global.as_pointer_value());
                 self.places.insert(key, place);
                 place
             }
         };
-        Some(Operands { known, place, words })
+        Ok(Some(Operands { known, place, words }))
     }
 
     /// Panics where the call is: what it hands over is not known, or it is no block's end.
@@ -497,7 +519,7 @@ impl<'ctx> Writer<'_, 'ctx> {
         before: Before,
     ) -> Result<IntValue<'ctx>, BuilderError> {
         let words: Vec<IntValue<'ctx>> = match before {
-            Before::Others => words.iter().map(|word| lower_half(*word).unwrap_or(*word)).collect(),
+            Before::Others => words.iter().map(|word| halves::extended(*word).unwrap_or(*word)).collect(),
             // What the thread wrote before is not cleared.
             Before::Itself => words.to_vec(),
         };
@@ -554,10 +576,4 @@ fn numbers_of(function: FunctionValue<'_>) -> Vec<&'static str> {
 /// Whether so many words may be a text and its length, and more.
 fn has_text(words: usize) -> bool {
     words > 1
-}
-
-/// The 32 bits of a word whose upper half is zero: one register instead of two.
-fn lower_half(word: IntValue<'_>) -> Option<IntValue<'_>> {
-    let extended = llvm::instruction_of(word.into()).filter(|from| from.get_opcode() == InstructionOpcode::ZExt)?;
-    loops::integer(extended, 0).filter(|half| half.get_type().get_bit_width() == 32)
 }

@@ -10,6 +10,7 @@ mod balance;
 mod branches;
 mod constants;
 mod crates;
+mod halves;
 mod lower;
 mod message;
 mod operands;
