@@ -334,3 +334,40 @@ impl Drop for PanicRecord {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: Place<'_> =
+        Place { file: b"src/lib.rs", line: 7, column: 9, beside: 2, template: Some(b"\xFFu of \xFFu") };
+
+    fn at(place: Place<'_>, words: [u64; 2]) -> Panic {
+        let parts = Parts { template: [0; _], text: [0; _] };
+        let mut all = [0; WORDS];
+        all[..2].copy_from_slice(&words);
+        known(place, &parts, all, 5, &without_place(""))
+    }
+
+    #[test]
+    fn a_word_may_stand_beside_the_number() {
+        let panic = at(PLACE, [3, 0]);
+        assert_eq!(panic.message.as_deref(), Some("3 of 5"));
+        assert_eq!((&*panic.file, panic.line, panic.column), ("src/lib.rs", 7, 9));
+        assert_eq!(at(Place { beside: 1, ..PLACE }, [0, 4]).message.as_deref(), Some("5 of 4"));
+        assert_eq!(at(Place { beside: 0, ..PLACE }, [3, 4]).message.as_deref(), Some("3 of 4"));
+        // What no compiler of ours writes.
+        assert_eq!(at(Place { beside: u32::MAX, ..PLACE }, [3, 4]).message.as_deref(), Some("3 of 4"));
+    }
+
+    #[test]
+    fn places_of_one_number_are_all_named() {
+        let (one, other) = (at(PLACE, [3, 0]), at(Place { template: None, line: 8, ..PLACE }, [3, 0]));
+        let of = |found: Vec<Panic>| one_of(found, 0x12, without_place("unknown"));
+        assert_eq!(of(vec![one.clone()]), one);
+        let message = of(vec![one, other]).message.unwrap();
+        assert!(message.contains("3 of 5, at src/lib.rs:7:9; a panic, at src/lib.rs:8:9"), "{message}");
+        let message = of(vec![]).message.unwrap();
+        assert!(message.contains("0x00000012") && message.contains("not in the code"), "{message}");
+    }
+}
