@@ -24,7 +24,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Use,
 };
-use crate::loops::{Graph, integer};
+use crate::loops::{Graph, instruction, integer};
 
 /// How deep a sum and a condition may be computed.
 const MOST_STEPS: u32 = 4;
@@ -210,7 +210,7 @@ impl<'ctx> Below<'_, 'ctx> {
             Narrow::Extended(narrow) => Some(narrow),
             _ => None,
         };
-        is_remainder_by(x, n)
+        divisor(x) == Some(n)
             || self.is_told(x, |other| other == n)
             || narrow().is_some_and(|narrow| self.is_told(narrow, |other| is_lower_half(other, n)))
     }
@@ -260,22 +260,18 @@ fn is_all_of(condition: InstructionValue<'_>, holds: bool) -> bool {
     }
 }
 
-/// Whether a number is a remainder by another, also as LLVM writes it beside the quotient.
-fn is_remainder_by<'ctx>(x: IntValue<'ctx>, n: IntValue<'ctx>) -> bool {
-    let rest = || {
-        let from = x.as_instruction_value()?;
-        if from.get_opcode() == Op::URem {
-            return Some(integer(from, 1)? == n);
-        }
-        let (whole, product) = (integer(from, 0)?, integer(from, 1)?.as_instruction_value()?);
-        let parts = [integer(product, 0)?, integer(product, 1)?];
-        let quotient = parts[usize::from(parts[0] == n)].as_instruction_value()?;
-        let is_product = product.get_opcode() == Op::Mul && parts.contains(&n);
-        let is_quotient =
-            quotient.get_opcode() == Op::UDiv && integer(quotient, 0)? == whole && integer(quotient, 1)? == n;
-        Some(from.get_opcode() == Op::Sub && is_product && is_quotient)
-    };
-    rest() == Some(true)
+/// What a number is the remainder by, without signs, also as LLVM writes it beside the quotient.
+pub fn divisor(remainder: IntValue<'_>) -> Option<IntValue<'_>> {
+    if let Some(from) = instruction(remainder, Op::URem) {
+        return integer(from, 1);
+    }
+    let from = instruction(remainder, Op::Sub)?;
+    let (whole, product) = (integer(from, 0)?, instruction(integer(from, 1)?, Op::Mul)?);
+    let sides = (integer(product, 0)?, integer(product, 1)?);
+    [sides, (sides.1, sides.0)].into_iter().find_map(|(quotient, by)| {
+        let quotient = instruction(quotient, Op::UDiv)?;
+        (integer(quotient, 0)? == whole && integer(quotient, 1)? == by).then_some(by)
+    })
 }
 
 /// Whether a number of 32 bits is the lower half of one of 64, whose upper half is seen to be 0.

@@ -17,21 +17,24 @@
 //!
 //! **Why it is right.** With `x` in `0..width` and `y` in `0..height`, `y * width + x` is below `height * width`, and so is
 //! `(z * height + y) * width + x` of a volume below the product of the three (`within.rs` says which coordinates an index has).
-//! The extents are asked to be small enough for the product to be a number of 64 bits, and that to be at most 2^31, so that no
-//! index of the area wraps around or is negative. What branches have shown holds in the copy as well, because the copy takes the
+//! With a constant `k` in the place of the last coordinate, the index is in one of `k + 1` areas that lie one behind the other, as
+//! those of the channels of an image do. Of all such constants the largest is asked for.
+//! The extents are asked to be small enough for the product to be a number of 64 bits, and that so many times to be at most 2^31,
+//! so that no index of the area wraps around or is negative. What branches have shown holds in the copy as well, because the copy takes the
 //! same branches. What decides follows from the function's arguments alone: all threads of a kernel take the same way.
 //!
 //! Not where an index is computed in 64 bits: `indices/` has a copy for those, in which it drops checks that a view implies. Nor
 //! where threads meet, nor where there are few such checks outside of loops, which are cheaper merged.
 
+use super::apart;
 use super::chain::{Check, compared};
 use super::copy::{self, Copies};
 use super::rows::Rows;
 use super::sums::{Factors, Sum};
-use super::within::{Coordinate, Known, is_uniform};
+use super::within::{Known, Place, Remainder, is_uniform};
 use crate::llvm::{
     self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, IntPredicate, IntValue,
-    Unroll,
+    Module, Unroll,
 };
 use crate::loops::{self, Graph, Loop, instruction, integer};
 
@@ -50,10 +53,12 @@ const MOST_DIMENSIONS: usize = 3;
 /// Indices of 32 bits are below this.
 const END_OF_HALF: u64 = 1 << 31;
 
-/// The extents of an area, from within, and the slice that must have as many elements.
+/// The extents of an area, from within, and the slice that must have as many elements as several of them.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Area<'ctx> {
     extents: Vec<IntValue<'ctx>>,
+    /// How many lie one behind the other.
+    times: u32,
     len: IntValue<'ctx>,
     /// What no extent is less than.
     least: u32,
@@ -64,45 +69,53 @@ struct Element<'ctx> {
     check: Check<'ctx>,
     area: Area<'ctx>,
     index: IntValue<'ctx>,
-    /// From within, as many as the area has extents.
-    coordinates: Vec<Coordinate<'ctx>>,
+    /// With as many coordinates as the area has extents.
+    place: Place<'ctx>,
 }
 
 impl<'ctx> Element<'ctx> {
     /// Its values that may be phis within what is copied.
     fn values(&mut self) -> impl Iterator<Item = &mut IntValue<'ctx>> {
-        self.coordinates.iter_mut().map(|coordinate| &mut coordinate.value).chain([&mut self.index])
+        self.place.coordinates.iter_mut().map(|coordinate| &mut coordinate.value).chain([&mut self.index])
     }
 }
 
 /// Where a phi stands.
-fn place(value: IntValue<'_>) -> Option<(BasicBlock<'_>, usize)> {
+fn place_of(value: IntValue<'_>) -> Option<(BasicBlock<'_>, usize)> {
     let phi = instruction(value, Op::Phi)?;
     let block = phi.get_parent()?;
     llvm::phis(block).position(|other| other == phi).map(|at| (block, at))
 }
 
 /// Copies what such checks are in, in a function.
-pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
+pub fn copy<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+) -> Result<(), BuilderError> {
     let has_checks = || function.get_basic_blocks().into_iter().any(|block| Check::of(block, false).is_some());
     if !has_checks() || llvm::instructions(function).any(loops::is_convergent) {
         return Ok(());
     }
     let graph = Graph::of(function);
-    let mut factors = Factors::default();
+    let (mut factors, remainders) = (Factors::default(), Remainder::all(function));
     let all_loops = graph.loops();
     let is_in_loop = |element: &Element<'ctx>| all_loops.iter().any(|found| found.contains(element.check.block));
     let mut elements_of = |may_be_clamped| -> Vec<_> {
         let blocks = function.get_basic_blocks().into_iter();
         let checks = blocks.filter_map(|block| Check::of(block, false));
-        checks.filter_map(|check| Element::of(check, &graph, &mut factors, may_be_clamped)).collect()
+        checks.filter_map(|check| Element::of(check, &graph, &remainders, &mut factors, may_be_clamped)).collect()
     };
     let mut elements = elements_of(true);
     if !elements.iter().any(is_in_loop) {
         // What is clamped needs no copy there: such checks follow each other, and are merged.
         elements = elements_of(false);
     }
-    if elements.len() < LEAST_CHECKS && !elements.iter().any(is_in_loop) {
+    let areas = Area::all(elements.iter().map(|element| &element.area));
+    elements.retain(|element| areas.iter().any(|area| area.is_like(&element.area)));
+    // What is within by how it is computed alone is checked by checks that follow each other, too.
+    let is_worth = |element: &&Element<'ctx>| element.place.is_shown || is_in_loop(element);
+    if elements.iter().filter(is_worth).count() < LEAST_CHECKS && !elements.iter().any(is_in_loop) {
         return Ok(());
     }
     let blocks: Vec<_> = elements.iter().map(|element| element.check.block).collect();
@@ -117,12 +130,6 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
         .into_iter()
         .filter(|block| *block != head && graph.dominator(*block).is_some() && graph.is_reached_by_way_of(*block, head))
         .collect();
-    let mut areas: Vec<&Area<'ctx>> = Vec::new();
-    for element in &elements {
-        if !areas.contains(&&element.area) {
-            areas.push(&element.area);
-        }
-    }
     let size: usize = inside.iter().map(|block| block.get_instructions().count()).sum();
     if areas.len() > MOST_AREAS || size > MOST_INSTRUCTIONS {
         return Ok(());
@@ -131,12 +138,12 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
     let Some(end) = head.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { return Ok(()) };
     builder.position_before(&end);
     let mut fits = context.bool_type().const_int(1, false);
-    for area in areas {
+    for area in &areas {
         fits = builder.build_and(fits, area.fits(&builder, &inside)?, "")?;
     }
     // The phis behind the head are written anew.
     let places: Vec<Vec<_>> =
-        elements.iter_mut().map(|element| element.values().map(|value| place(*value)).collect()).collect();
+        elements.iter_mut().map(|element| element.values().map(|value| place_of(*value)).collect()).collect();
     let version = copy::version(context, function, head, &inside, fits)?;
     head.get_terminator().into_iter().for_each(|choice| llvm::set_unlikely(context, choice));
     for (element, places) in elements.iter_mut().zip(places) {
@@ -151,11 +158,12 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
     for element in &elements {
         // Where others come behind the check as well, nothing is known of the index there.
         if llvm::predecessors(element.check.inside)[..] == [element.check.block] {
-            rows.address(element.index, &element.coordinates, element.check.inside, &graph)?;
+            rows.address(element.index, &element.place, element.check.inside, &graph)?;
         }
         let end = version.copy_of(element.check.block).get_terminator().expect("a copy ends as its block does");
         llvm::always_branch(context, end, element.check.inside_first);
     }
+    apart::keep(module, &builder, &version, &inside, &all_loops)?;
     // It is there to panic. But an array that one of its loops indexes would be memory for both copies, and filled for both.
     let indexed = loops::that_index_arrays(function);
     let is_cold =
@@ -167,15 +175,22 @@ pub fn copy<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Resu
 }
 
 impl<'ctx> Element<'ctx> {
-    fn of(check: Check<'ctx>, graph: &Graph<'ctx>, factors: &mut Factors<'ctx>, may_be_clamped: bool) -> Option<Self> {
+    fn of(
+        check: Check<'ctx>,
+        graph: &Graph<'ctx>,
+        remainders: &[Remainder<'ctx>],
+        factors: &mut Factors<'ctx>,
+        may_be_clamped: bool,
+    ) -> Option<Self> {
         let (index, half, len) = indexed(&check)?;
         let mut known = Known::at(check.block, graph, factors);
         let sum = factors.sum(half)?;
+        known.add_remainders(remainders, check.block, graph, factors);
         if may_be_clamped {
             known.add_clamped(&sum, factors);
         }
-        let (area, coordinates) = Area::of(&known, &sum, len)?;
-        Some(Self { check, area, index, coordinates })
+        let (area, place) = Area::of(&known, &sum, len)?;
+        Some(Self { check, area, index, place })
     }
 }
 
@@ -190,11 +205,42 @@ pub(super) fn indexed<'ctx>(check: &Check<'ctx>) -> Option<(IntValue<'ctx>, IntV
 }
 
 impl<'ctx> Area<'ctx> {
-    /// The one that an index is in, by what is known, and the coordinates there.
-    pub(super) fn of(known: &Known<'ctx>, index: &Sum, len: IntValue<'ctx>) -> Option<(Self, Vec<Coordinate<'ctx>>)> {
-        let coordinates = known.coordinates(index, MOST_DIMENSIONS).filter(|coordinates| coordinates.len() > 1)?;
-        let extents = coordinates.iter().map(|coordinate| coordinate.extent).collect();
-        Some((Self { extents, len, least: known.least_extent }, coordinates))
+    /// The one that an index is in, by what is known, and where.
+    pub(super) fn of(known: &Known<'ctx>, index: &Sum, len: IntValue<'ctx>) -> Option<(Self, Place<'ctx>)> {
+        let place = known.place(index, MOST_DIMENSIONS)?;
+        let extents = place.coordinates.iter().map(|coordinate| coordinate.extent).collect();
+        Some((Self { extents, times: place.area + 1, len, least: known.least_extent }, place))
+    }
+
+    /// All that are to be asked for, of several; a single row is not.
+    pub(super) fn all<'a>(of: impl Iterator<Item = &'a Self>) -> Vec<Self>
+    where
+        'ctx: 'a,
+    {
+        let mut all: Vec<Self> = Vec::new();
+        for area in of {
+            match all.iter_mut().find(|known| known.is_like(area)) {
+                Some(known) => known.cover(area),
+                None => all.push(area.clone()),
+            }
+        }
+        all.retain(|area| !area.is_row());
+        all
+    }
+
+    /// Whether both are one, but for how many lie one behind the other.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.extents == other.extents && self.len == other.len
+    }
+
+    /// Has what shows that the slice has these areas show it for those of another one like it.
+    pub(super) fn cover(&mut self, other: &Self) {
+        (self.times, self.least) = (self.times.max(other.times), self.least.max(other.least));
+    }
+
+    /// Whether it is no more than a row.
+    pub(super) fn is_row(&self) -> bool {
+        self.extents.len() == 1 && self.times == 1
     }
 
     /// Writes whether the slice has so many elements; `inside` are blocks that come later.
@@ -222,11 +268,174 @@ impl<'ctx> Area<'ctx> {
             any = builder.build_or(any, extent, "")?;
             product = builder.build_int_mul(product, extent, "")?;
         }
-        asked.push(builder.build_int_compare(IntPredicate::ULE, product, number(END_OF_HALF), "")?);
+        let times = u64::from(self.times);
+        asked.push(builder.build_int_compare(IntPredicate::ULE, product, number(END_OF_HALF / times), "")?);
+        product = builder.build_int_mul(product, number(times), "")?;
         // The product of two is below 2^60 then, and that of three below 2^63.
-        let most = number(if self.extents.len() == 2 { 1 << 30 } else { 1 << 21 });
+        let most = number(if self.extents.len() > 2 { 1 << 21 } else { 1 << 30 });
         asked.push(builder.build_int_compare(IntPredicate::ULT, any, most, "")?);
         let has_all = builder.build_int_compare(IntPredicate::ULE, product, len, "")?;
         asked.into_iter().try_fold(has_all, |all, one| builder.build_and(all, one, ""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Arch;
+    use crate::emit;
+    use crate::llvm::{AnyValue, parse_ir};
+    use crate::request::OptLevel;
+
+    /// Branches to a check where a number is below the height.
+    const GUARD: &str = "%g = icmp ult i32 %r, %height
+        br i1 %g, label %inside, label %next";
+    const REST: &str = "%x = urem i32 %i, %n";
+    const INDEX: &str = "%m = mul i32 %r, %n
+        %s = add i32 %m, %x";
+    const PLANES: &str = "%m = mul i32 %height, {at}
+        %e = add i32 %m, %r
+        %t{at} = mul i32 %e, %n
+        %s = add i32 %t{at}, %x";
+
+    /// A function that adds up six elements of a slice, each behind a branch and a check of its index, after [`copy`] and passes
+    /// of LLVM's. In each text, `%r` is a row and `{at}` its number.
+    fn copied(start: &str, guard: &str, index: &str, passes: &str) -> String {
+        let here = |text: &str, at: usize| {
+            let named = ["%r", "%g", "%m", "%s", "%e"].into_iter().fold(text.to_string(), |text, name| {
+                [",", " ", "\n"]
+                    .iter()
+                    .fold(text + "\n", |text, end| text.replace(&format!("{name}{end}"), &format!("{name}{at}{end}")))
+            });
+            let named = named.replace("%inside", &format!("%c{at}")).replace("%next", &format!("%b{}", at + 1));
+            named.replace("{at}", &at.to_string())
+        };
+        let elements = (0..6).map(|at| {
+            let (guard, index) = (here(guard, at), here(index, at));
+            format!(
+                "b{at}: %r{at} = add i32 %row, {at}
+                  {guard}
+                c{at}: {index}
+                  %i{at} = zext i32 %s{at} to i64
+                  %ok{at} = icmp ult i64 %i{at}, %len
+                  br i1 %ok{at}, label %l{at}, label %p{at}
+                l{at}: %at{at} = getelementptr i32, ptr %data, i64 %i{at}
+                  %v{at} = load i32, ptr %at{at}
+                  %old{at} = load i32, ptr %sum
+                  %new{at} = add i32 %old{at}, %v{at}
+                  store i32 %new{at}, ptr %sum
+                  br label %b{}
+                p{at}: call void @__rust_ptx_panic_with_1(i64 %i{at})
+                  unreachable\n",
+                at + 1
+            )
+        });
+        let elements: String = elements.collect();
+        let text = format!(
+            "declare void @__rust_ptx_panic_with_1(i64) noreturn
+            define i32 @f(ptr noalias %data, i64 %len, i32 %i, i32 %n, i32 %row, i32 %height, i1 %z) {{
+            entry: %sum = alloca i32
+              store i32 0, ptr %sum
+              {start}
+              br label %b0
+            {elements}
+            b6: %all = load i32, ptr %sum
+              ret i32 %all
+            }}"
+        );
+        let context = Context::create();
+        let module =
+            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+        copy(&context, &module, module.get_function("f").unwrap()).unwrap();
+        module.verify().unwrap();
+        let arch = "sm_90".parse::<Arch>().unwrap();
+        let machine = emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
+        if !passes.is_empty() {
+            llvm::run_passes(&module, &machine, passes).unwrap();
+        }
+        apart::drop(&module);
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    fn unchecked(ir: &str) -> usize {
+        ir.matches("br i1 true").count()
+    }
+
+    #[test]
+    fn what_a_division_leaves_is_below_the_divisor() {
+        let decomposed = "%q = udiv i32 %i, %n
+            %p = mul i32 %n, %q
+            %x = sub i32 %i, %p";
+        for start in [REST.to_string(), decomposed.to_string(), decomposed.replace("%n, %q", "%q, %n")] {
+            let ir = copied(&start, GUARD, INDEX, "");
+            assert_eq!(unchecked(&ir), 6, "{start}: {ir}");
+        }
+        // Of row and column together LLVM knows that they are the number that was divided.
+        let quotient = GUARD.replace("%r,", "%q,");
+        let ir = copied(decomposed, &quotient, "%s = add i32 %i, 0", "");
+        assert_eq!(unchecked(&ir), 6, "{ir}");
+        // A number that is frozen where the function begins is one number.
+        let frozen = "%w = freeze i32 %n\n %x = urem i32 %i, %w";
+        let ir = copied(frozen, GUARD, &INDEX.replace("%n", "%w"), "");
+        assert_eq!(unchecked(&ir), 6, "{ir}");
+    }
+
+    #[test]
+    fn what_a_condition_denies_is_known() {
+        let denied = "%g = icmp ult i32 %r, %height
+            %m = xor i1 %g, true
+            %e = select i1 %z, i1 true, i1 %m
+            br i1 %e, label %next, label %inside";
+        let index = INDEX.replace("%m", "%mul{at}");
+        let ir = copied(REST, denied, &index, "");
+        assert_eq!(unchecked(&ir), 6, "{ir}");
+        let ir = copied(REST, &denied.replace("i32 %r, %height", "i32 %height, %r"), &index, "");
+        assert_eq!(unchecked(&ir), 0, "{ir}");
+    }
+
+    #[test]
+    fn others_are_checked() {
+        for (start, index, why) in [
+            ("%x = urem i32 %i, %height", INDEX, "by another number"),
+            ("%x = srem i32 %i, %n", INDEX, "with a sign"),
+            ("%x = udiv i32 %i, %n", INDEX, "the quotient"),
+            ("%q = udiv i32 %row, %n\n %p = mul i32 %q, %n\n %x = sub i32 %i, %p", INDEX, "of another number"),
+            ("%y = urem i32 %i, %n\n %x = add i32 %y, 1", INDEX, "one more"),
+            (REST, "%m = mul i32 %r, %height\n %s = add i32 %m, %x", "a row of another length"),
+            (REST, "%m = mul i32 %row, %n\n %s = add i32 %m, %x", "a row of which nothing is known"),
+            (REST, "%m = mul i32 %n, -2\n %s = add i32 %m, %x", "before the first"),
+            ("", "%x{at} = urem i32 %i, %n\n %m = mul i32 %r, %n\n %s = add i32 %m, %r", "of which nothing is left"),
+        ] {
+            let ir = copied(start, GUARD, index, "");
+            assert_eq!(unchecked(&ir), 0, "{why}: {ir}");
+        }
+    }
+
+    #[test]
+    fn of_areas_one_behind_the_other_as_many_are_asked_for_as_are_used() {
+        // Each row by a constant: the columns are shown, and six rows asked for.
+        let columns = "%g = icmp ult i32 %i, %n
+            br i1 %g, label %inside, label %next";
+        let rows = "%m = mul i32 %n, {at}
+            %s = add i32 %m, %i";
+        let ir = copied("", columns, rows, "");
+        assert_eq!(unchecked(&ir), 6, "{ir}");
+        assert!(ir.contains(", 357913941") && ir.contains(", 6\n"), "{ir}");
+        // So is each plane.
+        let ir = copied(REST, GUARD, PLANES, "");
+        assert_eq!(unchecked(&ir), 6, "{ir}");
+        assert!(ir.contains(", 357913941"), "{ir}");
+        // What a division has left needs no branch, and its checks no copy; nor does a single row.
+        let ir = copied(REST, "br i1 %z, label %inside, label %next", &rows.replace("%i", "%x"), "");
+        assert_eq!(unchecked(&ir), 0, "{ir}");
+        let ir = copied("", columns, "%s = add i32 %i, 0", "");
+        assert_eq!(unchecked(&ir), 0, "{ir}");
+    }
+
+    #[test]
+    fn the_last_loads_stay_apart() {
+        const JOIN: &str = "function(sroa,simplifycfg,early-cse,simplifycfg<no-keep-loops;sink-common-insts>)";
+        let ir = copied(REST, GUARD, PLANES, JOIN);
+        assert_eq!(ir.matches("load i32").count(), 12, "{ir}");
     }
 }

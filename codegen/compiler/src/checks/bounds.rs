@@ -108,9 +108,18 @@ pub(super) fn shown<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>) -> Vec<(
 pub(super) fn below<'ctx>(condition: IntValue<'ctx>, is: bool, found: &mut Vec<(IntValue<'ctx>, IntValue<'ctx>)>) {
     if let Some(parts) = parts(condition, is) {
         parts.into_iter().for_each(|part| below(part, is, found));
+    } else if let Some(denied) = denied(condition) {
+        below(denied, !is, found);
     } else {
         found.extend(compared(condition, is, IntPredicate::ULT));
     }
+}
+
+/// What a condition is the opposite of.
+pub(super) fn denied(condition: IntValue<'_>) -> Option<IntValue<'_>> {
+    let from = instruction(condition, Op::Xor)?;
+    let is_true = loops::integer(from, 1)?.get_zero_extended_constant() == Some(1);
+    loops::integer(from, 0).filter(|_| is_true && condition.get_type().get_bit_width() == 1)
 }
 
 /// The two conditions that must both be so.

@@ -19,7 +19,7 @@
 use super::areas::{self, Area};
 use super::chain::Chain;
 use super::sums::Factors;
-use super::within::Known;
+use super::within::{Known, Remainder};
 use crate::llvm::{BasicBlock, Builder, BuilderError, InstructionOpcode as Op, IntValue};
 use crate::loops::{Graph, instruction, integer};
 
@@ -43,17 +43,22 @@ pub fn elements<'ctx>(chain: &Chain<'ctx>) -> Vec<Elements<'ctx>> {
     let indexed: Vec<_> = indexed.collect();
     let Some(function) = chain.head.get_parent().filter(|_| indexed.len() >= LEAST_CHECKS) else { return found };
     let mut factors = Factors::default();
-    let mut known = Known::at(chain.checks[indexed[0].0].block, &Graph::of(function), &mut factors);
+    let (first, graph) = (chain.checks[indexed[0].0].block, Graph::of(function));
+    let mut known = Known::at(first, &graph, &mut factors);
+    known.add_remainders(&Remainder::all(function), first, &graph, &mut factors);
     let sums: Vec<_> = indexed.into_iter().filter_map(|(at, half, len)| Some((at, factors.sum(half)?, len))).collect();
     sums.iter().for_each(|(_, sum, _)| known.add_clamped(sum, &mut factors));
     for (at, sum, len) in &sums {
         let Some((area, _)) = Area::of(&known, sum, *len) else { continue };
-        match found.iter_mut().find(|elements| elements.area == area) {
-            Some(elements) => elements.checks.push(*at),
+        match found.iter_mut().find(|elements| elements.area.is_like(&area)) {
+            Some(elements) => {
+                elements.area.cover(&area);
+                elements.checks.push(*at);
+            }
             None => found.push(Elements { area, checks: vec![*at] }),
         }
     }
-    found.retain(|elements| elements.checks.len() >= LEAST_CHECKS);
+    found.retain(|elements| elements.checks.len() >= LEAST_CHECKS && !elements.area.is_row());
     found
 }
 
@@ -82,7 +87,8 @@ mod tests {
     use crate::request::OptLevel;
 
     const START: &str = "%last = add i32 %width, -1
-        %bottom = add i32 %height, -1";
+        %bottom = add i32 %height, -1
+        %left = urem i32 %tx, %width";
 
     /// Four neighbours of a pixel, whose coordinates are computed so of `%column` and `%row`, after the checks are merged.
     fn merged(x: &str, y: &str) -> String {
@@ -159,6 +165,16 @@ mod tests {
             .replace("%neg.%m", "%mneg");
         let ir = merged(X, &chosen);
         assert!(is_of_the_plane(&ir), "{ir}");
+    }
+
+    #[test]
+    fn rows_one_behind_the_other_are_asked_for_at_once() {
+        // The column is what a division has left, and the rows are the first and the second.
+        let ir = merged("%x = add i32 %left, 0", "%y = sub i32 %row, %ty");
+        let entry = ir.split("br i1").next().unwrap_or_default();
+        assert!(entry.contains("shl nuw nsw i64") && entry.matches("icmp").count() == 2, "{ir}");
+        // Both columns are one.
+        assert_eq!(ir.matches("load i32").count(), 2, "{ir}");
     }
 
     #[test]

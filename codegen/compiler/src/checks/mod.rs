@@ -30,6 +30,7 @@
 
 mod again;
 mod ahead;
+mod apart;
 mod areas;
 mod assumed;
 mod behind;
@@ -83,8 +84,10 @@ pub fn drop_of_planes<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
 
 /// Runs every function in a copy without the checks of elements of an area, where the slice has as many.
 pub fn ask_of_areas<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
-    for function in settled::open_and_fast(module).filter(|function| function.count_basic_blocks() > 1) {
-        areas::copy(context, function).map_err(|error| {
+    let functions = settled::open_and_fast(module).filter(|function| function.count_basic_blocks() > 1);
+    // What keeps copies apart may be declared.
+    for function in functions.collect::<Vec<_>>() {
+        areas::copy(context, module, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot copy what has indices of an area: {error}"))
         })?;
     }
@@ -93,13 +96,15 @@ pub fn ask_of_areas<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resu
 
 /// Merges the checks of every function.
 pub fn merge<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    apart::drop(module);
     let mut any = false;
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
         let failed = |error: BuilderError| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot merge the checks of a function: {error}"))
         };
-        let mut slow = regions::copy(context, function).map_err(failed)?;
+        let mut slow = regions::copy(context, function, &unlikely(context, function)).map_err(failed)?;
         any |= !slow.is_empty();
+        // Anew, as blocks may have been parted.
         slow.extend(unlikely(context, function));
         for chain in chain::chains(function, slow) {
             let elements = clamped::elements(&chain);

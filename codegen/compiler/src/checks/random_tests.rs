@@ -8,12 +8,13 @@ use std::collections::HashSet;
 
 use functions::{Kind, do_the_same};
 
-use super::{Stage, areas, chain, clamped, merge, planes, regions, start};
+use super::{Stage, apart, areas, chain, clamped, merge, planes, regions, start};
 
 #[test]
 fn elements_of_areas_are_the_same_in_a_copy() {
     do_the_same(Kind::Checks, |context, module, _| {
-        areas::copy(context, module.get_function("f").unwrap()).unwrap();
+        areas::copy(context, module, module.get_function("f").unwrap()).unwrap();
+        apart::drop(module);
     });
 }
 
@@ -32,7 +33,7 @@ fn chains_of_checks_are_the_same_as_one() {
 #[test]
 fn stretches_are_the_same_in_a_copy_without_checks() {
     do_the_same(Kind::Checks, |context, module, _| {
-        regions::copy(context, module.get_function("f").unwrap()).unwrap();
+        regions::copy(context, module.get_function("f").unwrap(), &HashSet::new()).unwrap();
     });
 }
 

@@ -88,15 +88,17 @@ struct Guarded<'ctx> {
     root: BasicBlock<'ctx>,
 }
 
-/// Copies every such stretch of a function; returns the blocks that are run where a check fails.
+/// Copies every such stretch of a function that does not begin in one of some blocks; returns the blocks that are run where a
+/// check fails.
 pub fn copy<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
+    without: &HashSet<BasicBlock<'ctx>>,
 ) -> Result<HashSet<BasicBlock<'ctx>>, BuilderError> {
     let mut slow = HashSet::new();
     function.get_basic_blocks().into_iter().for_each(|block| part(context, block));
     for head in function.get_basic_blocks() {
-        if slow.contains(&head) {
+        if slow.contains(&head) || without.contains(&head) {
             continue;
         }
         if let Some(region) = Region::of(head).filter(|region| !region.may_begin_later()) {
@@ -416,7 +418,7 @@ mod tests {
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let function = module.get_function("f").unwrap();
         let before = function.count_basic_blocks();
-        let slow = copy(&context, function).unwrap();
+        let slow = copy(&context, function, &HashSet::new()).unwrap();
         module.verify().unwrap();
         assert_eq!(slow.is_empty(), function.count_basic_blocks() == before);
         (slow.len(), function.print_to_string().to_string())
@@ -505,7 +507,7 @@ mod tests {
         );
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        copy(&context, module.get_function("f").unwrap()).unwrap();
+        copy(&context, module.get_function("f").unwrap(), &HashSet::new()).unwrap();
         module.verify().unwrap();
         let ir = module.get_function("f").unwrap().print_to_string().to_string();
         ir.split("\n\n").find(|block| block.starts_with("a0:")).unwrap_or_default().to_owned()
@@ -574,7 +576,7 @@ mod tests {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let function = module.get_function("f").unwrap();
-        copy(&context, function).unwrap();
+        copy(&context, function, &HashSet::new()).unwrap();
         module.verify().unwrap();
         function.print_to_string().to_string()
     }
@@ -665,7 +667,7 @@ mod tests {
         ] {
             let context = Context::create();
             let module = parse_ir(&context, ir.as_bytes(), "module").unwrap();
-            let slow = copy(&context, module.get_function("f").unwrap()).unwrap();
+            let slow = copy(&context, module.get_function("f").unwrap(), &HashSet::new()).unwrap();
             module.verify().unwrap();
             assert_eq!(!slow.is_empty(), copies, "{to}");
         }
@@ -692,7 +694,7 @@ mod tests {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let function = module.get_function("f").unwrap();
-        copy(&context, function).unwrap();
+        copy(&context, function, &HashSet::new()).unwrap();
         module.verify().unwrap();
         let ir = function.print_to_string().to_string();
         assert_eq!(ir.matches("br i1 true").count(), 2, "{ir}");

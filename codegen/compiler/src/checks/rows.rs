@@ -16,7 +16,7 @@
 //! and the sum is the index. An address of a row may be outside of the slice, and nothing is said of it.
 
 use super::copy::Version;
-use super::within::{Coordinate, MOST_APART};
+use super::within::{Coordinate, MOST_APART, Place};
 use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, InstructionOpcode as Op, InstructionValue, IntValue,
     PointerValue, Use,
@@ -76,11 +76,11 @@ impl<'a, 'ctx> Rows<'a, 'ctx> {
     pub fn address(
         &mut self,
         index: IntValue<'ctx>,
-        coordinates: &[Coordinate<'ctx>],
+        place: &Place<'ctx>,
         behind: BasicBlock<'ctx>,
         graph: &Graph<'ctx>,
     ) -> Result<(), BuilderError> {
-        let [x, y] = coordinates else { return Ok(()) };
+        let ([x, y], 0) = (&place.coordinates[..], place.area) else { return Ok(()) };
         let (Some((column, right)), Some((row, below))) = (self.way_to(x), self.way_to(y)) else { return Ok(()) };
         if !self.is_before(x.extent) {
             return Ok(());

@@ -11,24 +11,34 @@
 //! neighbour nearer to 0 is there if the number is at least that constant.
 //!
 //! A number may also be within an extent by how it is computed: `(x - 2).clamp(0, width - 1)` is below the width, if that is not 0,
-//! and `y.saturating_sub(1)` is where `y` is. LLVM writes the first as a minimum without a sign behind a choice of 0.
+//! and `y.saturating_sub(1)` is where `y` is. LLVM writes the first as a minimum without a sign behind a choice of 0. What a division
+//! by an extent leaves is below it, as `i % width` is.
+//!
+//! The last coordinate may be a constant: `2 * width + x` is in the third of the rows that lie one behind the other.
 //!
 //! **Why it is right.** What is compared, is compared modulo 2^32 (`sums.rs`). A number with a sign is in `0..extent` if it is
 //! below the extent and not negative. A number without one less a constant is below the extent if it is not less than the
 //! constant, so that the difference does not wrap around. `x < extent - 2` is `x + 2 < extent` where the extent is not less than 2,
-//! which [`Known::least_extent`] has whoever relies on it ask.
+//! which [`Known::least_extent`] has whoever relies on it ask. What has been divided by is not 0, since a division by 0 has no
+//! meaning, and the check comes behind the division on every way. It does not matter whether the index is computed of what that
+//! has left: `(i / width) * width + i % width` is `i`, as LLVM knows, too.
 
 use std::collections::HashSet;
 
-use super::bounds::{parts, shown};
+use super::bounds::{denied, parts, shown};
 use super::sums::{Factors, Sum};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
+    self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue,
+    IntPredicate, IntValue,
 };
 use crate::loops::{Graph, instruction, integer};
+use crate::remainders;
 
 /// Instructions that are looked at for one number.
 const MOST_STEPS: usize = 24;
+
+/// What divisions leave that is looked at.
+const MOST_REMAINDERS: usize = 16;
 
 /// Neighbours of an element are nearer than this.
 pub const MOST_APART: u32 = 1 << 16;
@@ -38,6 +48,16 @@ pub struct Coordinate<'ctx> {
     pub value: IntValue<'ctx>,
     pub offset: u32,
     pub extent: IntValue<'ctx>,
+}
+
+/// Where an element is.
+pub struct Place<'ctx> {
+    /// From within.
+    pub coordinates: Vec<Coordinate<'ctx>>,
+    /// In which of several areas that lie one behind the other.
+    pub area: u32,
+    /// Whether branches have shown some of it.
+    pub is_shown: bool,
 }
 
 /// What is in `0..` of something.
@@ -54,9 +74,17 @@ struct Range<'ctx> {
     may_be_negative: bool,
     /// Whether it is known by a comparison of numbers with signs.
     is_signed: bool,
+    /// Whether a branch has shown it.
+    is_shown: bool,
 }
 
 impl<'ctx> Range<'ctx> {
+    /// Of a number that is within an extent by how it is computed.
+    fn computed(value: IntValue<'ctx>, extent: IntValue<'ctx>, factors: &mut Factors<'ctx>) -> Option<Self> {
+        let (at, factor) = (factors.sum(value)?, factors.sum(extent)?);
+        Some(Self { value, more: 0, at, extent, factor, may_be_negative: false, is_signed: false, is_shown: false })
+    }
+
     /// What is so much less.
     fn coordinate(&self, less: u32) -> Coordinate<'ctx> {
         Coordinate { value: self.value, offset: self.more.wrapping_sub(less), extent: self.extent }
@@ -69,6 +97,26 @@ struct Least {
     least: u32,
     /// Whether it is below 2^31, so that no small number more wraps around.
     is_positive: bool,
+}
+
+/// What a division by an extent leaves, and where.
+pub struct Remainder<'ctx> {
+    value: IntValue<'ctx>,
+    extent: IntValue<'ctx>,
+    block: BasicBlock<'ctx>,
+}
+
+impl<'ctx> Remainder<'ctx> {
+    /// Those of a function.
+    pub fn all(function: FunctionValue<'ctx>) -> Vec<Self> {
+        let divides = |from: &InstructionValue<'ctx>| matches!(from.get_opcode(), Op::URem | Op::Sub);
+        let of = |from: InstructionValue<'ctx>| {
+            let BasicValueEnum::IntValue(value) = llvm::result(from) else { return None };
+            let extent = remainders::divisor(value).filter(|extent| is_uniform(*extent))?;
+            Some(Self { value, extent, block: from.get_parent()? })
+        };
+        llvm::instructions(function).filter(divides).filter_map(of).take(MOST_REMAINDERS).collect()
+    }
 }
 
 /// What is known at a check.
@@ -97,7 +145,8 @@ impl<'ctx> Known<'ctx> {
             let Some(at) = at.and(more) else { continue };
             known.least_extent = known.least_extent.max(less);
             let is_signed = *is_signed;
-            known.ranges.push(Range { value: *small, more, at, extent, factor, may_be_negative, is_signed });
+            let (value, is_shown) = (*small, true);
+            known.ranges.push(Range { value, more, at, extent, factor, may_be_negative, is_signed, is_shown });
         }
         let smalls = facts.below.iter().map(|below| (below.small, 0)).filter(|(small, _)| is_positive(*small));
         for (value, least) in facts.least.iter().copied().chain(smalls) {
@@ -112,45 +161,54 @@ impl<'ctx> Known<'ctx> {
         for value in factors.values(index) {
             let is_known =
                 self.ranges.iter().any(|range| range.value == value && range.more == 0 && !range.may_be_negative);
-            let Some(at) = factors.sum(value).filter(|_| !is_known) else { continue };
-            let found = if let Some((extent, 1)) = clamped(value, &mut { MOST_STEPS }).and_then(less_of) {
+            if is_known {
+                continue;
+            }
+            let extent = if let Some((extent, 1)) = clamped(value, &mut { MOST_STEPS }).and_then(less_of) {
                 self.least_extent = self.least_extent.max(1);
-                factors.sum(extent).map(|factor| (extent, factor))
+                Some(extent)
             } else {
                 self.of_saturated(value, factors)
             };
-            let range = |(extent, factor)| Range {
-                value,
-                more: 0,
-                at,
-                extent,
-                factor,
-                may_be_negative: false,
-                is_signed: false,
-            };
-            self.ranges.extend(found.map(range));
+            self.ranges.extend(extent.and_then(|extent| Range::computed(value, extent, factors)));
+        }
+    }
+
+    /// Adds what divisions by extents have left on every way to a block.
+    pub fn add_remainders(
+        &mut self,
+        all: &[Remainder<'ctx>],
+        block: BasicBlock<'ctx>,
+        graph: &Graph<'ctx>,
+        factors: &mut Factors<'ctx>,
+    ) {
+        for Remainder { value, extent, block: computed } in all {
+            if *computed == block || graph.is_reached_by_way_of(block, *computed) {
+                self.ranges.extend(Range::computed(*value, *extent, factors));
+            }
         }
     }
 
     /// The extent that a number is within of which this is a smaller one.
-    fn of_saturated(&self, value: IntValue<'ctx>, factors: &mut Factors<'ctx>) -> Option<(IntValue<'ctx>, Sum)> {
+    fn of_saturated(&self, value: IntValue<'ctx>, factors: &mut Factors<'ctx>) -> Option<IntValue<'ctx>> {
         let from = value.as_instruction_value().filter(|from| llvm::calls(*from, &["llvm.usub.sat."]))?;
         let more = factors.sum(integer(from, 0)?)?;
         let range = self.ranges.iter().find(|range| range.at == more && !range.may_be_negative)?;
-        Some((range.extent, range.factor.clone()))
+        Some(range.extent)
     }
 
-    /// The coordinates, from within, of an index in an area.
-    pub fn coordinates(&self, index: &Sum, dimensions: usize) -> Option<Vec<Coordinate<'ctx>>> {
+    /// Where an index is in areas of so many dimensions at most.
+    pub fn place(&self, index: &Sum, dimensions: usize) -> Option<Place<'ctx>> {
+        if dimensions == 0 {
+            return None;
+        }
         let single = self.ranges.iter().find_map(|range| {
             let less = range.at.less(index)?.as_number().filter(|less| *less < MOST_APART)?;
-            self.holds(range, less).then(|| range.coordinate(less))
+            let coordinates = || vec![range.coordinate(less)];
+            self.holds(range, less).then(|| Place { coordinates: coordinates(), area: 0, is_shown: range.is_shown })
         });
-        if let Some(single) = single {
-            return Some(vec![single]);
-        }
-        if dimensions == 1 {
-            return None;
+        if single.is_some() {
+            return single;
         }
         self.ranges.iter().find_map(|range| {
             // What the column is less than the one that is known to be in the row.
@@ -160,9 +218,13 @@ impl<'ctx> Known<'ctx> {
                 return None;
             }
             let rows = rest.and(less)?.divided_by(&range.factor)?;
-            let mut all = vec![range.coordinate(less)];
-            all.extend(self.coordinates(&rows, dimensions - 1)?);
-            Some(all)
+            let area = rows.as_number().filter(|area| *area < MOST_APART);
+            let around = match area {
+                Some(area) => Place { coordinates: Vec::new(), area, is_shown: false },
+                None => self.place(&rows, dimensions - 1)?,
+            };
+            let coordinates = [range.coordinate(less)].into_iter().chain(around.coordinates).collect();
+            Some(Place { coordinates, area: around.area, is_shown: around.is_shown || range.is_shown })
         })
     }
 
@@ -248,12 +310,19 @@ pub fn is_uniform(value: IntValue<'_>) -> bool {
 
 fn follows(value: IntValue<'_>, steps: &mut usize) -> bool {
     let Some(from) = value.as_instruction_value() else { return true };
-    if *steps == 0 || !llvm::is_pure(from) || from.get_opcode() == Op::Phi {
+    let is_frozen = || from.get_opcode() == Op::Freeze && is_at_start(from);
+    if *steps == 0 || !(llvm::is_pure(from) || is_frozen()) || from.get_opcode() == Op::Phi {
         return false;
     }
     *steps -= 1;
     let mut operands = llvm::value_operands(from);
     operands.all(|(_, operand)| matches!(operand, BasicValueEnum::IntValue(value) if follows(value, steps)))
+}
+
+/// Whether a function begins with the block of an instruction. There it comes before all else and is not computed again, so that a
+/// number that is frozen is the same wherever it is used.
+fn is_at_start(from: InstructionValue<'_>) -> bool {
+    from.get_parent().is_some_and(|block| block.get_parent().and_then(|of| of.get_first_basic_block()) == Some(block))
 }
 
 /// That a number less `by` is below another.
@@ -284,6 +353,10 @@ impl<'ctx> Facts<'ctx> {
     fn add(&mut self, condition: IntValue<'ctx>, is: bool) {
         if let Some(parts) = parts(condition, is) {
             parts.into_iter().for_each(|part| self.add(part, is));
+            return;
+        }
+        if let Some(denied) = denied(condition) {
+            self.add(denied, !is);
             return;
         }
         let Some(compare) = condition.as_instruction_value() else { return };

@@ -1,4 +1,5 @@
-//! Checks of indices: of neighbours in a plane, of columns, of what is clamped, of parts of a slice, some behind branches.
+//! Checks of indices: of neighbours in a plane, of columns, of what is clamped or left by a division, of parts of a slice, some
+//! behind branches.
 
 use arbtest::arbitrary::Result;
 
@@ -78,8 +79,25 @@ impl Text<'_, '_> {
         self.compute(&format!("add {ty} {begin}, {column}"))
     }
 
+    /// What a division by a number that is not 0 leaves, in one of the ways to write that.
+    fn remainder(&mut self, by: &str) -> Result<String> {
+        let value = self.load()?;
+        if self.u.arbitrary()? {
+            return Ok(self.compute(&format!("urem i32 {value}, {by}")));
+        }
+        let quotient = self.compute(&format!("udiv i32 {value}, {by}"));
+        let sides = if self.u.arbitrary()? { [&quotient, by] } else { [by, &quotient] };
+        let product = self.compute(&format!("mul i32 {}, {}", sides[0], sides[1]));
+        Ok(self.compute(&format!("sub i32 {value}, {product}")))
+    }
+
+    /// An extent that is not 0.
+    fn odd(&mut self, extent: &str) -> String {
+        self.compute(&format!("or i32 {extent}, 1"))
+    }
+
     fn index(&mut self) -> Result<String> {
-        Ok(match self.u.int_in_range(0..=9)? {
+        Ok(match self.u.int_in_range(0..=10)? {
             0..=4 => {
                 let (column, row, width) = (self.near()?, self.near()?, self.extent()?);
                 let index = self.row_and_column("i32", &row, width, &column);
@@ -102,6 +120,14 @@ impl Text<'_, '_> {
                 let more = self.u.int_in_range(0..=5)?.to_string();
                 let index = self.row_and_column("i32", thread, times, &more);
                 self.compute(&format!("zext i32 {index} to i64"))
+            }
+            9 => {
+                let extent = self.extent()?;
+                let width = self.odd(extent);
+                let column = self.remainder(&width)?;
+                let row = if self.is(60)? { self.pick(&["1", "2", "8", "-1"])?.into() } else { self.near()? };
+                let index = self.row_and_column("i32", &row, &width, &column);
+                self.computed_wide(&index)?
             }
             _ => {
                 let value = self.load()?;
@@ -253,13 +279,20 @@ impl Text<'_, '_> {
         let dimensions = if !is_wide && self.is(25)? { 3 } else { 2 };
         let mut extents = Vec::new();
         for _ in 0..dimensions {
-            extents.push(self.extent()?);
+            extents.push(self.extent()?.to_string());
         }
         if is_wide {
-            extents = if self.is(20)? { vec!["%H.64", "%W.64"] } else { vec!["%W.64", "%H.64"] };
-            if self.is(30)? {
-                extents[1] = "%Q";
+            extents = ["%W.64", "%H.64"].map(String::from).to_vec();
+            if self.is(20)? {
+                extents.reverse();
             }
+            if self.is(30)? {
+                extents[1] = "%Q".into();
+            }
+        }
+        let is_left = !is_wide && self.is(20)?;
+        if is_left {
+            extents[0] = self.odd(&extents[0]);
         }
         let mut at = Vec::new();
         for _ in 0..dimensions {
@@ -267,9 +300,12 @@ impl Text<'_, '_> {
             let value = if self.is(25)? { self.moved(&value, &STEPS)? } else { value };
             at.push(if is_wide { self.compute(&format!("zext i32 {value} to i64")) } else { value });
         }
+        if is_left {
+            at[0] = self.remainder(&extents[0])?;
+        }
         let end = self.label();
-        for (coordinate, extent) in at.iter_mut().zip(&extents) {
-            if self.is(92)? {
+        for (place, (coordinate, extent)) in at.iter_mut().zip(&extents).enumerate() {
+            if self.is(if is_left && place == 0 { 10 } else { 92 })? {
                 if !is_wide && self.is(20)? {
                     let last = self.compute(&format!("add i32 {extent}, -1"));
                     *coordinate = self.clamped(coordinate, &last)?;
