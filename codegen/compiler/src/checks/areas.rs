@@ -18,10 +18,10 @@
 //! **Why it is right.** With `x` in `0..width` and `y` in `0..height`, `y * width + x` is below `height * width`, and so is
 //! `(z * height + y) * width + x` of a volume below the product of the three (`within.rs` says which coordinates an index has).
 //! With a constant `k` in the place of the last coordinate, the index is in one of `k + 1` areas that lie one behind the other, as
-//! those of the channels of an image do. Of all such constants the largest is asked for.
-//! The extents are asked to be small enough for the product to be a number of 64 bits, and that so many times to be at most 2^31,
-//! so that no index of the area wraps around or is negative. What branches have shown holds in the copy as well, because the copy takes the
-//! same branches. What decides follows from the function's arguments alone: all threads of a kernel take the same way.
+//! those of the channels of an image do; of all such constants the largest is asked for. The extents are asked to be small enough
+//! for the product to be a number of 64 bits, and that so many times to be at most 2^31, so that no index of the area wraps around
+//! or is negative. What branches have shown holds in the copy as well, because the copy takes the same branches, and divides where
+//! they lead to a division. What decides follows from the function's arguments alone: all threads of a kernel take the same way.
 //!
 //! Not where an index is computed in 64 bits: `indices/` has a copy for those, in which it drops checks that a view implies. Nor
 //! where threads meet, nor where there are few such checks outside of loops, which are cheaper merged.
