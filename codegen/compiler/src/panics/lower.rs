@@ -308,7 +308,6 @@ impl<'ctx> Writer<'_, 'ctx> {
             has_text |= operands.known.text > 0;
             if is_called {
                 self.leave(&site.call, block);
-                self.keep(operands.place)?;
                 self.builder.build_unconditional_branch(last)?;
                 calls.push((operands, block));
                 continue;
@@ -383,11 +382,16 @@ impl<'ctx> Writer<'_, 'ctx> {
             let of = |operands: &Operands<'ctx>| operands.words.get(index).map(|word| (*word).into());
             arguments.push(phi(word, &|operands| of(operands).unwrap_or_else(|| llvm::poison(word.into())))?);
         }
+        for (operands, _) in calls {
+            self.keep(operands.place)?;
+        }
         self.builder.build_call(self.shared(most)?, &arguments, "")?;
         Ok(())
     }
 
     /// Names a place that only its number is handed over of, so that it stays in the module, and in the PTX with this code.
+    /// That stands where all panics of a function meet: ahead of that, ptxas has what panics come before what does not, and
+    /// debuggers stop there for a line that has both.
     fn keep(&self, place: PointerValue<'ctx>) -> Result<(), BuilderError> {
         let ty = self.context.void_type().fn_type(&[place.get_type().into()], false);
         let nothing = self.context.create_inline_asm(ty, String::new(), "l".into(), true, false, None, false);
