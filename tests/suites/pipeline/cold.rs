@@ -20,8 +20,9 @@ const CALLED: [(&str, usize); 4] = [
     ("9Formatter19pad_formatted_parts", 1200),
 ];
 
-/// Lines of all bodies; they were 61,422, and are 36,020.
-const MOST_LINES: usize = 36_500;
+/// Lines of all bodies; they were 61,422, and are 36,983. Of these a thousand name the places of panics that are handed over by
+/// their numbers; ptxas makes nothing of them.
+const MOST_LINES: usize = 37_500;
 
 /// By name: the bodies of functions and kernels.
 type Bodies = BTreeMap<String, String>;
