@@ -5,15 +5,14 @@
 //!
 //! ```text
 //! 0   MARK, by which it is found
-//! 8   u32: its number, a hash of what follows
+//! 8   u32: its number, a hash of the rest
 //! 12  u32: which word of the operands, from 1, is handed over beside the number; 0 if none is
 //! 16  u32: line, from 1; 0 where the place is not known
 //! 20  u32: column
 //! 24  the file's name and NUL; 1 and a template (`panic`), if there is a message; NUL
 //! ```
 //!
-//! All places of a module are one static, one behind the other at multiples of eight: for ptxas a static more is as much
-//! work as a dozen instructions.
+//! All places of a PTX text are one static, one behind the other at multiples of eight, because ptxas takes longer for many.
 
 /// Begins every place. No UTF-8, and no instruction of a GPU.
 pub const MARK: [u8; 8] = [0xF7, b'p', b'l', 0xF8, b'a', b'c', b'e', 0xFA];
@@ -70,11 +69,11 @@ impl<'a> Place<'a> {
         FILE + self.file.len() + 1 + self.template.map_or(0, |template| 1 + template.len()) + 1
     }
 
-    /// Its bytes, where `hash` makes its number of those behind it.
+    /// Its bytes, with this number.
     #[cfg(any(feature = "decode", test))]
-    pub fn bytes(&self, hash: impl Fn(&[u8]) -> u32) -> alloc::vec::Vec<u8> {
-        let mut bytes = [&MARK[..], &[0; 4]].concat();
-        bytes.extend([self.beside, self.line, self.column].into_iter().flat_map(u32::to_le_bytes));
+    pub fn bytes(&self, number: u32) -> alloc::vec::Vec<u8> {
+        let mut bytes = MARK.to_vec();
+        bytes.extend([number, self.beside, self.line, self.column].into_iter().flat_map(u32::to_le_bytes));
         bytes.extend(self.file);
         bytes.push(0);
         if let Some(template) = self.template {
@@ -82,8 +81,6 @@ impl<'a> Place<'a> {
             bytes.extend(template);
         }
         bytes.push(0);
-        let number = hash(&bytes[BESIDE..]);
-        bytes[NUMBER..BESIDE].copy_from_slice(&number.to_le_bytes());
         bytes
     }
 }
@@ -107,9 +104,13 @@ pub fn word(bytes: [u8; 8]) -> alloc::string::String {
     alloc::format!("{:#x}", u64::from_le_bytes(bytes))
 }
 
-/// The places in a static's bytes.
-pub fn all(bytes: &[u8]) -> impl Iterator<Item = (u32, Place<'_>)> {
-    (0..bytes.len()).step_by(8).filter_map(|start| Place::read(&bytes[start..]))
+/// The places in a list: where each begins, its number, and what it says.
+#[cfg(any(feature = "decode", test))]
+pub fn all(list: &[u8]) -> impl Iterator<Item = (usize, u32, Place<'_>)> {
+    (0..list.len()).step_by(8).filter_map(|start| {
+        let (number, place) = Place::read(&list[start..])?;
+        Some((start, number, place))
+    })
 }
 
 #[cfg(test)]
@@ -125,18 +126,17 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for place in [PLACE, Place { template: None, ..PLACE }, Place { file: b"", template: Some(b""), ..PLACE }] {
-            let mut bytes = place.bytes(|hashed| hashed.len() as u32 | 1 << 31);
-            let number = (bytes.len() - BESIDE) as u32 | 1 << 31;
-            assert_eq!(Place::read(&bytes), Some((number, place)));
+            let mut bytes = place.bytes(1 << 31 | 7);
+            assert_eq!(Place::read(&bytes), Some((1 << 31 | 7, place)));
             assert_eq!(place.size(), bytes.len());
             bytes.extend(b"what lies behind it");
-            assert_eq!(Place::read(&bytes), Some((number, place)));
+            assert_eq!(Place::read(&bytes), Some((1 << 31 | 7, place)));
         }
     }
 
     #[test]
     fn what_is_cut_off_is_no_place() {
-        let bytes = PLACE.bytes(|_| 0);
+        let bytes = PLACE.bytes(0);
         let name_ends = FILE + PLACE.file.len() + 1;
         for len in 0..=name_ends {
             assert_eq!(Place::read(&bytes[..len]), None, "{len} bytes");
@@ -149,7 +149,7 @@ mod tests {
         let other = Place { template: None, line: 8, ..PLACE };
         let list = |places: &[(u32, Place<'_>)]| {
             let bytes = places.iter().flat_map(|(number, place)| {
-                let mut bytes = place.bytes(|_| *number);
+                let mut bytes = place.bytes(*number);
                 bytes.resize(bytes.len().next_multiple_of(8), 0);
                 bytes
             });
@@ -159,7 +159,8 @@ mod tests {
         };
         let text = list(&[(1, PLACE), (2, other)]) + "ret;\n" + &list(&[(3, PLACE)]) + &word(MARK);
         let lists: Vec<Vec<u8>> = lists(&text).collect();
-        let read: Vec<Vec<(u32, Place<'_>)>> = lists.iter().map(|list| all(list).collect()).collect();
+        let read: Vec<Vec<(u32, Place<'_>)>> =
+            lists.iter().map(|list| all(list).map(|(_, number, place)| (number, place)).collect()).collect();
         assert_eq!(read, [[(1, PLACE), (2, other)].to_vec(), [(3, PLACE)].to_vec()]);
     }
 }

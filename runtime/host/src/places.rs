@@ -48,7 +48,7 @@ mod tests {
         Place { file: b"src/lib.rs", line: 7, column: 9, beside: 1, template: Some("größer".as_bytes()) };
 
     fn bytes(place: Place<'_>, number: u32) -> Vec<u8> {
-        place.bytes(|_| number)
+        place.bytes(number)
     }
 
     fn found(places: &Places, number: u32) -> Vec<Place<'_>> {

@@ -100,14 +100,9 @@ fn same(case: Case) -> Trial {
 fn without_places(ptx: &str) -> String {
     let is_location = |line: &str| line.starts_with(".global") && line.contains(" __rust_ptx_location");
     let begin = |line: &str| line.split(['[', '=']).next().unwrap_or_default().to_string();
-    let Some(list) = place::lists(ptx).next() else {
-        return ptx.lines().map(|line| if is_location(line) { begin(line) } else { line.to_string() } + "\n").collect();
-    };
+    let list = place::lists(ptx).next().unwrap_or_default();
     let is_overflow = |place: &Place<'_>| place.template.is_some_and(|text| text.starts_with(b"stack overflow in "));
-    let places: Vec<(usize, u32, Place<'_>)> = (0..list.len())
-        .step_by(8)
-        .filter_map(|offset| Place::read(&list[offset..]).map(|(number, place)| (offset, number, place)))
-        .collect();
+    let places: Vec<(usize, u32, Place<'_>)> = place::all(&list).collect();
     let shown: Vec<&Place<'_>> = places.iter().map(|(_, _, place)| place).filter(|place| !is_overflow(place)).collect();
     let text = ptx.lines().map(|line| {
         let is_list = line.starts_with(".global") && line.contains(&format!(" {STATIC}["));

@@ -106,10 +106,10 @@ mod tests {
     #[test]
     fn a_kernel_names_its_places() {
         let known = Place { file: b"src/lib.rs", line: 12, column: 19, beside: 0, template: Some(b"is \xffu") };
-        let mut places = known.bytes(|_| 7);
+        let mut places = known.bytes(7);
         places.resize(places.len().next_multiple_of(8), 0);
         let first = places.len();
-        places.extend(Place { line: 13, ..known }.bytes(|_| 8));
+        places.extend(Place { line: 13, ..known }.bytes(8));
         places.resize(places.len().next_multiple_of(8), 0);
         let words: Vec<String> = places.as_chunks::<8>().0.iter().map(|eight| place::word(*eight)).collect();
         let ptx = format!(

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::llvm::parse_ir;
 
-    /// How the half of `%word` is called that `words` asks for twice, and the function then.
+    /// The half of `%word`, asked for twice, and the module then.
     fn half_of(block: &str) -> (String, String) {
         let text = format!(
             "define i64 @f(i1 %c, i32 %i, i64 %n) {{

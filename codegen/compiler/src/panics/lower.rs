@@ -345,6 +345,7 @@ impl<'ctx> Writer<'_, 'ctx> {
             }
             let record = phi.as_basic_value().into_int_value();
             let multiplications = balance::multiplications(function);
+            // For the report they are as one that is handed over.
             self.report(Place::Given { has_text }, record, has_text, Before::Others, multiplications)?;
         }
         self.builder.build_unreachable()?;

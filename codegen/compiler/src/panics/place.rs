@@ -14,8 +14,8 @@ const NAME: &str = "__rust_ptx_place";
 /// A static for the place that a `core::panic::Location` and a message's bytes say, as `message` encodes them; none if the
 /// location is not known. Its fields lie as `ptx-device` asserts.
 ///
-/// A module's places have different numbers. Those of modules that are linked have so in all likelihood; the host names both
-/// places of a number.
+/// Places that are compiled together have different numbers. Others have so in all likelihood; the host names both places of a
+/// number.
 pub fn global<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
@@ -35,10 +35,11 @@ pub fn global<'ctx>(
         _ => (0, None),
     };
     let place = Place { file: &file[..file.len().min(FILE_LEN - 1)], line, column, beside, template };
-    // As often as the number is another place's.
+    let rest = place.bytes(0);
+    // Another one as often as the number is another place's.
     (0..).find_map(|tries: u32| {
-        let bytes = place.bytes(|bytes| hash::stable([bytes, &tries.to_le_bytes()]) as u32);
-        let (number, _) = Place::read(&bytes)?;
+        let number = hash::stable([&rest[..], &tries.to_le_bytes()]) as u32;
+        let bytes = place.bytes(number);
         let (name, value) = (format!("{NAME}_{number:08x}"), context.const_string(&bytes, false));
         let global = match module.get_global(&name) {
             None => constants::add(module, &name, &value, 8),

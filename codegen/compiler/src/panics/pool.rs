@@ -8,8 +8,8 @@
 //!         mov.b64 %rd4, __rust_ptx_places+32;
 //! ```
 //!
-//! ptxas has work with each static for each kernel, and with each number of a list: of the benchmark's 80 kernels, which have
-//! 138 places, it is done 1.5 % earlier. Where a text is cut or joined, each kernel still names its own places.
+//! ptxas has work with each static for each kernel, and with each number of a list: for the benchmark's 80 kernels, which have
+//! 138 places, it executes 1.3 % fewer instructions. Where a text is cut or joined, each kernel still names its own places.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn places_are_one_static() {
         let places = [(1, PLACE), (2, Place { template: Some(b"no \xFFu"), ..PLACE })];
-        let [one, two] = places.map(|(number, place)| place.bytes(|_| number));
+        let [one, two] = places.map(|(number, place)| place.bytes(number));
         let code = "// .globl k\n.visible .entry k()\n{\n\tmov.b64 \t%rd1, __rust_ptx_constant4;\n\tret;\n}\n";
         let text = format!(
             ".version 7.8\n{}.global .align 1 .b8 other[2] = {{247, 112}};\n{}{code}",
@@ -112,8 +112,9 @@ mod tests {
         let pooled = pool(&text);
         let lists: Vec<Vec<u8>> = place::lists(&pooled).collect();
         let [list] = &lists[..] else { panic!("{pooled}") };
-        assert_eq!(place::all(list).collect::<Vec<_>>(), places);
         let second = one.len().next_multiple_of(8);
+        let expected = [(0, places[0].0, places[0].1), (second, places[1].0, places[1].1)];
+        assert_eq!(place::all(list).collect::<Vec<_>>(), expected);
         assert!(list[second..].starts_with(&two));
         let code = code.replace("__rust_ptx_constant4", &format!("__rust_ptx_places+{second}"));
         assert!(pooled.ends_with(&code), "{pooled}");

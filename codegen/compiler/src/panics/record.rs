@@ -74,11 +74,6 @@ impl Place {
         if matches!(self, Self::Both | Self::Given { has_text: true }) { 2 } else { 1 }
     }
 
-    /// Whether the host has its texts.
-    fn is_of_the_host(self) -> bool {
-        matches!(self, Self::Known(_) | Self::Given { .. })
-    }
-
     /// Stores what it is, and which word need not be stored any more.
     fn claim(self) -> (String, Option<usize>) {
         let store = |at: usize, bits: u32, what: &str| format!("st.volatile.global.u{bits} [$0+{at}], {what};\n");
@@ -173,6 +168,7 @@ pub fn report(
     let texts = match place {
         Place::Location => location(after),
         Place::Both => location(after) + &message(has_text),
+        // The host has the place's texts.
         _ if has_text => format!("ld.volatile.global.u32 %v, [%b+{TEXT_WORD}];\n{}", text_of_operand()),
         _ => String::new(),
     };
@@ -188,7 +184,7 @@ pub fn report(
         Place::Both => format!("mov.u32 %v, {PARTS};\n"),
         _ => "cvt.u32.u64 %v, %b;\n".into(),
     };
-    if after == AfterPanic::Exit && !place.is_of_the_host() {
+    if after == AfterPanic::Exit && matches!(place, Place::Location | Place::Both) {
         text += &format!("bra READY;\nSTALE:\nmov.u32 %v, {PLACE};\nREADY:\n");
     }
     if after == AfterPanic::Exit && before == Before::Itself {
@@ -219,9 +215,9 @@ fn count_another(multiplications: usize) -> String {
     format!("{}red.global.add.u32 [%b+{others}], %v;\nexit;\n", balance::one(multiplications))
 }
 
-/// Copies line, column and the file's name of the location that was claimed with, if there is one. Few registers are its whole art: ptxas
-/// moves loads up, so the numbers are exchanged, and unrolls what counts. What is exchanged was zero, unless a host clears the
-/// record while a kernel writes it.
+/// Copies line, column and the file's name of the location that was claimed with, if there is one. Few registers are its
+/// whole art: ptxas moves loads up, so the numbers are exchanged, and unrolls what counts. What is exchanged was zero, unless a
+/// host clears the record while a kernel writes it.
 fn location(after: AfterPanic) -> String {
     let unclear = if after == AfterPanic::Exit { "STALE" } else { "TRAP" };
     let exchange =

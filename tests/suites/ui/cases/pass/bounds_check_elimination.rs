@@ -1,11 +1,11 @@
 //! Where an index cannot be out of bounds nothing is checked; where one check before a loop will do, there is one.
-//! (A failed check hands two numbers over, the second at 4104 in the record.)
+//! (A failed check hands over a number beside the place's, or one of 64 bits in the first word of the record.)
 #![no_std]
 use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry a_iterated(
 // CHECK: ld.global.nc.b32
-// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
+// CHECK-NOT: {{st.volatile.global.(v2.u32 .*[+]16\]|u64 .*[+]32\])}}
 #[kernel]
 pub fn a_iterated(x: &[f32], mut out: DisjointSlice<f32>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {
@@ -15,7 +15,7 @@ pub fn a_iterated(x: &[f32], mut out: DisjointSlice<f32>) {
 
 // CHECK-LABEL: .visible .entry b_by_length(
 // CHECK: ld.global.nc.b32
-// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
+// CHECK-NOT: {{st.volatile.global.(v2.u32 .*[+]16\]|u64 .*[+]32\])}}
 #[kernel]
 pub fn b_by_length(x: &[f32], mut out: DisjointSlice<f32>) {
     if let Some(out) = out.get_mut(thread::index_1d()) {
@@ -28,7 +28,7 @@ pub fn b_by_length(x: &[f32], mut out: DisjointSlice<f32>) {
 // CHECK-LABEL: .visible .entry c_of_arrays(
 // CHECK-NOT: setp
 // CHECK: ld.global.b32
-// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
+// CHECK-NOT: {{st.volatile.global.(v2.u32 .*[+]16\]|u64 .*[+]32\])}}
 #[kernel]
 pub unsafe fn c_of_arrays(i: usize, x: *const [f32; 16], out: *mut f32) {
     unsafe { *out = (*x)[i % 16] }
@@ -38,7 +38,7 @@ pub unsafe fn c_of_arrays(i: usize, x: *const [f32; 16], out: *mut f32) {
 // CHECK: setp.lt.and.u64
 // CHECK: ld.global.nc.b32
 // CHECK: ld.global.nc.b32
-// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
+// CHECK-NOT: {{st.volatile.global.(v2.u32 .*[+]16\]|u64 .*[+]32\])}}
 #[kernel]
 pub fn d_asked_for(x: &[f32], y: &[f32], mut out: DisjointSlice<f32>) {
     let i = thread::index_1d();

@@ -46,7 +46,7 @@ pub fn b_window(x: &[f32], mut out: DisjointSlice<f32>) {
 // CHECK-LABEL: .visible .entry c_table(
 // CHECK-NOT: [{{.*}}ORDER
 // CHECK: xor.b32
-// CHECK-NOT: st.volatile.global.u64 [{{.*}}+40]
+// CHECK-NOT: {{st.volatile.global.(v2.u32 .*[+]16\]|u64 .*[+]32\])}}
 // CHECK: ret;
 #[kernel]
 pub fn c_table(words: &[u32; 8], mut out: DisjointSlice<u32>) {
