@@ -29,6 +29,7 @@ use std::collections::HashSet;
 use super::behind::{self, Met};
 use super::early;
 use super::extended;
+use super::later;
 use super::moved::{self, Early};
 use super::start::{self, inside, slow};
 use crate::codes::Code;
@@ -53,7 +54,9 @@ fn compute_in<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std:
         compute(context, &context.create_builder(), &start::asked(kernel), end)?;
     }
     before_barriers(context, kernel)?;
-    start::ask_once(context, kernel)
+    start::ask_once(context, kernel)?;
+    later::compute_later(context, kernel);
+    Ok(())
 }
 
 fn before_barriers<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {

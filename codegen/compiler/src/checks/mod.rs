@@ -42,6 +42,7 @@ mod early;
 mod extended;
 mod growing;
 mod largest;
+mod later;
 mod loads;
 mod moved;
 mod planes;
