@@ -15,6 +15,7 @@ mod cheap;
 mod decided;
 mod floats;
 mod nulls;
+mod onward;
 mod orders;
 #[cfg(test)]
 mod random_tests;
@@ -37,8 +38,11 @@ const CLEAN_ONE: &str = "simplifycfg,early-cse";
 const MOST_PARTS: usize = 8;
 
 /// Folds choices that a branch has made, in every function.
-pub fn decide(module: &Module<'_>) {
-    settled::open(module).for_each(decided::decide);
+pub fn decide<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
+    for function in settled::open(module) {
+        decided::decide(function);
+        onward::count(context, function);
+    }
 }
 
 /// The same of loops of a known number of rounds, before LLVM's first pipeline.

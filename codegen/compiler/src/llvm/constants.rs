@@ -1,14 +1,15 @@
-//! What lies in the memory of a static that is constant.
+//! What lies in the memory of a static that is constant, and how far places in one are from each other.
 
-use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMCountStructElementTypes, LLVMGetArrayLength2, LLVMGetAsString, LLVMGetElementType, LLVMGetIntTypeWidth,
-    LLVMGetNumOperands, LLVMGetOperand, LLVMGetTypeKind, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential,
-    LLVMIsConstantString, LLVMIsPackedStruct, LLVMIsUndef, LLVMStructGetTypeAtIndex, LLVMTypeOf,
+    LLVMConstIntGetSExtValue, LLVMCountStructElementTypes, LLVMGetArrayLength2, LLVMGetAsString, LLVMGetConstOpcode,
+    LLVMGetElementType, LLVMGetGEPSourceElementType, LLVMGetIntTypeWidth, LLVMGetNumOperands, LLVMGetOperand,
+    LLVMGetTypeKind, LLVMIsAConstantAggregateZero, LLVMIsAConstantDataSequential, LLVMIsAConstantExpr,
+    LLVMIsAConstantInt, LLVMIsConstantString, LLVMIsPackedStruct, LLVMIsUndef, LLVMStructGetTypeAtIndex, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
-use super::{AsValueRef, GlobalValue, PointerValue, global_of};
+use super::{AsValueRef, GlobalValue, IntValue, PointerValue, global_of};
 
 /// The initializer of a static as bytes, with what its pointers point to.
 #[derive(Debug, Default)]
@@ -98,6 +99,60 @@ pub fn constant_memory(global: GlobalValue<'_>) -> Option<Memory<'_>> {
     // SAFETY: an initializer is as live as its static.
     unsafe { memory.add(global.get_initializer()?.as_value_ref())? };
     Some(memory)
+}
+
+/// The bytes between two places of one static, if that is what a constant subtracts. LLVM folds it only where the static has
+/// the address space of its pointers.
+pub fn constant_distance(difference: IntValue<'_>) -> Option<i64> {
+    if difference.get_type().get_bit_width() != 64 {
+        return None;
+    }
+    // SAFETY: operands of what is live are live.
+    unsafe {
+        let [left, right] = operands(difference.as_value_ref(), LLVMOpcode::LLVMSub)?;
+        let [[left], [right]] = [operands(left, LLVMOpcode::LLVMPtrToInt)?, operands(right, LLVMOpcode::LLVMPtrToInt)?];
+        let ((left, above), (right, below)) = (place(left)?, place(right)?);
+        (left == right).then(|| above.checked_sub(below)).flatten()
+    }
+}
+
+/// What a constant address is counted from, and by how many bytes.
+///
+/// # Safety
+/// `address` must be a live constant.
+unsafe fn place(mut address: LLVMValueRef) -> Option<(LLVMValueRef, i64)> {
+    let mut offset = 0_i64;
+    // SAFETY: by the caller, and operands of what is live are live; each is asked what its kind has.
+    unsafe {
+        loop {
+            if let Some([base, index]) = operands(address, LLVMOpcode::LLVMGetElementPtr) {
+                let element = LLVMGetGEPSourceElementType(address);
+                let is_byte =
+                    LLVMGetTypeKind(element) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 8;
+                (is_byte && !LLVMIsAConstantInt(index).is_null()).then_some(())?;
+                offset = offset.checked_add(LLVMConstIntGetSExtValue(index))?;
+                address = base;
+            } else if let Some([base]) = operands(address, LLVMOpcode::LLVMAddrSpaceCast) {
+                address = base;
+            } else {
+                return Some((address, offset));
+            }
+        }
+    }
+}
+
+/// The operands of a constant that is computed so.
+///
+/// # Safety
+/// `constant` must be live.
+unsafe fn operands<const N: usize>(constant: LLVMValueRef, opcode: LLVMOpcode) -> Option<[LLVMValueRef; N]> {
+    // SAFETY: by the caller; LLVM said that it is computed, and how many operands it has.
+    unsafe {
+        let is_so = !LLVMIsAConstantExpr(constant).is_null()
+            && LLVMGetConstOpcode(constant) == opcode
+            && usize::try_from(LLVMGetNumOperands(constant)) == Ok(N);
+        is_so.then(|| std::array::from_fn(|at| LLVMGetOperand(constant, u32::try_from(at).expect("there are few"))))
+    }
 }
 
 /// Bytes of a type without gaps.

@@ -34,7 +34,7 @@ pub use atomics::{
 };
 pub use bitcode::{Library, ParseError, copy_module, link, parse_ir, parse_lazily, read_bitcode};
 pub use call_sites::mark_call_sites;
-pub use constants::{Memory, constant_memory};
+pub use constants::{Memory, constant_distance, constant_memory};
 pub use copies::{
     add_incoming, always_branch, branch_targets, build_copy, copy_blocks, copy_instruction, forget_value,
     has_no_unsigned_wrap, has_several_predecessors, incoming, incoming_from, join_predecessors, phis, predecessors,

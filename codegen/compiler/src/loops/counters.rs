@@ -11,11 +11,14 @@
 //! A counter of 64 bits takes four instructions a round where one of 32 takes two, and as many again in each of the tests that
 //! LLVM and ptxas write around a loop that they unroll.
 //!
+//! So it is where a round may also end the loop for another reason, as each of `(0..n).take_while(…)` does: then for a constant
+//! number of rounds, too, because LLVM does not count them.
+//!
 //! LLVM unrolls what is longer by two, or not at all, and nvcc by four: so with random numbers, where a round is thirty
 //! instructions of arithmetic and its counter two.
 //!
 //! Sound: where the loop is reached, the number of its rounds is not 0 and has 32 bits. It counts down to 0, or up from 0, as
-//! before, and nobody else looks at what it counts.
+//! before, and nobody else looks at what it counts. There it ends, if it has not ended before.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -50,7 +53,8 @@ pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &Simpl
                     counter.shorten(context).map_err(|error| {
                         Diagnostic::error(Code::LlvmFailed, format!("cannot shorten the counter of a loop: {error}"))
                     })?;
-                    is_worth_unrolling(context, &found, MOST_INSTRUCTIONS, llvm::is_plain_load)
+                    !counter.is_of_several
+                        && is_worth_unrolling(context, &found, MOST_INSTRUCTIONS, llvm::is_plain_load)
                 }
                 None => {
                     is_counted(&found)
@@ -111,14 +115,26 @@ struct Counter<'ctx> {
     rounds: IntValue<'ctx>,
     /// It counts down to 0; else, up from 0.
     down: bool,
+    /// Whether it is at its end.
+    compared: InstructionValue<'ctx>,
     predicate: IntPredicate,
+    /// The loop goes on where something else holds, too.
+    is_of_several: bool,
 }
 
 impl<'ctx> Counter<'ctx> {
     fn of(function: FunctionValue<'ctx>, found: &Loop<'ctx>) -> Option<Self> {
         let [latch] = found.latches[..] else { return None };
         let before = Graph::of(function).block_before(found)?;
-        let branch = Branch::of(latch)?;
+        Branch::parts(latch, found.head).into_iter().flatten().find_map(|part| Self::by(found, latch, before, &part))
+    }
+
+    fn by(
+        found: &Loop<'ctx>,
+        latch: BasicBlock<'ctx>,
+        before: BasicBlock<'ctx>,
+        branch: &Branch<'ctx>,
+    ) -> Option<Self> {
         let is_wide = branch.left.get_type().get_bit_width() == 64;
         if !is_wide || !matches!(branch.predicate, IntPredicate::EQ | IntPredicate::NE) {
             return None;
@@ -139,20 +155,25 @@ impl<'ctx> Counter<'ctx> {
             _ => return None,
         };
         let phi = phi.as_instruction_value()?;
-        let condition = integer(latch.get_terminator()?, 0)?.as_instruction_value()?;
+        let compared = branch.condition;
         let alone = users(phi) == [next]
-            && users(next).iter().all(|user| *user == phi || *user == condition)
-            && users(condition).len() == 1;
-        let counts = last == BasicValueEnum::from(sum) && alone && !rounds.is_const();
+            && users(next).iter().all(|user| *user == phi || *user == compared)
+            && users(compared).len() == 1;
+        let is_of_several = integer(latch.get_terminator()?, 0)?.as_instruction_value()? != compared;
+        let ends = (branch.predicate == IntPredicate::NE) == (branch.then == found.head);
+        let counts = last == BasicValueEnum::from(sum) && alone && (ends || !is_of_several);
         let few = most(rounds, MOST_STEPS).is_some_and(|most| most <= u64::from(u32::MAX));
-        let counter = Self { phi, before, latch, rounds, down, predicate: branch.predicate };
-        (counts && few && is_not_0(before, rounds)).then_some(counter)
+        let some = match rounds.get_zero_extended_constant() {
+            Some(constant) => is_of_several && constant != 0,
+            None => is_not_0(before, rounds),
+        };
+        let predicate = branch.predicate;
+        let counter = Self { phi, before, latch, rounds, down, compared, predicate, is_of_several };
+        (counts && few && some).then_some(counter)
     }
 
     fn shorten(&self, context: &'ctx Context) -> std::result::Result<(), BuilderError> {
-        let (Some(begins), Some(ends)) = (self.before.get_terminator(), self.latch.get_terminator()) else {
-            return Ok(());
-        };
+        let Some(begins) = self.before.get_terminator() else { return Ok(()) };
         let builder = context.create_builder();
         let narrow = context.i32_type();
         builder.position_before(&begins);
@@ -165,11 +186,11 @@ impl<'ctx> Counter<'ctx> {
         };
         builder.position_before(&self.phi);
         let phi = builder.build_phi(narrow, "")?;
-        builder.position_before(&ends);
+        builder.position_before(&self.compared);
         let next = builder.build_int_add(phi.as_basic_value().into_int_value(), step, "")?;
         phi.add_incoming(&[(&first, self.before), (&next, self.latch)]);
-        let condition = builder.build_int_compare(self.predicate, next, end, "")?;
-        llvm::set_condition(ends, condition);
+        let compared = builder.build_int_compare(self.predicate, next, end, "")?;
+        llvm::replace_uses(self.compared, compared.into());
         Ok(())
     }
 }
@@ -328,6 +349,47 @@ mod tests {
         assert!(!unrolls_arithmetic(20, "%n", ""));
         assert!(!unrolls_arithmetic(16, "%s1", ""));
         assert!(!unrolls_arithmetic(16, "%n", "store volatile i32 %x, ptr %to"));
+    }
+
+    /// A loop of at most 256 rounds that goes on as `condition` says, after [`shorten`].
+    fn shortened_of_several(condition: &str, targets: &str) -> String {
+        let text = format!(
+            "define void @f(ptr %to) {{
+            entry: br label %loop
+            loop: %k = phi i64 [ 256, %entry ], [ %next, %loop ]
+              %x = load volatile float, ptr %to
+              %small = fcmp ole float %x, 4.0
+              %next = add i64 %k, -1
+              %more = icmp ne i64 %next, 0
+              %goes = {condition}
+              br i1 %goes, label {targets}
+            out: ret void
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        shorten(&context, &module);
+        module.verify().unwrap();
+        module.print_to_string().to_string()
+    }
+
+    #[test]
+    fn a_loop_may_end_for_another_reason_too() {
+        for condition in ["and i1 %more, %small", "select i1 %small, i1 %more, i1 false"] {
+            let ir = shortened_of_several(condition, "%loop, label %out");
+            assert!(ir.contains("phi i32 [ 256, %entry ]") && ir.contains("icmp ne i32"), "{ir}");
+            assert!(!ir.contains("unroll"), "{ir}");
+        }
+        for (condition, targets) in [
+            // It may go on where the counter is at its end.
+            ("or i1 %more, %small", "%loop, label %out"),
+            ("and i1 %more, %small", "%out, label %loop"),
+            // It goes on only there.
+            ("or i1 %more, %small", "%out, label %loop"),
+        ] {
+            let ir = shortened_of_several(condition, targets);
+            assert!(!ir.contains("phi i32"), "{ir}");
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Address spaces and atomics: where statics lie, and what LLVM 22 leaves out of PTX's memory model.
 //!
-//! Three moments. Before optimising, [`place`] moves shared and constant statics to their address spaces and writes the
+//! Before optimising, [`place`] moves shared and constant statics to their address spaces and writes the
 //! calls of the crate `ptx`'s scoped atomics as LLVM's instructions. When functions are inlined, [`store_by_ways`] tells
-//! apart the local variables that are stored to. After it, [`order`] writes atomic instructions as
+//! apart the local variables that are stored to, and [`measure`] counts how far apart places of statics are. After it,
+//! [`order`] writes atomic instructions as
 //! PTX has them, with orderings and scopes.
 
 mod atomics;
 mod bodies;
+mod distances;
 mod mapping;
 mod pointers;
 mod reductions;
@@ -36,6 +38,11 @@ pub fn store_by_ways<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Res
         |error| Diagnostic::error(Code::LlvmFailed, format!("cannot tell local variables apart: {error}")).into();
     let mut functions = llvm::functions(module).filter(|function| function.count_basic_blocks() > 1);
     functions.try_for_each(|function| ways::store(context, function)).map_err(failed)
+}
+
+/// Counts the bytes between two places of one shared static.
+pub fn measure(module: &Module<'_>) {
+    llvm::functions(module).for_each(distances::count);
 }
 
 /// Holds shared statics to what a block has, and gives atomics their orderings and scopes; after optimising.

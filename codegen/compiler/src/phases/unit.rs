@@ -99,7 +99,8 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
     for round in 1..=MOST_ROUNDS {
         // In the first round, LLVM has been through all but once, and may find more in what stays.
         let shapes = (round > 1).then(|| Shapes::of(context, module));
-        time!(conditions::decide(module));
+        time!(memory::measure(module));
+        time!(conditions::decide(context, module));
         time!(checks::drop_of_planes(context, module));
         time!(optimize::thread_jumps(module))?;
         time!(conditions::choose(context, module, machine))?;
