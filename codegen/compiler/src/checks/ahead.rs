@@ -74,9 +74,8 @@ fn before_barriers<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) ->
         let Some(end) = before.get_terminator() else { continue };
         let found = ahead(&graph, block, before, &slow);
         compute(context, &builder, &found, end)?;
-        if let Some(barrier) = block.get_instructions().filter(|from| is_barrier(*from)).last()
-            && let Some(inside) = inside(block, &slow).filter(|inside| llvm::predecessors(*inside) == [block])
-        {
+        if let Some(barrier) = block.get_instructions().filter(|from| is_barrier(*from)).last() {
+            let inside = inside(block, &slow).filter(|inside| llvm::predecessors(*inside) == [block]);
             behind::compute(context, &graph, &Met { block, before, barrier, inside })?;
         }
     }

@@ -6,6 +6,15 @@
 //! after:  %is_none = phi i1 [ false, %some ], [ true, %none ]
 //! ```
 //!
+//! So it is where the element is chosen, as that of a view at its edge:
+//!
+//! ```text
+//! before: %own = select i1 %inside, ptr %element, ptr null
+//!         %p = phi ptr [ %own, %some ], [ null, %none ]
+//!         %is_none = icmp eq ptr %p, null
+//! after:  %is_none = phi i1 [ (xor i1 %inside, true), %some ], [ true, %none ]
+//! ```
+//!
 //! LLVM sees it only where nothing else looks at `%p`, or later, when it is the address of an element: by then it may no longer
 //! know that the address stays within the slice. The loop then compares it with null in each round, has two ends, and is
 //! not unrolled.
@@ -14,8 +23,8 @@
 //! points into: there is nothing at null on this target. Were it otherwise, the address would be undefined.
 
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, BuilderError, CallSiteValue, Context,
-    FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, PointerValue,
+    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, CallSiteValue,
+    Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, PointerValue,
 };
 
 /// How deep it is looked what an address is.
@@ -23,42 +32,110 @@ const MOST_STEPS: u32 = 4;
 
 /// Decides the comparisons of a function.
 pub fn decide<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    let compared: Vec<_> = llvm::instructions(function).filter_map(of_phi).collect();
-    for (compared, phi) in compared {
-        let known: Option<Vec<_>> =
-            llvm::incoming(phi).into_iter().map(|(value, from)| Some((is_null(context, value)?, from))).collect();
-        let Some(known) = known else { continue };
+    let builder = context.create_builder();
+    let compared: Vec<_> = llvm::instructions(function).filter_map(of_chosen).collect();
+    for (compared, chosen) in compared {
         let is_asked = compared.get_icmp_predicate() == Some(IntPredicate::EQ);
-        let builder = context.create_builder();
-        builder.position_before(&phi);
-        let decided = builder.build_phi(context.bool_type(), "")?;
-        let number = |is_null: bool| context.bool_type().const_int(u64::from(is_null == is_asked), false);
-        let known: Vec<_> = known.into_iter().map(|(is_null, from)| (number(is_null), from)).collect();
-        let incoming: Vec<(&dyn BasicValue<'ctx>, BasicBlock<'ctx>)> =
-            known.iter().map(|(value, from)| (value as &dyn BasicValue<'ctx>, *from)).collect();
-        decided.add_incoming(&incoming);
-        llvm::replace_uses(compared, decided.as_basic_value());
-        compared.erase_from_basic_block();
+        let asks = Asks { context, builder: &builder, is_null: is_asked };
+        let decided = if chosen.get_opcode() == Op::Phi {
+            asks.of_phi(chosen)?
+        } else {
+            Null::of(context, llvm::result(chosen)).map(|null| asks.write(&null)).transpose()?
+        };
+        if let Some(decided) = decided {
+            llvm::replace_uses(compared, decided);
+            compared.erase_from_basic_block();
+        }
     }
     Ok(())
 }
 
-/// The phi that an instruction compares with null.
-fn of_phi(compared: InstructionValue<'_>) -> Option<(InstructionValue<'_>, InstructionValue<'_>)> {
+/// The phi or the choice that an instruction compares with null.
+fn of_chosen(compared: InstructionValue<'_>) -> Option<(InstructionValue<'_>, InstructionValue<'_>)> {
     let predicate = compared.get_icmp_predicate()?;
     let side = |index| compared.get_operand(index).and_then(|operand| operand.value());
     let (Some(BasicValueEnum::PointerValue(left)), Some(BasicValueEnum::PointerValue(right))) = (side(0), side(1))
     else {
         return None;
     };
-    let phi = left.as_instruction_value().filter(|phi| phi.get_opcode() == Op::Phi)?;
+    let is_one_of_several = |from: &InstructionValue<'_>| matches!(from.get_opcode(), Op::Phi | Op::Select);
+    let chosen = left.as_instruction_value().filter(is_one_of_several)?;
     let is_one = right.is_null() && matches!(predicate, IntPredicate::EQ | IntPredicate::NE);
-    (is_one && llvm::address_space(left) == 0).then_some((compared, phi))
+    (is_one && llvm::address_space(left) == 0).then_some((compared, chosen))
 }
 
-/// Whether an address is null, if that is known.
-fn is_null(context: &Context, value: BasicValueEnum<'_>) -> Option<bool> {
-    let BasicValueEnum::PointerValue(pointer) = value else { return None };
+/// When an address is null.
+enum Null<'ctx> {
+    Always,
+    Never,
+    /// Where this condition holds, or where it does not.
+    If {
+        condition: IntValue<'ctx>,
+        holds: bool,
+        choice: InstructionValue<'ctx>,
+    },
+}
+
+impl<'ctx> Null<'ctx> {
+    /// If that is known.
+    fn of(context: &Context, value: BasicValueEnum<'ctx>) -> Option<Self> {
+        let BasicValueEnum::PointerValue(pointer) = value else { return None };
+        if let Some(is_null) = is_null(context, pointer) {
+            return Some(if is_null { Self::Always } else { Self::Never });
+        }
+        let choice = pointer.as_instruction_value().filter(|from| from.get_opcode() == Op::Select)?;
+        let operand = |index| choice.get_operand(index)?.value();
+        let (Some(BasicValueEnum::IntValue(condition)), Some(BasicValueEnum::PointerValue(then))) =
+            (operand(0), operand(1))
+        else {
+            return None;
+        };
+        let Some(BasicValueEnum::PointerValue(other)) = operand(2) else { return None };
+        let holds = is_null(context, then)?;
+        (is_null(context, other)? != holds).then_some(Self::If { condition, holds, choice })
+    }
+}
+
+/// Writes the answers of comparisons: whether something is null, or whether it is not.
+struct Asks<'a, 'ctx> {
+    context: &'ctx Context,
+    builder: &'a Builder<'ctx>,
+    is_null: bool,
+}
+
+impl<'ctx> Asks<'_, 'ctx> {
+    /// A phi of the answers for what another one is, if they are all known.
+    fn of_phi(&self, phi: InstructionValue<'ctx>) -> Result<Option<BasicValueEnum<'ctx>>, BuilderError> {
+        let known: Option<Vec<_>> =
+            llvm::incoming(phi).into_iter().map(|(value, from)| Some((Null::of(self.context, value)?, from))).collect();
+        let Some(known) = known else { return Ok(None) };
+        let answers: Vec<_> =
+            known.iter().map(|(null, from)| Ok((self.write(null)?, *from))).collect::<Result<_, BuilderError>>()?;
+        self.builder.position_before(&phi);
+        let decided = self.builder.build_phi(self.context.bool_type(), "")?;
+        let incoming: Vec<(&dyn BasicValue<'ctx>, BasicBlock<'ctx>)> =
+            answers.iter().map(|(value, from)| (value as &dyn BasicValue<'ctx>, *from)).collect();
+        decided.add_incoming(&incoming);
+        Ok(Some(decided.as_basic_value()))
+    }
+
+    /// The answer, if need be computed beside the choice.
+    fn write(&self, null: &Null<'ctx>) -> Result<BasicValueEnum<'ctx>, BuilderError> {
+        let number = |is_null: bool| self.context.bool_type().const_int(u64::from(is_null == self.is_null), false);
+        match null {
+            Null::Always => Ok(number(true).into()),
+            Null::Never => Ok(number(false).into()),
+            Null::If { condition, holds, .. } if *holds == self.is_null => Ok((*condition).into()),
+            Null::If { condition, choice, .. } => {
+                self.builder.position_before(choice);
+                Ok(self.builder.build_not(*condition, "")?.into())
+            }
+        }
+    }
+}
+
+/// Whether an address is null, if that is known wherever it is looked at.
+fn is_null(context: &Context, pointer: PointerValue<'_>) -> Option<bool> {
     if pointer.is_null() {
         return Some(true);
     }
@@ -93,7 +170,7 @@ mod tests {
         let text = format!(
             "declare nonnull ptr @from(i64)
             declare ptr @other(i64)
-            define float @f(ptr %held, ptr %may, i64 %n) {{
+            define float @f(ptr %held, ptr %may, i64 %n, i1 %own) {{
             entry: br label %loop
             loop: %k = phi i64 [ 0, %entry ], [ %next, %more ]
               %next = add i64 %k, 1
@@ -133,12 +210,26 @@ mod tests {
     }
 
     #[test]
+    fn an_element_may_be_chosen() {
+        let own = |then: &str, other: &str| format!("select i1 %own, ptr {then}, ptr {other}");
+        let ir = decided(&own("%x", "null"), "null", IS_NULL);
+        assert!(ir.contains("%0 = xor i1 %own, true"), "{ir}");
+        assert!(ir.contains("phi i1 [ %0, %some ], [ true, %loop ]") && !ir.contains("icmp eq ptr"), "{ir}");
+        for (chosen, compared) in [(own("null", "%x"), IS_NULL), (own("%x", "null"), "icmp ne ptr %at, null")] {
+            let ir = decided(&chosen, "null", compared);
+            assert!(ir.contains("phi i1 [ %own, %some ]") && !ir.contains("xor"), "{ir}");
+        }
+    }
+
+    #[test]
     fn what_may_be_null_is_asked() {
         for (element, none, compared) in [
             ("getelementptr float, ptr %x, i64 %k", "null", IS_NULL),
             ("getelementptr inbounds float, ptr %may, i64 %k", "null", IS_NULL),
             ("call ptr @other(i64 %k)", "null", IS_NULL),
             ("load ptr, ptr %held", "null", IS_NULL),
+            ("select i1 %own, ptr %may, ptr null", "null", IS_NULL),
+            ("select i1 %own, ptr %held, ptr %x", "null", IS_NULL),
             (INSIDE, "%may", IS_NULL),
             (INSIDE, "null", "icmp eq ptr %at, %may"),
             (INSIDE, "null", "icmp ugt ptr %at, null"),

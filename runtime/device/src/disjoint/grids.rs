@@ -7,7 +7,7 @@ use ptx_abi::cxx::{Cxx, Definition};
 use ptx_abi::{AbiType, Access, CxxType, DeviceParam, RawSliceMut, Type, extents};
 
 use crate::index::{Index2d, Index3d};
-use crate::intrinsics::{ctaid_x, ctaid_y, nctaid_z, ntid_x, ntid_y, ntid_z, tid_x, tid_y};
+use crate::intrinsics::{ctaid_x, ctaid_y, nctaid_x, nctaid_y, nctaid_z, ntid_x, ntid_y, ntid_z, tid_x, tid_y};
 
 /// A plane of elements, row by row, that all threads of a launch hold, each reaching only the element at its own
 /// position.
@@ -199,8 +199,9 @@ impl TileOrder for Transposed {
 ///
 /// # Soundness
 /// A kernel that takes one panics as it begins, and on the CPU in [`get_mut`](Self::get_mut), unless the block has exactly
-/// `TILE` by `ROWS` threads and the launch has two dimensions: so the whole kernel is compiled for such a block. Then tiles and blocks pair off, whichever order the type names; in a tile, columns and `threadIdx.x` do,
-/// and row `r` is that of `threadIdx.y == r % ROWS`.
+/// `TILE` by `ROWS` threads, the launch has two dimensions, and its tiles fewer than 2^32 columns and rows: so the whole kernel is
+/// compiled for such a launch. Then tiles and blocks pair off, whichever order the type names; in a tile, columns and
+/// `threadIdx.x` do, and row `r` is that of `threadIdx.y == r % ROWS`.
 pub struct DisjointTiles<'a, T, const TILE: usize, const ROWS: usize, O = InPlace> {
     ptr: *mut T,
     width: u32,
@@ -224,7 +225,8 @@ impl<T, O: TileOrder, const TILE: usize, const ROWS: usize> DisjointTiles<'_, T,
     /// Column and row of this thread's element number `k` in the plane, which may lie past its edges.
     ///
     /// # Panics
-    /// If the block does not have `TILE` by `ROWS` threads, or the launch has three dimensions.
+    /// If the block does not have `TILE` by `ROWS` threads, the launch has three dimensions, or its tiles have 2^32 columns
+    /// or rows.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn position(&self, k: usize) -> (usize, usize) {
@@ -248,10 +250,7 @@ impl<T, O: TileOrder, const TILE: usize, const ROWS: usize> DisjointTiles<'_, T,
         }
         Self::check_block();
         let (column, row) = O::tile();
-        if (column > Self::LAST) | (row > Self::LAST) {
-            return None;
-        }
-        // SAFETY: below `(LAST + 1) * TILE`, since `tid_x() < TILE`, and `tid_y() + k * ROWS` is, too.
+        // SAFETY: below `MOST * TILE`, which has 32 bits, since `tid_x() < TILE`, and `tid_y() + k * ROWS` is, too.
         let (x, y) = unsafe {
             let at = |tile: u32, inside: u32| tile.unchecked_mul(TILE as u32).unchecked_add(inside);
             (at(column, tid_x()), at(row, tid_y().unchecked_add((k * ROWS) as u32)))
@@ -264,23 +263,27 @@ impl<T, O: TileOrder, const TILE: usize, const ROWS: usize> DisjointTiles<'_, T,
         }
     }
 
-    /// Among tiles, the last column or row in which all positions have 32 bits, as the plane's extents do.
-    const LAST: u32 = u32::MAX / TILE as u32 - 1;
+    /// As many tiles beside or below each other that all positions have 32 bits, as the plane's extents do.
+    const MOST: u32 = u32::MAX / TILE as u32;
 
     /// Panics unless the launch is as [`position`](Self::position) wants it.
     #[inline(always)]
     fn check_block() {
         const { assert!(TILE > 0 && ROWS > 0 && TILE.is_multiple_of(ROWS) && TILE * ROWS <= 1024) };
-        if (ntid_x() ^ TILE as u32) | (ntid_y() ^ ROWS as u32) | ((ntid_z() | nctaid_z()) ^ 1) != 0 {
-            wrong_block();
+        let is_other = (ntid_x() ^ TILE as u32) | (ntid_y() ^ ROWS as u32) | ((ntid_z() | nctaid_z()) ^ 1) != 0;
+        if is_other | (nctaid_x() > Self::MOST) | (nctaid_y() > Self::MOST) {
+            wrong_launch();
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn wrong_block() -> ! {
-    panic!("DisjointTiles<T, TILE, ROWS> in a launch of other blocks: launch two dimensions, blocks of TILE by ROWS")
+fn wrong_launch() -> ! {
+    panic!(
+        "DisjointTiles<T, TILE, ROWS> in a launch of other blocks: launch two dimensions, blocks of TILE by ROWS, and \
+        fewer than 2^32 columns"
+    )
 }
 
 /// A view that asks for the launch where a thread does, if at all.
