@@ -288,7 +288,10 @@ pub(crate) fn number_of_blocks() -> usize {
 pub fn grid_stride(len: usize) -> GridStride {
     assert!(len <= isize::MAX as usize, "grid_stride(len): no slice has that many elements");
     let next = index_1d().get();
-    GridStride { next, len, stride: nctaid_x().wrapping_mul(ntid_x()) as usize }
+    let stride = nctaid_x().wrapping_mul(ntid_x()) as usize;
+    // SAFETY: `index_1d` has checked that there are fewer than 2^32 threads, and there are some.
+    unsafe { core::hint::assert_unchecked(stride != 0) };
+    GridStride { next, len, stride }
 }
 
 /// The iterator of [`grid_stride`].
