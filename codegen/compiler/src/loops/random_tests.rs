@@ -5,6 +5,7 @@ mod apart;
 mod areas;
 mod arms;
 mod chunks;
+mod counted;
 mod ends;
 mod nests;
 mod ranges;
