@@ -24,6 +24,8 @@ pub enum Unroll {
     Bounded,
     /// That many rounds at a time.
     By(u32),
+    /// That many rounds at a time, and ptxas may take several of these at once.
+    AtLeast(u32),
     /// Not at all, because there are only so many rounds at most.
     Few(u32),
     /// Not yet, where LLVM does not know how many rounds there are.
@@ -38,6 +40,9 @@ const KEPT: &str = "rust-ptx.unroll.disable";
 
 /// What we alone say of a loop that was to be unrolled so often, which LLVM's mark is taken from when it is.
 const ASKED: &str = "rust-ptx.unroll.count";
+
+/// What we alone say of a loop that is to be unrolled so often at least.
+const MORE: &str = "rust-ptx.unroll.more";
 
 /// What we alone say of a loop: how many rounds it has at most, as far as its bounds tell.
 const FEW: &str = "rust-ptx.rounds";
@@ -65,6 +70,7 @@ pub fn set_unroll(context: &Context, latches: &[InstructionValue<'_>], unroll: U
         Unroll::Whole => &[("llvm.loop.unroll.full", None), (WHOLE, None)],
         Unroll::Bounded => &[(ENABLE, None)],
         Unroll::By(count) => &[("llvm.loop.unroll.count", Some(count)), (ASKED, None)],
+        Unroll::AtLeast(count) => &[("llvm.loop.unroll.count", Some(count)), (ASKED, None), (MORE, None)],
     };
     let (context, kind) = (context.as_ctx_ref(), "llvm.loop");
     // SAFETY: all nodes are of the context, and so are the instructions, which are live. The temporary node is replaced by
@@ -139,6 +145,11 @@ pub fn has_loop_mark(context: &Context, latches: &[InstructionValue<'_>]) -> boo
 /// Whether [`set_unroll`] said how often a loop is to be unrolled, and it may have been done.
 pub fn unroll_was_asked(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
     has_hint(context, latches, ASKED)
+}
+
+/// Whether [`set_unroll`] said that a loop may be unrolled more often.
+pub fn unroll_may_go_on(context: &Context, latches: &[InstructionValue<'_>]) -> bool {
+    has_hint(context, latches, MORE)
 }
 
 /// How many rounds [`set_unroll`] said that a loop has at most.

@@ -53,7 +53,7 @@ pub use location::{
 };
 pub use loops::{
     Unroll, allocated_bytes, few_rounds, forget_loop, has_loop_mark, is_bounded, is_to_be_unrolled, set_unroll,
-    static_bytes, unroll_is_disabled, unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
+    static_bytes, unroll_is_disabled, unroll_may_go_on, unroll_was_asked, unroll_was_delayed, unroll_was_disabled,
 };
 pub use low::Low;
 pub use moves::{move_before, move_to_end};

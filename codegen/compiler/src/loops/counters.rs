@@ -17,6 +17,12 @@
 //! LLVM unrolls what is longer by two, or not at all, and nvcc by four: so with random numbers, where a round is thirty
 //! instructions of arithmetic and its counter two.
 //!
+//! A loop that goes on by a constant step, `while i < width { sum += row[i]; i += 256 }`, LLVM counts, but takes that for too dear
+//! where it would unroll it, and ptxas by itself unrolls it by four. nvcc's LLVM unrolls it by four, and ptxas that by four: eight
+//! loads at once of a row of 2,048, where a block waited twice for four. A loop that LLVM was told to unroll, ptxas is told not to;
+//! here it may. A layer norm took .84 of nvcc's speed before, and .89 with it. Only where a round has one load: with two, as of a
+//! dot product, there are enough of them, and the rounds that are left over cost more than is gained.
+//!
 //! Sound: where the loop is reached, the number of its rounds is not 0 and has 32 bits. It counts down to 0, or up from 0, as
 //! before, and nobody else looks at what it counts. There it ends, if it has not ended before.
 
@@ -47,27 +53,50 @@ const ROUNDS: u32 = 4;
 pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
-            let is_worth = match Counter::of(function, &found) {
-                Some(counter) => {
-                    form.lose();
-                    counter.shorten(context).map_err(|error| {
-                        Diagnostic::error(Code::LlvmFailed, format!("cannot shorten the counter of a loop: {error}"))
-                    })?;
-                    !counter.is_of_several
-                        && is_worth_unrolling(context, &found, MOST_INSTRUCTIONS, llvm::is_plain_load)
-                }
-                None => {
-                    is_counted(&found)
-                        && found.head.get_instructions().all(computes)
-                        && is_worth_unrolling(context, &found, MOST_OF_ARITHMETIC, computes)
-                }
+            let counter = Counter::of(function, &found);
+            if let Some(counter) = &counter {
+                form.lose();
+                counter.shorten(context).map_err(|error| {
+                    Diagnostic::error(Code::LlvmFailed, format!("cannot shorten the counter of a loop: {error}"))
+                })?;
+            }
+            let is_shortened = counter.is_some_and(|counter| !counter.is_of_several);
+            let unroll = if is_shortened {
+                is_worth_unrolling(context, &found, MOST_INSTRUCTIONS, llvm::is_plain_load)
+                    .then_some(Unroll::By(ROUNDS))
+            } else if is_stepped(&found) && loads(&found) == 1 {
+                is_worth_unrolling(context, &found, MOST_INSTRUCTIONS, llvm::is_plain_load)
+                    .then_some(Unroll::AtLeast(ROUNDS))
+            } else {
+                let is_arithmetic = is_counted(&found)
+                    && found.head.get_instructions().all(computes)
+                    && is_worth_unrolling(context, &found, MOST_OF_ARITHMETIC, computes);
+                is_arithmetic.then_some(Unroll::By(ROUNDS))
             };
-            if is_worth {
-                llvm::set_unroll(context, &found.jumps_back(), Unroll::By(ROUNDS));
+            if let Some(unroll) = unroll {
+                llvm::set_unroll(context, &found.jumps_back(), unroll);
             }
         }
     }
     Ok(())
+}
+
+/// Lets ptxas unroll the loops further that were to be unrolled so often at least, when LLVM has done so. Not what LLVM has left
+/// of them for the last rounds.
+pub fn unroll_on<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+        for found in Graph::of(function).innermost() {
+            let jumps = found.jumps_back();
+            if llvm::unroll_may_go_on(context, &jumps) && loads(&found) >= ROUNDS as usize {
+                llvm::forget_loop(context, &jumps);
+            }
+        }
+    }
+}
+
+/// How often the first block of a loop loads.
+fn loads(found: &Loop<'_>) -> usize {
+    found.head.get_instructions().filter(|from| llvm::is_plain_load(*from)).count()
 }
 
 /// Whether an instruction does nothing but compute.
@@ -105,6 +134,20 @@ fn is_counted(found: &Loop<'_>) -> bool {
     };
     let is_end = matches!(branch.predicate, IntPredicate::EQ | IntPredicate::NE);
     is_end && found.is_invariant(branch.right.into()) && by_one() == Some(true)
+}
+
+/// Whether a loop of one block goes on by a constant step, while it is below a number that it does not change.
+fn is_stepped(found: &Loop<'_>) -> bool {
+    let Some(branch) = Branch::of(found.head) else { return false };
+    let by_step = || {
+        let sum = branch.left.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
+        let step = integer(sum, 1)?.get_zero_extended_constant()?;
+        let (_, next) = found.incoming(integer(sum, 0)?)?;
+        let is_next = next == BasicValueEnum::from(branch.left) && llvm::has_no_unsigned_wrap(sum);
+        Some(is_next && step > 1 && step.is_power_of_two())
+    };
+    let goes_on = branch.predicate == IntPredicate::ULT && branch.then == found.head;
+    goes_on && found.is_invariant(branch.right.into()) && by_step() == Some(true)
 }
 
 /// A counter that only decides when a loop ends.
@@ -315,6 +358,76 @@ mod tests {
             let ir = shortened(ROUNDS_OF_WIDTH, GUARD, "%n", "-1", "0", more);
             assert!(ir.contains("phi i32") && !ir.contains("unroll"), "{ir}");
         }
+    }
+
+    /// A loop by a step, after [`shorten`].
+    fn stepped(step: &str, predicate: &str, more: &str) -> String {
+        let text = format!(
+            "define float @f(ptr %row, ptr %x, i64 %first, i64 %n) {{
+            entry: br label %loop
+            loop: %i = phi i64 [ %first, %entry ], [ %next, %loop ]
+              %sum = phi float [ 0.0, %entry ], [ %added, %loop ]
+              %at = getelementptr float, ptr %row, i64 %i
+              %a = load float, ptr %at
+              {more}
+              %added = fadd float %sum, %a
+              %next = {step}
+              %goes = icmp {predicate} i64 %next, %n
+              br i1 %goes, label %loop, label %out
+            out: ret float %added
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        shorten(&context, &module);
+        module.verify().unwrap();
+        module.print_to_string().to_string()
+    }
+
+    const MAY_GO_ON: &str = "!\"rust-ptx.unroll.more\"";
+
+    #[test]
+    fn a_loop_by_a_constant_step_is_unrolled_at_least_by_four() {
+        let ir = stepped("add nuw i64 %i, 256", "ult", "");
+        assert!(ir.contains("!\"llvm.loop.unroll.count\", i32 4") && ir.contains(MAY_GO_ON), "{ir}");
+        for (step, predicate, more) in [
+            // LLVM counts each round, would have to divide, does not see that it ends, or has enough loads.
+            ("add nuw i64 %i, 1", "ult", ""),
+            ("add nuw i64 %i, 96", "ult", ""),
+            ("add i64 %i, 256", "ult", ""),
+            ("add nuw i64 %i, 256", "ne", ""),
+            ("add nuw i64 %i, 256", "ult", "%b = load float, ptr %x"),
+        ] {
+            let ir = stepped(step, predicate, more);
+            assert!(!ir.contains("unroll.count"), "{ir}");
+        }
+    }
+
+    #[test]
+    fn ptxas_may_unroll_on_what_was_unrolled() {
+        let unrolled = |loads: usize, marks: &str| {
+            let loads: String = (0..loads).map(|at| format!("%x{at} = load float, ptr %row\n")).collect();
+            let text = format!(
+                "define void @f(ptr %row, i1 %c) {{
+                entry: br label %loop
+                loop: {loads}
+                  br i1 %c, label %loop, label %out, !llvm.loop !0
+                out: ret void
+                }}
+                !0 = distinct !{{!0, !1{marks}}}
+                !1 = !{{!\"llvm.loop.unroll.disable\"}}
+                !2 = !{{!\"rust-ptx.unroll.more\"}}"
+            );
+            let context = Context::create();
+            let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+            unroll_on(&context, &module);
+            module.verify().unwrap();
+            let function = module.get_function("f").unwrap();
+            !llvm::AnyValue::print_to_string(&function).to_string().contains("!llvm.loop")
+        };
+        assert!(unrolled(4, ", !2"));
+        // The rounds that are left over; and what a user has asked for.
+        assert!(!unrolled(1, ", !2") && !unrolled(4, ""));
     }
 
     /// Whether a loop of so many products that counts to `end` is to be unrolled.

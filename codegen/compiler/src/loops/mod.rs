@@ -72,7 +72,7 @@ pub use branches::{Branch, conditions, instruction, integer, is_convergent};
 pub use branching::repeat;
 pub use bytes::pack;
 pub use chunks::chunk;
-pub use counters::{most, shorten};
+pub use counters::{most, shorten, unroll_on};
 pub use dear::count_simply;
 pub use divided::is_slow;
 pub use ends::end_once;

@@ -178,6 +178,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
     time!(intrinsics::check(module, machine, table, arch))?;
     time!(optimize::order_uses(module));
     time!(cold::keep_loops(context, module));
+    time!(loops::unroll_on(context, module));
     time!(copies::widen(context, module, machine, level))?;
     time!(barriers::align(context, module, level))?;
     if level.is_for_speed() {
