@@ -11,6 +11,7 @@ mod nests;
 mod ranges;
 mod rests;
 mod searches;
+mod twice;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -41,6 +41,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
+use super::asked::Question;
 use super::branches::{integer, is_convergent};
 use super::natural::{Graph, Loop};
 
@@ -257,60 +258,6 @@ fn meet<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::res
         builder.build_unconditional_branch(found.head)?;
     }
     Ok(())
-}
-
-/// What several jumps ask alike before they go to one of the same two blocks.
-struct Question<'ctx> {
-    condition: IntValue<'ctx>,
-    targets: (BasicBlock<'ctx>, BasicBlock<'ctx>),
-}
-
-impl<'ctx> Question<'ctx> {
-    fn of_all(jumps: &[InstructionValue<'ctx>]) -> Option<Self> {
-        let question = |jump: InstructionValue<'ctx>| {
-            let targets = llvm::branch_targets(jump).filter(|(then, other)| then != other)?;
-            Some(Self { condition: integer(jump, 0)?, targets })
-        };
-        let (first, others) = jumps.split_first()?;
-        let first = question(*first)?;
-        let is_same = |other: Self| other.targets == first.targets && are_equal(other.condition, first.condition);
-        others.iter().all(|jump| question(*jump).is_some_and(is_same)).then_some(first)
-    }
-
-    /// Has all of them go to `again`, which asks; the phis of the loop's head know that already.
-    fn ask_once(
-        &self,
-        builder: &Builder<'ctx>,
-        found: &Loop<'ctx>,
-        again: BasicBlock<'ctx>,
-    ) -> std::result::Result<(), BuilderError> {
-        let (then, other) = self.targets;
-        llvm::join_predecessors(if then == found.head { other } else { then }, &found.latches, again);
-        for latch in &found.latches {
-            latch.get_terminator().into_iter().for_each(|end| end.erase_from_basic_block());
-            builder.position_at_end(*latch);
-            builder.build_unconditional_branch(again)?;
-        }
-        builder.position_at_end(again);
-        let condition = match self.condition.as_instruction_value() {
-            Some(from) if from.get_icmp_predicate().is_some() => {
-                let operands: Vec<_> = llvm::value_operands(from).map(|(_, operand)| operand).collect();
-                llvm::copy_instruction(builder, from, &operands).into_int_value()
-            }
-            _ => self.condition,
-        };
-        builder.build_conditional_branch(condition, then, other)?;
-        Ok(())
-    }
-}
-
-/// Whether two conditions are one, or compare the same values.
-fn are_equal<'ctx>(one: IntValue<'ctx>, other: IntValue<'ctx>) -> bool {
-    let compared = |value: IntValue<'ctx>| {
-        let from = value.as_instruction_value()?;
-        Some((from.get_icmp_predicate()?, llvm::value_operands(from).map(|(_, operand)| operand).collect::<Vec<_>>()))
-    };
-    one == other || compared(one).is_some_and(|one| compared(other) == Some(one))
 }
 
 /// Whether anything was said of a loop that decides what is done with it; LLVM also says that it is one.

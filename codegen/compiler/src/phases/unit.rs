@@ -103,6 +103,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(conditions::decide(context, module));
         time!(checks::drop_of_planes(context, module));
         time!(optimize::thread_jumps(module))?;
+        time!(loops::ask_once(context, module, machine))?;
         time!(conditions::choose(context, module, machine))?;
         time!(loops::join(context, module))?;
         time!(loops::catch_up(context, module))?;

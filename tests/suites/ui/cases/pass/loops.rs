@@ -1,6 +1,7 @@
 //! Loops of safe Rust: checks that hold in every round go, so that the loop is unrolled, and arrays and tables that a loop
 //! indexes become registers and constants.
 #![no_std]
+use ptx::atomic::{AtomicSlice, Device, Ordering};
 use ptx::prelude::*;
 
 // Both indices are checked once, before the loop, and four rounds follow without a branch.
@@ -100,4 +101,34 @@ fn escape_time(c: f32, limit: u32) -> u32 {
         (x, y) = (x * x - y * y + c, 2.0 * x * y + c);
     }
     limit
+}
+
+// A round remembers whether it has stored something, and the loop has one end all the same: four neighbours are loaded and
+// checked before anything is loaded with them.
+// CHECK-LABEL: .visible .entry f_frontier(
+// CHECK: ld.global.nc.b32 {{.*}}+12];
+// CHECK: bra
+// CHECK-NOT: bra
+// CHECK-COUNT-4: ld.global.nc.b32
+// CHECK: bra
+// CHECK-COUNT-4: st.relaxed.gpu.global.b32
+// CHECK: .pragma "nounroll";
+#[kernel]
+pub fn f_frontier(
+    edges: &[u32],
+    levels: &[u32],
+    level: u32,
+    next: AtomicSlice<u32, Device>,
+    changed: AtomicSlice<u32, Device>,
+) {
+    let mut any = false;
+    for &neighbour in edges {
+        if levels[neighbour as usize] == u32::MAX {
+            next[neighbour as usize].store(level, Ordering::Relaxed);
+            any = true;
+        }
+    }
+    if any {
+        changed[0].store(1, Ordering::Relaxed);
+    }
 }
