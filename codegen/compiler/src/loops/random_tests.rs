@@ -10,6 +10,7 @@ mod nests;
 mod ranges;
 mod rests;
 mod searches;
+mod strided;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
