@@ -11,6 +11,8 @@
 //! `Skip` asks for the next element where it has nothing to skip, and for the one behind what it skips elsewhere. Every thread but
 //! the first of a block skips some, so that the warp goes both ways, and the loop behind has an address with two beginnings.
 //!
+//! On its way, a block may go through another one that only computes: LLVM has the address of the first element there.
+//!
 //! **Why it is right.** Both blocks only compute, and go to the same two. With the number in the place of what is compared with
 //! it, the second one's condition is the first one's, and so is each value that it gives the blocks behind. What the second one's
 //! comparison promises of its numbers goes, because it may not hold there.
@@ -81,10 +83,10 @@ struct Known<'ctx> {
 impl<'ctx> Known<'ctx> {
     /// Whether the second block goes where the first does, with the same values.
     fn go_the_same(&self, one: BasicBlock<'ctx>, other: BasicBlock<'ctx>) -> bool {
-        let targets = [one, other].map(|block| block.get_terminator().and_then(llvm::branch_targets));
-        let [Some(ours), Some(theirs)] = targets else { return false };
-        let turned = ours == (theirs.1, theirs.0);
-        if !turned && ours != theirs {
+        let (Some(ours), Some(theirs)) = (ways(one), ways(other)) else { return false };
+        let are_alike = |at: usize, their_at: usize| ours[at].to == theirs[their_at].to;
+        let turned = are_alike(0, 1) && are_alike(1, 0);
+        if ours[0].to == ours[1].to || !turned && !(are_alike(0, 0) && are_alike(1, 1)) {
             return false;
         }
         let condition = |block: BasicBlock<'ctx>, holds| {
@@ -92,24 +94,22 @@ impl<'ctx> Known<'ctx> {
             self.comparison(from, holds)
         };
         let is_asked = condition(one, true).is_some_and(|asked| condition(other, !turned) == Some(asked));
-        // What each block's own condition is on the way to one of the two.
-        let way = |from: BasicBlock<'ctx>, to: BasicBlock<'ctx>| {
-            let end = from.get_terminator()?;
-            Some((integer(end, 0)?, llvm::branch_targets(end)?.0 == to))
+        // What each block's own condition is on a way of its.
+        let told = |block: BasicBlock<'ctx>, at: usize| {
+            block.get_terminator().and_then(|end| Some((integer(end, 0)?, at == 0)))
         };
-        let are_same = |to: BasicBlock<'ctx>| {
-            llvm::phis(to).all(|phi| {
-                let (Some(ours), Some(theirs)) = (llvm::incoming_from(phi, one), llvm::incoming_from(phi, other))
-                else {
-                    return false;
-                };
-                let ours = self.sum(ours, way(one, to), MOST_STEPS);
-                let theirs = self.sum(theirs, way(other, to), MOST_STEPS);
+        let are_same = |at: usize| {
+            let their_at = if turned { 1 - at } else { at };
+            llvm::phis(ours[at].to).all(|phi| {
+                let given = |way: &Way<'ctx>| llvm::incoming_from(phi, way.last);
+                let (Some(of_us), Some(of_them)) = (given(&ours[at]), given(&theirs[their_at])) else { return false };
+                let of_us = self.sum(of_us, told(one, at), MOST_STEPS);
+                let of_them = self.sum(of_them, told(other, their_at), MOST_STEPS);
                 // What the other way promises of its sum must be promised of this one.
-                (ours.of, ours.more) == (theirs.of, theirs.more) && (ours.promises || !theirs.promises)
+                (of_us.of, of_us.more) == (of_them.of, of_them.more) && (of_us.promises || !of_them.promises)
             })
         };
-        is_asked && are_same(ours.0) && are_same(ours.1)
+        is_asked && are_same(0) && are_same(1)
     }
 
     /// A comparison without a sign in one form: what it compares, and how.
@@ -139,7 +139,7 @@ impl<'ctx> Known<'ctx> {
     }
 
     /// The number that a value is, where a condition is as told.
-    fn constant(&self, value: IntValue<'ctx>, way: Way<'ctx>, steps: u32) -> Option<u64> {
+    fn constant(&self, value: IntValue<'ctx>, way: Told<'ctx>, steps: u32) -> Option<u64> {
         if value == self.value {
             return Some(self.number);
         }
@@ -165,7 +165,7 @@ impl<'ctx> Known<'ctx> {
     }
 
     /// A value of 64 bits as a sum.
-    fn sum(&self, value: BasicValueEnum<'ctx>, way: Way<'ctx>, steps: u32) -> Sum<'ctx> {
+    fn sum(&self, value: BasicValueEnum<'ctx>, way: Told<'ctx>, steps: u32) -> Sum<'ctx> {
         let as_it_is = Sum { of: Some(value), more: 0, promises: false };
         if let BasicValueEnum::IntValue(number) = value {
             if let Some(number) = self.constant(number, way, steps) {
@@ -218,7 +218,26 @@ impl Sum<'_> {
 }
 
 /// A condition, and whether it holds.
-type Way<'ctx> = Option<(IntValue<'ctx>, bool)>;
+type Told<'ctx> = Option<(IntValue<'ctx>, bool)>;
+
+/// Where a block goes on one side of its branch.
+struct Way<'ctx> {
+    to: BasicBlock<'ctx>,
+    /// The block itself, or one on the way, which only computes.
+    last: BasicBlock<'ctx>,
+}
+
+/// Where a block goes if its condition holds, and where if not.
+fn ways(block: BasicBlock<'_>) -> Option<[Way<'_>; 2]> {
+    let (then, other) = llvm::branch_targets(block.get_terminator()?)?;
+    Some([then, other].map(|to| {
+        let onward = to.get_terminator().map(llvm::block_operands).unwrap_or_default();
+        match onward[..] {
+            [next] if llvm::predecessors(to)[..] == [block] && only_computes(to) => Way { to: next, last: to },
+            _ => Way { to, last: block },
+        }
+    }))
+}
 
 /// One side of a comparison.
 #[derive(Clone, Copy, PartialEq)]
@@ -237,6 +256,10 @@ mod tests {
     }
 
     fn united_at(none: &str, at_none: &str, some: &str, first: &str) -> bool {
+        united_by(none, at_none, some, first, "%some")
+    }
+
+    fn united_by(none: &str, at_none: &str, some: &str, first: &str, last: &str) -> bool {
         let text = format!(
             "define ptr @f(ptr %x, i64 %len, i32 %t, i64 %other) {{
             entry: %is = icmp eq i32 %t, 0
@@ -246,8 +269,8 @@ mod tests {
               %p = getelementptr float, ptr %x, i64 %wide
               %next = add i64 %wide, 1
               {some}
-            first: %at = phi ptr [ {at_none}, %none ], [ {first}, %some ]
-              %number = phi i64 [ 1, %none ], [ %next, %some ]
+            first: %at = phi ptr [ {at_none}, %none ], [ {first}, {last} ]
+              %number = phi i64 [ 1, %none ], [ %next, {last} ]
               %to = getelementptr i8, ptr %at, i64 %number
               ret ptr %to
             end: ret ptr null
@@ -281,6 +304,15 @@ mod tests {
         let some_more = "%r = getelementptr i8, ptr %p, i64 4\n ".to_string() + some;
         assert!(united_at(&chosen("0", "4"), "%q", &some_more, "%r"));
         assert!(!united_at(&chosen("4", "0"), "%q", &some_more, "%r"));
+        // The address may be computed on the way.
+        let on_the_way = |first: &str| {
+            let address = format!("%q = getelementptr float, ptr %x, i64 {first}\n br label %first");
+            let asks = "%d = icmp ugt i64 %len, %wide\n br i1 %d, label %between, label %end\n between: ";
+            let some = format!("{asks}{address}");
+            united_by(none, "%x", &some, "%q", "%between")
+        };
+        assert!(on_the_way("%wide"));
+        assert!(!on_the_way("%next") && !on_the_way("%other"));
         // Another way, another question, another value.
         assert!(!united("icmp eq i64 %len, 0\n br i1 %c, label %first, label %end", some, "%p"));
         assert!(!united(none, "%d = icmp uge i64 %len, %wide\n br i1 %d, label %first, label %end", "%p"));

@@ -18,7 +18,9 @@
 //! Only where LLVM can count the rounds, because the only end is where a counter or an address meets another one, and only
 //! what a user has said nothing about.
 
-use crate::llvm::{self, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, Module, Unroll, Use};
+use crate::llvm::{
+    self, BasicBlock, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, Module, Unroll, Use,
+};
 use crate::settled;
 
 use super::branches::{integer, is_quiet};
@@ -59,7 +61,7 @@ fn times(found: &Loop<'_>) -> Option<(u32, usize)> {
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
     let branches = match found.blocks.len() {
         1 => instructions().any(|from| is_root_behind_comparison(found, from)),
-        many => many <= MOST_BLOCKS,
+        many => many <= MOST_BLOCKS && found.blocks.iter().any(|block| decides(found, *block)),
     };
     let ends = found.blocks.iter().filter(|block| {
         let targets = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
@@ -76,6 +78,12 @@ fn times(found: &Loop<'_>) -> Option<(u32, usize)> {
         _ if size <= MOST_OF_TWO => Some((2, size)),
         _ => None,
     }
+}
+
+/// Whether a block within a round goes one way or another; what a stage before has answered, LLVM takes away.
+fn decides<'ctx>(found: &Loop<'ctx>, block: BasicBlock<'ctx>) -> bool {
+    let jump = block.get_terminator().filter(|_| !found.latches.contains(&block));
+    jump.is_some_and(|jump| jump.get_num_operands() > 1 && integer(jump, 0).is_none_or(|asked| !asked.is_const()))
 }
 
 /// Whether an instruction takes a root of a number that the loop compares, too.
@@ -165,6 +173,30 @@ mod tests {
         assert_eq!(asked("", MEETS, "%rest"), Some(4));
         assert_eq!(asked(&many(60), MEETS, "%rest"), Some(2));
         assert_eq!(asked(&many(90), MEETS, "%rest"), None);
+    }
+
+    #[test]
+    fn what_is_answered_is_no_branch() {
+        // LLVM unrolls such a loop by itself, and ptxas what is left.
+        for (condition, count) in [("%any", Some(4)), ("true", None)] {
+            let text = format!(
+                "define float @f(ptr %from, ptr %behind, i1 %any) {{
+                entry: br label %loop
+                loop: %p = phi ptr [ %from, %entry ], [ %next, %rest ]
+                  %sum = phi float [ 0.0, %entry ], [ %new, %rest ]
+                  br i1 {condition}, label %hit, label %rest
+                hit: %x = load float, ptr %p
+                  %y = fadd float %x, %sum
+                  br label %rest
+                rest: %new = phi float [ %sum, %loop ], [ %y, %hit ]
+                  %next = getelementptr i8, ptr %p, i64 16
+                  %ends = icmp eq ptr %next, %behind
+                  br i1 %ends, label %end, label %loop
+                end: ret float %new
+                }}"
+            );
+            assert_eq!(asked_of(&text), count, "{condition}");
+        }
     }
 
     #[test]

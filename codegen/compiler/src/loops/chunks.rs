@@ -17,23 +17,33 @@
 //! rounds but the last. So `m.chunks(cols).map(|row| row[column]).sum()` waited for each load, while that with `chunks_exact`
 //! asks for many. nvcc's users write the loop over whole rows.
 //!
+//! Chunks of a constant size are parted where a round asks whether its chunk has an element (`chunks/asked.rs`): each thread of a
+//! warp takes its own one so, and in the loop over whole chunks all of them have one. Loops that end elsewhere, too, are
+//! `chunks/searched.rs`'s.
+//!
 //! **Why it is right.** With `q` for `%len / %n`, in each of the first `q` rounds at least `%n` is left, so that is the smaller
 //! one. Before the last of these more than nothing is left, so the loop would have gone on; after it the loop's own condition
 //! is asked. What goes into the test is frozen, as in [`super::checks`].
 //!
 //! Not with anything convergent in the loop: threads of a warp may have slices of other lengths, and would meet elsewhere.
 
+mod asked;
+mod searched;
+
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
 };
 use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent};
 use super::limits::least;
 use super::natural::{Graph, Loop, SimpleForm};
+
+use self::asked::Asked;
+use self::searched::Searched;
 
 /// Instructions of a loop that is copied.
 const MOST_INSTRUCTIONS: usize = 100;
@@ -55,9 +65,13 @@ pub fn chunk<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleF
                 form.lose();
                 ahead.begin_with_own(context, module, &found).map_err(failed)?;
             }
-            let Some(chunks) = Chunks::of(function, &found) else { continue };
-            form.lose();
-            chunks.part(context, module, function).map_err(failed)?;
+            if let Some(chunks) = Chunks::of(function, &found) {
+                form.lose();
+                chunks.part(context, module, function).map_err(failed)?;
+            } else if let Some(searched) = Searched::of(function, &found) {
+                form.lose();
+                searched.part(context, module, function).map_err(failed)?;
+            }
         }
     }
     Ok(())
@@ -184,6 +198,8 @@ struct Chunks<'a, 'ctx> {
     size: IntValue<'ctx>,
     /// The smaller one of the two.
     here: InstructionValue<'ctx>,
+    /// Of a chunk of a constant size.
+    asked: Vec<Asked<'ctx>>,
 }
 
 impl<'a, 'ctx> Chunks<'a, 'ctx> {
@@ -198,11 +214,13 @@ impl<'a, 'ctx> Chunks<'a, 'ctx> {
         for here in found.blocks.iter().flat_map(|block| block.get_instructions()) {
             let Some([one, other]) = number(here).and_then(least) else { continue };
             for (rest, size) in [(one, other), (other, one)] {
-                let is_same = found.is_invariant(size.into()) && !size.is_const();
+                let is_same = found.is_invariant(size.into());
                 let Some((first, next)) = found.incoming(rest).filter(|_| is_same) else { continue };
                 let (BasicValueEnum::IntValue(len), BasicValueEnum::IntValue(next)) = (first, next) else { continue };
                 if is_less(next, rest, here, size) && ends_at_0(&branch, goes_on, (next, rest, size)) {
-                    return Some(Self { found, before, latch, len, size, here });
+                    let asked = if size.is_const() { Asked::all(found, here, (rest, size)) } else { Vec::new() };
+                    let is_fit = !size.is_const() || !asked.is_empty();
+                    return is_fit.then_some(Self { found, before, latch, len, size, here, asked });
                 }
             }
         }
@@ -215,7 +233,7 @@ impl<'a, 'ctx> Chunks<'a, 'ctx> {
         module: &Module<'ctx>,
         function: FunctionValue<'ctx>,
     ) -> std::result::Result<(), BuilderError> {
-        let Self { found, before, latch, len, size, here } = *self;
+        let Self { found, before, latch, len, size, here, ref asked } = *self;
         let copies = llvm::copy_blocks(context, function, &found.blocks);
         let at = |block: BasicBlock<'ctx>| found.blocks.iter().position(|known| *known == block);
         let copy_of = |from: InstructionValue<'ctx>| found.copy_of(&copies, from);
@@ -239,22 +257,16 @@ impl<'a, 'ctx> Chunks<'a, 'ctx> {
             Some((phi, copied.unwrap_or(next)))
         };
         let after: Vec<_> = llvm::phis(found.head).filter_map(after).collect();
-        // How many there are.
+        let answered: Vec<_> = asked.iter().filter_map(|asked| Some((asked, copy_of(asked.compared)?))).collect();
         let builder = context.create_builder();
         builder.position_before(&end);
-        let [len, size_now] = [len, size].map(|value| llvm::build_freeze(&builder, value));
-        let word = size.get_type();
-        let (zero, one) = (word.const_zero(), word.const_int(1, false));
-        let largest = Intrinsic::find("llvm.umax").and_then(|found| found.get_declaration(module, &[word.into()]));
-        let largest = largest.expect("LLVM has the larger of two for every integer");
-        let divisor = builder.build_call(largest, &[size_now.into(), one.into()], "")?.try_as_basic_value();
-        let rounds = builder.build_int_unsigned_div(len, divisor.unwrap_basic().into_int_value(), "")?;
-        let are_whole = builder.build_int_compare(IntPredicate::NE, rounds, zero, "")?;
-        let is_size = builder.build_int_compare(IntPredicate::NE, size_now, zero, "")?;
-        let fits = builder.build_and(are_whole, is_size, "")?;
+        let (rounds, fits) = ask_for_whole(&builder, module, (len, size), asked)?;
         builder.build_conditional_branch(fits, copies[0], found.head)?;
         end.erase_from_basic_block();
         // The copy counts them.
+        let word = size.get_type();
+        let (zero, one) = (word.const_zero(), word.const_int(1, false));
+        answered.into_iter().for_each(|(asked, copy)| asked.answer(copy));
         llvm::replace_uses(smaller, size.into());
         smaller.erase_from_basic_block();
         builder.position_before(&copies[0].get_first_instruction().unwrap_or(head));
@@ -279,6 +291,30 @@ impl<'a, 'ctx> Chunks<'a, 'ctx> {
         llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
         Ok(())
     }
+}
+
+/// How many whole chunks there are, and whether there is one, which has all elements that are asked for.
+fn ask_for_whole<'ctx>(
+    builder: &Builder<'ctx>,
+    module: &Module<'ctx>,
+    (len, size): (IntValue<'ctx>, IntValue<'ctx>),
+    asked: &[Asked<'ctx>],
+) -> std::result::Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
+    let [len, size] = [len, size].map(|value| llvm::build_freeze(builder, value));
+    let word = size.get_type();
+    let (zero, one) = (word.const_zero(), word.const_int(1, false));
+    let largest = Intrinsic::find("llvm.umax").and_then(|found| found.get_declaration(module, &[word.into()]));
+    let largest = largest.expect("LLVM has the larger of two for every integer");
+    let divisor = builder.build_call(largest, &[size.into(), one.into()], "")?.try_as_basic_value();
+    let rounds = builder.build_int_unsigned_div(len, divisor.unwrap_basic().into_int_value(), "")?;
+    let are_whole = builder.build_int_compare(IntPredicate::NE, rounds, zero, "")?;
+    let is_size = builder.build_int_compare(IntPredicate::NE, size, zero, "")?;
+    let mut fits = builder.build_and(are_whole, is_size, "")?;
+    for asked in asked {
+        let is_inside = asked.is_inside(builder, size)?;
+        fits = builder.build_and(fits, is_inside, "")?;
+    }
+    Ok((rounds, fits))
 }
 
 /// The number that a call chooses.
@@ -424,6 +460,23 @@ mod tests {
             // The loop as it was goes on from where the other ended.
             let [before, whole, over] = ["%entry ]", "%next", "phi i64"].map(|text| ir.matches(text).count());
             assert!(before > 0 && whole > 0 && over >= 6, "{ir}");
+        }
+    }
+
+    #[test]
+    fn chunks_of_a_constant_size_are_parted_where_an_element_is_asked_for() {
+        const NONE: &str = "%next = call i64 @llvm.usub.sat.i64(i64 %rest, i64 32)";
+        let here = |asked: &str| format!("%here = call i64 @llvm.umin.i64(i64 %rest, i64 32)\n%asked = icmp {asked}");
+        for asked in ["ugt i64 %rest, %n", "ult i64 %n, %here", "ule i64 %rest, %n", "ugt i64 %here, 31"] {
+            let ir = parted(&here(asked), NONE, "eq i64 %next, 0");
+            assert_eq!((ir.matches("load i64").count(), ir.matches("%asked").count()), (2, 1), "{asked}: {ir}");
+        }
+        // Nothing of the length is asked, or of none that a whole chunk answers, or what changes.
+        for asked in
+            ["ugt i64 %sum, %n", "ugt i64 %rest, 32", "ule i64 %here, 32", "uge i64 %here, %n", "ugt i64 %here, %sum"]
+        {
+            let ir = parted(&here(asked), NONE, "eq i64 %next, 0");
+            assert_eq!(ir.matches("load i64").count(), 1, "{asked}: {ir}");
         }
     }
 

@@ -17,7 +17,7 @@ use super::natural::{Graph, Loop};
 
 /// Marks every loop of which nothing is said, before the first pipeline.
 pub fn delay(context: &Context, module: &Module<'_>) {
-    each(module, |found| {
+    each(module, Graph::innermost, |found| {
         let jumps = found.jumps_back();
         if !llvm::has_loop_mark(context, &jumps) {
             llvm::set_unroll(context, &jumps, Unroll::Later);
@@ -25,9 +25,9 @@ pub fn delay(context: &Context, module: &Module<'_>) {
     });
 }
 
-/// Takes the marks away.
+/// Takes the marks away, also of loops that others were inlined into: those may be gone before LLVM unrolls.
 pub fn resume(context: &Context, module: &Module<'_>) {
-    each(module, |found| {
+    each(module, Graph::loops, |found| {
         let jumps = found.jumps_back();
         if llvm::unroll_was_delayed(context, &jumps) {
             llvm::forget_loop(context, &jumps);
@@ -35,9 +35,13 @@ pub fn resume(context: &Context, module: &Module<'_>) {
     });
 }
 
-fn each(module: &Module<'_>, mut act: impl FnMut(&Loop<'_>)) {
+fn each<'ctx>(
+    module: &Module<'ctx>,
+    which: impl Fn(&Graph<'ctx>) -> Vec<Loop<'ctx>>,
+    mut act: impl FnMut(&Loop<'ctx>),
+) {
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
-        Graph::of(function).innermost().iter().for_each(&mut act);
+        which(&Graph::of(function)).iter().for_each(&mut act);
     }
 }
 
@@ -66,5 +70,22 @@ mod tests {
         resume(&context, &module);
         module.verify().unwrap();
         assert_eq!((count("!llvm.loop !"), count("unroll.count")), (1, 1));
+    }
+
+    #[test]
+    fn a_loop_that_another_was_inlined_into_has_no_mark_either() {
+        let text = "define void @f(i1 %c) {
+            entry: br label %outer
+            outer: br label %inner
+            inner: br i1 %c, label %inner, label %rest
+            rest: br i1 %c, label %outer, label %end, !llvm.loop !0
+            end: ret void
+        }
+        !0 = distinct !{!0, !1}
+        !1 = !{!\"llvm.loop.unroll.runtime.disable\"}";
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        resume(&context, &module);
+        assert!(!module.print_to_string().to_string().contains("llvm.loop"));
     }
 }

@@ -12,6 +12,7 @@ mod ranges;
 mod rests;
 mod searches;
 mod twice;
+mod strided;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

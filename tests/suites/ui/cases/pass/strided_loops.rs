@@ -1,4 +1,5 @@
-//! Addresses that are a step of the grid apart are computed one from the other, where a loop is unrolled.
+//! Addresses that are a step of the grid apart are computed one from the other, where a loop is unrolled; steps that LLVM does not
+//! count are counted.
 #![no_std]
 use ptx::prelude::*;
 
@@ -18,6 +19,20 @@ pub fn product(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
     }
 }
 
+// The first thread skips nothing, and asks what the others ask.
+// CHECK-LABEL: .visible .entry skipped(
+// CHECK: mov.b32 %r{{[0-9]+}}, 0fFF800000;
+// CHECK-NOT: setp.eq
+// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST:%rd[0-9]+]]];
+// CHECK-NEXT: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+1024];
+#[kernel]
+pub fn skipped(row: &[f32], mut largest: DisjointSlice<f32>) {
+    let own = row.iter().copied().skip(thread::thread_idx_x() as usize).step_by(256).fold(f32::NEG_INFINITY, f32::max);
+    if let Some(to) = largest.get_mut(thread::index_1d()) {
+        *to = own;
+    }
+}
+
 // The width of a matrix has 64 bits, and is asked for before the loop.
 // CHECK-LABEL: .visible .entry transformed(
 // CHECK: setp.lt.u64 {{.*}}, 4294967296;
@@ -31,6 +46,26 @@ pub fn transformed(a: &[f64], x: &[f64], mut y: DisjointSlice<f64>) {
     let row = thread::index_1d();
     if let Some(y) = y.get_mut(row) {
         *y = x.iter().enumerate().map(|(column, x)| a[column * rows + row.get()] * x).sum();
+    }
+}
+
+// By the threads of a block, which LLVM finds dear to count: four elements at a time, which ptxas takes four times.
+// CHECK-LABEL: .visible .entry written_out(
+// CHECK-NOT: nounroll
+// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST:%rd[0-9]+]]];
+// CHECK-NEXT: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+1024];
+// CHECK-NEXT: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+2048];
+// CHECK-NEXT: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+3072];
+#[kernel]
+pub fn written_out(row: &[f32], mut sums: DisjointSlice<f32>) {
+    let mut sum = 0.0;
+    let mut i = thread::thread_idx_x() as usize;
+    while i < row.len() {
+        sum += row[i];
+        i += 256;
+    }
+    if let Some(to) = sums.get_mut(thread::index_1d()) {
+        *to = sum;
     }
 }
 
@@ -48,5 +83,18 @@ pub fn zipped(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
     }
     if let Some(sums) = sums.get_mut(own) {
         *sums = sum;
+    }
+}
+
+// What `zip` skips is passed over in a loop of its own, which is gone before this one is unrolled.
+// CHECK-LABEL: .visible .entry zipped_in_warp(
+// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST:%rd[0-9]+]]+128];
+// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+256];
+// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+384];
+#[kernel]
+pub fn zipped_in_warp(x: &[f32], y: &[f32], mut sums: DisjointSlice<f32>) {
+    let sum = x.iter().zip(y).skip(thread::lane_id() as usize).step_by(32).map(|(x, y)| x * y).sum::<f32>();
+    if let Some(to) = sums.get_mut(thread::index_1d()) {
+        *to = sum;
     }
 }
