@@ -14,6 +14,7 @@ use crate::divisions;
 use crate::float;
 use crate::indices;
 use crate::intrinsics;
+use crate::layers;
 use crate::libdevice;
 use crate::llvm::{Context, Module, TargetMachine};
 use crate::loops;
@@ -110,6 +111,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::bisect(context, module))?;
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module))?;
+        time!(layers::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(indices::narrow_casts(context, module))?;
         if round == 1 {
