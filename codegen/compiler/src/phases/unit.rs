@@ -110,7 +110,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::end_once(context, module))?;
         time!(loops::bisect(context, module))?;
         time!(remainders::fold(context, module))?;
-        time!(multiples::fold(context, module))?;
+        time!(multiples::fold(context, module, machine))?;
         time!(layers::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(indices::narrow_casts(context, module))?;
@@ -128,6 +128,8 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::chunk(context, module, &form))?;
         time!(loops::step_over(context, module, &form))?;
         time!(conditions::unite(context, module, &form))?;
+        // What is left of a slice has one beginning now.
+        time!(multiples::fold(context, module, machine))?;
         time!(loops::take_in(context, module, &form))?;
         time!(loops::count(context, module, &form))?;
         time!(loops::widen_checked(context, module, &form))?;
