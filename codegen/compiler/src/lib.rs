@@ -36,6 +36,7 @@ mod indices;
 mod input;
 mod interface;
 pub mod intrinsics;
+pub mod layers;
 pub mod libdevice;
 mod limits;
 mod llvm;

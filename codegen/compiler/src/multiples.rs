@@ -5,10 +5,12 @@
 //!         %first = mul nuw i64 %i, %n
 //!         icmp uge i64 %first, %whole                          ; there is none
 //!         icmp ult i64 (sub nuw i64 %whole, %first), %n         ; nor is one that is shorter
+//!         icmp ult i64 (sub nuw (sub nuw i64 %whole, %first), %n), %n   ; nor is another one behind it
 //!         icmp ugt i64 %n, %whole
 //!         udiv i64 (sub nuw i64 %whole, %n), %n
 //! after:  or i1 (icmp ult i64 %len, %n), (icmp ugt i64 %first, (sub i64 %len, %n))
 //!         the same
+//!         icmp ult i64 (sub (sub i64 %len, %first), %n), %n
 //!         icmp ugt i64 %n, %len
 //!         sub i64 (udiv i64 %len, %n), 1
 //! ```
@@ -19,44 +21,66 @@
 //! **Why it is right.** `%n` is not 0, since something is divided by it. Let `q` be the quotient: `%whole` is `q × n`, and less
 //! than `%n` exactly if `q` is 0, which is if `%len` is less than `%n`. Where it is not, a multiple of `%n` is at least `%whole`
 //! exactly if it is more than `%len - n`, because `%whole` is, and `%whole - n` is not. What is left of `%whole` behind a
-//! multiple is one too, and less than `%n` exactly if nothing is left. `nuw` says that no product and no difference wraps
-//! around. A product that may is a multiple only where it does not, so the answer must be looked at only there: where it is
-//! joined with whether it does.
+//! multiple is one too, and less than `%n` exactly if nothing is left; then less than `%n` is left of `%len`, and else as much
+//! and more. `nuw` says that no product and no difference wraps around. A product that may is a multiple only where it does not,
+//! so the answer must be looked at only there: where it is joined with whether it does, or behind a branch that tells.
 
+use crate::checks;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate,
-    IntValue, Module, Use,
+    IntValue, Module, TargetMachine, Use,
 };
-use crate::loops::integer;
+use crate::loops::{Graph, integer};
 
 /// How many conditions may be joined.
 const MOST_STEPS: u32 = 4;
 
+/// Parts that follow each other.
+const MOST_PARTS: u32 = 8;
+
+/// Has what is asked twice, as whether a part begins there and whether it is long enough, be asked once.
+const CLEAN: &str = "early-cse,simplifycfg";
+
 /// Does so in every function.
-pub fn fold<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+pub fn fold<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
     for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 0) {
-        fold_in(context, function).map_err(|error| {
+        let is_any_behind = fold_in(context, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot fold the multiples of a function: {error}"))
         })?;
+        if is_any_behind {
+            llvm::run_passes_on_function(function, machine, CLEAN).map_err(|error| {
+                Diagnostic::error(Code::LlvmFailed, format!("LLVM's passes `{CLEAN}` failed: {error}"))
+            })?;
+        }
     }
     Ok(())
 }
 
-fn fold_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+/// Does so in one function; returns whether that asked what is behind a multiple.
+fn fold_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<bool, BuilderError> {
     let wholes: Vec<_> = llvm::instructions(function).filter_map(Whole::of).collect();
+    if wholes.is_empty() {
+        return Ok(false);
+    }
+    let graph = Graph::of(function);
+    let mut is_any_behind = false;
     for whole in wholes {
-        for user in users(whole.value) {
-            whole.fold(context, user)?;
-            if user.get_opcode() == Op::Sub && integer(user, 0) == Some(whole.value) {
-                for user in users(llvm::result(user).into_int_value()) {
-                    whole.fold(context, user)?;
+        let mut parts = vec![whole.value];
+        for _ in 0..MOST_PARTS {
+            let mut rest = Vec::new();
+            for (part, user) in parts.into_iter().flat_map(|part| users(part).into_iter().map(move |user| (part, user)))
+            {
+                is_any_behind |= whole.fold(context, &graph, user)?;
+                if user.get_opcode() == Op::Sub && integer(user, 0) == Some(part) {
+                    rest.push(llvm::result(user).into_int_value());
                 }
             }
+            parts = rest;
         }
     }
-    Ok(())
+    Ok(is_any_behind)
 }
 
 fn users<'ctx>(value: IntValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
@@ -87,8 +111,14 @@ impl<'ctx> Whole<'ctx> {
         Some(Self { value: llvm::result(from).into_int_value(), len, divisor })
     }
 
-    /// Folds a user of the number, or of what is left of it.
-    fn fold(&self, context: &'ctx Context, user: InstructionValue<'ctx>) -> std::result::Result<(), BuilderError> {
+    /// Folds a user of the number, or of what is left of it; returns whether it asks what is behind a multiple.
+    fn fold(
+        &self,
+        context: &'ctx Context,
+        graph: &Graph<'ctx>,
+        user: InstructionValue<'ctx>,
+    ) -> std::result::Result<bool, BuilderError> {
+        let mut is_behind = false;
         let builder = context.create_builder();
         builder.position_before(&user);
         let folded = match user.get_opcode() {
@@ -96,39 +126,54 @@ impl<'ctx> Whole<'ctx> {
                 let quotient = builder.build_int_unsigned_div(self.len, self.divisor, "")?;
                 builder.build_int_sub(quotient, quotient.get_type().const_int(1, false), "")?
             }
-            Op::ICmp => match self.asked(user) {
-                Some(Asked::IsNone { holds }) => {
+            Op::ICmp => match self.asked(graph, user) {
+                Some(Asked::Empty { holds }) => {
                     let predicate = if holds { IntPredicate::ULT } else { IntPredicate::UGE };
                     builder.build_int_compare(predicate, self.len, self.divisor, "")?
                 }
-                Some(Asked::IsBehind { first, holds }) => {
+                Some(Asked::Behind { first, holds }) => {
+                    is_behind = true;
                     let is_short = builder.build_int_compare(IntPredicate::ULT, self.len, self.divisor, "")?;
                     let last = builder.build_int_sub(self.len, self.divisor, "")?;
                     let is_past = builder.build_int_compare(IntPredicate::UGT, first, last, "")?;
-                    let is_behind = builder.build_or(is_short, is_past, "")?;
-                    if holds { is_behind } else { builder.build_not(is_behind, "")? }
+                    let is_none = builder.build_or(is_short, is_past, "")?;
+                    if holds { is_none } else { builder.build_not(is_none, "")? }
                 }
-                None => return Ok(()),
+                Some(Asked::Last { taken, holds }) => {
+                    let mut left = self.len;
+                    for part in taken {
+                        left = builder.build_int_sub(left, part, "")?;
+                    }
+                    let predicate = if holds { IntPredicate::ULT } else { IntPredicate::UGE };
+                    builder.build_int_compare(predicate, left, self.divisor, "")?
+                }
+                None => return Ok(false),
             },
-            _ => return Ok(()),
+            _ => return Ok(false),
         };
         llvm::replace_uses(user, folded.into());
-        Ok(())
+        Ok(is_behind)
     }
 
     /// Whether a number is the whole less another, which is no more.
     fn is_less(&self, number: Option<IntValue<'ctx>>, by: IntValue<'ctx>) -> bool {
-        self.left(number).is_some_and(|taken| taken == by)
+        self.left(number).is_some_and(|taken| taken == [by])
     }
 
-    /// What is taken from the whole, which has as much.
-    fn left(&self, number: Option<IntValue<'ctx>>) -> Option<IntValue<'ctx>> {
-        let from = number?.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub)?;
-        let is_left = integer(from, 0) == Some(self.value) && llvm::has_no_unsigned_wrap(from);
-        integer(from, 1).filter(|_| is_left)
+    /// What is taken from the whole, one after the other, which has as much.
+    fn left(&self, number: Option<IntValue<'ctx>>) -> Option<Vec<IntValue<'ctx>>> {
+        let mut taken = Vec::new();
+        let mut number = number?;
+        while number != self.value && taken.len() < MOST_PARTS as usize {
+            let from = number.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub)?;
+            taken.push(integer(from, 1).filter(|_| llvm::has_no_unsigned_wrap(from))?);
+            number = integer(from, 0)?;
+        }
+        taken.reverse();
+        (number == self.value).then_some(taken)
     }
 
-    fn asked(&self, compared: InstructionValue<'ctx>) -> Option<Asked<'ctx>> {
+    fn asked(&self, graph: &Graph<'ctx>, compared: InstructionValue<'ctx>) -> Option<Asked<'ctx>> {
         use IntPredicate::{UGE, UGT, ULE, ULT};
         let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
         // What is less than what, or else is not.
@@ -140,26 +185,33 @@ impl<'ctx> Whole<'ctx> {
             _ => return None,
         };
         if low == self.value && high == self.divisor {
-            return Some(Asked::IsNone { holds });
+            return Some(Asked::Empty { holds });
         }
-        if high == self.value && self.is_multiple(low, compared) {
-            return Some(Asked::IsBehind { first: low, holds: !holds });
+        if high == self.value && self.is_multiple(graph, low, compared) {
+            return Some(Asked::Behind { first: low, holds: !holds });
         }
-        let first = self.left(Some(low)).filter(|_| high == self.divisor)?;
-        self.is_multiple(first, compared).then_some(Asked::IsBehind { first, holds })
+        let taken = self.left(Some(low)).filter(|_| high == self.divisor)?;
+        if !taken.iter().all(|part| *part == self.divisor || self.is_multiple(graph, *part, compared)) {
+            return None;
+        }
+        Some(match taken[..] {
+            [first] if first != self.divisor => Asked::Behind { first, holds },
+            _ => Asked::Last { taken, holds },
+        })
     }
 
     /// Whether a number is a multiple of the divisor wherever a condition is looked at.
-    fn is_multiple(&self, number: IntValue<'ctx>, condition: InstructionValue<'ctx>) -> bool {
+    fn is_multiple(&self, graph: &Graph<'ctx>, number: IntValue<'ctx>, condition: InstructionValue<'ctx>) -> bool {
         let Some(from) = number.as_instruction_value() else { return false };
         let is_product = |from| [integer(from, 0), integer(from, 1)].contains(&Some(self.divisor));
         match from.get_opcode() {
             Op::Mul => is_product(from) && llvm::has_no_unsigned_wrap(from),
             Op::ExtractValue => product_part(from, 0).is_some_and(|product| {
                 is_product(product)
-                    && users(llvm::result(condition).into_int_value())
-                        .into_iter()
-                        .all(|user| is_joined(user, condition, product))
+                    && (is_told(graph, condition, product)
+                        || users(llvm::result(condition).into_int_value())
+                            .into_iter()
+                            .all(|user| is_joined(user, condition, product)))
             }),
             _ => false,
         }
@@ -169,9 +221,17 @@ impl<'ctx> Whole<'ctx> {
 /// What a comparison asks.
 enum Asked<'ctx> {
     /// Whether there is no whole part.
-    IsNone { holds: bool },
+    Empty { holds: bool },
     /// Whether no whole part begins there.
-    IsBehind { first: IntValue<'ctx>, holds: bool },
+    Behind { first: IntValue<'ctx>, holds: bool },
+    /// Whether no whole part is left where these have been taken.
+    Last { taken: Vec<IntValue<'ctx>>, holds: bool },
+}
+
+/// Whether a condition stands behind a branch that is left another way where a product overflows.
+fn is_told<'ctx>(graph: &Graph<'ctx>, condition: InstructionValue<'ctx>, product: InstructionValue<'ctx>) -> bool {
+    let shown = condition.get_parent().map(|block| checks::shown(graph, block)).unwrap_or_default();
+    shown.into_iter().any(|(asked, holds)| !holds && holds_where_overflows(asked, product, MOST_STEPS))
 }
 
 /// Whether a condition is joined with one that holds where a product overflows, so that the outcome is the same then.
@@ -252,7 +312,7 @@ mod tests {
             llvm::parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
         let printed = || module.get_function("f").unwrap().print_to_string().to_string();
         let before = printed();
-        fold(&context, &module).unwrap();
+        fold_in(&context, module.get_function("f").unwrap()).unwrap();
         module.verify().unwrap();
         let after = printed();
         let arch = "sm_90".parse::<Arch>().unwrap();
@@ -302,6 +362,41 @@ mod tests {
         do_the_same(&before, &after);
         do_the_same(&before, &clean);
         assert!(!clean.contains("urem"), "{clean}");
+    }
+
+    #[test]
+    fn parts_that_follow_one_are_found_without_a_division() {
+        let known = |how: &str| {
+            format!(
+                "%both = call {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64 %i, i64 %n)
+                %first = extractvalue {{ i64, i1 }} %both, 0
+                %wraps = extractvalue {{ i64, i1 }} %both, 1
+                %past = icmp uge i64 %first, %whole
+                %behind = select i1 %wraps, i1 true, i1 %past
+                {how}
+                inside: %left = sub nuw i64 %whole, %first
+                %short = icmp ult i64 %left, %n
+                br i1 %short, label %out, label %one
+                one: %more = sub nuw i64 %left, %n
+                %none = icmp ugt i64 %n, %more
+                br i1 %none, label %out, label %two
+                two: %most = sub nuw i64 %more, %n
+                %last = icmp uge i64 %most, %n
+                br label %end
+                out: br label %end
+                end: %third = phi i1 [ %last, %two ], [ false, %out ]"
+            )
+        };
+        let [before, after, clean] = folded(&known("br i1 %behind, label %out, label %inside"), &["third"]);
+        do_the_same(&before, &after);
+        do_the_same(&before, &clean);
+        assert!(!clean.contains("urem"), "{clean}");
+        // What has not told whether the product wraps around.
+        let other = known("br i1 %past, label %out, label %inside");
+        assert!(folded(&other, &["third"])[2].contains("urem"));
+        // A part that is no multiple.
+        let other = known("br i1 %behind, label %out, label %inside").replace("nuw i64 %left, %n", "nuw i64 %left, 3");
+        assert!(folded(&other, &["third"])[2].contains("urem"));
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn narrow(value: IntValue<'_>) -> Option<IntValue<'_>> {
 }
 
 /// What branches on every way to a block have asked, the nearest ones, and what the answers were.
-pub(super) fn shown<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>) -> Vec<(IntValue<'ctx>, bool)> {
+pub(crate) fn shown<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>) -> Vec<(IntValue<'ctx>, bool)> {
     let mut answers = Vec::new();
     let above = std::iter::successors(graph.dominator(block), |at| graph.dominator(*at));
     for from in above.take(MOST_BRANCHES) {

@@ -58,6 +58,7 @@ mod within;
 use std::collections::HashSet;
 
 pub use ahead::compute_ahead;
+pub(crate) use bounds::shown;
 pub use early::read_early;
 pub use loads::load_early;
 

@@ -97,6 +97,37 @@ fn of_neighbours_the_largest_is_checked() {
     assert_eq!(gone(&not_first, &["%above", "%i", "%next"]), [true, true, false]);
 }
 
+#[test]
+fn layers_are_as_far_apart_as_their_numbers_say() {
+    // Rows of `%layer` to a layer; the slice has an element for each of the view.
+    let before = |told: &str| {
+        format!(
+            "%known = freeze i32 %any
+            %layer = and i32 %known, 255
+            %all = mul i32 %height, %width
+            %fits = icmp uge i32 %len, %all
+            br i1 %fits, label %fit, label %no
+            fit: %z = udiv i32 %y, %layer
+            %layers = udiv i32 %height, %layer
+            %last = add i32 %layers, -1
+            %first = icmp ule i32 %layer, %y
+            br i1 %first, label %behind.first, label %no
+            behind.first: %told = icmp {told}
+            br i1 %told, label %more, label %no
+            more: %far = add i32 %y, %layer
+            %row.far = mul i32 %far, %width
+            %behind = add i32 %row.far, %x"
+        )
+    };
+    let is_gone = |told: &str| gone(&before(told), &["%behind"]) == [true];
+    assert!(is_gone("ugt i32 %last, %z") && is_gone("ult i32 %z, %last"));
+    // The last layer has none behind it, and of others nothing is known.
+    assert!(!is_gone("uge i32 %last, %z") && !is_gone("ult i32 %z, %layers") && !is_gone("ult i32 %y, %last"));
+    // Where the view has no whole layer, one less than none is the largest number.
+    let first = |from: &str| gone(&before("ugt i32 %last, %z").replace("ule i32 %layer, %y", from), &["%behind"]);
+    assert_eq!(first("ne i32 %y, 7"), [false]);
+}
+
 /// The nine neighbours of a point on a torus.
 const TORUS: &str = "%y.first = icmp eq i32 %y, 0
     %y.or = select i1 %y.first, i32 %height, i32 %y

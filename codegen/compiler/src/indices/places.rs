@@ -197,6 +197,30 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
 
     /// What the comparisons say of the sums.
     fn known(&mut self) -> Known {
+        let known = self.told();
+        // Once a quotient is seen not to be 0, comparisons with one less say more.
+        if self.divide(&known) { self.told() } else { known }
+    }
+
+    /// Finds the quotients that are 1 at least, since the dividend is not below the divisor; whether there are any.
+    fn divide(&mut self, known: &Known) -> bool {
+        let mut found = false;
+        for at in 0..self.atoms.len() {
+            let (quotient, (low, _)) = self.atoms[at];
+            let Some((dividend, divisor)) = division(quotient).filter(|_| low == 0) else { continue };
+            let [dividend, divisor] = [dividend, divisor].map(|part| self.exact(part));
+            let rest = dividend.zip(divisor).and_then(|(dividend, divisor)| dividend.plus(&divisor, -1));
+            let mut known = known.clone();
+            self.at_least(&mut known);
+            if rest.is_some_and(|rest| known.imply(vec![rest])) {
+                self.atoms[at].1.0 = 1;
+                found = true;
+            }
+        }
+        found
+    }
+
+    fn told(&mut self) -> Known {
         let mut known = Known::default();
         for (predicate, left, right) in &self.place.told {
             if left.get_type().get_bit_width() == BITS {
@@ -208,8 +232,24 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
         for area in self.place.areas {
             self.cover(area, &mut known);
         }
+        self.multiply(&mut known);
         self.at_least(&mut known);
         known
+    }
+
+    /// Adds how far dividends are apart, by what is known of their quotients. `a / n + k <= b / n` says that `a + (k - 1) * n`
+    /// is below `b`, because `a` is below `(a / n + 1) * n`, and `b / n * n` is not above `b`.
+    fn multiply(&mut self, known: &mut Known) {
+        let quotients = known.positive.iter().filter_map(|sum| {
+            let (above, below, number) = sum.apart().filter(|(.., number)| *number > 0)?;
+            let ((large, by), (small, other)) = (division(self.atoms[above].0)?, division(self.atoms[below].0)?);
+            (by == other).then_some((large, small, by, number))
+        });
+        for (large, small, by, number) in quotients.collect::<Vec<_>>() {
+            let [large, small, by] = [large, small, by].map(|part| self.exact(part));
+            let apart = || large?.plus(&small?, -1)?.plus(&by?, 1 - number)?.plus(&Sum::number(1), -1);
+            known.positive.extend(apart());
+        }
     }
 
     /// The least that atoms may be which are new.
@@ -239,7 +279,7 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     fn bound(&mut self, atom: &Sum, value: IntValue<'ctx>, known: &mut Known) -> Option<()> {
         let from = value.as_instruction_value().filter(|_| value.get_type().get_bit_width() == BITS)?;
         let (first, second) = (integer(from, 0)?, integer(from, 1)?);
-        let mut exact = || [first, second].map(|part| self.part(part).filter(|sum| self.is_exact(sum)));
+        let mut exact = || [first, second].map(|part| self.exact(part));
         let (below, above) = match choice_of(from) {
             _ if from.get_opcode() == Op::URem => {
                 let [a, b] = exact();
@@ -268,6 +308,11 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     fn part(&mut self, value: IntValue<'ctx>) -> Option<Sum> {
         let sum = self.of(value, MOST_STEPS)?;
         self.open.take().is_none().then_some(sum)
+    }
+
+    /// The same, if that is the value itself.
+    fn exact(&mut self, value: IntValue<'ctx>) -> Option<Sum> {
+        self.part(value).filter(|sum| self.is_exact(sum))
     }
 
     /// Sums that are the values as numbers with a sign, and not less than some number.
@@ -364,6 +409,12 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
         known.positive.extend(large.plus(&small, -1)?.plus(&Sum::number(strict), -1));
         Some(())
     }
+}
+
+/// What a quotient without a sign is of: the dividend and the divisor.
+fn division(value: IntValue<'_>) -> Option<(IntValue<'_>, IntValue<'_>)> {
+    let from = value.as_instruction_value().filter(|from| from.get_opcode() == Op::UDiv)?;
+    Some((integer(from, 0)?, integer(from, 1)?))
 }
 
 /// Whether a condition compares a sum or a product that is not a thread's position.

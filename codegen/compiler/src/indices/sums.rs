@@ -159,6 +159,24 @@ impl Sum {
         Some((factors.next().filter(|_| factors.next().is_none())?, number))
     }
 
+    /// Two atoms and the number that the first one is above the second, at least, where this is not negative.
+    pub fn apart(&self) -> Option<(Atom, Atom, i128)> {
+        let (number, one, other) = match self.terms[..] {
+            [one, other] => (0, one, other),
+            [(Product::ONE, number), one, other] => (-number, one, other),
+            _ => return None,
+        };
+        let (above, below) = match (one, other) {
+            ((above, 1), (below, -1)) | ((below, -1), (above, 1)) => (above, below),
+            _ => return None,
+        };
+        let atom = |product: Product| {
+            let mut factors = product.factors();
+            factors.next().filter(|_| factors.next().is_none())
+        };
+        Some((atom(above)?, atom(below)?, number))
+    }
+
     fn subtracts_nothing(&self) -> bool {
         self.terms.iter().all(|(_, times)| *times >= 0)
     }

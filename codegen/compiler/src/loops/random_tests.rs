@@ -11,8 +11,8 @@ mod nests;
 mod ranges;
 mod rests;
 mod searches;
-mod twice;
 mod strided;
+mod twice;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -14,6 +14,7 @@ use crate::divisions;
 use crate::float;
 use crate::indices;
 use crate::intrinsics;
+use crate::layers;
 use crate::libdevice;
 use crate::llvm::{Context, Module, TargetMachine};
 use crate::loops;
@@ -111,7 +112,8 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::end_once(context, module))?;
         time!(loops::bisect(context, module))?;
         time!(remainders::fold(context, module))?;
-        time!(multiples::fold(context, module))?;
+        time!(multiples::fold(context, module, machine))?;
+        time!(layers::fold(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(indices::narrow_casts(context, module))?;
         if round == 1 {
@@ -128,6 +130,8 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::chunk(context, module, &form))?;
         time!(loops::step_over(context, module, &form))?;
         time!(conditions::unite(context, module, &form))?;
+        // What is left of a slice has one beginning now.
+        time!(multiples::fold(context, module, machine))?;
         time!(loops::take_in(context, module, &form))?;
         time!(loops::count(context, module, &form))?;
         time!(loops::widen_checked(context, module, &form))?;
