@@ -15,72 +15,45 @@
 //! difference that ends at 0. So each pixel of a blur was a round of its own. What is frozen LLVM takes as it is; it removes
 //! that when it is done.
 //!
-//! So has a loop by the threads of a block, which may go beyond its end in the first step: it takes the larger one of two.
-//!
-//! ```text
-//! before: loop: %i = phi i64 [ %thread, %before ], [ %next, %loop ]     ; `while i < width { sum += row[i]; i += 256; }`
-//!               %next = add nuw i64 %i, 256
-//!               br i1 (icmp ult i64 %next, %width), label %loop, label %end
-//! after:  before: %more = freeze i64 ((usub.sat(i64 %width, i64 (add i64 %thread, 256)) + 255) >> 8)
-//!         loop: %round = phi i64 [ 0, %before ], [ (add i64 %round, 1), %loop ]
-//!               %next = add nuw i64 %i, 256
-//!               br i1 (icmp ne i64 %round, %more), label %loop, label %end
-//! ```
-//!
-//! **Why it is right.** What is frozen is the same number, or, where that may be any number, one of them. Two numbers are
-//! equal where those that are one more are, also where both wrap around. A number that grows by a step without wrapping
-//! around (`nuw`) is still below a bound as often as the step goes into the distance of the two, rounded up. The second number
-//! is at least the step, and the last one, which is no more than a step above the bound, is in range, so rounding up does not
-//! wrap around, either.
+//! Sound: what is frozen is the same number, or, where that may be any number, one of them. Two numbers are equal where those
+//! that are one more are, also where both wrap around.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result as Outcome};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue, IntPredicate, IntValue, Intrinsic, Module,
+    InstructionValue, IntPredicate, IntValue, Module,
 };
 use crate::settled;
 
-use super::branches::{integer, is_convergent};
-use super::limits::less;
+use super::branches::integer;
 use super::natural::{Graph, Loop};
 
 /// Instructions of a loop that LLVM may unroll.
 const MOST_INSTRUCTIONS: usize = 40;
-
-/// Constant steps of loops: by the threads of a warp, or a block.
-const STEPS: std::ops::RangeInclusive<u64> = 2..=1024;
 
 /// How deep the first number may be computed.
 const MOST_STEPS: u32 = 4;
 
 /// Freezes where such loops begin, right before LLVM unrolls them.
 pub fn count_simply<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Outcome<()> {
-    for function in settled::open_and_fast(module).filter(|function| function.count_basic_blocks() > 1) {
-        freeze(context, module, function).map_err(|error| {
+    let functions = settled::open_and_fast(module).filter(|function| function.count_basic_blocks() > 1);
+    for function in functions.filter(|function| llvm::instructions(*function).any(is_choice)) {
+        freeze(context, function).map_err(|error| {
             Diagnostic::error(Code::LlvmFailed, format!("cannot count the rounds of a window: {error}"))
         })?;
     }
     Ok(())
 }
 
-fn freeze<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    function: FunctionValue<'ctx>,
-) -> Result<(), BuilderError> {
+fn freeze<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
     let graph = Graph::of(function);
     for found in graph.innermost() {
         let is_fit = found.blocks.len() == 1
             && found.head.get_instructions().count() <= MOST_INSTRUCTIONS
             && !llvm::has_loop_mark(context, &found.jumps_back());
-        if !is_fit {
-            continue;
-        }
-        if let Some(window) = Window::of(&graph, &found) {
+        if let Some(window) = Window::of(&graph, &found).filter(|_| is_fit) {
             window.count_simply(context, found.head)?;
-        } else if let Some(strided) = Strided::of(&graph, &found) {
-            strided.count(context, module, found.head)?;
         }
     }
     Ok(())
@@ -100,7 +73,8 @@ struct Window<'ctx> {
 impl<'ctx> Window<'ctx> {
     /// Of a loop that LLVM finds dear to count.
     fn of(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> Option<Self> {
-        let before = only_before(graph, found)?;
+        let mut outside = graph.before(found.head).filter(|block| !found.contains(*block));
+        let before = outside.next().filter(|_| outside.next().is_none())?;
         let compared = integer(found.head.get_terminator()?, 0)?.as_instruction_value()?;
         let is_equal = matches!(compared.get_icmp_predicate()?, IntPredicate::EQ | IntPredicate::NE);
         let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
@@ -146,72 +120,6 @@ impl<'ctx> Window<'ctx> {
         });
         Ok(())
     }
-}
-
-/// A loop by a constant step that goes on while the next number is below a bound.
-struct Strided<'ctx> {
-    before: BasicBlock<'ctx>,
-    first: IntValue<'ctx>,
-    step: u64,
-    bound: IntValue<'ctx>,
-    /// Whether the loop goes on where its condition holds.
-    goes_on: bool,
-}
-
-impl<'ctx> Strided<'ctx> {
-    fn of(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> Option<Self> {
-        let before = only_before(graph, found)?;
-        let jump = found.head.get_terminator()?;
-        let (then, _) = llvm::branch_targets(jump)?;
-        let goes_on = then == found.head;
-        let (next, bound, is_strict) = less(integer(jump, 0)?.as_instruction_value()?, goes_on)?;
-        let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let step = integer(sum, 1)?.get_zero_extended_constant().filter(|step| STEPS.contains(step))?;
-        let (BasicValueEnum::IntValue(first), after) = found.incoming(integer(sum, 0)?)? else { return None };
-        let is_one = is_strict
-            && step.is_power_of_two()
-            && after == BasicValueEnum::from(next)
-            && llvm::has_no_unsigned_wrap(sum)
-            && found.is_invariant(bound.into())
-            && !first.is_const()
-            && !found.head.get_instructions().any(is_convergent);
-        is_one.then_some(Self { before, first, step, bound, goes_on })
-    }
-
-    fn count(&self, context: &'ctx Context, module: &Module<'ctx>, head: BasicBlock<'ctx>) -> Result<(), BuilderError> {
-        let (Some(end), Some(jump), Some(begin)) =
-            (self.before.get_terminator(), head.get_terminator(), head.get_first_instruction())
-        else {
-            return Ok(());
-        };
-        let word = self.first.get_type();
-        let number = |number: u64| word.const_int(number, false);
-        let less = Intrinsic::find("llvm.usub.sat").and_then(|found| found.get_declaration(module, &[word.into()]));
-        let less = less.expect("LLVM has the difference that ends at 0 for every integer");
-        let builder = context.create_builder();
-        builder.position_before(&end);
-        let second = builder.build_int_add(self.first, number(self.step), "")?;
-        let left = builder.build_call(less, &[self.bound.into(), second.into()], "")?.try_as_basic_value();
-        let left = builder.build_int_add(left.unwrap_basic().into_int_value(), number(self.step - 1), "")?;
-        let shift = number(self.step.trailing_zeros().into());
-        let more = builder.build_right_shift(left, shift, false, "")?;
-        let more = llvm::build_freeze(&builder, more);
-        builder.position_before(&begin);
-        let round = builder.build_phi(word, "")?;
-        builder.position_before(&jump);
-        let now = round.as_basic_value().into_int_value();
-        let next = builder.build_int_add(now, number(1), "")?;
-        round.add_incoming(&[(&number(0), self.before), (&next, head)]);
-        let predicate = if self.goes_on { IntPredicate::NE } else { IntPredicate::EQ };
-        llvm::set_condition(jump, builder.build_int_compare(predicate, now, more, "")?);
-        Ok(())
-    }
-}
-
-/// The only block that a loop is entered from.
-fn only_before<'ctx>(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> Option<BasicBlock<'ctx>> {
-    let mut outside = graph.before(found.head).filter(|block| !found.contains(*block));
-    outside.next().filter(|_| outside.next().is_none())
 }
 
 /// Whether a number is computed by way of a minimum or a maximum.
@@ -279,57 +187,6 @@ mod tests {
         module.verify().unwrap();
         let ir = module.get_function("f").unwrap().print_to_string().to_string();
         ir.matches("load float").count()
-    }
-
-    /// How many loads a loop by a step has when LLVM has unrolled it, if it may.
-    fn strided(first: &str, next: &str, goes_on: &str) -> usize {
-        let text = format!(
-            "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
-            target triple = \"nvptx64-nvidia-cuda\"
-            declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
-            define float @f(ptr %row, i32 %thread, i64 %width, i64 %step) {{
-            entry: %lane = zext i32 %thread to i64
-              %any = icmp ult i64 {first}, %width
-              br i1 %any, label %before, label %end
-            before: br label %loop
-            loop: %i = phi i64 [ {first}, %before ], [ %next, %loop ]
-              %sum = phi float [ 0.0, %before ], [ %more, %loop ]
-              %at = getelementptr inbounds nuw float, ptr %row, i64 %i
-              %value = load float, ptr %at
-              %more = fadd float %sum, %value
-              %next = {next}
-              %goes = icmp {goes_on}
-              br i1 %goes, label %loop, label %end
-            end: %all = phi float [ 0.0, %entry ], [ %more, %loop ]
-              ret float %all
-            }}"
-        );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        let arch = "sm_90".parse::<Arch>().unwrap();
-        let machine = crate::emit::machine(arch, arch.min_ptx(), OptLevel::O3).unwrap();
-        count_simply(&context, &module).unwrap();
-        module.verify().unwrap();
-        optimize::unroll_again(&module, &machine, OptLevel::O3, arch).unwrap();
-        let ir = module.get_function("f").unwrap().print_to_string().to_string();
-        ir.matches("load float").count()
-    }
-
-    #[test]
-    fn a_loop_by_the_threads_of_a_block_is_unrolled() {
-        const NEXT: &str = "add nuw nsw i64 %i, 256";
-        assert_eq!(strided("%lane", NEXT, "ult i64 %next, %width"), 5);
-        assert_eq!(strided("%lane", "add nuw i64 %i, 32", "ugt i64 %width, %next"), 5);
-        // The number may wrap around, the step is another one each time, or nobody knows it; the end may be gone past.
-        for (next, goes_on) in [
-            ("add i64 %i, 256", "ult i64 %next, %width"),
-            ("add nuw i64 %i, 257", "ult i64 %next, %width"),
-            ("add nuw i64 %i, %step", "ult i64 %next, %width"),
-            (NEXT, "ule i64 %next, %width"),
-            (NEXT, "ult i64 %i, %width"),
-        ] {
-            assert_eq!(strided("%lane", next, goes_on), 1, "{next}, {goes_on}");
-        }
     }
 
     #[test]

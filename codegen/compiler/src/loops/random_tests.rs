@@ -11,7 +11,6 @@ mod nests;
 mod ranges;
 mod rests;
 mod searches;
-mod strided;
 mod twice;
 
 use std::collections::HashMap;

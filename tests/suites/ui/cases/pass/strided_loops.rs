@@ -1,5 +1,4 @@
-//! Addresses that are a step of the grid apart are computed one from the other, where a loop is unrolled; steps that LLVM does not
-//! count are counted.
+//! Addresses that are a step of the grid apart are computed one from the other, where a loop is unrolled.
 #![no_std]
 use ptx::prelude::*;
 
@@ -46,26 +45,6 @@ pub fn transformed(a: &[f64], x: &[f64], mut y: DisjointSlice<f64>) {
     let row = thread::index_1d();
     if let Some(y) = y.get_mut(row) {
         *y = x.iter().enumerate().map(|(column, x)| a[column * rows + row.get()] * x).sum();
-    }
-}
-
-// By the threads of a block, which LLVM finds dear to count: four elements at a time, which ptxas takes four times.
-// CHECK-LABEL: .visible .entry written_out(
-// CHECK-NOT: nounroll
-// CHECK: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST:%rd[0-9]+]]];
-// CHECK-NEXT: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+1024];
-// CHECK-NEXT: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+2048];
-// CHECK-NEXT: ld.global.nc.b32 {{.*}}, {{\[}}[[FIRST]]+3072];
-#[kernel]
-pub fn written_out(row: &[f32], mut sums: DisjointSlice<f32>) {
-    let mut sum = 0.0;
-    let mut i = thread::thread_idx_x() as usize;
-    while i < row.len() {
-        sum += row[i];
-        i += 256;
-    }
-    if let Some(to) = sums.get_mut(thread::index_1d()) {
-        *to = sum;
     }
 }
 
