@@ -21,6 +21,7 @@
 //! computed earlier has no effect, and its operands are on every way to where it stands now.
 
 mod columns;
+mod joined;
 mod rows;
 
 use std::collections::HashSet;
@@ -32,6 +33,7 @@ use crate::llvm::{
 use crate::loops::Graph;
 
 pub use self::columns::lift;
+pub use self::joined::join;
 pub use self::rows::follow_rows;
 
 /// Rewrites such addresses, but for those in loops, where LLVM counts them up.

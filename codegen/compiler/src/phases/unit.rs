@@ -203,6 +203,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
         time!(addresses::share(context, module));
         time!(addresses::lift(context, module));
         time!(addresses::follow_rows(context, module))?;
+        time!(addresses::join(context, module))?;
         time!(offsets::share(context, module))?;
         time!(loops::walk(context, module, machine))?;
         time!(loops::leave(context, module, machine))?;
