@@ -17,6 +17,7 @@
 //! **Why it is right.** Both numbers are below 2^32 whatever they are computed from, so their lower halves are they
 //! themselves. What is smaller, larger or left of them without a sign is below 2^32 too.
 
+use super::compared::compare_in_loops;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -41,6 +42,9 @@ pub fn compare<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()
                 Diagnostic::error(Code::LlvmFailed, format!("cannot compare numbers of 32 bits: {error}"))
             })?;
         }
+        compare_in_loops(context, function).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot compare what a loop counts in 32 bits: {error}"))
+        })?;
     }
     Ok(())
 }
