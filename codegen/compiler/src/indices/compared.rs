@@ -7,20 +7,23 @@
 //! after:        %is = icmp ult i32 (trunc i64 %column to i32), 256
 //! ```
 //!
-//! A comparison of 64 bits is two instructions, and keeps the upper halves of all that is compared: a sum that is only compared and
-//! addresses shared memory is one instruction less without them. What `indices::narrow` does for all of a kernel, this does where
-//! that may not: in loops with a barrier. Others ptxas unrolls, if it sees in what they are compared how often they run.
+//! A comparison of 64 bits is two instructions, and keeps the upper halves of all that is compared: a sum that is only
+//! compared and addresses shared memory is one instruction less without them. What `indices::narrow` does for all of a
+//! kernel, this does where that may not: in loops with a barrier. Others ptxas unrolls, if it sees in what they are
+//! compared how often they run.
 //!
-//! **Why it is right.** `ranges.rs` shows of both sides that they lie between -2^31 and 2^31 - 1 where they are compared. Such numbers
-//! are what extending the sign of their lower halves makes of these, and that keeps their order, with a sign and without.
+//! **Why it is right.** `ranges.rs` shows of both sides that they lie between -2^31 and 2^31 - 1 where they are
+//! compared. Such numbers are what extending the sign of their lower halves makes of these, and that keeps their order,
+//! with a sign and without.
 
-use super::ranges::{Ranges, constant};
 use crate::hash::QuickMap;
 use crate::llvm::{
     self, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntValue,
 };
 use crate::loops::{self, Graph, integer};
+
+use super::ranges::{Ranges, constant};
 
 /// Narrows the comparisons with constants of a function's innermost loops in which threads wait for each other.
 pub fn compare_in_loops<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {

@@ -7,21 +7,22 @@
 //!       br i1 (icmp eq i64 %next, %bound), label %end, label %loop
 //! ```
 //!
-//! Taken by itself, the counter may jump over the bound, come round, and so be any number. But not where each round loads
-//! from an address that grows by `d` bytes, of an index `inbounds`: the addresses of all rounds lie in one object, which has
-//! less than 2^63 bytes. Two that follow each other differ by `d` and by less than 2^63, hence each is `d` above the last,
-//! and there are at most 2^63 / `d` + 1 of them. A counter that begins at a small constant and grows by no more than `d`
-//! has not come round by then, so it was never above the bound: a loop that jumped over it would load from outside of its
-//! object, which nothing defines. So there are at most (bound - first) / step rounds, for every other number that each round
-//! adds to as well.
+//! Taken by itself, the counter may jump over the bound, come round, and so be any number. But not where each round
+//! loads from an address that grows by `d` bytes, of an index `inbounds`: the addresses of all rounds lie in one
+//! object, which has less than 2^63 bytes. Two that follow each other differ by `d` and by less than 2^63, hence each
+//! is `d` above the last, and there are at most 2^63 / `d` + 1 of them. A counter that begins at a small constant and
+//! grows by no more than `d` has not come round by then, so it was never above the bound: a loop that jumped over it
+//! would load from outside of its object, which nothing defines. So there are at most (bound - first) / step rounds,
+//! for every other number that each round adds to as well.
 //!
 //! The loop is one block, and does nothing else that could end it or that others see.
 //!
-//! Where the bound is at or above the first number that is compared with it, and a multiple of the step away, the counter
-//! meets it and cannot have come round before. So a loop has no more rounds than that, whatever its blocks do and where else
-//! it ends, if it is asked on every way round, at the end or before, and the loop goes on by the other way alone: `(0..n)` of which a branch has told that `n` is not 0, or four rounds at a time up to a multiple of four. That is
-//! known of their ranges, or of a branch before the loop that compares the two. Then any phi that each round adds numbers to
-//! which are not negative lies between the first one and so many of the largest.
+//! Where the bound is at or above the first number that is compared with it, and a multiple of the step away, the
+//! counter meets it and cannot have come round before. So a loop has no more rounds than that, whatever its blocks do
+//! and where else it ends, if it is asked on every way round, at the end or before, and the loop goes on by the other
+//! way alone: `(0..n)` of which a branch has told that `n` is not 0, or four rounds at a time up to a multiple of four.
+//! That is known of their ranges, or of a branch before the loop that compares the two. Then any phi that each round
+//! adds numbers to which are not negative lies between the first one and so many of the largest.
 
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,

@@ -17,7 +17,6 @@
 //! **Why it is right.** Both numbers are below 2^32 whatever they are computed from, so their lower halves are they
 //! themselves. What is smaller, larger or left of them without a sign is below 2^32 too.
 
-use super::compared::compare_in_loops;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -25,6 +24,8 @@ use crate::llvm::{
     IntValue, Intrinsic, Module,
 };
 use crate::loops::{integer, most};
+
+use super::compared::compare_in_loops;
 
 /// How deep numbers may be computed.
 const MOST_STEPS: u32 = 8;

@@ -34,6 +34,7 @@ mod later;
 mod left;
 mod lifted;
 mod limits;
+mod marked;
 mod meetings;
 mod natural;
 mod onward;
@@ -89,6 +90,7 @@ pub use later::{delay, resume};
 pub use left::count_down;
 pub use lifted::split;
 pub use limits::opposite;
+pub use marked::is_marked;
 pub use natural::{Graph, Loop, SimpleForm};
 pub use onward::go_on;
 pub use ordered::order;
@@ -102,7 +104,7 @@ pub use swapped::{alternate, is_barrier};
 pub use turned::turn;
 pub use waiting::run_together;
 pub use walks::walk;
-pub use whole::{is_marked, join};
+pub use whole::join;
 pub use widened::{widen, widen_checked};
 
 /// Marks loops for unrolling, and says in which functions other loops may have constant rounds once that is done.

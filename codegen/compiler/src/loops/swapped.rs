@@ -11,13 +11,14 @@
 //!               br label %loop                                             ; 511 is odd
 //! ```
 //!
-//! Two buffers that change places are two addresses in registers, which move from one to the other in each round, and what is read
-//! is read from an address that was just moved. LLVM unrolls no loop with a barrier whose rounds it cannot divide; nvcc does, and
-//! has each address where it is. So it is with a number that tells one of two from the other (`buffer ^= 1`).
+//! Two buffers that change places are two addresses in registers, which move from one to the other in each round, and
+//! what is read is read from an address that was just moved. LLVM unrolls no loop with a barrier whose rounds it cannot
+//! divide; nvcc does, and has each address where it is. So it is with a number that tells one of two from the other
+//! (`buffer ^= 1`).
 //!
-//! **Why it is right.** The second round is the first one's blocks once more, with what they do at its end in place of the phis, and
-//! both ask for the loop's end. A barrier is run as often as before, by the same threads: those of one round are in one copy.
-//! Where a constant number of rounds is counted, one of the two blocks alone can be the last.
+//! **Why it is right.** The second round is the first one's blocks once more, with what they do at its end in place of
+//! the phis, and both ask for the loop's end. A barrier is run as often as before, by the same threads: those of one
+//! round are in one copy. Where a constant number of rounds is counted, one of the two blocks alone can be the last.
 
 use crate::diagnostic::Result;
 use crate::llvm::{
@@ -27,8 +28,8 @@ use crate::llvm::{
 use crate::settled;
 
 use super::branches::{Branch, integer, is_convergent};
+use super::marked::is_marked;
 use super::natural::{Graph, Loop, SimpleForm};
-use super::whole::is_marked;
 
 /// Instructions of a round that is written twice.
 const MOST_INSTRUCTIONS: usize = 100;
