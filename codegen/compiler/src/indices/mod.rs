@@ -51,6 +51,7 @@
 mod aligned;
 mod casts;
 mod checked;
+mod compared;
 mod counts;
 mod floats;
 mod halves;

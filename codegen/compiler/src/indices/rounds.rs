@@ -7,21 +7,22 @@
 //!       br i1 (icmp eq i64 %next, %bound), label %end, label %loop
 //! ```
 //!
-//! Taken by itself, the counter may jump over the bound, come round, and so be any number. But not where each round loads
-//! from an address that grows by `d` bytes, of an index `inbounds`: the addresses of all rounds lie in one object, which has
-//! less than 2^63 bytes. Two that follow each other differ by `d` and by less than 2^63, hence each is `d` above the last,
-//! and there are at most 2^63 / `d` + 1 of them. A counter that begins at a small constant and grows by no more than `d`
-//! has not come round by then, so it was never above the bound: a loop that jumped over it would load from outside of its
-//! object, which nothing defines. So there are at most (bound - first) / step rounds, for every other number that each round
-//! adds to as well.
+//! Taken by itself, the counter may jump over the bound, come round, and so be any number. But not where each round
+//! loads from an address that grows by `d` bytes, of an index `inbounds`: the addresses of all rounds lie in one
+//! object, which has less than 2^63 bytes. Two that follow each other differ by `d` and by less than 2^63, hence each
+//! is `d` above the last, and there are at most 2^63 / `d` + 1 of them. A counter that begins at a small constant and
+//! grows by no more than `d` has not come round by then, so it was never above the bound: a loop that jumped over it
+//! would load from outside of its object, which nothing defines. So there are at most (bound - first) / step rounds,
+//! for every other number that each round adds to as well.
 //!
 //! The loop is one block, and does nothing else that could end it or that others see.
 //!
-//! Where the bound is at or above the first number that is compared with it, and a multiple of the step away, the counter
-//! meets it and cannot have come round before. So a loop has no more rounds than that, whatever its blocks do and where else
-//! it ends: `(0..n)` of which a branch has told that `n` is not 0, or four rounds at a time up to a multiple of four. That is
-//! known of their ranges, or of a branch before the loop that compares the two. Then any phi that each round adds numbers to
-//! which are not negative lies between the first one and so many of the largest.
+//! Where the bound is at or above the first number that is compared with it, and a multiple of the step away, the
+//! counter meets it and cannot have come round before. So a loop has no more rounds than that, whatever its blocks do
+//! and where else it ends, if it is asked on every way round, at the end or before, and the loop goes on by the other
+//! way alone: `(0..n)` of which a branch has told that `n` is not 0, or four rounds at a time up to a multiple of four.
+//! That is known of their ranges, or of a branch before the loop that compares the two. Then any phi that each round
+//! adds numbers to which are not negative lies between the first one and so many of the largest.
 
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
@@ -104,7 +105,7 @@ impl<'ctx> Ranges<'_, 'ctx> {
     /// How many rounds a loop has at most that begins with a block and jumps back from another, if it ends where a counter
     /// meets a bound that is a multiple of the step above it.
     fn rounds_to_bound(&self, head: BasicBlock<'ctx>, latch: BasicBlock<'ctx>, steps: u32) -> Option<i128> {
-        let (compared, bound) = met(head, latch)?;
+        let (compared, bound) = met(head, latch).or_else(|| self.met_before(head, latch))?;
         let from = compared.as_instruction_value()?;
         let (counter, ahead) = if from.get_opcode() == Op::Phi { (from, 0) } else { sum_with_constant(compared)? };
         if counter.get_opcode() != Op::Phi || counter.get_parent() != Some(head) {
@@ -130,6 +131,16 @@ impl<'ctx> Ranges<'_, 'ctx> {
         };
         let is_ahead = way.low >= 0 || is_told();
         (is_ahead && way.high >= 0).then_some(way.high / counted.step + 1)
+    }
+
+    /// What a loop compares in a block on every way round, and with which bound, if it ends there where both are equal.
+    fn met_before(&self, head: BasicBlock<'ctx>, latch: BasicBlock<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+        let above = std::iter::successors(Some(latch), |block| self.graph.dominator(*block).filter(|_| *block != head));
+        above.take(MOST_BRANCHES).find_map(|next| {
+            let mut before = self.graph.before(next);
+            let from = before.next().filter(|_| next != head && before.next().is_none())?;
+            met(next, from)
+        })
     }
 
     /// Whether a block is on every way to another one.
@@ -210,9 +221,9 @@ fn terms<'ctx>(phi: InstructionValue<'ctx>, sum: BasicValueEnum<'ctx>) -> Option
     (!found.is_empty()).then_some(found)
 }
 
-/// What a loop compares where it jumps back, and with which bound, if it ends where both are equal.
-fn met<'ctx>(head: BasicBlock<'ctx>, latch: BasicBlock<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
-    let end = latch.get_terminator()?;
+/// What is compared where a block jumps to another one, and with which bound, if it goes elsewhere where both are equal.
+fn met<'ctx>(next: BasicBlock<'ctx>, from: BasicBlock<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
+    let end = from.get_terminator()?;
     let (then, other) = llvm::branch_targets(end)?;
     let comparison = integer(end, 0)?.as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
     let goes_on = match comparison.get_icmp_predicate()? {
@@ -221,7 +232,7 @@ fn met<'ctx>(head: BasicBlock<'ctx>, latch: BasicBlock<'ctx>) -> Option<(IntValu
         _ => return None,
     };
     let compared = Some((integer(comparison, 0)?, integer(comparison, 1)?));
-    compared.filter(|_| goes_on == head && then != other)
+    compared.filter(|_| goes_on == next && then != other)
 }
 
 /// Whether a counter that does not pass its bound is equal to it at some time.
@@ -357,6 +368,35 @@ mod tests {
         // Of %n - 9 the multiple of four below: from -12 to 32756.
         assert_eq!(ranges("0", INSIDE, "", "eq i64 %next, %bound"), [(0, 32752), (5, 5 + 32752 / 4)]);
         assert_eq!(ranges("8", INSIDE, "", "eq i64 %next, %n"), [(8, 8 + (32767 - 8) / 4 * 4 - 4), (5, 5 + 8188)]);
+    }
+
+    #[test]
+    fn a_loop_may_end_in_its_middle() {
+        let of = |asks: &str, bound: &str| {
+            let text = format!(
+                "define void @f(ptr %to, i1 %c) {{
+                entry: br label %loop
+                loop: %k = phi i64 [ 0, %entry ], [ %next, %again ]
+                  store volatile i32 7, ptr %to
+                  %ends = icmp eq i64 %k, {bound}
+                  {asks}
+                again: %next = add i64 %k, 2
+                  br label %loop
+                out: ret void
+                }}"
+            );
+            ranges_of_phis(&text, &[])[0]
+        };
+        let plain = "br i1 %ends, label %out, label %again";
+        assert_eq!(of(plain, "510"), (0, 510));
+        // It jumps over the bound; it goes on all the same; it does not ask in every round.
+        for (asks, bound) in [
+            (plain, "511"),
+            ("br i1 %ends, label %other, label %again\nother: br i1 %c, label %out, label %again", "510"),
+            ("br i1 %c, label %asks, label %again\nasks: br i1 %ends, label %out, label %again", "510"),
+        ] {
+            assert_eq!(of(asks, bound), ANY, "{asks}");
+        }
     }
 
     #[test]

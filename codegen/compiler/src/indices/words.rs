@@ -25,6 +25,8 @@ use crate::llvm::{
 };
 use crate::loops::{integer, most};
 
+use super::compared::compare_in_loops;
+
 /// How deep numbers may be computed.
 const MOST_STEPS: u32 = 8;
 
@@ -41,6 +43,9 @@ pub fn compare<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()
                 Diagnostic::error(Code::LlvmFailed, format!("cannot compare numbers of 32 bits: {error}"))
             })?;
         }
+        compare_in_loops(context, function).map_err(|error| {
+            Diagnostic::error(Code::LlvmFailed, format!("cannot compare what a loop counts in 32 bits: {error}"))
+        })?;
     }
     Ok(())
 }

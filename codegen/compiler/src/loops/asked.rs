@@ -13,13 +13,17 @@
 //!         left:  br i1 %is, label %seen, label %out
 //! ```
 //!
-//! What a loop remembers of whether it has found something is known where it finds it, so that LLVM threads the jump from there
-//! past the question behind the loop, and asks for the loop's end on two ways. Such a loop has two ends, and neither is it
-//! unrolled, nor are its checks looked at together: each round waits for its own loads. nvcc threads no such jumps.
+//! What a loop remembers of whether it has found something is known where it finds it, so that LLVM threads the jump
+//! from there past the question behind the loop, and asks for the loop's end on two ways. Such a loop has two ends, and
+//! neither is it unrolled, nor are its checks looked at together: each round waits for its own loads. nvcc threads no
+//! such jumps.
 //!
-//! **Why it is right.** Both blocks ask the same of the same values, and nothing is done between their answers and what follows.
-//! The new block's phis are what they were on the way that was taken, and so is where the loop is left for. Values that one of the
-//! blocks has and the other has not leave the loop by the phis of its own way alone, or the loop stays as it is.
+//! **Why it is right.** Both blocks ask the same of the same values, and nothing is done between their answers and what
+//! follows. The new block's phis are what they were on the way that was taken, and so is where the loop is left for.
+//! Values that one of the blocks has and the other has not leave the loop by the phis of its own way alone, or the loop
+//! stays as it is.
+//!
+//! Not where a loop may wait for what another thread does: threads that leave it meet before they go on.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -30,8 +34,8 @@ use crate::llvm::{
 use crate::settled;
 
 use super::branches::{integer, is_convergent};
+use super::marked::is_marked;
 use super::natural::{Graph, Loop};
-use super::whole::is_marked;
 
 /// A way that does nothing more than to go on is none.
 const CLEAN: &str = "simplifycfg";
@@ -143,6 +147,16 @@ fn are_equal<'ctx>(one: IntValue<'ctx>, other: IntValue<'ctx>) -> bool {
     one == other || compared(one).is_some_and(|one| compared(other) == Some(one))
 }
 
+/// Whether an instruction may look at what another thread does, or is one that threads do together.
+fn may_wait(instruction: InstructionValue<'_>) -> bool {
+    match instruction.get_opcode() {
+        Op::Load => !llvm::is_plain_load(instruction),
+        Op::AtomicRMW | Op::AtomicCmpXchg => !llvm::uses(&instruction).is_empty(),
+        Op::Fence => true,
+        _ => is_convergent(instruction),
+    }
+}
+
 /// Two jumps back that ask the same, and leave the loop for two blocks.
 struct Twice<'ctx> {
     question: Question<'ctx>,
@@ -161,7 +175,7 @@ impl<'ctx> Twice<'ctx> {
         let ways = [(one, out(&question)), (other, out(&second))];
         let is_same = are_equal(question.condition, second.condition) && (second.targets.0 == found.head) == goes_on;
         let is_left = ways.iter().all(|(_, to)| !found.contains(*to)) && ways[0].1 != ways[1].1;
-        let is_shared = found.blocks.iter().flat_map(|block| block.get_instructions()).any(is_convergent);
+        let is_shared = found.blocks.iter().flat_map(|block| block.get_instructions()).any(may_wait);
         let is_one = is_same && is_left && !is_shared && !is_marked(context, &jumps);
         (is_one && [(one, other), (other, one)].iter().all(|pair| leave_by_phis(graph, found, *pair)))
             .then_some(Self { question, ways })
@@ -200,7 +214,8 @@ impl<'ctx> Twice<'ctx> {
     }
 }
 
-/// Whether what is computed on all ways to one block, but not on all to the other, is known outside of the loop by phis alone.
+/// Whether what is computed on all ways to one block, but not on all to the other, is known outside of the loop by phis
+/// alone.
 fn leave_by_phis<'ctx>(
     graph: &Graph<'ctx>,
     found: &Loop<'ctx>,
@@ -290,8 +305,10 @@ mod tests {
     #[test]
     fn other_loops_stay_as_they_are() {
         let barrier = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)";
-        // Another question; threads meet; something was said of the loop.
+        let lock = "%held = load atomic i32, ptr %to syncscope(\"device\") acquire, align 4";
+        // Another question; threads meet, or wait for each other; something was said of the loop.
         for parts in [
+            Parts { none: lock, ..PARTS },
             Parts { ends: "icmp eq ptr %next, %from", ..PARTS },
             Parts { ends: "icmp ne ptr %next, %behind", ..PARTS },
             Parts { none: barrier, ..PARTS },

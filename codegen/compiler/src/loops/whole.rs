@@ -47,6 +47,7 @@ use crate::settled;
 
 use super::asked::Question;
 use super::branches::{integer, is_convergent};
+use super::marked::is_marked;
 use super::natural::{Graph, Loop};
 
 /// Instructions of an outer head that each round of the inner loop computes again.
@@ -276,13 +277,6 @@ fn meet<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::res
         builder.build_unconditional_branch(found.head)?;
     }
     Ok(())
-}
-
-/// Whether anything was said of a loop that decides what is done with it; LLVM also says that it is one.
-pub fn is_marked(context: &Context, jumps: &[InstructionValue<'_>]) -> bool {
-    llvm::unroll_is_disabled(context, jumps)
-        || llvm::unroll_was_asked(context, jumps)
-        || llvm::few_rounds(context, jumps).is_some()
 }
 
 #[cfg(test)]

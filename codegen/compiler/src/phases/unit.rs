@@ -142,6 +142,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::gather(context, module, &form, table))?;
         time!(loops::pack(context, module, &form))?;
         time!(loops::foresee(context, module, &form))?;
+        time!(loops::alternate(context, module, &form))?;
         time!(loops::repeat(context, module));
         if let Some(shapes) = shapes {
             let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();

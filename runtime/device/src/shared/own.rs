@@ -67,9 +67,13 @@ impl<T> Own<'_, T> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn set(&mut self, value: T) {
-        if let Some(own) = self.get_mut() {
-            *own = value;
+        let rank = rank_in_block() as usize;
+        if rank >= self.len {
+            return;
         }
+        // Not by way of an `Option`: LLVM would compare the address with null where it does not know what it is.
+        // SAFETY: in bounds, and no other thread of the block has this rank.
+        unsafe { *self.ptr.add(rank) = value };
     }
 
     /// Writes all elements of this thread's. If all threads do this, every element is written: a fill of the whole array by
