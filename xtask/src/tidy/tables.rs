@@ -98,6 +98,7 @@ pub const FLOORS: &[Floor] = &[
             "hints",
             "indices",
             "intrinsics",
+            "layers",
             "libdevice",
             "loops",
             "memory",

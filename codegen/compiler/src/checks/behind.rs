@@ -38,7 +38,7 @@ use crate::loops::Graph;
 /// Conditions that are computed ahead of a barrier.
 const MOST_CONDITIONS: usize = 4;
 
-/// A barrier.
+/// A barrier outside of loops, and what comes before and behind it.
 pub struct Met<'ctx> {
     /// Where it is.
     pub block: BasicBlock<'ctx>,

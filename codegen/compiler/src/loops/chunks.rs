@@ -29,11 +29,12 @@
 
 mod asked;
 mod searched;
+mod sizes;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue,
     InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
 };
 use crate::settled;
@@ -44,6 +45,7 @@ use super::natural::{Graph, Loop, SimpleForm};
 
 use self::asked::Asked;
 use self::searched::Searched;
+use self::sizes::{ask_for_whole, is_less, number};
 
 /// Instructions of a loop that is copied.
 const MOST_INSTRUCTIONS: usize = 100;
@@ -290,55 +292,6 @@ impl<'a, 'ctx> Chunks<'a, 'ctx> {
         // What is left is less than a chunk, or it is a loop that never ends.
         llvm::set_unroll(context, &found.jumps_back(), Unroll::None);
         Ok(())
-    }
-}
-
-/// How many whole chunks there are, and whether there is one, which has all elements that are asked for.
-fn ask_for_whole<'ctx>(
-    builder: &Builder<'ctx>,
-    module: &Module<'ctx>,
-    (len, size): (IntValue<'ctx>, IntValue<'ctx>),
-    asked: &[Asked<'ctx>],
-) -> std::result::Result<(IntValue<'ctx>, IntValue<'ctx>), BuilderError> {
-    let [len, size] = [len, size].map(|value| llvm::build_freeze(builder, value));
-    let word = size.get_type();
-    let (zero, one) = (word.const_zero(), word.const_int(1, false));
-    let largest = Intrinsic::find("llvm.umax").and_then(|found| found.get_declaration(module, &[word.into()]));
-    let largest = largest.expect("LLVM has the larger of two for every integer");
-    let divisor = builder.build_call(largest, &[size.into(), one.into()], "")?.try_as_basic_value();
-    let rounds = builder.build_int_unsigned_div(len, divisor.unwrap_basic().into_int_value(), "")?;
-    let are_whole = builder.build_int_compare(IntPredicate::NE, rounds, zero, "")?;
-    let is_size = builder.build_int_compare(IntPredicate::NE, size, zero, "")?;
-    let mut fits = builder.build_and(are_whole, is_size, "")?;
-    for asked in asked {
-        let is_inside = asked.is_inside(builder, size)?;
-        fits = builder.build_and(fits, is_inside, "")?;
-    }
-    Ok((rounds, fits))
-}
-
-/// The number that a call chooses.
-fn number(from: InstructionValue<'_>) -> Option<IntValue<'_>> {
-    let is_minimum = llvm::called_function(from)?.get_name().to_bytes().starts_with(b"llvm.umin.i");
-    is_minimum.then(|| llvm::result(from).into_int_value())
-}
-
-/// Whether a number is what is left behind a chunk.
-fn is_less<'ctx>(
-    next: IntValue<'ctx>,
-    rest: IntValue<'ctx>,
-    here: InstructionValue<'ctx>,
-    size: IntValue<'ctx>,
-) -> bool {
-    let Some(from) = next.as_instruction_value() else { return false };
-    let parts = integer(from, 0).zip(integer(from, 1));
-    match from.get_opcode() {
-        Op::Sub => parts.is_some_and(|(left, right)| left == rest && right.as_instruction_value() == Some(here)),
-        Op::Call => {
-            let name = llvm::called_function(from).map(|callee| callee.get_name().to_bytes().to_vec());
-            name.is_some_and(|name| name.starts_with(b"llvm.usub.sat.")) && parts == Some((rest, size))
-        }
-        _ => false,
     }
 }
 

@@ -21,7 +21,7 @@ use super::super::natural::Loop;
 #[derive(Clone, Copy)]
 pub struct Asked<'ctx> {
     pub compared: InstructionValue<'ctx>,
-    /// The index.
+    /// Its index in the chunk.
     element: IntValue<'ctx>,
     /// What the comparison is where there is such an element.
     holds: bool,

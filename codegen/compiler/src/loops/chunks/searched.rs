@@ -36,10 +36,10 @@ use crate::llvm::{
 };
 
 use super::super::branches::{conditions, integer, is_quiet, panics};
-use super::super::limits::less;
+use super::super::limits::{least, less};
 use super::super::natural::{Graph, Loop};
 use super::asked::Asked;
-use super::{ask_for_whole, is_less, least, number};
+use super::sizes::{ask_for_whole, is_less, number};
 
 /// Up to which number of rounds, and step, the numbers of the last round are known not to overflow.
 const MOST_ROUNDS: u64 = 1 << 31;
