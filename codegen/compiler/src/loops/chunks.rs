@@ -34,8 +34,8 @@ mod sizes;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue,
-    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
+    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
+    InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
 };
 use crate::settled;
 
