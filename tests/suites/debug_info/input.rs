@@ -20,7 +20,7 @@ const LEVELS: [(&str, &[&str]); 2] = [("3", &["line-tables-only", "full"]), ("0"
 
 /// Programs whose blocks or phis rustc puts into another order with `full`. To order them anew for all programs was tried,
 /// and made the loops of `reduce` longer by a tenth.
-const ORDERED_OTHERWISE: [&str; 2] = ["index_forms", "strided_loops"];
+const ORDERED_OTHERWISE: [&str; 1] = ["strided_loops"];
 
 pub fn trials() -> Vec<Trial> {
     let folder = root().join("tests/suites/ui/cases/pass");
