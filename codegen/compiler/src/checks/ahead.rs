@@ -60,7 +60,7 @@ fn compute_in<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std:
 }
 
 fn before_barriers<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
-    let meets = |block: &BasicBlock<'ctx>| block.get_instructions().any(is_barrier);
+    let meets = |block: &BasicBlock<'ctx>| block.get_instructions().any(loops::is_barrier);
     let blocks: Vec<BasicBlock<'ctx>> = kernel.get_basic_blocks().into_iter().filter(meets).collect();
     if blocks.is_empty() {
         return Ok(());
@@ -74,7 +74,7 @@ fn before_barriers<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) ->
         let Some(end) = before.get_terminator() else { continue };
         let found = ahead(&graph, block, before, &slow);
         compute(context, &builder, &found, end)?;
-        if let Some(barrier) = block.get_instructions().filter(|from| is_barrier(*from)).last() {
+        if let Some(barrier) = block.get_instructions().filter(|from| loops::is_barrier(*from)).last() {
             let inside = inside(block, &slow).filter(|inside| llvm::predecessors(*inside) == [block]);
             behind::compute(context, &graph, &Met { block, before, barrier, inside })?;
         }
@@ -123,11 +123,6 @@ fn ahead<'ctx>(
         at = inside;
     }
     found
-}
-
-fn is_barrier(instruction: InstructionValue<'_>) -> bool {
-    llvm::called_function(instruction)
-        .is_some_and(|callee| callee.get_name().to_string_lossy().starts_with("llvm.nvvm.barrier.cta.sync"))
 }
 
 #[cfg(test)]

@@ -61,24 +61,28 @@ pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &Simpl
                 })?;
             }
             let is_shortened = counter.is_some_and(|counter| !counter.is_of_several);
-            let unroll = if is_shortened {
-                is_worth_unrolling(context, &found, MOST_INSTRUCTIONS, llvm::is_plain_load)
-                    .then_some(Unroll::By(ROUNDS))
-            } else if is_stepped(&found) && loads(&found) == 1 {
-                is_worth_unrolling(context, &found, MOST_INSTRUCTIONS, llvm::is_plain_load)
-                    .then_some(Unroll::AtLeast(ROUNDS))
-            } else {
-                let is_arithmetic = is_counted(&found)
-                    && found.head.get_instructions().all(computes)
-                    && is_worth_unrolling(context, &found, MOST_OF_ARITHMETIC, computes);
-                is_arithmetic.then_some(Unroll::By(ROUNDS))
-            };
+            let unroll = unrolled(context, &found, is_shortened);
             if let Some(unroll) = unroll {
                 llvm::set_unroll(context, &found.jumps_back(), unroll);
             }
         }
     }
     Ok(())
+}
+
+/// How a loop is to be unrolled, if it is worth it.
+fn unrolled(context: &Context, found: &Loop<'_>, is_shortened: bool) -> Option<Unroll> {
+    let loads_are_worth = || is_worth_unrolling(context, found, MOST_INSTRUCTIONS, llvm::is_plain_load);
+    if is_shortened {
+        return loads_are_worth().then_some(Unroll::By(ROUNDS));
+    }
+    if is_stepped(found) && loads(found) == 1 {
+        return loads_are_worth().then_some(Unroll::AtLeast(ROUNDS));
+    }
+    let is_arithmetic = is_counted(found)
+        && found.head.get_instructions().all(computes)
+        && is_worth_unrolling(context, found, MOST_OF_ARITHMETIC, computes);
+    is_arithmetic.then_some(Unroll::By(ROUNDS))
 }
 
 /// Lets ptxas unroll the loops further that were to be unrolled so often at least, when LLVM has done so. Not what LLVM has left
@@ -308,6 +312,14 @@ mod tests {
         super::shorten(context, module, &SimpleForm::of(&machine)).unwrap();
     }
 
+    fn after_shorten(text: &str) -> String {
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        shorten(&context, &module);
+        module.verify().unwrap();
+        module.print_to_string().to_string()
+    }
+
     /// A loop of `rounds` rounds that counts as `step` and `ends` say, after [`shorten`].
     fn shortened(rounds: &str, guard: &str, first: &str, step: &str, ends: &str, more: &str) -> String {
         let text = format!(
@@ -332,11 +344,7 @@ mod tests {
             out: ret void
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        shorten(&context, &module);
-        module.verify().unwrap();
-        module.print_to_string().to_string()
+        after_shorten(&text)
     }
 
     const ROUNDS_OF_WIDTH: &str = "lshr i64 %up, 8";
@@ -377,11 +385,7 @@ mod tests {
             out: ret float %added
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        shorten(&context, &module);
-        module.verify().unwrap();
-        module.print_to_string().to_string()
+        after_shorten(&text)
     }
 
     const MAY_GO_ON: &str = "!\"rust-ptx.unroll.more\"";
@@ -447,11 +451,7 @@ mod tests {
             }}",
             (1..=products).map(product).collect::<String>()
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        shorten(&context, &module);
-        module.verify().unwrap();
-        module.print_to_string().to_string().contains("!\"llvm.loop.unroll.count\", i32 4")
+        after_shorten(&text).contains("!\"llvm.loop.unroll.count\", i32 4")
     }
 
     #[test]
@@ -479,11 +479,7 @@ mod tests {
             out: ret void
             }}"
         );
-        let context = Context::create();
-        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
-        shorten(&context, &module);
-        module.verify().unwrap();
-        module.print_to_string().to_string()
+        after_shorten(&text)
     }
 
     #[test]
