@@ -84,6 +84,11 @@ fn align_in<'ctx>(
     Ok(())
 }
 
+/// The branches at which threads of a block may part and both go on: their conditions may differ among these.
+pub fn parting(kernel: FunctionValue<'_>) -> Vec<BasicBlock<'_>> {
+    values::parting(kernel, &Flow::of(kernel))
+}
+
 /// Whether nothing but arithmetic is between an aligned barrier of the same block and this one.
 fn comes_at_once_behind<'ctx>(barrier: InstructionValue<'ctx>, aligned: FunctionValue<'ctx>) -> bool {
     let before = std::iter::successors(barrier.get_previous_instruction(), |at| at.get_previous_instruction())

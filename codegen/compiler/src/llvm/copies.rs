@@ -319,6 +319,25 @@ pub fn replace_predecessor<'ctx>(
     }
 }
 
+/// Leaves a block's phis what they take from some of the blocks that they name.
+pub fn keep_incoming<'ctx>(block: BasicBlock<'ctx>, keeps: impl Fn(BasicBlock<'ctx>) -> bool) {
+    for phi in phis(block).collect::<Vec<_>>() {
+        let value = phi.as_value_ref();
+        // SAFETY: all are live. A phi of the same type takes the place of the old one, which nothing uses then.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(value)));
+            LLVMPositionBuilderBefore(builder, value);
+            let made = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
+            LLVMDisposeBuilder(builder);
+            for (told, from) in incoming(phi).into_iter().filter(|(_, from)| keeps(*from)) {
+                LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
+            }
+            LLVMReplaceAllUsesWith(value, made);
+        }
+        phi.erase_from_basic_block();
+    }
+}
+
 /// Has what came to a block from several others come from one new block, which gets phis for what differs and is empty
 /// before; the jumps are the caller's to move.
 pub fn join_predecessors<'ctx>(block: BasicBlock<'ctx>, old: &[BasicBlock<'ctx>], new: BasicBlock<'ctx>) {

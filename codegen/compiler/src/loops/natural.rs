@@ -12,7 +12,7 @@ use crate::llvm::{
 };
 
 /// Blocks that are run again and again, with one head that is always run first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Loop<'ctx> {
     /// Where the loop begins.
     pub head: BasicBlock<'ctx>,

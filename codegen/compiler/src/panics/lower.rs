@@ -24,6 +24,7 @@ use ptx_abi::panic::{DRAFT_SYMBOL, NOBODY_FIRST_SYMBOL, NOBODY_SYMBOL, NOBODY_WO
 
 use super::balance;
 use super::halves::{self, Halves};
+use super::leaving;
 use super::message::{self, Part};
 use super::place;
 use super::record::{self, Before, Known, NUMBERS, Place};
@@ -335,6 +336,7 @@ impl<'ctx> Writer<'_, 'ctx> {
             self.builder.build_unconditional_branch(last)?;
             claims.push((record, block));
         }
+        let claims = leaving::leave_by_the_end(self.context, function, last, claims)?;
         self.builder.position_at_end(last);
         if !calls.is_empty() {
             self.call(&calls)?;

@@ -11,6 +11,7 @@ mod branches;
 mod constants;
 mod crates;
 mod halves;
+mod leaving;
 mod lower;
 mod message;
 mod operands;
