@@ -30,6 +30,22 @@ pub fn panics_from(first: u32, step: u32, values: &[u32], mut out: DisjointSlice
     }
 }
 
+/// Adds up what each thread has a list of, as long as `bounds` says; where the list names no value, its thread panics in its
+/// round, while others of its warp have fewer rounds or more.
+#[kernel]
+pub fn sums_of_lists(bounds: &[u32], lists: &[u32], values: &[u32], mut out: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    let Some(out) = out.get_mut(i) else { return };
+    let mut sum = 0_u32;
+    for &at in &lists[bounds[i.get()] as usize..bounds[i.get() + 1] as usize] {
+        // Each is added as often as the value says.
+        for round in 0..values[at as usize] {
+            sum = sum.wrapping_add(values[(at + round) as usize % values.len()]);
+        }
+    }
+    *out = sum + 1;
+}
+
 /// Panics in thread 3 with a message that the device makes.
 #[kernel]
 pub fn formats(values: &[u32], mut out: DisjointSlice<u32>) {

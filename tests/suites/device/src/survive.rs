@@ -43,9 +43,10 @@ const MANY: u32 = 1000;
 type Claim = fn(&Image) -> ptx::Result<()>;
 
 /// What must hold of each image.
-const CLAIMS: [(&str, Claim); 16] = [
+const CLAIMS: [(&str, Claim); 17] = [
     ("1,000 panicking launches between good ones", many),
     ("the first in full and the number of the others", others),
+    ("loops that threads leave in different rounds, or by a panic", lists),
     ("streams, memory and modules live", all_lives),
     ("a panic is reported once, and by a wait alone", once),
     ("a message made on the device, of the same thread again", formatted_again),
@@ -190,6 +191,43 @@ fn others(image: &Image) -> ptx::Result<()> {
         out = device.zeroed(4096)?;
     }
     good(&device, &module, 1)
+}
+
+/// Lists of 0 to 6 values a thread, of which every 9th names what is not there.
+fn lists(image: &Image) -> ptx::Result<()> {
+    const THREADS: u32 = 256;
+    let device = Device::first()?;
+    let module = device.load(image)?;
+    let values: Vec<u32> = (0..32).map(|at| at % 5).collect();
+    let len = |thread: u32| thread * 5 % 7;
+    let of = |thread: u32| (0..len(thread)).map(move |at| (thread * 11 + at * 3) % 32);
+    let panics = |thread: u32| thread % 9 == 4 && len(thread) > 2;
+    let mut bounds = vec![0];
+    let mut lists = Vec::new();
+    for thread in 0..THREADS {
+        lists.extend(of(thread));
+        if let Some(last) = lists.last_mut().filter(|_| panics(thread)) {
+            *last = 1000 + thread;
+        }
+        bounds.push(lists.len() as u32);
+    }
+    let mut out = device.zeroed::<u32>(THREADS as usize)?;
+    let (bounds, lists, of_all) = (device.upload(&bounds)?, device.upload(&lists)?, device.upload(&values)?);
+    kernels::sums_of_lists(&bounds, &lists, &of_all, &mut out).launch(&module, Grid::cover(THREADS as usize, 64))?;
+    let panic = panicked(device.synchronize());
+    let who = panic.block.x * 64 + panic.thread.x;
+    assert!(panics(who), "thread {who} of {panic:?}");
+    let told = format!("index out of bounds: the len is 32 but the index is {}", 1000 + who);
+    assert!(panic.message.as_deref().is_none_or(|message| message == told), "{panic:?}");
+    let count = (0..THREADS).filter(|thread| panics(*thread)).count();
+    assert_eq!(panic.others as usize + 1, count, "{panic:?}");
+    let sums = device.download(&out)?;
+    for thread in 0..THREADS {
+        let each = |at: u32| (0..values[at as usize]).map(move |round| (at + round) as usize % 32);
+        let sum: u32 = of(thread).flat_map(each).map(|at| values[at]).sum();
+        assert_eq!(sums[thread as usize], if panics(thread) { 0 } else { sum + 1 }, "thread {thread}");
+    }
+    Ok(())
 }
 
 fn all_lives(image: &Image) -> ptx::Result<()> {
