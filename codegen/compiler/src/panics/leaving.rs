@@ -107,7 +107,7 @@ impl<'ctx> Leaving<'ctx> {
         returning: &QuickSet<BasicBlock<'ctx>>,
         panic: BasicBlock<'ctx>,
         claims: &[Claim<'ctx>],
-        places: &Places<'ctx>,
+        known: &Places<'ctx>,
     ) -> Option<Self> {
         let exits: Vec<(BasicBlock<'ctx>, BasicBlock<'ctx>)> = found
             .blocks
@@ -116,15 +116,18 @@ impl<'ctx> Leaving<'ctx> {
             .filter(|(_, to)| !found.contains(*to))
             .collect();
         let (ends, fails): (Vec<_>, Vec<_>) = exits.into_iter().partition(|(_, to)| returning.contains(to));
-        let out = ends.first().map(|(_, to)| *to)?;
-        let end = place_behind(graph, found, out);
-        let is_fit = ends.iter().all(|(_, to)| place_behind(graph, found, *to) == end)
+        // A thread that returns is waited for by none.
+        let is_more = |place: &BasicBlock<'ctx>| {
+            place.get_first_instruction().is_some_and(|first| first.get_opcode() != Op::Return)
+        };
+        let mut places = ends.iter().map(|(_, to)| place_behind(graph, found, *to)).filter(is_more);
+        let end = places.next()?;
+        let is_fit = places.all(|place| place == end)
             && ends.iter().any(|(block, _)| parts(*block))
-            && end.get_first_instruction().is_some_and(|first| first.get_opcode() != Op::Return)
             && !found
                 .blocks
                 .iter()
-                .filter(|block| !places.claimed.contains(block))
+                .filter(|block| !known.claimed.contains(block))
                 .flat_map(|block| block.get_instructions())
                 .any(may_wait);
         if !is_fit {

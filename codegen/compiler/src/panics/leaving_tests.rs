@@ -111,6 +111,17 @@ fn a_loop_that_nothing_comes_behind_is_left_alone() {
 }
 
 #[test]
+fn a_thread_that_returns_from_the_loop_is_waited_for_by_none() {
+    let text = lowered(
+        &over("%t", LOAD)
+            .replace("more: ", "more: %found = icmp eq i32 %value, 7\n br i1 %found, label %out, label %rest\n rest: ")
+            .replace("[ %next, %more ]", "[ %next, %rest ]")
+            .replace("ret void", "br label %out\n out: ret void"),
+    );
+    assert_eq!(jumps(&text), (vec!["left".into()], vec!["rest".into(), "fail".into()]), "{text}");
+}
+
+#[test]
 fn loops_that_panic_alike_have_panics_of_their_own() {
     let second = over("%t", LOAD)
         .replace("entry", "end")

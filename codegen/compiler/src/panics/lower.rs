@@ -244,8 +244,7 @@ fn has_calls(function: FunctionValue<'_>, panics: &[FunctionValue<'_>]) -> bool 
         })
 }
 
-/// What a place claims the record with.
-#[derive(PartialEq)]
+/// What a place hands to a function that claims the record.
 struct Operands<'ctx> {
     known: Known,
     /// The static that it is in.
@@ -253,15 +252,23 @@ struct Operands<'ctx> {
     words: Vec<IntValue<'ctx>>,
 }
 
-/// What a place says: location, message, and which word stands beside the number.
-type Said<'ctx> = (PointerValue<'ctx>, Option<Vec<u8>>, u32);
+/// What a place says: location and message.
+type Said<'ctx> = (PointerValue<'ctx>, Option<Vec<u8>>);
+
+/// The bits of the words that several places hand over.
+fn widths_of(sites: &[(Site<'_>, BasicBlock<'_>)]) -> Vec<u32> {
+    let of =
+        |word: usize| sites.iter().map(|(site, _)| site.words[word].get_type().get_bit_width()).max().unwrap_or(64);
+    (0..sites[0].0.words.len()).map(of).collect()
+}
 
 /// Writes panics into a module.
 struct Writer<'a, 'ctx> {
     context: &'ctx Context,
     module: &'a Module<'ctx>,
     builder: Builder<'ctx>,
-    places: HashMap<Said<'ctx>, (Known, PointerValue<'ctx>)>,
+    /// By that, and by which word stands beside the number.
+    places: HashMap<(Said<'ctx>, u32), (Known, PointerValue<'ctx>)>,
     halves: Halves<'ctx>,
     after: AfterPanic,
 }
@@ -296,43 +303,40 @@ impl<'ctx> Writer<'_, 'ctx> {
     ) -> Result<(), BuilderError> {
         let last = self.context.append_basic_block(function, "panic");
         let (mut claims, mut calls, mut has_text) = (Vec::new(), Vec::new(), false);
-        // By place and operands, in the order of the code.
-        let mut alike: Vec<(Operands<'ctx>, Vec<(InstructionValue<'ctx>, BasicBlock<'ctx>)>)> = Vec::new();
-        for site in sites {
+        // By what they say, in the order of the code.
+        let mut alike: Vec<(Said<'ctx>, Vec<(Site<'ctx>, BasicBlock<'ctx>)>)> = Vec::new();
+        for mut site in sites {
             let Some(block) = site.call.get_parent() else { continue };
-            let Some(operands) = self.operands(&site, is_called)? else {
+            let Some(said) = self.fold(&mut site, is_called)? else {
                 if !is_called {
                     self.write_here(&site)?;
                 }
                 continue;
             };
-            has_text |= operands.known.text > 0;
-            if is_called {
-                self.leave(&site.call, block);
-                self.builder.build_unconditional_branch(last)?;
-                calls.push((operands, block));
-                continue;
-            }
-            match alike.iter_mut().find(|(known, _)| *known == operands) {
-                Some((_, calls)) => calls.push((site.call, block)),
-                None => alike.push((operands, vec![(site.call, block)])),
+            match alike.iter_mut().find(|(known, _)| !is_called && *known == said) {
+                Some((_, sites)) => sites.push((site, block)),
+                None => alike.push((said, vec![(site, block)])),
             }
         }
-        for (operands, calls) in alike {
-            let block = if let [(call, block)] = calls[..] {
-                self.leave(&call, block);
-                block
-            } else {
-                let joined = self.context.prepend_basic_block(last, "claim");
-                for (call, block) in calls {
-                    self.leave(&call, block);
-                    self.builder.build_unconditional_branch(joined)?;
+        for (said, sites) in alike {
+            let widths = if is_called { vec![64; sites[0].0.words.len()] } else { widths_of(&sites) };
+            let Some((known, place)) = self.place(said, &widths) else {
+                for (site, _) in sites.iter().filter(|_| !is_called) {
+                    self.write_here(site)?;
                 }
-                self.builder.position_at_end(joined);
-                joined
+                continue;
             };
-            let place = Place::Known(operands.known);
-            let record = self.claim(place, &[operands.place.into()], &operands.words, Before::Others)?;
+            has_text |= known.text > 0;
+            if is_called {
+                for (site, block) in sites {
+                    self.leave(&site.call, block);
+                    self.builder.build_unconditional_branch(last)?;
+                    calls.push((Operands { known, place, words: site.words }, block));
+                }
+                continue;
+            }
+            let (block, words) = self.one_of(last, &sites, &widths)?;
+            let record = self.claim(Place::Known(known), &[place.into()], &words, Before::Others)?;
             self.builder.build_unconditional_branch(last)?;
             claims.push((record, block));
         }
@@ -437,35 +441,71 @@ impl<'ctx> Writer<'_, 'ctx> {
         Ok(function)
     }
 
-    /// What a site claims the record with, or hands to a function; none if that is not known before it runs.
-    fn operands(&mut self, site: &Site<'ctx>, is_called: bool) -> Result<Option<Operands<'ctx>>, BuilderError> {
-        let (message, mut words) = match site.message {
-            Some(_) => {
-                let Some((message, words)) = site.folded() else { return Ok(None) };
-                (Some(message), words)
-            }
-            None => (None, vec![]),
-        };
-        let mut beside = 0;
-        if !is_called {
-            for word in &mut words {
-                *word = self.halves.of(self.context, *word)?;
-            }
-            let half = words.iter().position(|word| word.get_type().get_bit_width() == 32);
-            beside = half.and_then(|word| u32::try_from(1 + word).ok()).unwrap_or(0);
+    /// What a site says, with its words as they are handed over; none if that is not known before it runs.
+    fn fold(&mut self, site: &mut Site<'ctx>, is_called: bool) -> Result<Option<Said<'ctx>>, BuilderError> {
+        let mut message = None;
+        if site.message.is_some() {
+            let Some((folded, words)) = site.folded() else { return Ok(None) };
+            message = Some(folded);
+            site.words = words;
         }
-        let key = (site.location, message, beside);
-        let (known, place) = match self.places.get(&key) {
-            Some(known) => *known,
-            None => {
-                let found = place::global(self.context, self.module, key.0, key.1.as_deref(), beside);
-                let Some((known, global)) = found else { return Ok(None) };
-                let place = (known, global.as_pointer_value());
-                self.places.insert(key, place);
-                place
+        for word in site.words.iter_mut().filter(|_| !is_called) {
+            *word = self.halves.of(self.context, *word)?;
+        }
+        Ok(Some((site.location, message)))
+    }
+
+    /// The static of what is said with words of these widths.
+    fn place(&mut self, said: Said<'ctx>, widths: &[u32]) -> Option<(Known, PointerValue<'ctx>)> {
+        let half = widths.iter().position(|width| *width == 32);
+        let beside = half.and_then(|word| u32::try_from(1 + word).ok()).unwrap_or(0);
+        let key = (said, beside);
+        if let Some(known) = self.places.get(&key) {
+            return Some(*known);
+        }
+        let (location, message) = &key.0;
+        let (known, global) = place::global(self.context, self.module, *location, message.as_deref(), beside)?;
+        let place = (known, global.as_pointer_value());
+        self.places.insert(key, place);
+        Some(place)
+    }
+
+    /// Goes on where several places that say the same come together, or at the only one; with what they hand over.
+    fn one_of(
+        &self,
+        last: BasicBlock<'ctx>,
+        sites: &[(Site<'ctx>, BasicBlock<'ctx>)],
+        widths: &[u32],
+    ) -> Result<(BasicBlock<'ctx>, Vec<IntValue<'ctx>>), BuilderError> {
+        if let [(site, block)] = sites {
+            self.leave(&site.call, *block);
+            return Ok((*block, site.words.clone()));
+        }
+        let joined = self.context.prepend_basic_block(last, "claim");
+        let mut handed: Vec<Vec<IntValue<'ctx>>> = Vec::new();
+        for (site, block) in sites {
+            self.leave(&site.call, *block);
+            let widened = |(word, width): (&IntValue<'ctx>, &u32)| {
+                let is_half = word.get_type().get_bit_width() < *width;
+                if is_half { self.builder.build_int_z_extend(*word, self.context.i64_type(), "") } else { Ok(*word) }
+            };
+            handed.push(site.words.iter().zip(widths).map(widened).collect::<Result<_, _>>()?);
+            self.builder.build_unconditional_branch(joined)?;
+        }
+        self.builder.position_at_end(joined);
+        let phi_of = |word: usize| {
+            let first = handed[0][word];
+            if handed.iter().all(|words| words[word] == first) {
+                return Ok(first);
             }
+            let phi = self.builder.build_phi(first.get_type(), "")?;
+            for (words, (_, block)) in handed.iter().zip(sites) {
+                phi.add_incoming(&[(&words[word], *block)]);
+            }
+            Ok(phi.as_basic_value().into_int_value())
         };
-        Ok(Some(Operands { known, place, words }))
+        let words = (0..widths.len()).map(phi_of).collect::<Result<_, BuilderError>>()?;
+        Ok((joined, words))
     }
 
     /// Panics where the call is: what it hands over is not known, or it is no block's end.
