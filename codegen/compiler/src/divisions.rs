@@ -11,8 +11,10 @@
 //! dividend below 2^32 divided by more is 0, and what is left is the dividend.
 
 mod shared;
+mod small;
 
 pub use shared::share;
+pub use small::divide_as_floats;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};

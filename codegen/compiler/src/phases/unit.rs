@@ -200,6 +200,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
     }
     time!(float::lower(context, module, level))?;
     if level.is_for_speed() {
+        time!(divisions::divide_as_floats(context, module))?;
         time!(loops::follow(context, module, machine))?;
         time!(addresses::share(context, module));
         time!(addresses::lift(context, module));

@@ -92,3 +92,64 @@ pub fn conversions(x: &[f64], mut out: DisjointSlice<u64>) {
         *out = convert(x[i.get()]);
     }
 }
+
+/// How many quotients and rests of a thread's number of 16 bits are wrong: all dividends are counted up to, so that nothing
+/// is divided to know them.
+#[kernel]
+pub fn wrong_quotients_u16(mut wrong: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    let divisor = i.get() as u16;
+    let Some(wrong) = wrong.get_mut(i) else { return };
+    let (mut quotient, mut rest) = (0_u16, 0_u16);
+    for dividend in 0..=u16::MAX {
+        if let (Some(is), Some(left)) = (dividend.checked_div(divisor), dividend.checked_rem(divisor)) {
+            *wrong += u32::from(is != quotient || left != rest);
+        }
+        rest += 1;
+        if rest == divisor {
+            (quotient, rest) = (quotient + 1, 0);
+        }
+    }
+}
+
+/// The same with signs: dividends of both signs up to 32,767, and -32,768.
+#[kernel]
+pub fn wrong_quotients_i16(mut wrong: DisjointSlice<u32>) {
+    let i = thread::index_1d();
+    let divisor = i.get() as i16;
+    let Some(wrong) = wrong.get_mut(i) else { return };
+    let (mut quotient, mut rest) = (0_i32, 0_i32);
+    for size in 0..=32_768_i32 {
+        let sign = i32::from(divisor.signum());
+        for dividend in [size, -size] {
+            let Ok(dividend) = i16::try_from(dividend) else { continue };
+            if let (Some(is), Some(left)) = (dividend.checked_div(divisor), dividend.checked_rem(divisor)) {
+                let of = i32::from(dividend.signum());
+                *wrong += u32::from(i32::from(is) != quotient * sign * of || i32::from(left) != rest * of);
+            }
+        }
+        rest += 1;
+        if rest == i32::from(divisor).abs() {
+            (quotient, rest) = (quotient + 1, 0);
+        }
+    }
+}
+
+/// How many quotients of numbers below 2^21 by a thread's number, which is below 2^23, are wrong: of dividends around
+/// multiples, and others.
+#[kernel]
+pub fn wrong_quotients_of_21_bits(step: u32, mut wrong: DisjointSlice<u32>) {
+    const MOST: u32 = (1 << 21) - 1;
+    let i = thread::index_1d();
+    let divisor = (i.get() as u32).wrapping_mul(step) % 8_388_607 + 1;
+    let Some(wrong) = wrong.get_mut(i) else { return };
+    for round in 0..64 {
+        let multiple = core::hint::black_box((MOST / divisor).saturating_sub(round) * divisor);
+        for dividend in [multiple, multiple.wrapping_sub(1), MOST - round, round * 32_771] {
+            let dividend = dividend & MOST;
+            let quotient = core::hint::black_box(dividend / divisor);
+            let product = u64::from(quotient) * u64::from(divisor);
+            *wrong += u32::from(product > dividend.into() || u64::from(dividend) - product >= divisor.into());
+        }
+    }
+}

@@ -81,6 +81,24 @@ pub fn tests() -> Vec<Test> {
         f32: apply_f32, echo_f32;
         f64: apply_f64, echo_f64;
     });
+    tests.push(test("arithmetic of u16: all quotients", |gpu| {
+        let mut wrong = gpu.device.zeroed::<u32>(1 << 16).unwrap();
+        gpu.run(kernels::wrong_quotients_u16(&mut wrong), 1 << 16);
+        same(&gpu.device.download(&wrong).unwrap(), [0; 1 << 16]);
+    }));
+    tests.push(test("arithmetic of i16: all quotients", |gpu| {
+        let mut wrong = gpu.device.zeroed::<u32>(1 << 16).unwrap();
+        gpu.run(kernels::wrong_quotients_i16(&mut wrong), 1 << 16);
+        same(&gpu.device.download(&wrong).unwrap(), [0; 1 << 16]);
+    }));
+    tests.push(test("arithmetic of u32: quotients of 21 bits", |gpu| {
+        const THREADS: usize = 1 << 16;
+        for step in [1, 2, 127, 8_388_593] {
+            let mut wrong = gpu.device.zeroed::<u32>(THREADS).unwrap();
+            gpu.run(kernels::wrong_quotients_of_21_bits(step, &mut wrong), THREADS);
+            same(&gpu.device.download(&wrong).unwrap(), [0; THREADS]);
+        }
+    }));
     tests.push(test("bool by value", |gpu| {
         for value in [true, false] {
             let mut out = gpu.device.zeroed::<u8>(5).unwrap();
