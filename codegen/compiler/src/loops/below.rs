@@ -1,4 +1,5 @@
-//! Whether a branch has found a number below another one, in whichever width it compared them.
+//! Whether a branch has found a number below another one, in whichever width it compared them, or no less than a
+//! constant.
 //!
 //! ```text
 //! %width = and i64 %extents, 4294967295
@@ -6,29 +7,52 @@
 //! before:                                                             ; zext %thread is below %width
 //! ```
 //!
-//! **Why it is right.** Numbers of 64 bits that are the lower half of the same number, or extend the same one without a sign,
-//! are as large as that.
+//! **Why it is right.** Numbers of 64 bits that are the lower half of the same number, or extend the same one without
+//! a sign, are as large as that.
 
 use crate::llvm::{self, BasicBlock, BasicValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue};
 
 use super::branches::{conditions, integer};
-use super::limits::opposite;
+use super::limits::{less, opposite};
 
 /// How many branches above a block are looked at.
 const MOST_STEPS: u32 = 8;
 
 /// Whether a branch above a block has found a number below another one.
-pub fn is_known_below<'ctx>(mut block: BasicBlock<'ctx>, low: IntValue<'ctx>, high: IntValue<'ctx>) -> bool {
+pub fn is_known_below<'ctx>(block: BasicBlock<'ctx>, low: IntValue<'ctx>, high: IntValue<'ctx>) -> bool {
     let wanted = (Number::of(low), Number::of(high));
+    is_asked_above(block, |above, block| {
+        let orders = conditions_of_order(above, block);
+        orders.into_iter().any(|(low, high)| (Number::of(low), Number::of(high)) == wanted)
+    })
+}
+
+/// Whether one of the ways to a block on which all come, from a block to the next one, says something.
+fn is_asked_above<'ctx>(
+    mut block: BasicBlock<'ctx>,
+    says: impl Fn(BasicBlock<'ctx>, BasicBlock<'ctx>) -> bool,
+) -> bool {
     for _ in 0..MOST_STEPS {
         let [above] = llvm::predecessors(block)[..] else { return false };
-        let orders = conditions_of_order(above, block);
-        if orders.into_iter().any(|(low, high)| (Number::of(low), Number::of(high)) == wanted) {
+        if says(above, block) {
             return true;
         }
         block = above;
     }
     false
+}
+
+/// Whether a branch above a block has found a number to be no less than a constant.
+pub fn is_known_at_least<'ctx>(block: BasicBlock<'ctx>, value: IntValue<'ctx>, least: u64) -> bool {
+    is_asked_above(block, |above, block| {
+        let targets = above.get_terminator().and_then(llvm::branch_targets);
+        let Some((then, _)) = targets.filter(|(then, other)| then != other) else { return false };
+        let orders = conditions(above, block).into_iter().flatten().filter_map(|asked| less(asked, then == block));
+        orders.filter(|(_, high, _)| *high == value).any(|(low, _, is_strict)| {
+            let low = low.get_zero_extended_constant().and_then(|low| low.checked_add(u64::from(is_strict)));
+            low.is_some_and(|low| low >= least)
+        })
+    })
 }
 
 /// The numbers of which a branch to a block says that the first is below the second.

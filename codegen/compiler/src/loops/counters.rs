@@ -23,9 +23,10 @@
 //! here it may. A layer norm took .84 of nvcc's speed before, and .89 with it. Only where a round has one load: with two, as of a
 //! dot product, there are enough of them, and the rounds that are left over cost more than is gained.
 //!
-//! Sound: where the loop is reached, the number of its rounds is not 0 and has 32 bits. It counts down to 0, or up from 0, as
-//! before, and nobody else looks at what it counts. There it ends, if it has not ended before. Where it compares the number of
-//! this round, counted up from 0, the end may be 0: it is met before the counter passes the largest number.
+//! Sound: where the loop is reached, the number of its rounds is not 0 and has 32 bits. It counts down to 0, or up
+//! from 0, as before, and nobody else looks at what it counts. There it ends, if it has not ended before. Where it
+//! compares the number of this round, counted up from 0, the end may be 0: it is met before the counter passes the
+//! largest number.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};

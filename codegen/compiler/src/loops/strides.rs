@@ -9,23 +9,27 @@
 //! ```
 //!
 //! A grid-stride loop, `iter().skip(first).step_by(step)` and `chunks_exact(n)`: LLVM unrolls none of them, because it would
-//! have to divide to know how often they go on, and may not see that they end. nvcc divides. Four forms are known:
+//! have to divide to know how often they go on, and may not see that they end. nvcc divides. Five forms are known:
 //!
 //! - The next index is compared with a bound. Where `%n + %step` would overflow, or the step is 0, the index may jump over
 //!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted. A constant step LLVM
 //!   counts by itself, but not where the loop checks an index: then the twin is what [`super::checks`] and
 //!   [`super::batches`] look for (`while j < end { …; j += 32 }`).
-//! - The same by a constant step, where the bound is the width of a plane, or another number below 2^32, and a branch has found
-//!   the first index below it ([`super::below`]): `while i < width { …; i += 256 }` of the threads of a block. No index
-//!   overflows, and the way from the first one to the last below the bound is divided in 32 bits, without the case that there
-//!   is none. LLVM counted in 64 bits, and a layer norm of rows of 2,048 ran 457 instructions a warp, 390 with this, and 347 in
-//!   CUDA C++.
+//! - The same by a constant step, where the bound is the width of a plane, or another number below 2^32, and a branch
+//!   has found the first index below it ([`super::below`]): `while i < width { …; i += 256 }` of the threads of a
+//!   block. No index overflows, and the way from the first one to the last below the bound is divided in 32 bits,
+//!   without the case that there is none. LLVM counted in 64 bits, and a layer norm of rows of 2,048 ran 457
+//!   instructions a warp, 390 with this, and 347 in CUDA C++.
 //! - The same, and the loop ends where the sum overflows (`zip(…).skip(first).step_by(step)`, see [`super::idle`]). Then only a
 //!   step of 0 has it stay as it was.
 //! - What is left of a slice, in elements or in bytes, is compared with the step less one, or with the step itself. It shrinks
 //!   by the step while it is not smaller, so it never wraps, and is divided by the step. Where it is compared with the step
 //!   itself (`chunks_exact`), a step of 0 would never end it, and the loop as it was runs.
 //!   In bytes LLVM may compare with the step less an element; then the difference must be one that does not wrap (`nuw`).
+//! - The same, and a window has to be left behind the step ([`windows`]).
+
+mod windows;
+mod within;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -41,6 +45,8 @@ use super::branches::{Branch, has_checks, integer, is_convergent};
 use super::counters::{ROUNDS, loads, most};
 use super::limits::order;
 use super::natural::{Graph, Loop, SimpleForm};
+use windows::Windows;
+use within::Within;
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
 const MOST_INSTRUCTIONS: usize = 60;
@@ -104,65 +110,8 @@ enum Form<'ctx> {
     Left(IntValue<'ctx>),
     /// The same, but it never ends where the step is 0.
     Rest(IntValue<'ctx>),
-}
-
-/// A sum of which a loop asks whether it overflows.
-struct Within<'ctx> {
-    /// `llvm.uadd.with.overflow`.
-    call: InstructionValue<'ctx>,
-    /// What it computes, the next index.
-    next: IntValue<'ctx>,
-    bound: IntValue<'ctx>,
-    /// What it adds to.
-    at: IntValue<'ctx>,
-    /// What is added beside it in each round.
-    more: u64,
-    /// What it adds.
-    step: IntValue<'ctx>,
-}
-
-impl<'ctx> Within<'ctx> {
-    fn of(found: &Loop<'ctx>, latch: BasicBlock<'ctx>) -> Option<Self> {
-        let end = latch.get_terminator()?;
-        let (then, other) = llvm::branch_targets(end)?;
-        let either = integer(end, 0)?.as_instruction_value()?;
-        if either.get_opcode() != InstructionOpcode::Or || other != found.head || then == found.head {
-            return None;
-        }
-        let parts = [integer(either, 0)?, integer(either, 1)?].map(|part| part.as_instruction_value());
-        let [Some(a), Some(b)] = parts else { return None };
-        let (overflows, compared) = if b.get_icmp_predicate().is_some() { (a, b) } else { (b, a) };
-        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
-        let (next, bound) = match compared.get_icmp_predicate()? {
-            IntPredicate::UGE => (left, right),
-            IntPredicate::ULE => (right, left),
-            _ => return None,
-        };
-        let call = called(overflows, 1)?;
-        let is_sum = llvm::called_function(call)?.get_name().to_bytes().starts_with(b"llvm.uadd.with.overflow.")
-            && called(next.as_instruction_value()?, 0) == Some(call);
-        let (at, step) = (integer(call, 0)?, integer(call, 1)?);
-        // One is added before or behind it.
-        let (phi, before) = without_constant(at);
-        let BasicValueEnum::IntValue(again) = found.incoming(phi)?.1 else { return None };
-        let (again, behind) = if again == next { (again, 0) } else { without_constant(again) };
-        let (is_next, more) = (again == next, before.checked_add(behind)?);
-        let is_same = found.is_invariant(step.into()) && found.is_invariant(bound.into());
-        (is_sum && is_next && is_same).then_some(Self { call, next, bound, at, more, step })
-    }
-}
-
-/// A sum without the constant that is added, and that.
-fn without_constant(value: IntValue<'_>) -> (IntValue<'_>, u64) {
-    let sum = value.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add);
-    let parts = sum.and_then(|sum| Some((integer(sum, 0)?, integer(sum, 1)?.get_zero_extended_constant()?)));
-    parts.unwrap_or((value, 0))
-}
-
-/// The call of whose result an instruction is that part.
-fn called(instruction: InstructionValue<'_>, part: u32) -> Option<InstructionValue<'_>> {
-    let (whole, index) = llvm::part_of(instruction)?;
-    (index == part && whole.get_opcode() == InstructionOpcode::Call).then_some(whole)
+    /// It goes on while a step and a window are left.
+    Windows(Windows<'ctx>),
 }
 
 impl<'a, 'ctx> Stride<'a, 'ctx> {
@@ -171,6 +120,10 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
         let before = Graph::of(function).block_before(found)?;
         if let Some(within) = Within::of(found, latch) {
             return Some(Self { found, before, latch, goes_on: false, step: within.step, form: Form::Within(within) });
+        }
+        if let Some(windows) = Windows::of(found, before, latch) {
+            let goes_on = llvm::branch_targets(latch.get_terminator()?)?.0 == found.head;
+            return Some(Self { found, before, latch, goes_on, step: windows.step, form: Form::Windows(windows) });
         }
         let branch = Branch::of(latch)?;
         let goes_on = branch.then == found.head;
@@ -341,6 +294,12 @@ impl<'ctx> Stage<'_, 'ctx> {
                 let Some(left) = self.at_first(left.into(), MOST_STEPS) else { return Ok(()) };
                 let left = llvm::build_freeze(&self.builder, left.into_int_value());
                 let rounds = self.divided(left, step)?;
+                self.until(found.head, *latch, rounds)
+            }
+            Form::Windows(windows) => {
+                let first = llvm::build_freeze(&self.builder, windows.first);
+                let width = first.get_type().const_int(windows.width, false);
+                let rounds = self.divided(self.builder.build_int_sub(first, width, "")?, step)?;
                 self.until(found.head, *latch, rounds)
             }
             &Form::Rest(left) => {
@@ -526,7 +485,7 @@ mod tests {
     use crate::request::OptLevel;
 
     /// A function with a loop, after [`count`] and the passes behind it.
-    fn counted(body: &str) -> String {
+    pub(super) fn counted(body: &str) -> String {
         let text = format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"

@@ -1,4 +1,5 @@
-//! Loops by a constant step below a number that may have 32 bits, and may be below their first one.
+//! Loops by a constant step below a number that may have 32 bits, and may be below their first one; and loops over
+//! windows that are a step apart.
 
 use arbtest::arbitrary::{Result, Unstructured};
 
@@ -68,5 +69,47 @@ fn and_by_a_short_counter() {
             shorten(context, module, &SimpleForm::of(machine)).unwrap();
         },
         |_, after| after.contains("phi i32"),
+    );
+}
+
+/// A loop over what is left of a slice, which asks for a step and for a window.
+fn windows(u: &mut Unstructured<'_>) -> Result<String> {
+    let step = *u.choose(&["zext i32 %short to i64", "and i64 %more, 7", "add i64 %more, 0"])?;
+    let asks = *u.choose(&["icmp ult i64 %first, 4", "icmp ult i64 %first, 3", "icmp ule i64 %first, 3"])?;
+    let few = *u.choose(&[
+        "icmp ult i64 %left.less, %less",
+        "icmp ule i64 %left, %less",
+        "icmp ult i64 %left, %less",
+        "icmp ule i64 %left.less, %less",
+    ])?;
+    let short = *u.choose(&["icmp ult i64 %next, 4", "icmp ule i64 %next, 3", "icmp ule i64 %next, 4"])?;
+    let joined = *u.choose(&["or i1 %few, %are", "select i1 %few, i1 true, i1 %are", "and i1 %few, %are"])?;
+    Ok(format!(
+        "define void @f(ptr %to, i32 %short, i64 %wide, i64 %more, i64 %first, i64 %end) {{
+        entry: %step = {step}
+          %less = add i64 %step, -1
+          %is = {asks}
+          br i1 %is, label %none, label %before
+        before: br label %loop
+        loop: %left = phi i64 [ %first, %before ], [ %next, %loop ]
+          store volatile i64 %left, ptr %to
+          %left.less = add i64 %left, -1
+          %next = sub i64 %left, %step
+          %few = {few}
+          %are = {short}
+          %ends = {joined}
+          br i1 %ends, label %out, label %loop
+        out: ret void
+        none: ret void
+        }}"
+    ))
+}
+
+#[test]
+fn windows_end_in_the_same_round() {
+    do_the_same(
+        windows,
+        |context, module, machine| count(context, module, &SimpleForm::of(machine)).unwrap(),
+        |before, after| after.contains("udiv i64") && !before.contains("udiv i64"),
     );
 }
