@@ -23,8 +23,10 @@
 //! here it may. A layer norm took .84 of nvcc's speed before, and .89 with it. Only where a round has one load: with two, as of a
 //! dot product, there are enough of them, and the rounds that are left over cost more than is gained.
 //!
-//! Sound: where the loop is reached, the number of its rounds is not 0 and has 32 bits. It counts down to 0, or up from 0, as
-//! before, and nobody else looks at what it counts. There it ends, if it has not ended before.
+//! Sound: where the loop is reached, the number of its rounds is not 0 and has 32 bits. It counts down to 0, or up
+//! from 0, as before, and nobody else looks at what it counts. There it ends, if it has not ended before. Where it
+//! compares the number of this round, counted up from 0, the end may be 0: it is met before the counter passes the
+//! largest number.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -47,10 +49,11 @@ const MOST_INSTRUCTIONS: usize = 30;
 const MOST_OF_ARITHMETIC: usize = 40;
 
 /// Rounds at a time, as LLVM unrolls short loops.
-const ROUNDS: u32 = 4;
+pub(super) const ROUNDS: u32 = 4;
 
 /// Shortens the counters of every function's loops.
 pub fn shorten<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
+    form.give(module)?;
     for function in settled::open_and_fast(module) {
         for found in Graph::of(function).innermost() {
             let counter = Counter::of(function, &found);
@@ -99,7 +102,7 @@ pub fn unroll_on<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
 }
 
 /// How often the first block of a loop loads.
-fn loads(found: &Loop<'_>) -> usize {
+pub(super) fn loads(found: &Loop<'_>) -> usize {
     found.head.get_instructions().filter(|from| llvm::is_plain_load(*from)).count()
 }
 
@@ -167,6 +170,8 @@ struct Counter<'ctx> {
     predicate: IntPredicate,
     /// The loop goes on where something else holds, too.
     is_of_several: bool,
+    /// What is compared is the number of this round, not of the next one: there is one round more than is counted.
+    is_last: bool,
 }
 
 impl<'ctx> Counter<'ctx> {
@@ -186,36 +191,31 @@ impl<'ctx> Counter<'ctx> {
         if !is_wide || !matches!(branch.predicate, IntPredicate::EQ | IntPredicate::NE) {
             return None;
         }
-        let (sum, end) = if found.is_invariant(branch.left.into()) {
+        let (number, end) = if found.is_invariant(branch.left.into()) {
             (branch.right, branch.left)
         } else {
             (branch.left, branch.right)
         };
-        let next = sum.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let (phi, step) = (integer(next, 0)?, integer(next, 1)?.get_sign_extended_constant()?);
-        let (first, last) = found.incoming(phi)?;
-        let BasicValueEnum::IntValue(first) = first else { return None };
+        let counted = Counted::of(found, number)?;
         let is_0 = |value: IntValue<'ctx>| value.get_zero_extended_constant() == Some(0);
-        let (rounds, down) = match step {
-            -1 if is_0(end) => (first, true),
-            1 if is_0(first) && found.is_invariant(end.into()) => (end, false),
+        let (rounds, down) = match counted.step {
+            -1 if is_0(end) && !counted.is_last => (counted.first, true),
+            1 if is_0(counted.first) && found.is_invariant(end.into()) => (end, false),
             _ => return None,
         };
-        let phi = phi.as_instruction_value()?;
         let compared = branch.condition;
-        let alone = users(phi) == [next]
-            && users(next).iter().all(|user| *user == phi || *user == compared)
-            && users(compared).len() == 1;
         let is_of_several = integer(latch.get_terminator()?, 0)?.as_instruction_value()? != compared;
         let ends = (branch.predicate == IntPredicate::NE) == (branch.then == found.head);
-        let counts = last == BasicValueEnum::from(sum) && alone && (ends || !is_of_several);
+        let counts = counted.is_seen_by(compared) && (ends || !is_of_several);
         let few = most(rounds, MOST_STEPS).is_some_and(|most| most <= u64::from(u32::MAX));
         let some = match rounds.get_zero_extended_constant() {
+            // The first number is compared, too.
+            _ if counted.is_last => ends && !is_of_several,
             Some(constant) => is_of_several && constant != 0,
             None => is_not_0(before, rounds),
         };
-        let predicate = branch.predicate;
-        let counter = Self { phi, before, latch, rounds, down, compared, predicate, is_of_several };
+        let (predicate, Counted { phi, is_last, .. }) = (branch.predicate, counted);
+        let counter = Self { phi, before, latch, rounds, down, compared, predicate, is_of_several, is_last };
         (counts && few && some).then_some(counter)
     }
 
@@ -236,9 +236,40 @@ impl<'ctx> Counter<'ctx> {
         builder.position_before(&self.compared);
         let next = builder.build_int_add(phi.as_basic_value().into_int_value(), step, "")?;
         phi.add_incoming(&[(&first, self.before), (&next, self.latch)]);
-        let compared = builder.build_int_compare(self.predicate, next, end, "")?;
+        let number = if self.is_last { phi.as_basic_value().into_int_value() } else { next };
+        let compared = builder.build_int_compare(self.predicate, number, end, "")?;
         llvm::replace_uses(self.compared, compared.into());
         Ok(())
+    }
+}
+
+/// A number of which a loop computes the next one from the last.
+struct Counted<'ctx> {
+    phi: InstructionValue<'ctx>,
+    next: InstructionValue<'ctx>,
+    first: IntValue<'ctx>,
+    step: i64,
+    /// It is asked for the number of this round, not of the next one.
+    is_last: bool,
+}
+
+impl<'ctx> Counted<'ctx> {
+    fn of(found: &Loop<'ctx>, number: IntValue<'ctx>) -> Option<Self> {
+        let again = found.incoming(number).map(|(_, again)| again);
+        let next = if let Some(BasicValueEnum::IntValue(next)) = again { next } else { number };
+        let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
+        let (phi, step) = (integer(sum, 0)?, integer(sum, 1)?.get_sign_extended_constant()?);
+        let (BasicValueEnum::IntValue(first), again) = found.incoming(phi)? else { return None };
+        let is_one = again == BasicValueEnum::from(next) && (number == next || number == phi);
+        let counted = Self { phi: phi.as_instruction_value()?, next: sum, first, step, is_last: number == phi };
+        is_one.then_some(counted)
+    }
+
+    /// Whether only a comparison looks at it, which only one branch looks at.
+    fn is_seen_by(&self, compared: InstructionValue<'ctx>) -> bool {
+        users(self.phi).iter().all(|user| *user == self.next || self.is_last && *user == compared)
+            && users(self.next).iter().all(|user| *user == self.phi || !self.is_last && *user == compared)
+            && users(compared).len() == 1
     }
 }
 
@@ -357,6 +388,35 @@ mod tests {
         assert!(ir.contains("!\"llvm.loop.unroll.count\", i32 4"), "{ir}");
         let ir = shortened("and i64 %wide, 4294967295", GUARD, "0", "1", "%n", "");
         assert!(ir.contains("phi i32 [ 0, %before ]") && ir.contains("add i32 %"), "{ir}");
+    }
+
+    #[test]
+    fn the_number_of_this_round_may_be_compared() {
+        let text = |rounds: &str, compared: &str, targets: &str| {
+            after_shorten(&format!(
+                "define void @f(ptr %from, ptr %to, i32 %width, i64 %wide) {{
+                entry: %end = {rounds}
+                  br label %loop
+                loop: %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+                  %at = getelementptr i8, ptr %from, i32 %width
+                  %x = load float, ptr %at
+                  store volatile float %x, ptr %to
+                  %next = add i64 %k, 1
+                  %ends = icmp eq i64 {compared}, %end
+                  br i1 %ends, label {targets}
+                out: ret void
+                }}"
+            ))
+        };
+        let (end, targets) = ("zext i32 %width to i64", "%out, label %loop");
+        let ir = text(end, "%k", targets);
+        assert!(ir.contains("phi i32 [ 0, %entry ]") && ir.contains("icmp eq i32"), "{ir}");
+        // It may be more, it is one round less and may be none, or it ends where it should go on.
+        for (rounds, compared, targets) in
+            [("add i64 %wide, 0", "%k", targets), (end, "%next", targets), (end, "%k", "%loop, label %out")]
+        {
+            assert!(!text(rounds, compared, targets).contains("phi i32"), "{rounds} {compared} {targets}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod arms;
 mod arrays;
 mod asked;
 mod batches;
+mod below;
 mod best;
 mod bisections;
 mod bounds;

@@ -11,6 +11,7 @@ mod nests;
 mod ranges;
 mod rests;
 mod searches;
+mod stepped;
 mod swaps;
 mod twice;
 

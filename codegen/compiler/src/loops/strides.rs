@@ -9,18 +9,27 @@
 //! ```
 //!
 //! A grid-stride loop, `iter().skip(first).step_by(step)` and `chunks_exact(n)`: LLVM unrolls none of them, because it would
-//! have to divide to know how often they go on, and may not see that they end. nvcc divides. Three forms are known:
+//! have to divide to know how often they go on, and may not see that they end. nvcc divides. Five forms are known:
 //!
 //! - The next index is compared with a bound. Where `%n + %step` would overflow, or the step is 0, the index may jump over
 //!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted. A constant step LLVM
 //!   counts by itself, but not where the loop checks an index: then the twin is what [`super::checks`] and
 //!   [`super::batches`] look for (`while j < end { …; j += 32 }`).
+//! - The same by a constant step, where the bound is the width of a plane, or another number below 2^32, and a branch
+//!   has found the first index below it ([`super::below`]): `while i < width { …; i += 256 }` of the threads of a
+//!   block. No index overflows, and the way from the first one to the last below the bound is divided in 32 bits,
+//!   without the case that there is none. LLVM counted in 64 bits, and a layer norm of rows of 2,048 ran 457
+//!   instructions a warp, 390 with this, and 347 in CUDA C++.
 //! - The same, and the loop ends where the sum overflows (`zip(…).skip(first).step_by(step)`, see [`super::idle`]). Then only a
 //!   step of 0 has it stay as it was.
 //! - What is left of a slice, in elements or in bytes, is compared with the step less one, or with the step itself. It shrinks
 //!   by the step while it is not smaller, so it never wraps, and is divided by the step. Where it is compared with the step
 //!   itself (`chunks_exact`), a step of 0 would never end it, and the loop as it was runs.
 //!   In bytes LLVM may compare with the step less an element; then the difference must be one that does not wrap (`nuw`).
+//! - The same, and a window has to be left behind the step ([`windows`]).
+
+mod windows;
+mod within;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
@@ -31,9 +40,13 @@ use crate::llvm::{
 use crate::settled;
 
 use super::addresses::moves;
-use super::branches::{Branch, conditions, has_checks, integer, is_convergent};
-use super::limits::{opposite, order};
+use super::below::is_known_below;
+use super::branches::{Branch, has_checks, integer, is_convergent};
+use super::counters::{ROUNDS, loads, most};
+use super::limits::order;
 use super::natural::{Graph, Loop, SimpleForm};
+use windows::Windows;
+use within::Within;
 
 /// Instructions of a loop that is counted: a longer one gains little from being unrolled.
 const MOST_INSTRUCTIONS: usize = 60;
@@ -89,71 +102,16 @@ struct Stride<'a, 'ctx> {
 enum Form<'ctx> {
     /// It goes on while this, which grows by the step, is below the bound.
     Below { next: IntValue<'ctx>, bound: IntValue<'ctx> },
+    /// The same, by a constant, below a bound of 32 bits that is above the first number.
+    Short { first: IntValue<'ctx>, next: IntValue<'ctx>, bound: IntValue<'ctx> },
     /// The same, and while the sum does not overflow.
     Within(Within<'ctx>),
     /// It goes on while this, which shrinks by the step, is not below the step; not at all where the step is 0.
     Left(IntValue<'ctx>),
     /// The same, but it never ends where the step is 0.
     Rest(IntValue<'ctx>),
-}
-
-/// A sum of which a loop asks whether it overflows.
-struct Within<'ctx> {
-    /// `llvm.uadd.with.overflow`.
-    call: InstructionValue<'ctx>,
-    /// What it computes, the next index.
-    next: IntValue<'ctx>,
-    bound: IntValue<'ctx>,
-    /// What it adds to.
-    at: IntValue<'ctx>,
-    /// What is added beside it in each round.
-    more: u64,
-    /// What it adds.
-    step: IntValue<'ctx>,
-}
-
-impl<'ctx> Within<'ctx> {
-    fn of(found: &Loop<'ctx>, latch: BasicBlock<'ctx>) -> Option<Self> {
-        let end = latch.get_terminator()?;
-        let (then, other) = llvm::branch_targets(end)?;
-        let either = integer(end, 0)?.as_instruction_value()?;
-        if either.get_opcode() != InstructionOpcode::Or || other != found.head || then == found.head {
-            return None;
-        }
-        let parts = [integer(either, 0)?, integer(either, 1)?].map(|part| part.as_instruction_value());
-        let [Some(a), Some(b)] = parts else { return None };
-        let (overflows, compared) = if b.get_icmp_predicate().is_some() { (a, b) } else { (b, a) };
-        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
-        let (next, bound) = match compared.get_icmp_predicate()? {
-            IntPredicate::UGE => (left, right),
-            IntPredicate::ULE => (right, left),
-            _ => return None,
-        };
-        let call = called(overflows, 1)?;
-        let is_sum = llvm::called_function(call)?.get_name().to_bytes().starts_with(b"llvm.uadd.with.overflow.")
-            && called(next.as_instruction_value()?, 0) == Some(call);
-        let (at, step) = (integer(call, 0)?, integer(call, 1)?);
-        // One is added before or behind it.
-        let (phi, before) = without_constant(at);
-        let BasicValueEnum::IntValue(again) = found.incoming(phi)?.1 else { return None };
-        let (again, behind) = if again == next { (again, 0) } else { without_constant(again) };
-        let (is_next, more) = (again == next, before.checked_add(behind)?);
-        let is_same = found.is_invariant(step.into()) && found.is_invariant(bound.into());
-        (is_sum && is_next && is_same).then_some(Self { call, next, bound, at, more, step })
-    }
-}
-
-/// A sum without the constant that is added, and that.
-fn without_constant(value: IntValue<'_>) -> (IntValue<'_>, u64) {
-    let sum = value.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add);
-    let parts = sum.and_then(|sum| Some((integer(sum, 0)?, integer(sum, 1)?.get_zero_extended_constant()?)));
-    parts.unwrap_or((value, 0))
-}
-
-/// The call of whose result an instruction is that part.
-fn called(instruction: InstructionValue<'_>, part: u32) -> Option<InstructionValue<'_>> {
-    let (whole, index) = llvm::part_of(instruction)?;
-    (index == part && whole.get_opcode() == InstructionOpcode::Call).then_some(whole)
+    /// It goes on while a step and a window are left.
+    Windows(Windows<'ctx>),
 }
 
 impl<'a, 'ctx> Stride<'a, 'ctx> {
@@ -162,6 +120,10 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
         let before = Graph::of(function).block_before(found)?;
         if let Some(within) = Within::of(found, latch) {
             return Some(Self { found, before, latch, goes_on: false, step: within.step, form: Form::Within(within) });
+        }
+        if let Some(windows) = Windows::of(found, before, latch) {
+            let goes_on = llvm::branch_targets(latch.get_terminator()?)?.0 == found.head;
+            return Some(Self { found, before, latch, goes_on, step: windows.step, form: Form::Windows(windows) });
         }
         let branch = Branch::of(latch)?;
         let goes_on = branch.then == found.head;
@@ -183,6 +145,10 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
         };
         let (step, form) = if found.is_invariant(large.into()) {
             let step = step_of_sum(found, small)?;
+            if let Some(first) = first_of_short(found, before, small, large, step) {
+                let form = Form::Short { first, next: small, bound: large };
+                return Some(Self { found, before, latch, goes_on, step, form });
+            }
             let is_counted = step.get_zero_extended_constant().is_some_and(|step| {
                 let is_small = (2..=MOST_CONSTANT).contains(&step);
                 !is_small || !has_checks(found)
@@ -198,6 +164,23 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
         };
         Some(Self { found, before, latch, goes_on, step, form })
     }
+}
+
+/// With what a loop begins that goes on by a constant below a bound of 32 bits, if that is seen to be below the bound.
+fn first_of_short<'ctx>(
+    found: &Loop<'ctx>,
+    before: BasicBlock<'ctx>,
+    next: IntValue<'ctx>,
+    bound: IntValue<'ctx>,
+    step: IntValue<'ctx>,
+) -> Option<IntValue<'ctx>> {
+    let sum = next.as_instruction_value()?;
+    let of = |at| Some(found.incoming(integer(sum, at)?)?.0.into_int_value());
+    let first: IntValue<'ctx> = of(0).or_else(|| of(1))?;
+    let is_step = step.get_zero_extended_constant().is_some_and(|step| (2..=MOST_CONSTANT).contains(&step));
+    let is_short = next.get_type().get_bit_width() == 64
+        && most(bound, MOST_STEPS).is_some_and(|most| most <= u64::from(u32::MAX));
+    (is_step && is_short && is_known_below(before, first, bound)).then_some(first)
 }
 
 /// The constant before a constant.
@@ -291,27 +274,6 @@ pub fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
     })
 }
 
-/// The numbers of which a branch to a block says that the first is below the second.
-pub fn conditions_of_order<'ctx>(
-    from: BasicBlock<'ctx>,
-    to: BasicBlock<'ctx>,
-) -> Vec<(IntValue<'ctx>, IntValue<'ctx>)> {
-    let targets = from.get_terminator().and_then(llvm::branch_targets);
-    // A jump that goes there in any case says nothing.
-    let Some((then, _)) = targets.filter(|(then, other)| then != other) else { return Vec::new() };
-    let holds = then == to;
-    let below = |compared: InstructionValue<'ctx>| {
-        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
-        let predicate = compared.get_icmp_predicate()?;
-        match if holds { predicate } else { opposite(predicate) } {
-            IntPredicate::ULT => Some((left, right)),
-            IntPredicate::UGT => Some((right, left)),
-            _ => None,
-        }
-    };
-    conditions(from, to).into_iter().flatten().filter_map(below).collect()
-}
-
 struct Stage<'a, 'ctx> {
     context: &'ctx Context,
     module: &'a Module<'ctx>,
@@ -334,6 +296,12 @@ impl<'ctx> Stage<'_, 'ctx> {
                 let rounds = self.divided(left, step)?;
                 self.until(found.head, *latch, rounds)
             }
+            Form::Windows(windows) => {
+                let first = llvm::build_freeze(&self.builder, windows.first);
+                let width = first.get_type().const_int(windows.width, false);
+                let rounds = self.divided(self.builder.build_int_sub(first, width, "")?, step)?;
+                self.until(found.head, *latch, rounds)
+            }
             &Form::Rest(left) => {
                 let Some(left) = self.at_first(left.into(), MOST_STEPS) else { return Ok(()) };
                 let left = llvm::build_freeze(&self.builder, left.into_int_value());
@@ -341,13 +309,21 @@ impl<'ctx> Stage<'_, 'ctx> {
                 let rounds = self.divided(left, step)?;
                 self.twin(fits, rounds, |_| Ok(()))
             }
+            &Form::Short { first, next, bound } => {
+                let rounds = self.short_rounds(first, bound)?;
+                next.as_instruction_value().into_iter().for_each(llvm::set_no_unsigned_wrap);
+                if found.blocks.len() == 1 && loads(found) == 1 {
+                    llvm::set_unroll(self.context, &found.jumps_back(), Unroll::AtLeast(ROUNDS));
+                }
+                self.until(found.head, *latch, rounds)
+            }
             &Form::Below { next, bound } => {
                 let next_sum = next.as_instruction_value();
                 let first = next_sum.and_then(|sum| {
                     let of_head = |at| found.incoming(integer(sum, at)?).map(|(first, _)| first.into_int_value());
                     of_head(0).or_else(|| of_head(1))
                 });
-                let is_below = first.is_some_and(|first| self.is_known_below(first, bound));
+                let is_below = first.is_some_and(|first| is_known_below(*before, first, bound));
                 let Some(next) = self.at_first(next.into(), MOST_STEPS) else { return Ok(()) };
                 let next = llvm::build_freeze(&self.builder, next.into_int_value());
                 let bound = llvm::build_freeze(&self.builder, bound);
@@ -365,19 +341,6 @@ impl<'ctx> Stage<'_, 'ctx> {
                 })
             }
         }
-    }
-
-    /// Whether a branch above the loop has found a number below another one.
-    fn is_known_below(&self, low: IntValue<'ctx>, high: IntValue<'ctx>) -> bool {
-        let mut block = self.stride.before;
-        for _ in 0..MOST_STEPS {
-            let [above] = llvm::predecessors(block)[..] else { return false };
-            if conditions_of_order(above, block).contains(&(low, high)) {
-                return true;
-            }
-            block = above;
-        }
-        false
     }
 
     /// Where a sum overflows the loop ends, so that it may be counted for every step but 0.
@@ -451,6 +414,17 @@ impl<'ctx> Stage<'_, 'ctx> {
         Ok((fits, builder.build_select(goes_on, more, zero, "")?.into_int_value()))
     }
 
+    /// How often a loop goes on by a constant below a bound of 32 bits that is above the first number.
+    fn short_rounds(&self, first: IntValue<'ctx>, bound: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let (builder, word) = (&self.builder, self.context.i32_type());
+        let [first, bound] = [first, bound].map(|number| builder.build_int_truncate(number, word, ""));
+        let last = builder.build_int_nuw_sub(bound?, word.const_int(1, false), "")?;
+        let way = builder.build_int_nuw_sub(last, first?, "")?;
+        let rounds =
+            builder.build_int_unsigned_div(way, builder.build_int_truncate(self.stride.step, word, "")?, "")?;
+        builder.build_int_z_extend(rounds, self.context.i64_type(), "")
+    }
+
     /// A quotient; 0 where the divisor is.
     fn divided(&self, value: IntValue<'ctx>, by: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
         let word = by.get_type();
@@ -511,7 +485,7 @@ mod tests {
     use crate::request::OptLevel;
 
     /// A function with a loop, after [`count`] and the passes behind it.
-    fn counted(body: &str) -> String {
+    pub(super) fn counted(body: &str) -> String {
         let text = format!(
             "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
             target triple = \"nvptx64-nvidia-cuda\"
@@ -670,6 +644,45 @@ mod tests {
         assert!(ir.contains("sub i64 0, ") && ir.contains("icmp ule i64 32, "), "{ir}");
         for step in [1, -8] {
             assert_eq!(counted(&body(step)).matches("load i32").count(), 1, "{step}");
+        }
+    }
+
+    /// A loop by a constant step below a width, behind a branch.
+    fn below_width(width: &str, asks: &str, step: &str) -> String {
+        let condition = "%go = icmp ult i64 %next, %width\n br i1 %go, label %loop, label %end";
+        let first = format!(
+            "begin: %width = {width}
+              %cut = trunc i64 %n to i32
+              %short = trunc i64 %step to i32
+              %first.of = zext i32 %short to i64
+              %is = {asks}
+              br i1 %is, label %entry, label %none
+            none: ret i32 0
+            entry:"
+        );
+        counted(&below(condition, step).replacen("entry:", &first, 1).replace("[ %first,", "[ %first.of,"))
+    }
+
+    #[test]
+    fn a_constant_step_below_a_width_is_counted_in_32_bits() {
+        let width = "and i64 %n, 4294967295";
+        for asks in ["icmp ult i64 %first.of, %width", "icmp ult i32 %short, %cut"] {
+            let ir = below_width(width, asks, "256");
+            assert!(
+                ir.contains("udiv i32 %") && ir.contains("sub nuw i32") && ir.contains("add nuw i64 %i, 256"),
+                "{ir}"
+            );
+            // There is no other loop, and ptxas may unroll it.
+            assert!(ir.matches("load i32").count() == 1 && ir.contains("!llvm.loop"), "{ir}");
+        }
+        // It may have more bits, be no more than the first number, or be met by each round.
+        for (width, asks, step) in [
+            ("add i64 %n, 0", "icmp ult i64 %first.of, %width", "256"),
+            (width, "icmp ule i64 %first.of, %width", "256"),
+            (width, "icmp ult i64 %first.of, %n", "256"),
+            (width, "icmp ult i64 %first.of, %width", "1"),
+        ] {
+            assert!(!below_width(width, asks, step).contains("udiv"), "{width}, {asks}, {step}");
         }
     }
 

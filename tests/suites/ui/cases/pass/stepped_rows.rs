@@ -3,12 +3,14 @@
 use ptx::prelude::*;
 use ptx::PerThread;
 
+// The rounds are counted in 32 bits.
 // CHECK-LABEL: .visible .entry sums(
-// CHECK: .pragma "nounroll"
-// CHECK: ld.global.nc
-// CHECK: bra
+// CHECK: shr.u32 {{.*}}, 8;
 // CHECK-NOT: .pragma
 // CHECK-COUNT-4: ld.global.nc
+// CHECK: add.s32 {{.*}}, -4;
+// CHECK: .pragma "nounroll"
+// CHECK: ld.global.nc
 // CHECK: st.global
 #[kernel(dimensions = 1)]
 pub fn sums(x: &[f32], width: u32, mut sums: PerThread<f32>) {

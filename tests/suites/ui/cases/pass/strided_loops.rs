@@ -2,6 +2,24 @@
 #![no_std]
 use ptx::prelude::*;
 
+// The windows of a text that are a step apart are counted, and four of them compared in a round.
+// CHECK-LABEL: .visible .entry matching(
+// CHECK: div.u64
+// CHECK-COUNT-4: selp.b32
+// CHECK: add.s64 {{.*}}, -4;
+// CHECK: bra
+#[kernel(dimensions = 1)]
+pub fn matching(text: &[u8], pattern: &[u8], mut counts: DisjointSlice<u32>) {
+    let Some(pattern) = pattern.first_chunk::<8>() else { return };
+    let own = thread::index_1d();
+    let threads = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
+    let windows = text.windows(8).skip(own.get()).step_by(threads);
+    let count = windows.filter(|window| *window == pattern).count();
+    if let Some(to) = counts.get_mut(own) {
+        *to = count as u32;
+    }
+}
+
 // CHECK-LABEL: .visible .entry product(
 // CHECK: .pragma "nounroll";
 // CHECK: mul.wide.u32 [[STEP:%rd[0-9]+]], %r{{[0-9]+}}, 4;
