@@ -396,13 +396,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
             for attribute in self.param_attributes(&param.source.ty, param.ptx[0]) {
                 function.add_attribute(AttributeLoc::Param(index), attribute);
             }
-            for ptx in &param.ptx {
-                // Whatever a launch passes is some number, also where it says less of a length.
-                if self.abi.kind == Kind::Kernel && !matches!(ptx, PtxParam::Bytes { .. }) {
-                    function.add_attribute(AttributeLoc::Param(index), self.flag("noundef", 0));
-                }
-                index += 1;
-            }
+            index += u32::try_from(param.ptx.len()).unwrap_or_default();
         }
     }
 
