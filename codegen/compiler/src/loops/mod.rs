@@ -59,6 +59,7 @@ mod turned;
 mod waiting;
 mod walks;
 mod whole;
+mod whole_warps;
 mod widened;
 
 use std::collections::HashSet;
@@ -106,6 +107,7 @@ pub use turned::turn;
 pub use waiting::run_together;
 pub use walks::walk;
 pub use whole::join;
+pub use whole_warps::run_whole_warps;
 pub use widened::{widen, widen_checked};
 
 /// Marks loops for unrolling, and says in which functions other loops may have constant rounds once that is done.

@@ -129,6 +129,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::widen(context, module, &form))?;
         time!(loops::chunk(context, module, &form))?;
         time!(loops::step_over(context, module, &form))?;
+        time!(loops::run_whole_warps(context, module, &form))?;
         time!(conditions::unite(context, module, &form))?;
         // What is left of a slice has one beginning now.
         time!(multiples::fold(context, module, machine))?;
