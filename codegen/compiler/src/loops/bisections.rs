@@ -32,9 +32,8 @@ use crate::llvm::{
 use crate::settled;
 
 use super::below::conditions_of_order;
-use super::branches::integer;
+use super::branches::{integer, is_one_less};
 use super::natural::{Graph, Loop};
-use super::strides::is_one_less;
 
 /// How many choices may stand between a middle and what is to be the end of the next part, or between a length and the first.
 const MOST_STEPS: u32 = 4;

@@ -131,6 +131,18 @@ pub fn instruction(value: IntValue<'_>, opcode: InstructionOpcode) -> Option<Ins
     value.as_instruction_value().filter(|from| from.get_opcode() == opcode)
 }
 
+/// Whether a value is one less than another.
+pub fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
+    if let (Some(less), Some(value)) = (less.get_sign_extended_constant(), value.get_sign_extended_constant()) {
+        return less.wrapping_add(1) == value;
+    }
+    less.as_instruction_value().is_some_and(|sum| {
+        sum.get_opcode() == InstructionOpcode::Add
+            && integer(sum, 0) == Some(value)
+            && integer(sum, 1).and_then(IntValue::get_sign_extended_constant) == Some(-1)
+    })
+}
+
 /// Whether threads of a warp must run an instruction together.
 pub fn is_convergent(instruction: InstructionValue<'_>) -> bool {
     if !matches!(

@@ -41,7 +41,7 @@ use crate::settled;
 
 use super::addresses::moves;
 use super::below::is_known_below;
-use super::branches::{Branch, has_checks, integer, is_convergent};
+use super::branches::{Branch, has_checks, integer, is_convergent, is_one_less};
 use super::counters::{ROUNDS, loads, most};
 use super::limits::order;
 use super::natural::{Graph, Loop, SimpleForm};
@@ -260,18 +260,6 @@ fn is_little_less<'ctx>(
     let by_element = less < step && step - less <= LARGEST_ELEMENT;
     let [latch] = found.latches[..] else { return false };
     by_element && left.get_parent() == Some(latch) && llvm::has_no_unsigned_wrap(left)
-}
-
-/// Whether a value is one less than another.
-pub fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
-    if let (Some(less), Some(value)) = (less.get_sign_extended_constant(), value.get_sign_extended_constant()) {
-        return less.wrapping_add(1) == value;
-    }
-    less.as_instruction_value().is_some_and(|sum| {
-        sum.get_opcode() == InstructionOpcode::Add
-            && integer(sum, 0) == Some(value)
-            && integer(sum, 1).and_then(IntValue::get_sign_extended_constant) == Some(-1)
-    })
 }
 
 struct Stage<'a, 'ctx> {

@@ -19,10 +19,9 @@
 use crate::llvm::{self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue};
 
 use super::super::below::is_known_at_least;
-use super::super::branches::{conditions, integer};
+use super::super::branches::{conditions, integer, is_one_less};
 use super::super::limits::less;
 use super::super::natural::Loop;
-use super::is_one_less;
 
 /// What decides whether such a loop goes on.
 pub struct Windows<'ctx> {
