@@ -64,6 +64,28 @@ fn the_slow_kernels_give_what_their_models_say() {
     check(|name| SLOW.contains(&name));
 }
 
+/// The sums that the threads of one block find: up to each, before it, and of all.
+fn float_sums(threads: usize, launch: impl FnOnce(&CpuMemory<f32>, &mut CpuMemory<[f32; 3]>)) -> Vec<[f32; 3]> {
+    let x: Vec<f32> = (0..threads).map(|thread| 0.1 + (thread * 7919 % 1000) as f32 / 3.0).collect();
+    let (x, mut out) = (CpuMemory::from(&x[..]), CpuMemory::from(&vec![[0.0; 3]; threads][..]));
+    launch(&x, &mut out);
+    out.to_vec()
+}
+
+#[test]
+fn scans_of_rounded_floats_agree_with_each_other() {
+    let few = float_sums(256, |x, out| sums::float_sums_256(x, out).launch_on_cpu(Grid::new(1, 256)).unwrap());
+    let many = float_sums(384, |x, out| sums::float_sums_384(x, out).launch_on_cpu(Grid::new(1, 384)).unwrap());
+    for found in [few, many] {
+        let mut before = 0.0_f32;
+        for [inclusive, exclusive, total] in &found {
+            assert_eq!(exclusive.to_bits(), before.to_bits());
+            assert_eq!(total.to_bits(), found[found.len() - 1][0].to_bits());
+            before = *inclusive;
+        }
+    }
+}
+
 /// The message with which a launch panics.
 fn panic_of(launch: Launch<'_>, threads: u32) -> String {
     let run = AssertUnwindSafe(|| launch.launch_on_cpu(Grid::new(1, threads)));

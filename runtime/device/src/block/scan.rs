@@ -4,19 +4,27 @@ use core::fmt;
 
 use super::memory::Value;
 use super::reduce::own;
-use super::threads::{Shape, WARP};
-use super::tile::Memory;
+use super::threads::{MOST_WARPS, Shape, WARP};
 use crate::cooperative::{Number, WarpGroup, tile};
 use crate::shared::{ObjectBarrier, SharedParam};
 
-/// Scans of a `T` from each of a block's `THREADS` threads: CUB's `BlockScan<T, THREADS, BLOCK_SCAN_RAKING>`.
+/// The last lane of a warp.
+const LAST: u32 = WARP as u32 - 1;
+
+/// Of so many warps the values are taken one after the other.
+const ONE_BY_ONE: usize = 8;
+
+/// Scans of a `T` from each of a block's `THREADS` threads: CUB's `BlockScan<T, THREADS, BLOCK_SCAN_WARP_SCANS>`.
 ///
-/// Every thread leaves its value in shared memory. The first warp scans them all, each lane a run of `THREADS` / 32, and
-/// the lanes' totals by shuffles; the others only wait. That takes two barriers a call, and two times `THREADS` + 32 `T` of
-/// shared memory. A block of one warp uses shuffles alone.
+/// Every warp scans its values by shuffles, and leaves its total in shared memory. After one barrier, every thread takes the
+/// totals of the warps before its own: by `redux.sync` for sums of integers of up to 32 bits from sm_80 on, else one after
+/// the other, or by shuffles if there are more than eight. It takes 64 `T` of shared memory, and a barrier a call; a block
+/// of one warp uses shuffles alone.
 ///
-/// All threads must make the same calls in the same order. Those that have ended are not waited for, and give any value.
-/// Operators must be associative; they need not be commutative.
+/// All threads must make the same calls in the same order. Those that have ended are not waited for, and they and their
+/// warps give any value. Operators must be associative; they need not be commutative. Those of floats are not: results
+/// are the same every time, what a thread finds without its own value is what the thread before it finds with its own, and
+/// the last one finds the total.
 ///
 /// ```
 /// use ptx::block::Scan;
@@ -33,13 +41,17 @@ use crate::shared::{ObjectBarrier, SharedParam};
 /// }
 /// ```
 pub struct Scan<T, const THREADS: usize> {
-    /// A value for each thread, twice: by turns, so that no barrier is needed between one call's reads and the next one's
-    /// writes.
-    values: *mut [Memory<T, THREADS, 1>; 2],
-    turn: usize,
+    /// A value for each warp, twice: by turns, so that one barrier a call is enough.
+    totals: *mut Totals<T>,
+    /// The number of the first of them.
+    turn: u32,
     thread: u32,
     barrier: ObjectBarrier,
 }
+
+/// Memory for the warps' values, whose alignment allows vectors.
+#[repr(C, align(16))]
+pub struct Totals<T>([[T; MOST_WARPS]; 2]);
 
 /// What a scan finds for one thread.
 #[derive(Clone, Copy, Debug)]
@@ -63,10 +75,11 @@ impl<T: Value, const THREADS: usize> Scan<T, THREADS> {
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     pub fn scan(&mut self, value: T, mut combine: impl FnMut(T, T) -> T) -> Scanned<T> {
-        self.scan_with(value, &mut combine, |value, combine| {
+        let in_warp = |value, combine: &mut _| {
             let up_to_here = tile::<32>().inclusive_scan(value, combine);
             (up_to_here, tile::<32>().shuffle_up(up_to_here, 1))
-        })
+        };
+        self.scan_with(value, &mut combine, in_warp, Self::of_warps)
     }
 
     /// What `combine` makes of the values up to this thread: CUB's `InclusiveScan`.
@@ -163,7 +176,7 @@ impl<T: Value, const THREADS: usize> Scan<T, THREADS> {
         (values, found.total)
     }
 
-    /// The scan, where `in_warp` finds the first warp's sums up to each lane and before it.
+    /// The scan, where `in_warp` finds a warp's sums up to each lane and before it, and `of_warps` what the warps' make.
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     fn scan_with<F: FnMut(T, T) -> T>(
@@ -171,78 +184,101 @@ impl<T: Value, const THREADS: usize> Scan<T, THREADS> {
         value: T,
         combine: &mut F,
         in_warp: impl FnOnce(T, &mut F) -> (T, Option<T>),
+        of_warps: impl FnOnce(&Self, &mut F) -> Warps<T>,
     ) -> Scanned<T> {
+        let (inclusive, exclusive) = in_warp(value, combine);
         if Self::WARPS == 1 {
-            let (inclusive, exclusive) = in_warp(value, combine);
-            return Scanned { inclusive, exclusive, total: tile::<32>().shuffle(inclusive, 31) };
+            return Scanned { inclusive, exclusive, total: tile::<32>().shuffle(inclusive, LAST) };
         }
-        let thread = self.thread;
-        // SAFETY: as in `read`; only this thread accesses the place now.
-        unsafe { self.place(thread).write(value) };
-        self.barrier.wait();
-        if thread < WARP as u32 {
-            self.rake(thread, combine, in_warp);
+        if self.thread % WARP as u32 == LAST {
+            // SAFETY: as in `read`; this thread alone accesses the place now.
+            unsafe { self.place(self.thread / WARP as u32).write(inclusive) };
         }
         self.barrier.wait();
-        let inclusive = self.read(thread);
-        let exclusive = if thread > 0 { Some(self.read(thread - 1)) } else { None };
-        let total = self.read(THREADS as u32 - 1);
-        self.turn ^= 1;
+        let Warps { before, with_own, total } = of_warps(self, combine);
+        self.turn ^= MOST_WARPS as u32;
+        let inclusive = match (with_own, before) {
+            (Some(sum), _) => sum,
+            (None, Some(before)) => combine(before, inclusive),
+            (None, None) => inclusive,
+        };
+        let exclusive = match (before, exclusive) {
+            (Some(before), Some(own)) => Some(combine(before, own)),
+            (before, own) => before.or(own),
+        };
         Scanned { inclusive, exclusive, total }
     }
 
-    /// Puts the sums up to each in the place of the values: of all, by the first warp, of which this is a lane.
+    /// What the warps' values make, in every thread.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn rake<F: FnMut(T, T) -> T>(
-        &mut self,
-        lane: u32,
-        combine: &mut F,
-        in_warp: impl FnOnce(T, &mut F) -> (T, Option<T>),
-    ) {
-        // The lane's run has no free place within. From its address all others are constant distances, so that LLVM
-        // sees that a sum which is written is no value that is still to be read.
-        let first = self.place(lane * Self::WARPS as u32);
-        // SAFETY: `at` is less than `WARPS`, so this is in the memory, and for the rest see `read`.
-        let read = |at| unsafe { first.wrapping_add(at).read() };
-        let mut own = read(0);
-        for at in 1..Self::WARPS {
-            own = combine(own, read(at));
-        }
-        let (_, mut before) = in_warp(own, combine);
-        for at in 0..Self::WARPS {
-            let sum = match before {
-                Some(before) => combine(before, read(at)),
-                None => read(at),
-            };
-            // SAFETY: as above.
-            unsafe { first.wrapping_add(at).write(sum) };
-            before = Some(sum);
-        }
+    fn of_warps<F: FnMut(T, T) -> T>(&self, combine: &mut F) -> Warps<T> {
+        if Self::WARPS <= ONE_BY_ONE { self.one_by_one(combine) } else { self.by_shuffles(combine) }
     }
 
     #[inline(always)]
-    fn read(&self, thread: u32) -> T {
-        // SAFETY: callers ask for threads of the block; any bits are a value. Accesses are ordinary ones, and no two race,
-        // however threads come here: this object's barrier is its own, and `scan_with` is all that waits for it. So threads
-        // pass it in the same order: between the first barrier of a call and its second only the first warp accesses the
-        // values, each lane its own. What is read after the second is written again in the call after the next, to whose
-        // first access a thread comes when all have come to the next call's first barrier.
-        unsafe { self.place(thread).read() }
+    fn one_by_one(&self, combine: &mut impl FnMut(T, T) -> T) -> Warps<T> {
+        let own = self.thread / WARP as u32;
+        let (mut total, mut before) = (self.read(0), None);
+        for warp in 1..Self::WARPS as u32 {
+            if warp == own {
+                before = Some(total);
+            }
+            total = combine(total, self.read(warp));
+        }
+        Warps { before, with_own: None, total }
     }
 
-    /// Where the value of a thread below `THREADS` lies. Where lanes would begin an even number apart, and so meet in the
-    /// same banks, one is left free after each lane's.
+    /// The same, where every warp scans the warps' values, which takes fewer instructions than one after the other.
     #[inline(always)]
-    fn place(&self, thread: u32) -> *mut T {
-        let free = if Self::WARPS.is_multiple_of(2) { thread / Self::WARPS as u32 } else { 0 };
-        // `turn` is 0 or 1, and the memory has room for 32 more.
-        self.values
-            .cast::<Memory<T, THREADS, 1>>()
-            .wrapping_add(self.turn % 2)
-            .cast::<T>()
-            .wrapping_add((thread + free) as usize)
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn by_shuffles(&self, combine: &mut impl FnMut(T, T) -> T) -> Warps<T> {
+        let (lane, own, last) = (self.thread % WARP as u32, self.thread / WARP as u32, Self::WARPS as u32 - 1);
+        let (mut sum, mut step) = (self.read(lane.min(last)), 1);
+        // All lanes go through all rounds: those that have no warp only give.
+        while step <= last {
+            let below = tile::<32>().shuffle_up(sum, step);
+            if let (Some(below), true) = (below, lane <= last) {
+                sum = combine(below, sum);
+            }
+            step *= 2;
+        }
+        let before = tile::<32>().shuffle(sum, own.saturating_sub(1));
+        // In this order the warps before and the warp's own may make another float.
+        let with_own = tile::<32>().shuffle(sum, own);
+        Warps {
+            before: (own > 0).then_some(before),
+            with_own: (lane == LAST).then_some(with_own),
+            total: tile::<32>().shuffle(sum, last),
+        }
     }
+
+    /// The value of a warp, of which there are at most `MOST_WARPS`.
+    #[inline(always)]
+    fn read(&self, warp: u32) -> T {
+        // SAFETY: callers ask for warps of the block; any bits are a value. Accesses are ordinary ones, and no two race,
+        // however threads come here: this object's barrier is its own, and `scan_with` is all that waits for it, once a
+        // call. So threads pass it in the same order. Before it, in a call, a value is written by one thread; behind it
+        // values are only read, and they are written again in the call after the next, to which a thread comes when all
+        // have come to the next call's barrier, and have read.
+        unsafe { self.place(warp).read() }
+    }
+
+    /// Where the value of a warp lies.
+    #[inline(always)]
+    fn place(&self, warp: u32) -> *mut T {
+        self.totals.cast::<T>().wrapping_add((self.turn & MOST_WARPS as u32) as usize).wrapping_add(warp as usize)
+    }
+}
+
+/// What the warps' values make for one thread.
+struct Warps<T> {
+    /// Those of the warps before its own; `None` in the first warp.
+    before: Option<T>,
+    /// These and its own warp's, in the last lane, if it is not what `before` and that make.
+    with_own: Option<T>,
+    /// Those of all warps.
+    total: T,
 }
 
 impl<T: Number, const THREADS: usize> Scan<T, THREADS> {
@@ -307,24 +343,37 @@ impl<T: Number, const THREADS: usize> Scan<T, THREADS> {
     #[inline(always)]
     #[cfg_attr(any(debug_assertions, not(target_arch = "nvptx64")), track_caller)]
     fn sums(&mut self, value: T) -> (T, T, T) {
-        let found = self.scan_with(value, &mut T::plus, |value, _| {
+        let in_warp = |value: T, _: &mut _| {
             let (up_to_here, before) = value.sums_of_warp();
             (up_to_here, Some(before))
-        });
+        };
+        let found = self.scan_with(value, &mut T::plus, in_warp, Self::sums_of_warps);
         (found.inclusive, found.exclusive.unwrap_or(T::ZERO), found.total)
+    }
+
+    /// What the warps' sums make: two sums of a warp, where that is an instruction each.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn sums_of_warps<F: FnMut(T, T) -> T>(&self, combine: &mut F) -> Warps<T> {
+        let (lane, own) = (self.thread % WARP as u32, self.thread / WARP as u32);
+        let of_warp = || if (lane as usize) < Self::WARPS { self.read(lane) } else { T::ZERO };
+        match T::sums_of_some(of_warp, lane < own) {
+            Some((before, total)) => Warps { before: Some(before), with_own: None, total },
+            None => self.of_warps(combine),
+        }
     }
 }
 
 // SAFETY: whatever threads do, they access the memory by `scan_with` alone, within bounds and without races.
 unsafe impl<T: Value, const THREADS: usize> SharedParam for Scan<T, THREADS> {
-    type Storage = [Memory<T, THREADS, 1>; 2];
+    type Storage = Totals<T>;
 
     #[inline(always)]
     #[track_caller]
     unsafe fn make(storage: *mut Self::Storage, barrier: u32) -> Self {
         // SAFETY: the caller's promise.
         let barrier = unsafe { ObjectBarrier::new(barrier) };
-        Self { values: storage, turn: 0, thread: Shape::<THREADS>::thread(), barrier }
+        Self { totals: storage, turn: 0, thread: Shape::<THREADS>::thread(), barrier }
     }
 }
 

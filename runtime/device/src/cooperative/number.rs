@@ -67,6 +67,15 @@ pub trait Number: Value + PartialOrd + sealed::Sealed {
         let up_to_here = tile::<32>().inclusive_scan(self, Self::plus);
         (up_to_here, tile::<32>().shuffle_up(up_to_here, 1).unwrap_or(Self::ZERO))
     }
+
+    /// The sum over those lanes of a warp that count, and over all of them, if `redux.sync.add` computes these.
+    #[doc(hidden)]
+    #[inline(always)]
+    #[must_use]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn sums_of_some(_of_lane: impl FnOnce() -> Self, _counts: bool) -> Option<(Self, Self)> {
+        None
+    }
 }
 
 macro_rules! integers {
@@ -96,6 +105,7 @@ macro_rules! integers {
                 let up_to_here = tile::<32>().inclusive_scan(self, Self::plus);
                 (up_to_here, up_to_here.wrapping_sub(self))
             }
+            integers!(@some $ty, $wide);
         }
     )*};
     (@two) => {
@@ -110,6 +120,19 @@ macro_rules! integers {
         #[inline(always)]
         fn larger(self, other: Self) -> Self {
             Ord::max(self, other)
+        }
+    };
+    (@some $ty:ident, none) => {};
+    (@some $ty:ident, $wide:ident) => {
+        #[inline(always)]
+        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        fn sums_of_some(of_lane: impl FnOnce() -> Self, counts: bool) -> Option<(Self, Self)> {
+            if crate::arch() < 800 {
+                return None;
+            }
+            let of_lane = $wide::from(of_lane());
+            let counted = if counts { of_lane } else { 0 };
+            Some((warp::ALL.reduce_add(counted) as $ty, warp::ALL.reduce_add(of_lane) as $ty))
         }
     };
     (@warp $self:ident, $ty:ident, none, $redux:ident, $two:ident) => { tile::<32>().reduce($self, Self::$two) };

@@ -82,6 +82,22 @@ macro_rules! scanning {
 }
 scans!(scanning);
 
+macro_rules! float_sums {
+    ($($name:ident $threads:literal;)*) => {$(
+        /// What a scan of floats, each a thread's, finds up to it, before it, and of all.
+        #[kernel(dimensions = 1, launch_bounds($threads))]
+        pub fn $name(x: &[f32], mut out: PerThread<[f32; 3]>, #[shared] mut block: Scan<f32, $threads>) {
+            let own = x.get(thread::index_1d().get()).copied().unwrap_or(0.0);
+            let found = block.scan(own, |a, b| a + b);
+            store_blocked(&mut out, [[found.inclusive, found.exclusive.unwrap_or(0.0), found.total]]);
+        }
+    )*};
+}
+float_sums! {
+    float_sums_256 256;
+    float_sums_384 384;
+}
+
 /// Threads from `stay` on end at once; the others go on without them. Whatever they find, they come to the end.
 #[kernel(launch_bounds(128))]
 pub fn leave(
