@@ -43,14 +43,15 @@
 //! this alone.
 //!
 //! Not where it has local variables. Where something convergent is in the kernel, as a barrier, only for vectors, if many are,
-//! or if the checks go of a slice that is as long as its view, which is tried in another module: the test is about parameters,
-//! so that all threads take the same copy, but most such kernels gain little by their indices. And only where enough is gained,
-//! which counts twice in a loop, and where checks go, too, half of that: each copy is code that ptxas compiles and a GPU's cache
-//! may hold.
+//! if the checks go of a slice that is as long as its view, which is tried in another module, or for what goes in a loop within
+//! a loop, in which no threads meet, as a search for each element: the test is about parameters, so that all threads take the
+//! same copy, but most such kernels gain little by their indices. And only where enough is gained, which counts twice in a
+//! loop, and where checks go, too, half of that: each copy is code that ptxas compiles and a GPU's cache may hold.
 
 mod aligned;
 mod casts;
 mod checked;
+mod chosen;
 mod compared;
 mod counts;
 mod floats;
@@ -106,6 +107,9 @@ const MOST_INSTRUCTIONS: usize = 600;
 
 /// Instructions of 64 bits that must go for a copy.
 const FEWEST_GONE: usize = 15;
+
+/// The same in loops within loops in which no threads meet, where they do elsewhere in the kernel.
+const FEWEST_GONE_APART: usize = 8;
 
 /// The same where the copy has no checks of a slice that is as long as its view, either.
 const FEWEST_GONE_WITH_CHECKS: usize = 8;
@@ -236,6 +240,7 @@ fn write_narrow<'ctx>(
         return Ok(Made::Nothing);
     }
     let meets = !meeting.is_empty();
+    chosen::freeze_conditions(context, kernel)?;
     parameters::freeze_once(context, kernel);
     let casts = casts::wide(kernel);
     let numbers = Number::of(kernel);
@@ -283,8 +288,12 @@ fn write_narrow<'ctx>(
             best = Some((limits, plan.sharing(kernel, &graph, &ranges)));
         }
     }
-    // Threads that wait for each other have time for numbers of 64 bits, and hardly for a test.
-    if wanted == Wanted::Worth && best.as_ref().is_some_and(|(_, plan)| meets || plan.gone() < FEWEST_GONE) {
+    // Threads that wait for each other have time for numbers of 64 bits, and hardly for a test. But not where each goes
+    // through a loop by itself, again and again.
+    let is_little = |plan: &Plan<'_>| {
+        if meets { plan.gone_apart() < FEWEST_GONE_APART } else { plan.gone() < FEWEST_GONE }
+    };
+    if wanted == Wanted::Worth && best.as_ref().is_some_and(|(_, plan)| is_little(plan)) {
         return Ok(Made::Undecided);
     }
     let aligned = Aligned::of(kernel, &graph)

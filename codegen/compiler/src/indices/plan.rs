@@ -6,7 +6,7 @@ use crate::llvm::{
     self, AnyTypeEnum, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue, Use,
 };
-use crate::loops::{Graph, Loop};
+use crate::loops::{Graph, Loop, is_convergent};
 
 use super::checked::Checked;
 use super::floats::Cast;
@@ -70,6 +70,7 @@ pub struct Plan<'ctx> {
     pub changes: Vec<Change<'ctx>>,
     pub forms: HashMap<InstructionValue<'ctx>, Form>,
     gone: usize,
+    gone_apart: usize,
     told: HashMap<(BasicBlock<'ctx>, IntValue<'ctx>), Facts<'ctx>>,
 }
 
@@ -86,7 +87,8 @@ impl<'ctx> Plan<'ctx> {
         if shares.iter().all(|(_, shares)| shares.is_empty()) {
             return self;
         }
-        Self { gone: self.gone, ..Self::with_shared(kernel, graph, ranges, &shares) }
+        let Self { gone, gone_apart, .. } = self;
+        Self { gone, gone_apart, ..Self::with_shared(kernel, graph, ranges, &shares) }
     }
 
     fn with_shared(
@@ -97,7 +99,8 @@ impl<'ctx> Plan<'ctx> {
     ) -> Self {
         let reached = graph.by_dominance();
         let loops = graph.innermost();
-        let mut plan = Self { changes: Vec::new(), forms: HashMap::new(), gone: 0, told: HashMap::new() };
+        let (changes, forms, told) = (Vec::new(), HashMap::new(), HashMap::new());
+        let mut plan = Self { changes, forms, gone: 0, gone_apart: 0, told };
         for block in kernel.get_basic_blocks().into_iter().filter(|block| reached.contains(block)) {
             let within = loops.iter().find(|found| found.blocks[..] == [block]);
             let shares = shares.iter().find(|(found, _)| found.contains(block));
@@ -113,13 +116,18 @@ impl<'ctx> Plan<'ctx> {
             }
         }
         plan.told.clear();
-        plan.count(kernel, &loops);
+        plan.count(kernel, &loops, &graph.loops());
         plan
     }
 
     /// How many instructions of 64 bits go, less those that stay and are computed twice; one in a loop counts as several.
     pub fn gone(&self) -> usize {
         self.gone
+    }
+
+    /// The same in those innermost loops that are run again by another one, and in which no threads meet.
+    pub fn gone_apart(&self) -> usize {
+        self.gone_apart
     }
 
     /// Replaces operands by what has 32 bits, but for indices that become a part of an address in a loop.
@@ -265,7 +273,7 @@ impl<'ctx> Plan<'ctx> {
     }
 
     /// Counts what nobody needs any more.
-    fn count(&mut self, kernel: FunctionValue<'ctx>, loops: &[Loop<'ctx>]) {
+    fn count(&mut self, kernel: FunctionValue<'ctx>, loops: &[Loop<'ctx>], all: &[Loop<'ctx>]) {
         let changed: HashSet<(InstructionValue<'ctx>, u32)> =
             self.changes.iter().map(|change| (change.user, change.index)).collect();
         let follows = |from: InstructionValue<'ctx>| {
@@ -314,12 +322,31 @@ impl<'ctx> Plan<'ctx> {
             loops.iter().filter(|found| found.blocks.len() == 1).flat_map(counting).collect();
         let is_free = |from: &InstructionValue<'ctx>| halved.contains(from) || counting.contains(from);
         let goes = |from: &&InstructionValue<'ctx>| !needed.contains(from) && !is_free(from);
-        let goes = new.iter().chain(&decided).filter(goes).map(weight).sum::<usize>();
+        let twice = |from: &&InstructionValue<'ctx>| needed.contains(from) && !counting.contains(from);
         // ptxas, which unrolls such a loop, compares again how many rounds are left.
         let ends = new.iter().filter(|from| counting.contains(from) && from.get_opcode() == Op::ICmp).count();
-        let twice = |from: &&InstructionValue<'ctx>| needed.contains(from) && !counting.contains(from);
-        self.gone = (goes + ends).saturating_sub(new.iter().filter(twice).map(weight).sum());
+        let gone = |counts: &dyn Fn(InstructionValue<'ctx>) -> bool| {
+            let goes = new.iter().chain(&decided).filter(goes).filter(|from| counts(**from)).map(weight).sum::<usize>();
+            let twice = new.iter().filter(twice).filter(|from| counts(**from)).map(weight).sum::<usize>();
+            (goes, twice)
+        };
+        let (goes, more) = gone(&|_| true);
+        self.gone = (goes + ends).saturating_sub(more);
+        let apart: Vec<_> = loops.iter().filter(|found| is_within(all, found) && !meets_in(found)).collect();
+        let is_apart = |block| apart.iter().any(|found| found.contains(block));
+        let (goes, more) = gone(&|from| from.get_parent().is_some_and(is_apart));
+        self.gone_apart = goes.saturating_sub(more);
     }
+}
+
+/// Whether a loop is in another one.
+fn is_within(all: &[Loop<'_>], found: &Loop<'_>) -> bool {
+    all.iter().any(|other| other.head != found.head && other.contains(found.head))
+}
+
+/// Whether threads meet in a loop.
+fn meets_in(found: &Loop<'_>) -> bool {
+    found.blocks.iter().flat_map(|block| block.get_instructions()).any(is_convergent)
 }
 
 /// Those of some instructions of whose results only the lower halves are looked at: ptxas computes no more of them. So the

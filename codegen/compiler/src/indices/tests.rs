@@ -475,13 +475,68 @@ fn what_is_run_again_counts_more() {
     assert_eq!(stores(&once), 5, "{once}");
 }
 
+/// A kernel with a barrier that searches for each of `n` elements: what it does in each step of a search. Or for one.
+fn searching(step: &str, is_for_each: bool) -> String {
+    let (first, again) = if is_for_each {
+        (", [ %i.next, %found ]", "br i1 %goes.on, label %each, label %end")
+    } else {
+        ("", "br label %end")
+    };
+    narrowed_text(&format!(
+        "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"
+        target triple = \"nvptx64-nvidia-cuda\"
+        declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
+        declare void @llvm.assume(i1)
+        define ptx_kernel void @f(ptr %from, i64 %len, ptr %of, i64 %n, ptr %to) {{
+        entry: call void @llvm.nvvm.barrier.cta.sync.all(i32 1)
+          %any = icmp ugt i64 %len, 1
+          br i1 %any, label %each, label %end
+        each: %i = phi i64 [ 0, %entry ]{first}
+          %q = getelementptr inbounds float, ptr %of, i64 %i
+          %x = load float, ptr %q
+          br label %loop
+        loop: %size = phi i64 [ %len, %each ], [ %left, %loop ]
+          %base = phi i64 [ 0, %each ], [ %frozen, %loop ]
+          %half = lshr i64 %size, 1
+          %mid = add nuw i64 %base, %half
+          %is.inside = icmp ult i64 %mid, %len
+          call void @llvm.assume(i1 %is.inside)
+          %p = getelementptr inbounds float, ptr %from, i64 %mid
+          %y = load float, ptr %p
+          {step}
+          %less = fcmp ole float %y, %x
+          %new = select i1 %less, i64 %mid, i64 %base
+          %frozen = freeze i64 %new
+          %left = sub i64 %size, %half
+          %more = icmp ugt i64 %left, 1
+          br i1 %more, label %loop, label %found
+        found: store volatile i64 %frozen, ptr %to
+          %i.next = add nuw i64 %i, 1
+          %goes.on = icmp ult i64 %i.next, %n
+          {again}
+        end: ret void
+        }}"
+    ))
+}
+
+#[test]
+fn searches_have_a_copy_where_threads_meet_elsewhere() {
+    let ir = searching("", true);
+    assert!(ir.contains("lshr i32") && loads(&ir) == 4, "{ir}");
+    // Each thread searches once, or they meet in each step.
+    for (step, is_for_each) in [("", false), ("call void @llvm.nvvm.barrier.cta.sync.all(i32 1)", true)] {
+        let ir = searching(step, is_for_each);
+        assert!(!ir.contains("lshr i32") && loads(&ir) == 2, "{step}, {is_for_each}: {ir}");
+    }
+}
+
 #[test]
 fn others_stay_as_they_are() {
     for (convention, guard, more) in [
         // Nothing says that a product is small, or that its factors are.
         (KERNEL, "%x.inside", ""),
         (KERNEL, "true", ""),
-        // Where threads meet, indices are not worth a copy.
+        // Where threads meet, indices are not worth a copy, but in a search for each element.
         (KERNEL, "%inside", "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)"),
         ("", "%inside", ""),
     ] {
