@@ -10,8 +10,10 @@
 //! asks first whether both numbers are small, and so keeps the call, with its registers, for a case that cannot be. A
 //! dividend below 2^32 divided by more is 0, and what is left is the dividend.
 
+mod below;
 mod shared;
 
+pub use below::compare;
 pub use shared::share;
 
 use crate::codes::Code;
