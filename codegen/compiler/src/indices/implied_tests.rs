@@ -26,8 +26,7 @@ fn kernel(inside: &str) -> String {
           %upper = lshr i64 %both, 32
           %height = trunc i64 %upper to i32
           %short = icmp ult i64 %any.len, 1073741824
-          %either = or i32 %width, %height
-          %small = icmp ult i32 %either, 32768
+          {OF_EACH}
           %is.small = and i1 %short, %small
           br i1 %is.small, label %narrow, label %wide
         narrow: br label %inside
@@ -42,6 +41,26 @@ fn kernel(inside: &str) -> String {
         end: ret void
         }}"
     )
+}
+
+/// The test of a kernel that asks for each extent.
+const OF_EACH: &str = "%either = or i32 %width, %height
+          %small = icmp ult i32 %either, 32768";
+
+/// The same of a kernel that asks for their product.
+fn of_product(kernel: &str) -> String {
+    assert!(kernel.contains(OF_EACH), "{kernel}");
+    let product = "%width.wide = zext i32 %width to i64
+          %height.wide = zext i32 %height to i64
+          %elements = mul i64 %width.wide, %height.wide
+          %elements.low = trunc i64 %elements to i32
+          %elements.less = add i32 %elements.low, -1
+          %elements.few = icmp ult i32 %elements.less, 268435456
+          %elements.upper = lshr i64 %elements, 32
+          %elements.high = trunc i64 %elements.upper to i32
+          %elements.short = icmp eq i32 %elements.high, 0
+          %small = and i1 %elements.few, %elements.short";
+    kernel.replace(OF_EACH, product)
 }
 
 /// Has the block `mine` be that of threads that are inside of the view.
@@ -64,6 +83,11 @@ fn both(text: &str) -> (String, String) {
 
 /// Which checks go of these indices, for a thread that is inside of a matrix.
 fn gone(before: &str, indices: &[&str]) -> Vec<bool> {
+    gone_where(before, indices, |text| text)
+}
+
+/// The same, with another test of the kernel.
+fn gone_where(before: &str, indices: &[&str], test: fn(String) -> String) -> Vec<bool> {
     let mut text = "%x.in = icmp ult i32 %x, %width
         %y.in = icmp ult i32 %y, %height
         %in = and i1 %x.in, %y.in
@@ -76,7 +100,8 @@ fn gone(before: &str, indices: &[&str]) -> Vec<bool> {
         let known = if at == 0 { "true".to_string() } else { format!("%all{}", at - 1) };
         text += &format!("\n%c{at} = icmp ult i32 {index}, %len\n%all{at} = select i1 {known}, i1 %c{at}, i1 false");
     }
-    let (_, ir) = both(&kernel(&format!("{text}\nbr i1 %all{}, label %yes, label %no", indices.len() - 1)));
+    let text = test(kernel(&format!("{text}\nbr i1 %all{}, label %yes, label %no", indices.len() - 1)));
+    let (_, ir) = both(&text);
     (0..indices.len()).map(|at| !ir.contains(&format!("i1 %c{at}, i1 false"))).collect()
 }
 
@@ -95,6 +120,49 @@ fn of_neighbours_the_largest_is_checked() {
         more:"
     );
     assert_eq!(gone(&not_first, &["%above", "%i", "%next"]), [true, true, false]);
+}
+
+#[test]
+fn a_product_tells_of_each_extent_in_each_case() {
+    let of = |before: &str, indices: &[&str]| gone_where(before, indices, |text| of_product(&text));
+    let before = "%next = add i32 %i, 1
+        %above = sub i32 %i, %width
+        %below = add i32 %i, %width";
+    assert_eq!(of(before, &["%i", "%next", "%below"]), [true, true, false]);
+    let inner = format!(
+        "{before}
+        %is.first = icmp eq i32 %y, 0
+        br i1 %is.first, label %no, label %more
+        more:"
+    );
+    // If there is but one row, none is behind this branch, which says nothing of other planes.
+    assert_eq!(of(&inner, &["%above", "%i", "%next"]), [true, true, false]);
+    let promised = "%y.before = add nsw i32 %y, -1
+        %row.before = mul nsw i32 %y.before, %width
+        %before = add nsw i32 %row.before, %x";
+    // Neither, where the slice covers the plane.
+    assert_eq!(of(&format!("{inner} {promised}"), &["%before", "%i"]), [true, true]);
+    assert_eq!(of(promised, &["%before", "%i"]), [false, false]);
+    // Where only one half of the product is asked for, nothing is known: the index may have come round.
+    let of_low = |text: String| of_product(&text).replace("few, %elements.short", "few, %elements.few");
+    let of_high = |text: String| of_product(&text).replace("few, %elements.short", "short, %elements.short");
+    for test in [of_low, of_high] {
+        assert_eq!(gone_where(before, &["%i", "%below"], test), [false, false]);
+    }
+    // All of a torus, if the slice covers it, with the product that the test has computed.
+    let text = of_product(&kernel(&format!(
+        "{MINE}%row = mul i32 %y, %width
+        %i = add i32 %row, %x
+        {TORUS}
+        %a.is = icmp ult i32 %a, %len
+        %b.is = icmp ult i32 %b, %len
+        %c.is = icmp ult i32 %c, %len
+        %ab = select i1 %a.is, i1 %b.is, i1 false
+        %abc = select i1 %ab, i1 %c.is, i1 false
+        br i1 %abc, label %yes, label %no"
+    )));
+    let (_, ir) = both(&text);
+    assert!(!ir.contains("i1 %a.is, i1") && ir.contains("icmp uge i32 %len, %elements.low"), "{ir}");
 }
 
 #[test]
@@ -222,9 +290,8 @@ fn numbers_of_a_kernel_may_be_the_extents() {
             .replace("i64 %view", "i64 %broad, i64 %tall")
             .replace("%upper = lshr i64 %both, 32", "");
         // Each is small, as a whole.
-        let either = "%either = or i32 %width, %height\n          %small = icmp ult i32 %either, 32768";
-        assert!(text.contains(either), "{text}");
-        text.replace(either, "%either = or i64 %both, %upper\n %small = icmp ult i64 %either, 32768")
+        assert!(text.contains(OF_EACH), "{text}");
+        text.replace(OF_EACH, "%either = or i64 %both, %upper\n %small = icmp ult i64 %either, 32768")
     };
     let (_, ir) = both(&text("%width"));
     assert!(!ir.contains("i1 %a.is, i1") && !ir.contains("i1 %d.is, i1"), "{ir}");
@@ -690,13 +757,14 @@ fn random_rows_do_the_same() {
 
 /// Runs random kernels before and after.
 fn do_the_same(random: fn(&mut Unstructured<'_>) -> arbitrary::Result<String>) {
-    const POSITIONS: [u32; 13] = [0, 1, 2, 3, 4, 5, 32_766, 32_767, 65_536, 1 << 30, 1 << 31, u32::MAX - 1, u32::MAX];
-    const EXTENTS: [u64; 9] = [0, 1, 2, 3, 4, 5, 32_767, 32_768, u32::MAX as u64];
+    const POSITIONS: [u32; 14] =
+        [0, 1, 2, 3, 4, 5, 32_766, 32_767, 65_536, (1 << 29) - 1, 1 << 30, 1 << 31, u32::MAX - 1, u32::MAX];
+    const EXTENTS: [u64; 12] = [0, 1, 2, 3, 4, 5, 32_767, 32_768, 65_537, 1 << 27, 1 << 29, u32::MAX as u64];
     let lengths: Vec<u64> = (0..30).chain([32_767, 65_536, (1 << 30) - 1, 1 << 30, 1 << 40, u64::MAX]).collect();
     let (mut changed, mut runs, mut inside) = (0, 0, 0);
     arbtest::arbtest(|u| {
-        let (before, after) = both(&random(u)?);
-
+        let text = random(u)?;
+        let (before, after) = both(&if u.ratio(1, 2)? { of_product(&text) } else { text });
         if before == after {
             return Ok(());
         }
