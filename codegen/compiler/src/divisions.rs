@@ -10,9 +10,11 @@
 //! asks first whether both numbers are small, and so keeps the call, with its registers, for a case that cannot be. A
 //! dividend below 2^32 divided by more is 0, and what is left is the dividend.
 
+mod below;
 mod shared;
 mod small;
 
+pub use below::compare;
 pub use shared::share;
 pub use small::divide_as_floats;
 

@@ -19,7 +19,7 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::hash::QuickMap;
-use crate::indices::Ranges;
+use crate::indices::{self, Interval, RangesOfCopies};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntValue, Module, PointerValue, Use,
@@ -42,8 +42,8 @@ fn join_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::
     }
     let graph = Graph::of(function);
     let in_loops: Vec<BasicBlock<'ctx>> = graph.loops().into_iter().flat_map(|found| found.blocks).collect();
-    let (given, same) = (QuickMap::default(), QuickMap::default());
-    let ranges = Ranges::of_function(&graph, &given, &same);
+    let (given, same) = (indices::given_by_test(function, &graph), QuickMap::default());
+    let ranges = given.ranges(&graph, &same);
     let place = |element: Element<'ctx>| {
         let place = element.place(&graph, &ranges).filter(|_| !in_loops.contains(&element.block))?;
         Some((element, place))
@@ -88,7 +88,7 @@ impl<'ctx> Element<'ctx> {
 
     /// Before what the sum is computed: in the first block where it is known to be small, since another element of this place may
     /// be looked at on another way.
-    fn place(&self, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Option<InstructionValue<'ctx>> {
+    fn place(&self, graph: &Graph<'ctx>, ranges: &RangesOfCopies<'_, 'ctx>) -> Option<InstructionValue<'ctx>> {
         let is_there = |value: IntValue<'ctx>, block| {
             let from = value.as_instruction_value().and_then(|from| from.get_parent());
             from.is_none_or(|from| from == block || graph.is_reached_by_way_of(block, from))
@@ -102,10 +102,16 @@ impl<'ctx> Element<'ctx> {
     }
 
     /// Whether the numbers and their sum are below 2^31 in a block.
-    fn is_small(&self, block: BasicBlock<'ctx>, ranges: &Ranges<'_, 'ctx>) -> bool {
+    fn is_small(&self, block: BasicBlock<'ctx>, ranges: &RangesOfCopies<'_, 'ctx>) -> bool {
+        let ranges = ranges.in_block(block);
         let facts = ranges.facts(block);
-        let [row, column] = [self.row, self.column].map(|part| ranges.of(part, &facts));
-        row.low >= 0 && column.low >= 0 && row.high + column.high <= i128::from(i32::MAX)
+        let is_small = |row: Interval, column: Interval| {
+            row.low >= 0 && column.low >= 0 && row.high + column.high <= i128::from(i32::MAX)
+        };
+        let [row, column] = [self.row, self.column].map(|part| ranges.any_of(part, &facts));
+        let [rows, columns] = [self.row, self.column].map(|part| ranges.each_of(part, &facts));
+        let in_each = || rows.iter().zip(&columns).all(|(row, column)| is_small(*row, *column));
+        is_small(row, column) || !rows.is_empty() && in_each()
     }
 
     fn write(&self, context: &'ctx Context, place: InstructionValue<'ctx>) -> std::result::Result<(), BuilderError> {
@@ -172,6 +178,48 @@ mod tests {
         let of = format!("= getelementptr float, ptr addrspace(1) %to, i64 {}", name(index));
         assert!(address.ends_with(&of), "{ir}");
         assert!(store.contains(&format!("ptr addrspace(1) {}", name(address))), "{ir}");
+    }
+
+    #[test]
+    fn what_a_test_says_of_the_product_of_the_extents_counts_in_the_copy_behind_it() {
+        let text = |limit: &str| {
+            format!(
+                "define ptx_kernel void @f(ptr addrspace(1) %to, i32 %width, i32 %height, i32 %x, i32 %y) {{
+                entry: %width.wide = zext i32 %width to i64
+                  %height.wide = zext i32 %height to i64
+                  %elements = mul i64 %width.wide, %height.wide
+                  %low = trunc i64 %elements to i32
+                  %less = add i32 %low, -1
+                  %few = icmp ult i32 %less, {limit}
+                  %upper = lshr i64 %elements, 32
+                  %high = trunc i64 %upper to i32
+                  %short = icmp eq i32 %high, 0
+                  %small = and i1 %few, %short
+                  br i1 %small, label %narrow, label %wide
+                narrow: %x.in = icmp ult i32 %x, %width
+                  %y.in = icmp ult i32 %y, %height
+                  %in = and i1 %x.in, %y.in
+                  br i1 %in, label %inside, label %end
+                inside: %y.width = mul i32 %y, %width
+                  %start = sext i32 %y.width to i64
+                  %x.wide = zext i32 %x to i64
+                  %row = getelementptr inbounds float, ptr addrspace(1) %to, i64 %start
+                  %at = getelementptr inbounds nuw float, ptr addrspace(1) %row, i64 %x.wide
+                  store float 1.0, ptr addrspace(1) %at
+                  br label %end
+                wide: br label %end
+                end: ret void
+                }}"
+            )
+        };
+        let is_joined = |limit: &str| {
+            let context = Context::create();
+            let module = parse_ir(&context, text(limit).as_bytes(), "module").unwrap();
+            join(&context, &module).unwrap();
+            module.verify().unwrap();
+            module.print_to_string().to_string().contains("add i32 %y.width, %x")
+        };
+        assert!(is_joined("268435456") && !is_joined("536870912"));
     }
 
     #[test]

@@ -17,9 +17,10 @@ use crate::hash::QuickMap;
 use crate::llvm::{self, BasicBlock, BasicValue, BasicValueEnum, InstructionValue, IntPredicate, IntValue};
 use crate::loops::Graph;
 
+use super::cases::Cases;
 use super::numbers::Numbers;
 use super::places::{Area, BITS, Comparison, MOST_STEPS, Order, Place, follow};
-use super::ranges::{Ranges, integer};
+use super::ranges::integer;
 
 /// Comparisons of branches above, the nearest ones.
 const MOST_TOLD: usize = 16;
@@ -32,7 +33,7 @@ impl<'ctx> Counts<'ctx> {
     pub fn of(
         graph: &Graph<'ctx>,
         blocks: &[BasicBlock<'ctx>],
-        ranges: &Ranges<'_, 'ctx>,
+        ranges: &Cases<'_, 'ctx>,
         numbers: &mut Numbers<'_, '_, 'ctx>,
         areas: &[Area<'ctx>],
     ) -> Self {

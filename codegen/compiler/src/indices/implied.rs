@@ -33,11 +33,13 @@ use crate::llvm::{
 };
 use crate::loops::Graph;
 
+use super::cases::Cases;
 use super::counts::Counts;
 use super::numbers::Numbers;
 use super::parts::{Guarded, MOST_PARTS, Part, leave_out, parts};
 use super::places::{Area, BITS, Comparison, MOST_STEPS, Order, Place, comparison, follow, is_choice, is_of_sum};
-use super::ranges::{Interval, Ranges, constant, integer};
+use super::products;
+use super::ranges::{Interval, constant, integer};
 use super::small::BITS_OF_A_THIRD;
 
 /// Checks that must go for a test of whether slices are as long as a view has elements.
@@ -76,9 +78,18 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     let is_of_copy = |block: &BasicBlock<'ctx>| *block == first || graph.is_reached_by_way_of(*block, narrow);
     let blocks: Vec<BasicBlock<'ctx>> = graph.by_dominance().into_iter().filter(is_of_copy).collect();
     let returning = llvm::returning_blocks(kernel);
+    let given = |covered: &[Covered<'ctx>]| -> Vec<_> {
+        let mut cases = products::given(first);
+        for case in &mut cases {
+            for (number, range) in covered.iter().flat_map(Covered::given).chain(thirds(kernel)) {
+                case.entry(number).and_modify(|known| *known = known.meet(range)).or_insert(range);
+            }
+        }
+        cases
+    };
     let find = |asking: &[BasicBlock<'ctx>], covered: &[Covered<'ctx>]| -> Vec<(BasicBlock<'ctx>, Vec<Part<'ctx>>)> {
-        let given = covered.iter().flat_map(Covered::given).chain(thirds(kernel)).collect();
-        let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
+        let given = given(covered);
+        let ranges = Cases::of_blocks(&graph, &blocks, &given, &same);
         let mut numbers = Numbers::new(kernel, &ranges);
         let areas: Vec<_> = covered.iter().map(|covered| covered.area).collect();
         let counts = Counts::of(&graph, &blocks, &ranges, &mut numbers, &areas);
@@ -121,8 +132,8 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
     for (block, parts) in &gone {
         leave_out(context, *block, parts);
     }
-    let given = covered.iter().flat_map(Covered::given).chain(thirds(kernel)).collect();
-    let ranges = Ranges::of_blocks(&graph, &blocks, &given, &same);
+    let given = given(&covered);
+    let ranges = Cases::of_blocks(&graph, &blocks, &given, &same);
     let counts = Counts::of(&graph, &blocks, &ranges, &mut Numbers::new(kernel, &ranges), &[]);
     let decided: Vec<_> = blocks[1..].iter().flat_map(|block| decided(*block, &graph, &ranges, &counts)).collect();
     for (comparison, holds) in &decided {
@@ -139,7 +150,7 @@ pub fn remove<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>) -> Resu
 fn decided<'ctx>(
     block: BasicBlock<'ctx>,
     graph: &Graph<'ctx>,
-    ranges: &Ranges<'_, 'ctx>,
+    ranges: &Cases<'_, 'ctx>,
     counts: &Counts<'ctx>,
 ) -> Vec<(InstructionValue<'ctx>, bool)> {
     let comparisons: Vec<_> = block.get_instructions().filter(|from| from.get_opcode() == Op::ICmp).collect();
@@ -198,7 +209,7 @@ fn is_in_row<'ctx>(index: IntValue<'ctx>, area: &Area<'ctx>, steps: u32) -> bool
 }
 
 /// Where the copy with indices of 32 bits begins, if only the test leads there.
-fn narrow_copy(kernel: FunctionValue<'_>) -> Option<BasicBlock<'_>> {
+pub fn narrow_copy(kernel: FunctionValue<'_>) -> Option<BasicBlock<'_>> {
     let first = kernel.get_first_basic_block()?;
     let (narrow, wide) = llvm::branch_targets(first.get_terminator()?)?;
     (narrow != wide && llvm::predecessors(narrow) == [first]).then_some(narrow)
@@ -306,6 +317,10 @@ fn areas(kernel: FunctionValue<'_>) -> Vec<Covered<'_>> {
             continue;
         }
         let (of, half) = shifted.and_then(|from| integer(from, 0)).map_or((of, 0), |whole| (whole, 1));
+        // Not what the block has computed of those.
+        if of.as_instruction_value().is_some_and(|from| from.get_opcode() == Op::Mul) {
+            continue;
+        }
         let at = views.iter().position(|(known, _)| *known == of).unwrap_or_else(|| {
             views.push((of, [None; 2]));
             views.len() - 1
@@ -364,13 +379,18 @@ fn test_areas<'ctx>(
     kernel: FunctionValue<'ctx>,
     covered: &[Covered<'ctx>],
 ) -> std::result::Result<(), BuilderError> {
-    let end = kernel.get_first_basic_block().and_then(|first| first.get_terminator());
+    let Some(first) = kernel.get_first_basic_block() else { return Ok(()) };
+    let end = first.get_terminator();
     let Some((end, mut all)) = end.and_then(|end| Some((end, integer(end, 0)?))) else { return Ok(()) };
     let builder = context.create_builder();
     builder.position_before(&end);
     for Covered { area: Area { len, extents: [width, height], depth }, of_numbers } in covered {
         // Where the numbers are not small, it does not matter what this is.
-        let mut product = builder.build_int_mul(*width, *height, "")?;
+        let known = products::known(first, [*width, *height]);
+        let mut product = match known {
+            Some(product) => product,
+            None => builder.build_int_mul(*width, *height, "")?,
+        };
         if let Some(depth) = depth {
             product = builder.build_int_mul(product, *depth, "")?;
         }
@@ -392,7 +412,7 @@ fn implied<'ctx>(
     block: BasicBlock<'ctx>,
     parts: Vec<Part<'ctx>>,
     above: Vec<Comparison<'ctx>>,
-    ranges: &Ranges<'_, 'ctx>,
+    ranges: &Cases<'_, 'ctx>,
     numbers: &mut Numbers<'_, '_, 'ctx>,
     areas: &[Area<'ctx>],
 ) -> Vec<Part<'ctx>> {

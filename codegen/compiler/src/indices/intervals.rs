@@ -10,6 +10,9 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// No number.
+    pub const NONE: Self = Self::new(0, -1);
+
     pub const fn new(low: i128, high: i128) -> Self {
         Self { low, high }
     }

@@ -35,7 +35,8 @@
 //! Where a kernel looks at less than a number, as at the last row of `height` or at `(4..height - 4).contains(&y)`, the test may
 //! also ask whether that number is so large, if more becomes small so: `y.min(height - 1)` is any `y` where there is no row.
 //!
-//! A view's extents come in one number, which is taken apart: two of 32 bits, or three of 21. The test looks at each.
+//! A view's extents come in one number, which is taken apart: two of 32 bits, or three of 21. The test looks at each, or at the
+//! product of two (`products.rs`, `demands.rs`): then a value is looked at in several cases, one of which holds (`cases.rs`).
 //!
 //! Then checks go that others imply (`implied.rs`), which small numbers show.
 //!
@@ -49,11 +50,14 @@
 //! loop, and where checks go, too, half of that: each copy is code that ptxas compiles and a GPU's cache may hold.
 
 mod aligned;
+mod cases;
 mod casts;
 mod checked;
 mod chosen;
 mod compared;
+mod copies;
 mod counts;
+mod demands;
 mod floats;
 mod halves;
 mod implied;
@@ -65,6 +69,7 @@ mod parts;
 mod places;
 mod plan;
 mod positions;
+mod products;
 mod quotients;
 #[cfg(test)]
 mod random_tests;
@@ -80,22 +85,22 @@ mod tests;
 mod words;
 
 pub use casts::narrow_casts;
+pub use copies::{RangesOfCopies, given_by_test};
 pub use halves::halve;
 pub use positions::bound;
 pub use words::compare;
 
 use aligned::Aligned;
+use demands::Demands;
 use implied::Gone;
 use plan::Plan;
-use ranges::Interval;
-pub use ranges::{Facts, Ranges};
+pub use ranges::{Facts, Interval, Ranges};
 use rewrite::Rewrite;
-use small::{BITS_OF_A_FACTOR, BITS_OF_A_LENGTH, Limit, Limits, Number, are_small, known};
+use small::{are_small, known};
 
 use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::hash::QuickMap;
 use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue,
     IntValue, Module, TargetMachine,
@@ -110,12 +115,6 @@ const FEWEST_GONE: usize = 15;
 
 /// The same in loops within loops in which no threads meet, where they do elsewhere in the kernel.
 const FEWEST_GONE_APART: usize = 8;
-
-/// The same where the copy has no checks of a slice that is as long as its view, either.
-const FEWEST_GONE_WITH_CHECKS: usize = 8;
-
-/// How many more must go where the test also asks how large extents are at least.
-const FEWEST_MORE: usize = 6;
 
 /// What cleans up. Not LLVM's `instcombine`, which would compute in 64 bits again.
 const CLEAN: &str = "instsimplify,early-cse,simplifycfg,adce";
@@ -243,51 +242,11 @@ fn write_narrow<'ctx>(
     chosen::freeze_conditions(context, kernel)?;
     parameters::freeze_once(context, kernel);
     let casts = casts::wide(kernel);
-    let numbers = Number::of(kernel);
     let frozen = numbers::frozen(kernel);
-    let params: Vec<_> = numbers.iter().map(|number| number.param).collect();
     casts::ask_in_panics(context, &casts);
     let graph = Graph::of(kernel);
-    let same = numbers.iter().flat_map(Number::told_by).collect();
-    // First with the weaker demand on what the kernel is given.
-    let mut best: Option<(Limits<'ctx>, Plan<'ctx>)> = None;
-    let has_factors = numbers.iter().any(|number| !number.is_length());
-    let has_extents = numbers.iter().any(|number| number.most_less() > 0);
-    let demands = [
-        (BITS_OF_A_LENGTH, false, true),
-        (BITS_OF_A_FACTOR, false, has_factors),
-        (BITS_OF_A_FACTOR, true, has_extents),
-    ];
-    let demands =
-        demands.into_iter().filter(|(_, _, counts)| *counts && count <= MOST_INSTRUCTIONS && wanted != Wanted::Aligned);
-    for (bits_of_a_factor, some, _) in demands {
-        let limits: Limits<'ctx> = numbers
-            .iter()
-            .map(|number| number.limit(bits_of_a_factor, if some { number.most_less() } else { 0 }))
-            .collect();
-        let mut given = QuickMap::default();
-        for Limit { number, bits, least } in &limits {
-            number.same().into_iter().for_each(|value| {
-                given.insert(value, Interval::new(i128::from(*least), (1 << *bits) - 1));
-            });
-        }
-        if !casts.is_empty() {
-            let narrow = casts::narrow(&casts, &Ranges::of_function(&graph, &given, &same));
-            given.extend(narrow);
-        }
-        if !frozen.is_empty() {
-            let ranges = Ranges::of_function(&graph, &given, &same);
-            let narrow = numbers::narrow_frozen(kernel, &frozen, &ranges, &params);
-            given.extend(narrow);
-        }
-        let ranges = Ranges::of_function(&graph, &given, &same);
-        let plan = Plan::of(kernel, &graph, &ranges);
-        let least_more = if some { FEWEST_MORE } else { 1 };
-        let is_better = best.as_ref().is_none_or(|(_, known)| plan.gone() >= known.gone() + least_more);
-        if plan.gone() >= FEWEST_GONE_WITH_CHECKS && is_better {
-            best = Some((limits, plan.sharing(kernel, &graph, &ranges)));
-        }
-    }
+    let demands = Demands::of(kernel, &graph, casts, frozen);
+    let best = if count <= MOST_INSTRUCTIONS && wanted != Wanted::Aligned { demands.of_each() } else { None };
     // Threads that wait for each other have time for numbers of 64 bits, and hardly for a test. But not where each goes
     // through a loop by itself, again and again.
     let is_little = |plan: &Plan<'_>| {
@@ -296,6 +255,8 @@ fn write_narrow<'ctx>(
     if wanted == Wanted::Worth && best.as_ref().is_some_and(|(_, plan)| is_little(plan)) {
         return Ok(Made::Undecided);
     }
+    // What has been tried had no checks with the limits of each.
+    let best = best.map(|best| if wanted == Wanted::Worth { demands.of_products(best) } else { best });
     let aligned = Aligned::of(kernel, &graph)
         .filter(|aligned| best.is_some() || if meets { aligned.pays_many() } else { aligned.pays(count) });
     if best.is_none() && aligned.is_none() {
@@ -327,7 +288,7 @@ fn write_narrow<'ctx>(
     let end = builder.build_conditional_branch(fits, entry, wide[0])?;
     let Some((limits, plan)) = best else { return Ok(Made::Nothing) };
     Rewrite::new(context, module, &plan, end).write()?;
-    let whole = limits.iter().filter(|limit| limit.number.half.is_none()).map(|limit| limit.number.param);
+    let whole = limits.each.iter().filter(|limit| limit.number.half.is_none()).map(|limit| limit.number.param);
     let whole = whole.map(|param| (param, frozen_before(param, end)));
     steps::extend(context, &graph, whole, end)?;
     Ok(Made::Copy)

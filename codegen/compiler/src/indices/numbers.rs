@@ -10,7 +10,8 @@ use crate::llvm::{
     self, AttributeLoc, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue, IntValue,
 };
 
-use super::ranges::{Facts, Interval, Ranges, integer};
+use super::cases::Cases;
+use super::ranges::{Facts, Interval, Ranges, are_possible, integer};
 
 /// How many values are looked at for all questions of one function.
 const MOST_LOOKS: usize = 2000;
@@ -18,7 +19,7 @@ const MOST_LOOKS: usize = 2000;
 /// What is known of a function's values.
 pub struct Numbers<'a, 'b, 'ctx> {
     function: FunctionValue<'ctx>,
-    ranges: &'a Ranges<'b, 'ctx>,
+    cases: &'a Cases<'b, 'ctx>,
     /// Of a phi that is being looked at it is taken for granted: what means nothing begins somewhere.
     seen: HashMap<InstructionValue<'ctx>, bool>,
     /// What has been seen for the question that is being asked.
@@ -30,13 +31,13 @@ pub struct Numbers<'a, 'b, 'ctx> {
 }
 
 impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
-    pub fn new(function: FunctionValue<'ctx>, ranges: &'a Ranges<'b, 'ctx>) -> Self {
-        Self { function, ranges, seen: HashMap::new(), new: Vec::new(), guard: None, frozen: &[] }
+    pub fn new(function: FunctionValue<'ctx>, cases: &'a Cases<'b, 'ctx>) -> Self {
+        Self { function, cases, seen: HashMap::new(), new: Vec::new(), guard: None, frozen: &[] }
     }
 
     /// The same where these parameters will be frozen.
-    fn with_frozen(function: FunctionValue<'ctx>, ranges: &'a Ranges<'b, 'ctx>, frozen: &'a [IntValue<'ctx>]) -> Self {
-        Self { frozen, ..Self::new(function, ranges) }
+    fn with_frozen(function: FunctionValue<'ctx>, cases: &'a Cases<'b, 'ctx>, frozen: &'a [IntValue<'ctx>]) -> Self {
+        Self { frozen, ..Self::new(function, cases) }
     }
 
     /// Whether a value is one.
@@ -104,17 +105,24 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
     }
 
     fn keeps_promises(&self, from: InstructionValue<'ctx>) -> bool {
+        let is_shift = matches!(from.get_opcode(), Op::Shl | Op::LShr);
+        let promises_none = llvm::promises(from) == llvm::Promises::default();
+        promises_none && !is_shift || self.cases.all(|ranges| self.keeps_promises_in(from, ranges))
+    }
+
+    fn keeps_promises_in(&self, from: InstructionValue<'ctx>, ranges: &Ranges<'b, 'ctx>) -> bool {
         let promises = llvm::promises(from);
         let is_shift = matches!(from.get_opcode(), Op::Shl | Op::LShr);
-        if promises == llvm::Promises::default() && !is_shift {
+        let mut facts = from.get_parent().map(|block| ranges.facts(block)).unwrap_or_default();
+        if let Some(guard) = self.guard {
+            ranges.learn(guard, true, &mut facts);
+        }
+        // It is not computed then.
+        if !are_possible(&facts) {
             return true;
         }
-        let mut facts = from.get_parent().map(|block| self.ranges.facts(block)).unwrap_or_default();
-        if let Some(guard) = self.guard {
-            self.ranges.learn(guard, true, &mut facts);
-        }
         let Some(first) = integer(from, 0) else { return false };
-        let other = integer(from, 1).map(|second| self.signed(second, &facts));
+        let other = integer(from, 1).map(|second| signed(second, ranges, &facts));
         let bits = i128::from(first.get_type().get_bit_width());
         // By as many bits as there are, or more, nothing is shifted that means anything.
         let is_shifted = other.flatten().is_some_and(|by| by.low >= 0 && by.high < bits);
@@ -122,16 +130,16 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
             return is_shifted;
         }
         if promises.unsigned && !promises.signed && !promises.other && from.get_opcode() == Op::Add {
-            return self.sum_fits_unsigned(from, &facts);
+            return sum_fits_unsigned(from, ranges, &facts);
         }
-        let Some(one) = self.signed(first, &facts) else { return false };
+        let Some(one) = signed(first, ranges, &facts) else { return false };
         let (low, high) = match (from.get_opcode(), other) {
             (Op::Add, Some(Some(other))) => (one.low + other.low, one.high + other.high),
             (Op::Sub, Some(Some(other))) => (one.low - other.high, one.high - other.low),
             (Op::Mul, Some(Some(other))) if one.low >= 0 && other.low >= 0 => {
                 let high = one.high.saturating_mul(other.high);
                 // A quotient times its divisor.
-                let whole = self.ranges.most_divided(from, &facts);
+                let whole = ranges.most_divided(from, &facts);
                 (one.low * other.low, whole.map_or(high, |whole| whole.min(high)))
             }
             (Op::Shl, Some(Some(by))) if one.low >= 0 => (one.low, one.high.saturating_mul(1 << by.high)),
@@ -149,27 +157,26 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         let fits_unsigned = !promises.unsigned || is_unsigned && high < 2 * end;
         !promises.other && fits_signed && fits_unsigned
     }
+}
 
-    /// Whether a sum has no more bits than its parts, without a sign.
-    fn sum_fits_unsigned(&self, sum: InstructionValue<'ctx>, facts: &Facts<'ctx>) -> bool {
-        let part =
-            |index| integer(sum, index).map(|part| (self.ranges.of(part, facts), part.get_type().get_bit_width()));
-        let (Some((one, bits)), Some((other, _))) = (part(0), part(1)) else { return false };
-        one.low >= 0 && other.low >= 0 && one.high + other.high < 1 << bits.min(64)
-    }
+/// Whether a sum has no more bits than its parts, without a sign.
+fn sum_fits_unsigned<'ctx>(sum: InstructionValue<'ctx>, ranges: &Ranges<'_, 'ctx>, facts: &Facts<'ctx>) -> bool {
+    let part = |index| integer(sum, index).map(|part| (ranges.of(part, facts), part.get_type().get_bit_width()));
+    let (Some((one, bits)), Some((other, _))) = (part(0), part(1)) else { return false };
+    one.low >= 0 && other.low >= 0 && one.high + other.high < 1 << bits.min(64)
+}
 
-    /// Between which numbers a value lies as one with a sign; none where that is not known.
-    fn signed(&self, value: IntValue<'ctx>, facts: &Facts<'ctx>) -> Option<Interval> {
-        let bits = value.get_type().get_bit_width();
-        if bits > 64 {
-            return None;
-        }
-        if let Some(number) = value.get_sign_extended_constant() {
-            return Some(Interval::new(number.into(), number.into()));
-        }
-        let range = self.ranges.of(value, facts);
-        (bits == 64 || range.high < 1 << (bits - 1)).then_some(range)
+/// Between which numbers a value lies as one with a sign; none where that is not known.
+fn signed<'ctx>(value: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>, facts: &Facts<'ctx>) -> Option<Interval> {
+    let bits = value.get_type().get_bit_width();
+    if bits > 64 {
+        return None;
     }
+    if let Some(number) = value.get_sign_extended_constant() {
+        return Some(Interval::new(number.into(), number.into()));
+    }
+    let range = ranges.of(value, facts);
+    (bits == 64 || range.high < 1 << (bits - 1)).then_some(range)
 }
 
 /// What computed numbers of 64 bits a function freezes.
@@ -186,14 +193,14 @@ pub fn frozen(function: FunctionValue<'_>) -> Vec<InstructionValue<'_>> {
 pub fn narrow_frozen<'ctx>(
     function: FunctionValue<'ctx>,
     frozen: &[InstructionValue<'ctx>],
-    ranges: &Ranges<'_, 'ctx>,
+    cases: &Cases<'_, 'ctx>,
     params: &[IntValue<'ctx>],
 ) -> Vec<(IntValue<'ctx>, Interval)> {
-    let mut numbers = Numbers::with_frozen(function, ranges, params);
+    let mut numbers = Numbers::with_frozen(function, cases, params);
     let known = frozen.iter().filter_map(|freeze| {
         let (value, block) = (integer(*freeze, 0)?, freeze.get_parent()?);
         let is_number = numbers.contain(value);
-        is_number.then(|| (llvm::result(*freeze).into_int_value(), ranges.in_block(value, block)))
+        is_number.then(|| (llvm::result(*freeze).into_int_value(), cases.in_block(value, block)))
     });
     known.collect()
 }

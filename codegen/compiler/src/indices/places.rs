@@ -5,12 +5,15 @@
 //! values is taken for their sums only where these can be no other multiple. The same holds of a minimum, a maximum, a rest and
 //! a difference that ends at 0, each of which is compared with what it is made of: `x.min(width - 1)` is below the width.
 
+use std::cell::OnceCell;
+
 use crate::llvm::{
     self, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
 use crate::loops::opposite;
 
-use super::ranges::{Facts, Ranges, constant, integer, is_bool};
+use super::cases::{CaseFacts, Cases};
+use super::ranges::{constant, integer, is_bool};
 use super::sums::{Known, Sum};
 
 /// How deep conditions and values are looked into.
@@ -48,8 +51,8 @@ pub struct Area<'ctx> {
 /// What is known in one place.
 #[derive(Clone)]
 pub struct Place<'a, 'b, 'ctx> {
-    pub ranges: &'a Ranges<'b, 'ctx>,
-    pub facts: Facts<'ctx>,
+    pub ranges: &'a Cases<'b, 'ctx>,
+    pub facts: CaseFacts<'ctx>,
     /// Comparisons that hold.
     pub told: Vec<Comparison<'ctx>>,
     pub areas: &'a [Area<'ctx>],
@@ -101,13 +104,21 @@ impl<'ctx> Place<'_, '_, 'ctx> {
 /// A minimum, and the numbers of which it is one.
 type Least<'ctx> = (InstructionValue<'ctx>, IntValue<'ctx>, IntValue<'ctx>);
 
+/// A value that is no sum.
+struct Atom<'ctx> {
+    value: IntValue<'ctx>,
+    /// The least and the most that it may be in any case.
+    any: (i128, i128),
+    /// In each case, once that is asked for.
+    each: OnceCell<Vec<(i128, i128)>>,
+}
+
 /// Values as sums of others, the atoms, which are as large as they are without a sign.
 struct Sums<'s, 'a, 'b, 'ctx> {
     place: &'s Place<'a, 'b, 'ctx>,
     /// What a `select` or a minimum has chosen, the first of its values or the second.
     chosen: &'s [(InstructionValue<'ctx>, bool)],
-    /// With the least and the most that each may be.
-    atoms: Vec<(IntValue<'ctx>, (i128, i128))>,
+    atoms: Vec<Atom<'ctx>>,
     /// A choice on which a sum depends, and which has not been made.
     open: Option<InstructionValue<'ctx>>,
 }
@@ -117,8 +128,8 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     /// be below both of its numbers, but which one it is must be looked at both ways.
     fn ordered(&mut self, Order { small, large, by }: Order<'ctx>) -> Option<(Vec<Sum>, Option<Least<'ctx>>)> {
         let large = self.of(large, MOST_STEPS)?;
-        let least = self.atoms.iter().find_map(|(atom, _)| {
-            let from = atom.as_instruction_value().filter(|from| choice_of(*from) == Some("umin"))?;
+        let least = self.atoms.iter().find_map(|atom| {
+            let from = atom.value.as_instruction_value().filter(|from| choice_of(*from) == Some("umin"))?;
             Some((from, integer(from, 0)?, integer(from, 1)?))
         });
         let small = self.of(small, MOST_STEPS)?;
@@ -178,16 +189,41 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     }
 
     fn atom(&mut self, value: IntValue<'ctx>) -> Sum {
-        let known = self.atoms.iter().position(|(known, _)| *known == value);
+        let known = self.atoms.iter().position(|known| known.value == value);
         Sum::atom(known.unwrap_or_else(|| {
-            let range = self.place.ranges.of(value, &self.place.facts);
-            self.atoms.push((value, (range.low, range.high)));
+            let range = self.place.ranges.any_of(value, &self.place.facts);
+            self.atoms.push(Atom { value, any: (range.low, range.high), each: OnceCell::new() });
             self.atoms.len() - 1
         }))
     }
 
     fn range(&self, sum: &Sum) -> Option<(i128, i128)> {
-        sum.range(|atom| self.atoms[atom].1)
+        let any = sum.range(|atom| self.atoms[atom].any);
+        // Of less nothing more is asked.
+        if any.is_some_and(|(low, high)| low >= 0 && high < END / 2) {
+            return any;
+        }
+        let cases = self.cases();
+        let in_case = |case: usize| sum.range(|atom| self.each(atom)[case]);
+        let each = (0..cases).map(in_case).reduce(|known, more| {
+            let ((low, high), (lower, higher)) = known.zip(more)?;
+            Some((low.min(lower), high.max(higher)))
+        });
+        each.unwrap_or(any)
+    }
+
+    /// Between which numbers an atom lies in each case.
+    fn each(&self, atom: usize) -> &[(i128, i128)] {
+        let Atom { value, any, each } = &self.atoms[atom];
+        each.get_or_init(|| {
+            let each = self.place.ranges.each_of(*value, &self.place.facts);
+            each.into_iter().map(|range| (range.low.max(any.0), range.high)).collect()
+        })
+    }
+
+    /// In how many cases that is.
+    fn cases(&self) -> usize {
+        if self.atoms.is_empty() { 0 } else { self.each(0).len() }
     }
 
     /// Whether a sum is between 0 and 2^32 - 1, and so the value that it is of.
@@ -206,14 +242,16 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     fn divide(&mut self, known: &Known) -> bool {
         let mut found = false;
         for at in 0..self.atoms.len() {
-            let (quotient, (low, _)) = self.atoms[at];
-            let Some((dividend, divisor)) = division(quotient).filter(|_| low == 0) else { continue };
+            let low = self.atoms[at].any.0;
+            let quotient = division(self.atoms[at].value).filter(|_| low == 0);
+            let Some((dividend, divisor)) = quotient else { continue };
             let [dividend, divisor] = [dividend, divisor].map(|part| self.exact(part));
             let rest = dividend.zip(divisor).and_then(|(dividend, divisor)| dividend.plus(&divisor, -1));
             let mut known = known.clone();
             self.at_least(&mut known);
             if rest.is_some_and(|rest| known.imply(vec![rest])) {
-                self.atoms[at].1.0 = 1;
+                self.atoms[at].any.0 = 1;
+                self.atoms[at].each.take();
                 found = true;
             }
         }
@@ -242,7 +280,8 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     fn multiply(&mut self, known: &mut Known) {
         let quotients = known.positive.iter().filter_map(|sum| {
             let (above, below, number) = sum.apart().filter(|(.., number)| *number > 0)?;
-            let ((large, by), (small, other)) = (division(self.atoms[above].0)?, division(self.atoms[below].0)?);
+            let ((large, by), (small, other)) =
+                (division(self.atoms[above].value)?, division(self.atoms[below].value)?);
             (by == other).then_some((large, small, by, number))
         });
         for (large, small, by, number) in quotients.collect::<Vec<_>>() {
@@ -254,8 +293,9 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
 
     /// The least that atoms may be which are new.
     fn at_least(&self, known: &mut Known) {
-        for (atom, (_, (low, _))) in self.atoms.iter().enumerate().skip(known.atoms) {
-            known.positive.extend(Sum::atom(atom).plus(&Sum::number(*low), -1).filter(|_| *low > 0));
+        for (at, atom) in self.atoms.iter().enumerate().skip(known.atoms) {
+            let low = atom.any.0;
+            known.positive.extend(Sum::atom(at).plus(&Sum::number(low), -1).filter(|_| low > 0));
         }
         known.atoms = self.atoms.len();
     }
@@ -265,9 +305,9 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
         let count = known.positive.len();
         // What these are computed from has atoms, too.
         let mut next = 0;
-        while let Some((value, _)) = self.atoms.get(next) {
+        while let Some(value) = self.atoms.get(next).map(|atom| atom.value) {
             self.open = None;
-            self.bound(&Sum::atom(next), *value, &mut known);
+            self.bound(&Sum::atom(next), value, &mut known);
             next += 1;
         }
         let is_more = known.positive.len() > count;

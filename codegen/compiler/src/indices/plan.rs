@@ -8,9 +8,10 @@ use crate::llvm::{
 };
 use crate::loops::{Graph, Loop, is_convergent};
 
+use super::cases::{CaseFacts, Cases};
 use super::checked::Checked;
 use super::floats::Cast;
-use super::ranges::{Facts, Interval, Ranges, integer, is_bool};
+use super::ranges::{Interval, integer, is_bool};
 
 /// How many conditions are looked through above a comparison.
 const MOST_CONDITIONS: u32 = 4;
@@ -71,16 +72,16 @@ pub struct Plan<'ctx> {
     pub forms: HashMap<InstructionValue<'ctx>, Form>,
     gone: usize,
     gone_apart: usize,
-    told: HashMap<(BasicBlock<'ctx>, IntValue<'ctx>), Facts<'ctx>>,
+    told: HashMap<(BasicBlock<'ctx>, IntValue<'ctx>), CaseFacts<'ctx>>,
 }
 
 impl<'ctx> Plan<'ctx> {
-    pub fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Self {
+    pub fn of(kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Cases<'_, 'ctx>) -> Self {
         Self::with_shared(kernel, graph, ranges, &[])
     }
 
     /// The same, if it is worth a copy, without what several blocks of a loop share in 64 bits.
-    pub fn sharing(self, kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Self {
+    pub fn sharing(self, kernel: FunctionValue<'ctx>, graph: &Graph<'ctx>, ranges: &Cases<'_, 'ctx>) -> Self {
         let loops = graph.innermost();
         let shares: Vec<_> =
             loops.iter().filter(|found| found.blocks.len() > 1).map(|found| (found, shared(found))).collect();
@@ -94,7 +95,7 @@ impl<'ctx> Plan<'ctx> {
     fn with_shared(
         kernel: FunctionValue<'ctx>,
         graph: &Graph<'ctx>,
-        ranges: &Ranges<'_, 'ctx>,
+        ranges: &Cases<'_, 'ctx>,
         shares: &[(&Loop<'ctx>, HashSet<IntValue<'ctx>>)],
     ) -> Self {
         let reached = graph.by_dominance();
@@ -136,7 +137,7 @@ impl<'ctx> Plan<'ctx> {
         user: InstructionValue<'ctx>,
         block: BasicBlock<'ctx>,
         is_kept: &dyn Fn(IntValue<'ctx>) -> bool,
-        ranges: &Ranges<'_, 'ctx>,
+        ranges: &Cases<'_, 'ctx>,
     ) {
         if is_arithmetic(user) || matches!(user.get_opcode(), Op::ICmp | Op::Freeze) || is_assumption(user) {
             return;
@@ -165,7 +166,7 @@ impl<'ctx> Plan<'ctx> {
     }
 
     /// Replaces operands by comparisons of 32 bits.
-    fn compare(&mut self, user: InstructionValue<'ctx>, ranges: &Ranges<'_, 'ctx>) {
+    fn compare(&mut self, user: InstructionValue<'ctx>, ranges: &Cases<'_, 'ctx>) {
         if user.get_opcode() == Op::Phi || is_assumption(user) {
             return;
         }
@@ -194,7 +195,7 @@ impl<'ctx> Plan<'ctx> {
     }
 
     /// Finds out how a value is computed in 32 bits, and all that it is computed from.
-    fn form(&mut self, value: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>) {
+    fn form(&mut self, value: IntValue<'ctx>, ranges: &Cases<'_, 'ctx>) {
         let mut pending = vec![value];
         while let Some(value) = pending.pop() {
             let Some(from) = value.as_instruction_value() else { continue };
@@ -218,10 +219,10 @@ impl<'ctx> Plan<'ctx> {
         &mut self,
         user: InstructionValue<'ctx>,
         index: u32,
-        ranges: &Ranges<'_, 'ctx>,
-    ) -> Option<Facts<'ctx>> {
+        ranges: &Cases<'_, 'ctx>,
+    ) -> Option<CaseFacts<'ctx>> {
         let block = user.get_parent()?;
-        let mut facts: Option<Facts<'ctx>> = None;
+        let mut facts: Option<CaseFacts<'ctx>> = None;
         let (mut user, mut index) = (user, index);
         for _ in 0..MOST_CONDITIONS {
             if user.get_opcode() == Op::Select {
@@ -253,7 +254,7 @@ impl<'ctx> Plan<'ctx> {
     }
 
     /// What is known in a block where a condition holds. Of conditions that are asked in turn each is looked at once.
-    fn told(&mut self, block: BasicBlock<'ctx>, asked: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>) -> Facts<'ctx> {
+    fn told(&mut self, block: BasicBlock<'ctx>, asked: IntValue<'ctx>, ranges: &Cases<'_, 'ctx>) -> CaseFacts<'ctx> {
         if let Some(known) = self.told.get(&(block, asked)) {
             return known.clone();
         }
@@ -381,7 +382,7 @@ fn halved<'ctx>(some: &HashSet<InstructionValue<'ctx>>) -> HashSet<InstructionVa
 }
 
 /// Whether an address is used only where its index is narrow; elsewhere it may be any.
-fn is_narrow_in_use<'ctx>(user: InstructionValue<'ctx>, index: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>) -> bool {
+fn is_narrow_in_use<'ctx>(user: InstructionValue<'ctx>, index: IntValue<'ctx>, ranges: &Cases<'_, 'ctx>) -> bool {
     let mut pending = vec![user];
     let mut looks = 0;
     while let Some(address) = pending.pop() {
@@ -582,7 +583,7 @@ fn is_freeze(from: InstructionValue<'_>) -> bool {
 }
 
 /// Whether a sum or a product of 64 bits is seen not to overflow.
-fn is_exact<'ctx>(checked: Checked<'ctx>, ranges: &Ranges<'_, 'ctx>, facts: &Facts<'ctx>) -> bool {
+fn is_exact<'ctx>(checked: Checked<'ctx>, ranges: &Cases<'_, 'ctx>, facts: &CaseFacts<'ctx>) -> bool {
     let operand = |index| {
         let value = integer(checked.call, index).filter(|value| value.get_type().get_bit_width() == 64)?;
         Some(ranges.of(value, facts))
@@ -605,7 +606,7 @@ fn form_of<'ctx>(
     from: InstructionValue<'ctx>,
     value: IntValue<'ctx>,
     block: BasicBlock<'ctx>,
-    ranges: &Ranges<'_, 'ctx>,
+    ranges: &Cases<'_, 'ctx>,
 ) -> Form {
     let operand = |index| integer(computing(from), index).map(|value| ranges.in_block(value, block));
     let all = |is: fn(Interval) -> bool| [operand(0), operand(1)].into_iter().all(|range| range.is_some_and(is));

@@ -15,7 +15,8 @@ use crate::request::OptLevel;
 /// What a launch gives: lengths around the limits, and small ones, with which all branches are taken.
 const LENGTHS: [u64; 14] =
     [0, 1, 2, 5, 64, 1000, (1 << 15) - 1, 1 << 15, (1 << 30) - 1, 1 << 30, (1 << 31) + 3, 1 << 40, 1 << 63, u64::MAX];
-const POSITIONS: [u32; 7] = [0, 1, 3, 63, 70_000, i32::MAX as u32, u32::MAX];
+const EXTENTS: [u64; 11] = [0, 1, 3, 6, 64, (1 << 15) - 1, 1 << 15, 65_537, (1 << 28) - 1, 1 << 29, (1 << 32) - 1];
+const POSITIONS: [u32; 10] = [0, 1, 3, 5, 63, 32_000, 65_536, (1 << 29) - 1, i32::MAX as u32, u32::MAX];
 const CONSTANTS: [i64; 14] = [1, 2, 3, -1, -2, 7, 32, 100, 255, 1 << 15, 1 << 20, 1 << 31, 1 << 33, -(1 << 31)];
 const FLOATS: [&str; 7] = ["0.0", "1.0", "0.5", "-1.0", "255.0", "16777216.0", "0x7FF8000000000000"];
 const FLOAT_PREDICATES: [&str; 8] = ["olt", "ole", "ogt", "oge", "ult", "ule", "ugt", "uge"];
@@ -525,16 +526,21 @@ fn do_the_same(
 
 #[test]
 fn random_functions_do_the_same() {
-    assert!(do_the_same(kernel, &LENGTHS, &POSITIONS, &[0, 1, 3, 64, (1 << 15) - 1, 1 << 15, (1 << 32) - 1]));
+    assert!(do_the_same(kernel, &LENGTHS, &POSITIONS, &EXTENTS));
 }
 
 #[test]
 fn random_floats_do_the_same() {
-    assert!(do_the_same(kernel_of_floats, &LENGTHS, &POSITIONS, &[0, 1, 3, 64, (1 << 15) - 1, 1 << 15, (1 << 32) - 1]));
+    assert!(do_the_same(kernel_of_floats, &LENGTHS, &POSITIONS, &EXTENTS));
 }
 
 #[test]
 fn random_neighbours_do_the_same() {
     let lengths: Vec<u64> = (0..30).chain([32_767, 32_768, 65_536, 1 << 30, 1 << 40]).collect();
-    assert!(do_the_same(kernel_of_neighbours, &lengths, &[0, 1, 2, 3, 4, 5, u32::MAX], &[0, 1, 2, 3, 4, 5, 32_768]));
+    assert!(do_the_same(
+        kernel_of_neighbours,
+        &lengths,
+        &[0, 1, 2, 3, 4, 5, u32::MAX],
+        &[0, 1, 2, 3, 4, 5, 32_768, 65_537, 1 << 29]
+    ));
 }

@@ -88,6 +88,11 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         self.at.get(&block).cloned().unwrap_or_default()
     }
 
+    /// Whether control may come to a block, as far as branches say.
+    pub fn may_reach(&self, block: BasicBlock<'ctx>) -> bool {
+        self.at.get(&block).is_none_or(are_possible)
+    }
+
     /// Adds what is known where control goes from one block to another.
     pub(super) fn learn_from_edge(
         &self,
@@ -159,6 +164,9 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         let known = facts.len();
         match predicate {
             P::EQ => {
+                if a.high < b.low || b.high < a.low {
+                    never(left, facts);
+                }
                 know(left, a.meet(b), facts);
                 know(right, b.meet(a), facts);
                 if let Some(constant) = constant(right).filter(|constant| *constant >= 0) {
@@ -170,6 +178,9 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                     if other.low == other.high {
                         let low = own.low + i128::from(own.low == other.low);
                         let high = own.high - i128::from(own.high == other.low);
+                        if low > high {
+                            never(value, facts);
+                        }
                         know(value, own.meet(Interval::new(low, high)), facts);
                     }
                 }
@@ -543,7 +554,7 @@ fn less<'ctx>(
     if bits > 64 {
         return;
     }
-    let Some([below, above]) = a.less(b, strict, signed, bits) else { return };
+    let Some([below, above]) = a.less(b, strict, signed, bits) else { return never(small, facts) };
     [(small, below), (large, above)].into_iter().for_each(|(value, range)| {
         if let Some(range) = range {
             know(value, range, facts);
@@ -590,6 +601,16 @@ fn know<'ctx>(value: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>) {
         }
         _ => {}
     }
+}
+
+/// Adds that no number is left which a value could be: control does not come here.
+fn never<'ctx>(value: IntValue<'ctx>, facts: &mut Facts<'ctx>) {
+    facts.push((value, Interval::NONE));
+}
+
+/// Whether control may come where these facts hold.
+pub fn are_possible(facts: &Facts<'_>) -> bool {
+    !facts.iter().any(|(_, range)| *range == Interval::NONE)
 }
 
 /// A constant, as an interval has it.

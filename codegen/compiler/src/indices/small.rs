@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::ranges;
+use super::cases::Given;
+use super::products;
+use super::ranges::{self, Interval};
 use crate::llvm::{
     self, AnyTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode,
     InstructionValue, IntPredicate, IntValue, Use,
@@ -16,6 +18,9 @@ pub const BITS_OF_A_FACTOR: u32 = 15;
 
 /// Of each of the three extents of a view.
 pub const BITS_OF_A_THIRD: u32 = 21;
+
+/// Of each of two extents, whatever it is.
+const BITS_OF_A_HALF: u32 = 32;
 
 /// How large an extent the test may ask for: nobody has a kernel for images that are smaller.
 const MOST_LESS: u64 = 64;
@@ -208,15 +213,76 @@ fn thirds<'ctx>(param: IntValue<'ctx>) -> Option<Vec<(IntValue<'ctx>, u32)>> {
     Some(found)
 }
 
-/// What a kernel is given, and what the test allows each.
-pub type Limits<'ctx> = Vec<Limit<'ctx>>;
+/// What a kernel is given, and what the test allows that.
+#[derive(Clone)]
+pub struct Limits<'ctx> {
+    /// Each number by itself.
+    pub each: Vec<Limit<'ctx>>,
+    /// Numbers whose products must be small; the first is the same in all.
+    pub products: Vec<[Number<'ctx>; 2]>,
+}
+
+impl<'ctx> Limits<'ctx> {
+    /// What the test allows these numbers, if it allows a factor so many bits; the least is asked for as well, or not.
+    pub fn of(numbers: &[Number<'ctx>], bits_of_a_factor: u32, some: bool) -> Self {
+        let limit = |number: &Number<'ctx>| number.limit(bits_of_a_factor, if some { number.most_less() } else { 0 });
+        Self { each: numbers.iter().map(limit).collect(), products: Vec::new() }
+    }
+
+    /// The same with these products in place of their factors, of which one may be a whole parameter.
+    pub fn with_products(&self, products: Vec<[Number<'ctx>; 2]>) -> Self {
+        let mut each = self.each.clone();
+        for limit in each.iter_mut().filter(|limit| products.iter().flatten().any(|factor| limit.is_of(*factor))) {
+            limit.bits = if limit.number.half.is_some() { BITS_OF_A_HALF } else { BITS_OF_A_LENGTH };
+        }
+        Self { each, products }
+    }
+
+    /// Between which numbers lies what the kernel is given, in any case and, where there are products, in each one.
+    pub fn given(&self) -> Vec<Given<'ctx>> {
+        let case = |factors: Option<(Interval, Interval)>| {
+            let mut given = Given::default();
+            for limit in &self.each {
+                let own = Interval::new(i128::from(limit.least), (1 << limit.bits) - 1);
+                let range = match factors.filter(|_| self.has_factor(limit)) {
+                    Some((common, _)) if limit.is_of(self.products[0][0]) => own.meet(common),
+                    Some((_, others)) => own.meet(others),
+                    None => own,
+                };
+                given.extend(limit.number.same().into_iter().map(|value| (value, range)));
+            }
+            given
+        };
+        if self.products.is_empty() {
+            return vec![case(None)];
+        }
+        let any = (products::FACTOR, products::FACTOR);
+        std::iter::once(any).chain(products::cases()).map(|factors| case(Some(factors))).collect()
+    }
+
+    fn has_factor(&self, limit: &Limit<'ctx>) -> bool {
+        self.products.iter().flatten().any(|factor| limit.is_of(*factor))
+    }
+
+    /// How large a number must be at least, as far as its products do not say so.
+    fn least(&self, limit: &Limit<'ctx>) -> u64 {
+        if self.has_factor(limit) && limit.least <= 1 { 0 } else { limit.least }
+    }
+}
 
 /// What the test allows a number.
+#[derive(Clone, Copy)]
 pub struct Limit<'ctx> {
     pub number: Number<'ctx>,
     pub bits: u32,
     /// What it must be at least.
     pub least: u64,
+}
+
+impl<'ctx> Limit<'ctx> {
+    fn is_of(&self, number: Number<'ctx>) -> bool {
+        self.number.param == number.param && self.number.half == number.half
+    }
 }
 
 /// Of parameters that are taken apart into three, the bits of which none may be set.
@@ -259,15 +325,16 @@ pub fn are_small<'ctx>(
     context: &'ctx Context,
     builder: &Builder<'ctx>,
     kernel: FunctionValue<'ctx>,
-    limits: &[Limit<'ctx>],
+    limits: &Limits<'ctx>,
 ) -> Result<IntValue<'ctx>, BuilderError> {
+    let Limits { each, products } = limits;
     let word = context.i64_type();
     let mut frozen: HashMap<IntValue<'ctx>, IntValue<'ctx>> = HashMap::new();
-    for Limit { number, .. } in limits {
+    for Limit { number, .. } in each {
         frozen.entry(number.param).or_insert_with(|| llvm::freeze_parameter(builder, kernel, number.param));
     }
     let mut all: Option<IntValue<'ctx>> = None;
-    for (param, bits) in too_high(limits) {
+    for (param, bits) in too_high(each) {
         let high = builder.build_and(frozen[&param], word.const_int(bits, false), "")?;
         let none = builder.build_int_compare(IntPredicate::EQ, high, word.const_zero(), "")?;
         all = Some(match all {
@@ -275,14 +342,13 @@ pub fn are_small<'ctx>(
             None => none,
         });
     }
-    let all_limits = limits;
-    let limits: Vec<_> = limits.iter().filter(|limit| !matches!(limit.number.half, Some(Half::Third(_)))).collect();
+    let alone: Vec<_> = each.iter().filter(|limit| !matches!(limit.number.half, Some(Half::Third(_)))).collect();
     for (bits, halves) in
         [(BITS_OF_A_LENGTH, false), (BITS_OF_A_FACTOR, false), (BITS_OF_A_LENGTH, true), (BITS_OF_A_FACTOR, true)]
     {
         let mut together: Option<IntValue<'ctx>> = None;
         let is_like = |limit: &&&Limit<'ctx>| (limit.bits, limit.number.half.is_some()) == (bits, halves);
-        for Limit { number, .. } in limits.iter().filter(is_like) {
+        for Limit { number, .. } in alone.iter().filter(is_like) {
             let value = part(context, builder, frozen[&number.param], number.half)?;
             together = Some(match together {
                 Some(known) => builder.build_or(known, value, "")?,
@@ -298,9 +364,25 @@ pub fn are_small<'ctx>(
         });
     }
     // Behind the others, without which this says nothing of a number.
-    for Limit { number, least, .. } in all_limits.iter().filter(|limit| limit.least > 0) {
-        let value = part(context, builder, frozen[&number.param], number.half)?;
-        let least = value.get_type().const_int(*least, false);
+    for factors in products {
+        let mut low = [None; 2];
+        for (number, low) in factors.iter().zip(&mut low) {
+            // Of a whole parameter the test has asked whether it has no more bits.
+            let half = number.half.or(Some(Half::Low));
+            *low = Some(part(context, builder, frozen[&number.param], half)?);
+        }
+        let [Some(one), Some(other)] = low else { continue };
+        let is_small = products::is_small(context, builder, [one, other])?;
+        all = Some(match all {
+            Some(known) => builder.build_and(known, is_small, "")?,
+            None => is_small,
+        });
+    }
+    for limit in each.iter().filter(|limit| limits.least(limit) > 0) {
+        // Of a whole parameter, too, the lower half is enough: the others have asked for the upper one.
+        let half = limit.number.half.or(Some(Half::Low));
+        let value = part(context, builder, frozen[&limit.number.param], half)?;
+        let least = value.get_type().const_int(limit.least, false);
         let is_enough = builder.build_int_compare(IntPredicate::UGE, value, least, "")?;
         all = Some(match all {
             Some(known) => builder.build_and(known, is_enough, "")?,

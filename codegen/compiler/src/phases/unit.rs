@@ -114,6 +114,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module, machine))?;
         time!(layers::fold(context, module))?;
+        time!(divisions::compare(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(indices::narrow_casts(context, module))?;
         if round == 1 {

@@ -5,7 +5,9 @@ use ptx::Disjoint2d;
 use ptx::prelude::*;
 
 // CHECK-LABEL: .visible .entry case(
-// CHECK: setp.gt.u64 {{.*}}, 1073741823;
+// CHECK: setp.lt.u64 {{.*}}, 1073741824;
+// CHECK: setp.lt.u64 {{.*}}, 32768;
+// CHECK: mul.wide.u32
 // CHECK: div.u32
 // CHECK: div.u32
 // CHECK-NOT: mul{{.*}}64

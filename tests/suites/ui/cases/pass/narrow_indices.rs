@@ -7,8 +7,7 @@ use ptx::{Disjoint2d, PerBlock};
 
 // CHECK-LABEL: .visible .entry a_torus(
 // CHECK: setp.gt.u64 {{.*}}, 1073741823;
-// CHECK: setp.gt.u32 {{.*}}, 32767;
-// CHECK: mul.lo.s32
+// CHECK: setp.gt.u32 {{.*}}, 268435455;
 // CHECK: setp.lt.u32
 // CHECK: setp.lt.u32
 // CHECK: setp.lt.u32
@@ -51,8 +50,7 @@ pub fn b_few(from: &[u32], mut to: Disjoint2d<u32>) {
 }
 
 // CHECK-LABEL: .visible .entry c_box(
-// CHECK: setp.gt.u32 {{.*}}, 32767;
-// CHECK: mul.lo.s32
+// CHECK: setp.gt.u32 {{.*}}, 268435455;
 // CHECK: setp.lt.u32
 // CHECK: setp.ge.u32
 // CHECK: setp.ge.u32
@@ -79,7 +77,7 @@ pub fn c_box(from: &[u32], mut to: Disjoint2d<u32>) {
 
 // What a loop would reach at last is asked in 32 bits, too, and nothing there can overflow.
 // CHECK-LABEL: .visible .entry d_filter(
-// CHECK: setp.gt.u32 {{.*}}, 32767;
+// CHECK: setp.gt.u32 {{.*}}, 268435455;
 // CHECK-NOT: min.u64
 // CHECK: min.u32
 // CHECK: fma.rn.f32
@@ -101,8 +99,8 @@ pub fn d_filter(image: &[f32], weights: &[f32], mut out: Disjoint2d<f32>) {
 
 // The rows of a loop are parts of a slice that has an element for each of the view's: the loop asks nothing of them.
 // CHECK-LABEL: .visible .entry e_rows(
-// CHECK: setp.gt.u32 {{.*}}, 32767;
-// CHECK: mul.lo.s32
+// CHECK: setp.lt.u32 {{.*}}, 268435456;
+// CHECK: setp.eq.s32
 // CHECK: setp.lt.u32
 // CHECK: setp.lt.u32
 // CHECK-NOT: setp.
