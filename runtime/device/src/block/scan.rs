@@ -11,7 +11,7 @@ use crate::shared::{ObjectBarrier, SharedParam};
 /// The last lane of a warp.
 const LAST: u32 = WARP as u32 - 1;
 
-/// Of so many warps the values are taken one after the other.
+/// Of so many warps the values are taken one after the other. It is a power of two.
 const ONE_BY_ONE: usize = 8;
 
 /// Scans of a `T` from each of a block's `THREADS` threads: CUB's `BlockScan<T, THREADS, BLOCK_SCAN_WARP_SCANS>`.
@@ -219,13 +219,22 @@ impl<T: Value, const THREADS: usize> Scan<T, THREADS> {
     #[inline(always)]
     fn one_by_one(&self, combine: &mut impl FnMut(T, T) -> T) -> Warps<T> {
         let own = self.thread / WARP as u32;
-        let (mut total, mut before) = (self.read(0), None);
-        for warp in 1..Self::WARPS as u32 {
-            if warp == own {
-                before = Some(total);
-            }
-            total = combine(total, self.read(warp));
+        let mut total = self.read(0);
+        // Of the first warp nobody looks at what comes before it.
+        let mut before = [total; ONE_BY_ONE];
+        for (warp, sum) in before.iter_mut().enumerate().take(Self::WARPS).skip(1) {
+            *sum = total;
+            total = combine(total, self.read(warp as u32));
         }
+        // By the bits of the warp's number: three conditions, where comparisons with each would be seven.
+        let mut count = ONE_BY_ONE;
+        for bit in 0..ONE_BY_ONE.ilog2() {
+            count /= 2;
+            for at in 0..count {
+                before[at] = if own >> bit & 1 == 0 { before[2 * at] } else { before[2 * at + 1] };
+            }
+        }
+        let before = (own > 0).then_some(before[0]);
         Warps { before, with_own: None, total }
     }
 
