@@ -18,7 +18,10 @@
 //!
 //! **Why it is right.** The second round is the first one's blocks once more, with what they do at its end in place of
 //! the phis, and both ask for the loop's end. A barrier is run as often as before, by the same threads: those of one
-//! round are in one copy. Where a constant number of rounds is counted, one of the two blocks alone can be the last.
+//! round are in one copy. So it is with what lanes exchange, who wait for those that the mask names, wherever in the code
+//! these do the same (PTX ISA, `shfl.sync`: "until all non-exited threads corresponding to membermask have executed
+//! `shfl.sync` with the same qualifiers and same membermask value"; `redux.sync` as well). Where a constant number of
+//! rounds is counted, one of the two blocks alone can be the last.
 
 use crate::diagnostic::Result;
 use crate::llvm::{
@@ -37,6 +40,9 @@ const MOST_INSTRUCTIONS: usize = 100;
 /// The barriers of a block, which may stand at two places.
 const BARRIER: &[u8] = b"llvm.nvvm.barrier.cta.sync.";
 
+/// What lanes do together that a mask names, which may stand at two places as well.
+const OF_A_WARP: [&[u8]; 2] = [b"llvm.nvvm.shfl.sync.", b"llvm.nvvm.redux.sync."];
+
 /// Does so with the innermost loops of all functions.
 pub fn alternate<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &SimpleForm<'_>) -> Result<()> {
     form.give(module)?;
@@ -51,7 +57,7 @@ pub fn alternate<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &Sim
 
 fn is_fit(context: &Context, found: &Loop<'_>) -> bool {
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
-    let is_kept = |from: InstructionValue<'_>| is_convergent(from) && !is_barrier(from);
+    let is_kept = |from: InstructionValue<'_>| is_convergent(from) && !is_barrier(from) && !is_of_warp(from);
     found.latches.len() == 1
         && llvm::phis(found.head).any(|phi| alternates(found, phi))
         && instructions().count() <= MOST_INSTRUCTIONS
@@ -62,6 +68,12 @@ fn is_fit(context: &Context, found: &Loop<'_>) -> bool {
 /// Whether an instruction is a barrier of a block.
 pub fn is_barrier(from: InstructionValue<'_>) -> bool {
     llvm::called_function(from).is_some_and(|callee| callee.get_name().to_bytes().starts_with(BARRIER))
+}
+
+/// Whether lanes wait in an instruction for those that its mask names.
+fn is_of_warp(from: InstructionValue<'_>) -> bool {
+    let is_one = |name: &[u8]| OF_A_WARP.iter().any(|start| name.starts_with(start));
+    llvm::called_function(from).is_some_and(|callee| is_one(callee.get_name().to_bytes()))
 }
 
 /// Whether a phi of the head is the same again after two rounds, and not after one.
@@ -140,6 +152,7 @@ mod tests {
         let text = format!(
             "declare void @llvm.nvvm.barrier.cta.sync.all(i32) convergent
             declare i32 @llvm.nvvm.redux.sync.add(i32, i32) convergent
+            declare i32 @others(i32) convergent
             define void @f(ptr %a, ptr %b, ptr %to, i64 %n) {{
             entry: br label %loop
             loop: {phis}
@@ -199,8 +212,15 @@ mod tests {
     }
 
     #[test]
+    fn lanes_may_exchange_numbers() {
+        let step = format!("{STEP}\n%y = call i32 @llvm.nvvm.redux.sync.add(i32 %x, i32 -1)");
+        let ir = written(SWAPPED, &step, "icmp eq i64 %next, %n", "");
+        assert_eq!(rounds(&ir), 2, "{ir}");
+    }
+
+    #[test]
     fn other_loops_stay_as_they_are() {
-        let together = format!("{STEP}\n%y = call i32 @llvm.nvvm.redux.sync.add(i32 %x, i32 -1)");
+        let together = format!("{STEP}\n%y = call i32 @others(i32 %x)");
         let same = "%front = phi ptr [ %a, %entry ], [ %front, %loop ]
               %back = phi ptr [ %b, %entry ], [ %back, %loop ]";
         for (phis, body, mark) in

@@ -1,6 +1,7 @@
 //! A scan of a block: within warps by shuffles, then one barrier, and the totals of the warps.
 #![no_std]
 use ptx::block::Scan;
+use ptx::RowsPerBlock;
 use ptx::prelude::*;
 
 // Those that come before a warp are one sum over its lanes, and so is the total.
@@ -56,5 +57,23 @@ pub fn c_many(mut x: DisjointSlice<f32>, #[shared] mut block: Scan<f32, 512>) {
     let sum = block.inclusive_sum(x.get_mut(i).map_or(0.0, |x| *x));
     if let Some(x) = x.get_mut(i) {
         *x = sum;
+    }
+}
+
+// In rounds, of which two stand one behind the other, each with its half of the memory.
+// CHECK-LABEL: .visible .entry d_rounds(
+// CHECK: .shared .align 16 .b8 {{.*}}block[256];
+// CHECK: sync 1;
+// CHECK: ld.shared.v4.b32 {{.*}}block];
+// CHECK: sync 1;
+// CHECK: ld.shared.v4.b32 {{.*}}block+128];
+#[kernel(dimensions = 1, launch_bounds(256))]
+pub fn d_rounds(pixels: &[u8], mut sums: RowsPerBlock<u32>, #[shared] mut block: Scan<u32, 256>) {
+    let mut row = sums.row();
+    let start = row.start();
+    let mut carry = 0;
+    for (column, sum) in row.iter_mut() {
+        let pixel = u32::from(pixels[start + column]);
+        *sum = pixel + block.exclusive_from(&mut carry, pixel, |a, b| a + b);
     }
 }
