@@ -52,7 +52,10 @@ pub fn index_1d() -> ThreadIndex {
         more_than_one_dimension();
     }
     // SAFETY: it was just checked.
-    let value = unsafe { checked_column() };
+    let value = unsafe {
+        assume_dimensions::<1>();
+        checked_column()
+    };
     ThreadIndex { value, stays_with_its_thread: PhantomData }
 }
 
@@ -151,7 +154,10 @@ pub fn index_2d() -> Index2d {
         more_than_two_dimensions();
     }
     // SAFETY: it was just checked.
-    let x = unsafe { checked_column() };
+    let x = unsafe {
+        assume_dimensions::<2>();
+        checked_column()
+    };
     Index2d { x, y: row(), stays_with_its_thread: PhantomData }
 }
 
@@ -222,8 +228,8 @@ fn too_many_columns() -> ! {
     panic!("index_3d() in a launch of 2^32 threads in the first dimension: launch fewer")
 }
 
-/// What `#[kernel(dimensions = N)]` knows: the launch has no extents but 1 beyond `N` dimensions, and fewer than 2^32
-/// threads in the first.
+/// What `#[kernel(dimensions = N)]` knows, or the check of a position has found: the launch has no extents but 1 beyond
+/// `N` dimensions, and fewer than 2^32 threads in the first.
 ///
 /// # Safety
 /// That must be so.
