@@ -14,7 +14,8 @@
 //!                 unreachable
 //! ```
 //!
-//! Operands that are constant by now become part of the message. One place a function and no call: a call costs a kernel at
+//! Operands that are constant by now become part of the message. Places that say the same, as copies of one check do, claim
+//! the record in one block, with phis for what they hand over. One place a function and no call: a call costs a kernel at
 //! least 24 registers, whatever is called. At the level 0 it stays a call, which a debugger shows with the frames above it.
 
 use std::collections::HashMap;
@@ -255,11 +256,17 @@ struct Operands<'ctx> {
 /// What a place says: location and message.
 type Said<'ctx> = (PointerValue<'ctx>, Option<Vec<u8>>);
 
+/// A place that panics in a block, and what it hands over there: no constants, and halves where they are enough.
+struct Handing<'ctx> {
+    site: Site<'ctx>,
+    block: BasicBlock<'ctx>,
+    words: Vec<IntValue<'ctx>>,
+}
+
 /// The bits of the words that several places hand over.
-fn widths_of(sites: &[(Site<'_>, BasicBlock<'_>)]) -> Vec<u32> {
-    let of =
-        |word: usize| sites.iter().map(|(site, _)| site.words[word].get_type().get_bit_width()).max().unwrap_or(64);
-    (0..sites[0].0.words.len()).map(of).collect()
+fn widths_of(places: &[Handing<'_>]) -> Vec<u32> {
+    let of = |word: usize| places.iter().map(|place| place.words[word].get_type().get_bit_width()).max().unwrap_or(64);
+    (0..places[0].words.len()).map(of).collect()
 }
 
 /// Writes panics into a module.
@@ -304,38 +311,39 @@ impl<'ctx> Writer<'_, 'ctx> {
         let last = self.context.append_basic_block(function, "panic");
         let (mut claims, mut calls, mut has_text) = (Vec::new(), Vec::new(), false);
         // By what they say, in the order of the code.
-        let mut alike: Vec<(Said<'ctx>, Vec<(Site<'ctx>, BasicBlock<'ctx>)>)> = Vec::new();
-        for mut site in sites {
+        let mut alike: Vec<(Said<'ctx>, Vec<Handing<'ctx>>)> = Vec::new();
+        for site in sites {
             let Some(block) = site.call.get_parent() else { continue };
-            let Some(said) = self.fold(&mut site, is_called)? else {
+            let Some((said, words)) = self.said(&site, is_called)? else {
                 if !is_called {
                     self.write_here(&site)?;
                 }
                 continue;
             };
+            let handing = Handing { site, block, words };
             match alike.iter_mut().find(|(known, _)| !is_called && *known == said) {
-                Some((_, sites)) => sites.push((site, block)),
-                None => alike.push((said, vec![(site, block)])),
+                Some((_, places)) => places.push(handing),
+                None => alike.push((said, vec![handing])),
             }
         }
-        for (said, sites) in alike {
-            let widths = if is_called { vec![64; sites[0].0.words.len()] } else { widths_of(&sites) };
+        for (said, places) in alike {
+            let widths = if is_called { vec![64; places[0].words.len()] } else { widths_of(&places) };
             let Some((known, place)) = self.place(said, &widths) else {
-                for (site, _) in sites.iter().filter(|_| !is_called) {
-                    self.write_here(site)?;
+                for handing in places.iter().filter(|_| !is_called) {
+                    self.write_here(&handing.site)?;
                 }
                 continue;
             };
             has_text |= known.text > 0;
             if is_called {
-                for (site, block) in sites {
+                for Handing { site, block, words } in places {
                     self.leave(&site.call, block);
                     self.builder.build_unconditional_branch(last)?;
-                    calls.push((Operands { known, place, words: site.words }, block));
+                    calls.push((Operands { known, place, words }, block));
                 }
                 continue;
             }
-            let (block, words) = self.one_of(last, &sites, &widths)?;
+            let (block, words) = self.one_of(last, &places, &widths)?;
             let record = self.claim(Place::Known(known), &[place.into()], &words, Before::Others)?;
             self.builder.build_unconditional_branch(last)?;
             claims.push((record, block));
@@ -441,18 +449,23 @@ impl<'ctx> Writer<'_, 'ctx> {
         Ok(function)
     }
 
-    /// What a site says, with its words as they are handed over; none if that is not known before it runs.
-    fn fold(&mut self, site: &mut Site<'ctx>, is_called: bool) -> Result<Option<Said<'ctx>>, BuilderError> {
-        let mut message = None;
-        if site.message.is_some() {
-            let Some((folded, words)) = site.folded() else { return Ok(None) };
-            message = Some(folded);
-            site.words = words;
-        }
-        for word in site.words.iter_mut().filter(|_| !is_called) {
+    /// What a site says, and its words as they are handed over; none if that is not known before it runs.
+    fn said(
+        &mut self,
+        site: &Site<'ctx>,
+        is_called: bool,
+    ) -> Result<Option<(Said<'ctx>, Vec<IntValue<'ctx>>)>, BuilderError> {
+        let (message, mut words) = match site.message {
+            Some(_) => {
+                let Some((message, words)) = site.folded() else { return Ok(None) };
+                (Some(message), words)
+            }
+            None => (None, vec![]),
+        };
+        for word in words.iter_mut().filter(|_| !is_called) {
             *word = self.halves.of(self.context, *word)?;
         }
-        Ok(Some((site.location, message)))
+        Ok(Some(((site.location, message), words)))
     }
 
     /// The static of what is said with words of these widths.
@@ -474,22 +487,22 @@ impl<'ctx> Writer<'_, 'ctx> {
     fn one_of(
         &self,
         last: BasicBlock<'ctx>,
-        sites: &[(Site<'ctx>, BasicBlock<'ctx>)],
+        places: &[Handing<'ctx>],
         widths: &[u32],
     ) -> Result<(BasicBlock<'ctx>, Vec<IntValue<'ctx>>), BuilderError> {
-        if let [(site, block)] = sites {
+        if let [Handing { site, block, words }] = places {
             self.leave(&site.call, *block);
-            return Ok((*block, site.words.clone()));
+            return Ok((*block, words.clone()));
         }
         let joined = self.context.prepend_basic_block(last, "claim");
         let mut handed: Vec<Vec<IntValue<'ctx>>> = Vec::new();
-        for (site, block) in sites {
+        for Handing { site, block, words } in places {
             self.leave(&site.call, *block);
             let widened = |(word, width): (&IntValue<'ctx>, &u32)| {
                 let is_half = word.get_type().get_bit_width() < *width;
                 if is_half { self.builder.build_int_z_extend(*word, self.context.i64_type(), "") } else { Ok(*word) }
             };
-            handed.push(site.words.iter().zip(widths).map(widened).collect::<Result<_, _>>()?);
+            handed.push(words.iter().zip(widths).map(widened).collect::<Result<_, _>>()?);
             self.builder.build_unconditional_branch(joined)?;
         }
         self.builder.position_at_end(joined);
@@ -499,8 +512,8 @@ impl<'ctx> Writer<'_, 'ctx> {
                 return Ok(first);
             }
             let phi = self.builder.build_phi(first.get_type(), "")?;
-            for (words, (_, block)) in handed.iter().zip(sites) {
-                phi.add_incoming(&[(&words[word], *block)]);
+            for (words, place) in handed.iter().zip(places) {
+                phi.add_incoming(&[(&words[word], place.block)]);
             }
             Ok(phi.as_basic_value().into_int_value())
         };
@@ -623,4 +636,78 @@ fn numbers_of(function: FunctionValue<'_>) -> Vec<&'static str> {
 /// Whether so many words may be a text and its length, and more.
 fn has_text(words: usize) -> bool {
     words > 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{AnyValue, parse_ir};
+
+    /// A function after its panics were written; `@message` has two numbers.
+    fn lowered(body: &str) -> String {
+        let context = Context::create();
+        let operand = || Part::Operand(Operand::Unsigned);
+        let message = message::encode(&[operand(), Part::Text(" of ".into()), operand()]);
+        let bytes: String = message.iter().map(|byte| format!("\\{byte:02X}")).collect();
+        let (zeros, less) = (r"\00".repeat(7), r"\00".repeat(3));
+        let text = format!(
+            "@message = private constant [{} x i8] c\"{bytes}\"
+            @file = private constant [4 x i8] c\"a.rs\"
+            @at = private constant <{{ ptr, [16 x i8] }}> <{{ ptr @file, [16 x i8] c\"\\04{zeros}\\01{less}\\02{less}\" }}>
+            declare void @{PANIC_WITH}2(ptr, ptr, i64, i64) noreturn
+            define void @f(i1 %c, ptr %location, i32 %i, i64 %n, i64 %m) {{
+              {body}
+            }}",
+            message.len()
+        );
+        let module =
+            parse_ir(&context, text.as_bytes(), "module").unwrap_or_else(|error| panic!("{}: {text}", error.0));
+        lower(&context, &module, OptLevel::O3, AfterPanic::Trap).unwrap();
+        module.verify().unwrap();
+        module.get_function("f").unwrap().print_to_string().to_string()
+    }
+
+    /// What is handed to all that claims the record.
+    fn handed(ir: &str) -> Vec<&str> {
+        let claims = ir.lines().filter(|line| line.contains("atom.global.exch"));
+        claims.filter_map(|line| line.rsplit_once("\"(")).map(|(_, operands)| operands.trim_end_matches(')')).collect()
+    }
+
+    #[test]
+    fn a_place_that_only_its_caller_knows_hands_over_all_operands() {
+        let ir = lowered(
+            "%wide = zext i32 %i to i64
+             call void @__rust_ptx_panic_with_2(ptr @message, ptr %location, i64 32, i64 %wide)
+             unreachable",
+        );
+        assert_eq!(handed(&ir)[0], "ptr %location, ptr @message, i64 32, i32 %i", "{ir}");
+    }
+
+    #[test]
+    fn places_that_say_the_same_claim_the_record_once() {
+        let both = |one: &str, other: &str| {
+            lowered(&format!(
+                "%wide = zext i32 %i to i64
+                 br i1 %c, label %a, label %b
+                 a: call void @__rust_ptx_panic_with_2(ptr @message, ptr @at, i64 %n, i64 {one})
+                 unreachable
+                 b: call void @__rust_ptx_panic_with_2(ptr @message, ptr @at, i64 %n, i64 {other})
+                 unreachable"
+            ))
+        };
+        // A half is extended where another place has a whole.
+        for (one, other, phi) in [
+            ("%wide", "%m", "phi i64 [ %1, %a ], [ %m, %b ]"),
+            ("%m", "%wide", "phi i64 [ %m, %a ], [ %1, %b ]"),
+            ("%m", "%n", "phi i64 [ %m, %a ], [ %n, %b ]"),
+        ] {
+            let ir = both(one, other);
+            assert_eq!(handed(&ir).len(), 1, "{ir}");
+            assert!(ir.contains(phi), "{ir}");
+        }
+        let ir = both("%wide", "%wide");
+        assert!(handed(&ir).len() == 1 && !ir.contains("phi i32") && handed(&ir)[0].ends_with("i32 %i"), "{ir}");
+        // A constant is part of the message, which then is another one.
+        assert_eq!(handed(&both("%m", "7")).len(), 2);
+    }
 }
