@@ -23,10 +23,10 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::hash::QuickMap;
 use crate::indices::Ranges;
 use crate::llvm::{
-    self, BasicValue, BasicValueEnum, BuilderError, Context, InstructionOpcode, InstructionValue, IntPredicate,
+    self, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate,
     IntValue, Module,
 };
-use crate::loops::Graph;
+use crate::loops::{Graph, integer};
 use crate::settled;
 
 /// How deep a dividend may be computed.
@@ -35,16 +35,8 @@ const MOST_STEPS: u32 = 6;
 /// Narrows every unsigned division of 64 bits whose dividend is seen to be below 2^32.
 pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     for function in settled::open(module) {
-        let divisions: Vec<_> = llvm::instructions(function).filter_map(Division::of).collect();
-        if divisions.is_empty() {
-            continue;
-        }
-        // What divisions are of follows from each other, so all are looked at before any is changed.
-        let (graph, none, same) = (Graph::of(function), QuickMap::default(), QuickMap::default());
-        let ranges = Ranges::of_function(&graph, &none, &same);
-        let small: Vec<_> = divisions.into_iter().filter(|division| division.is_small(&ranges)).collect();
-        drop(ranges);
-        for division in small {
+        let divisions = llvm::instructions(function).filter_map(Division::of).collect();
+        for division in by_ranges(function, divisions, Division::is_small) {
             // Again: the dividend may be the quotient of another, which was narrowed since.
             let Some(division) = Division::of(division.instruction) else { continue };
             division
@@ -53,6 +45,21 @@ pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// Those of a function's divisions of which what is known of its numbers says something. All are looked at before any is
+/// changed: what divisions are of follows from each other.
+fn by_ranges<'ctx, T>(
+    function: FunctionValue<'ctx>,
+    mut found: Vec<T>,
+    says: impl Fn(&T, &Ranges<'_, 'ctx>) -> bool,
+) -> Vec<T> {
+    if !found.is_empty() {
+        let (graph, none, same) = (Graph::of(function), QuickMap::default(), QuickMap::default());
+        let ranges = Ranges::of_function(&graph, &none, &same);
+        found.retain(|one| says(one, &ranges));
+    }
+    found
 }
 
 struct Division<'ctx> {
@@ -70,12 +77,7 @@ impl<'ctx> Division<'ctx> {
             InstructionOpcode::URem => true,
             _ => return None,
         };
-        let mut operands = llvm::value_operands(instruction).map(|(_, value)| value);
-        let (Some(BasicValueEnum::IntValue(dividend)), Some(BasicValueEnum::IntValue(divisor))) =
-            (operands.next(), operands.next())
-        else {
-            return None;
-        };
+        let (dividend, divisor) = (integer(instruction, 0)?, integer(instruction, 1)?);
         // LLVM multiplies where the divisor is a constant.
         let is_wide = dividend.get_type().get_bit_width() == 64 && !divisor.is_const();
         is_wide.then_some(Self { instruction, dividend, divisor, rest })
@@ -126,13 +128,9 @@ fn is_below_2_32(value: IntValue<'_>, steps: u32) -> bool {
         return constant < LIMIT;
     }
     let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
-    let operand = |index| match from.get_operand(index).and_then(|operand| operand.value()) {
-        Some(BasicValueEnum::IntValue(value)) => Some(value),
-        _ => None,
-    };
-    let small = |index| operand(index).is_some_and(|value| is_below_2_32(value, steps - 1));
+    let small = |index| integer(from, index).is_some_and(|value| is_below_2_32(value, steps - 1));
     match from.get_opcode() {
-        InstructionOpcode::ZExt => operand(0).is_some_and(|value| value.get_type().get_bit_width() <= 32),
+        InstructionOpcode::ZExt => integer(from, 0).is_some_and(|value| value.get_type().get_bit_width() <= 32),
         InstructionOpcode::And => small(0) || small(1),
         InstructionOpcode::Or | InstructionOpcode::Xor => small(0) && small(1),
         InstructionOpcode::UDiv | InstructionOpcode::LShr => small(0),

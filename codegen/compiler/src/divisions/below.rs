@@ -19,14 +19,16 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::hash::QuickMap;
+use crate::hash::QuickSet;
 use crate::indices::Ranges;
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
+    self, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntPredicate as P, IntValue, Module,
 };
 use crate::loops::{Graph, integer};
 use crate::settled;
+
+use super::by_ranges;
 
 /// Rewrites such comparisons.
 pub fn compare<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
@@ -38,19 +40,13 @@ pub fn compare<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()
 }
 
 fn compare_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {
-    let found: Vec<Comparison<'ctx>> = llvm::instructions(function).filter_map(Comparison::of).collect();
+    let mut found: Vec<Comparison<'ctx>> = llvm::instructions(function).filter_map(Comparison::of).collect();
     if found.is_empty() {
         return Ok(());
     }
-    let (graph, given, same) = (Graph::of(function), QuickMap::default(), QuickMap::default());
-    let in_loops: Vec<BasicBlock<'ctx>> = graph.loops().into_iter().flat_map(|found| found.blocks).collect();
-    let ranges = Ranges::of_function(&graph, &given, &same);
-    let is_of_use = |found: &Comparison<'ctx>| {
-        found.instruction.get_parent().is_some_and(|block| !in_loops.contains(&block) && found.fits(block, &ranges))
-    };
-    let found: Vec<_> = found.into_iter().filter(is_of_use).collect();
-    drop(ranges);
-    found.into_iter().try_for_each(|found| found.write(context))
+    let in_loops: QuickSet<_> = Graph::of(function).loops().into_iter().flat_map(|found| found.blocks).collect();
+    found.retain(|found| found.instruction.get_parent().is_some_and(|block| !in_loops.contains(&block)));
+    by_ranges(function, found, Comparison::fits).into_iter().try_for_each(|found| found.write(context))
 }
 
 /// A number that is compared with a quotient.
@@ -81,7 +77,8 @@ impl<'ctx> Comparison<'ctx> {
     }
 
     /// Whether the last number of the part has 63 bits.
-    fn fits(&self, block: BasicBlock<'ctx>, ranges: &Ranges<'_, 'ctx>) -> bool {
+    fn fits(&self, ranges: &Ranges<'_, 'ctx>) -> bool {
+        let Some(block) = self.instruction.get_parent() else { return false };
         let range = ranges.in_block(self.number, block);
         let last = range.high.checked_mul(self.divisor.into()).and_then(|first| first.checked_add(self.divisor.into()));
         range.low >= 0 && last.is_some_and(|last| last <= i64::MAX.into())

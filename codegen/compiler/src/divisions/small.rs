@@ -24,13 +24,14 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::hash::QuickMap;
 use crate::indices::Ranges;
 use crate::llvm::{
-    self, BasicValueEnum, Builder, BuilderError, Context, FloatValue, InstructionOpcode as Op, InstructionValue,
-    IntValue, Intrinsic, Module,
+    self, Builder, BuilderError, Context, FloatValue, InstructionOpcode as Op, InstructionValue, IntValue, Intrinsic,
+    Module,
 };
-use crate::loops::Graph;
+use crate::loops::integer;
+
+use super::by_ranges;
 
 /// Dividends are below.
 const MOST: i128 = 1 << 21;
@@ -45,15 +46,8 @@ const MORE: u64 = 2;
 /// Divides every small number so.
 pub fn divide_as_floats<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     for function in llvm::functions(module) {
-        let divisions: Vec<_> = llvm::instructions(function).filter_map(Division::of).collect();
-        if divisions.is_empty() {
-            continue;
-        }
-        let (graph, none, same) = (Graph::of(function), QuickMap::default(), QuickMap::default());
-        let ranges = Ranges::of_function(&graph, &none, &same);
-        let small: Vec<_> = divisions.into_iter().filter(|division| division.is_small(&ranges)).collect();
-        drop(ranges);
-        for division in small {
+        let divisions = llvm::instructions(function).filter_map(Division::of).collect();
+        for division in by_ranges(function, divisions, Division::is_small) {
             division
                 .write(context, module)
                 .map_err(|error| Diagnostic::error(Code::LlvmFailed, format!("cannot divide as floats: {error}")))?;
@@ -80,12 +74,7 @@ impl<'ctx> Division<'ctx> {
             Op::SRem => (true, true),
             _ => return None,
         };
-        let mut operands = llvm::value_operands(instruction).map(|(_, value)| value);
-        let (Some(BasicValueEnum::IntValue(dividend)), Some(BasicValueEnum::IntValue(divisor))) =
-            (operands.next(), operands.next())
-        else {
-            return None;
-        };
+        let (dividend, divisor) = (integer(instruction, 0)?, integer(instruction, 1)?);
         // LLVM multiplies where the divisor is a constant.
         let is_fit = dividend.get_type().get_bit_width() <= 32 && !divisor.is_const();
         is_fit.then_some(Self { instruction, operands: [dividend, divisor], signed, rest })

@@ -300,41 +300,32 @@ pub fn replace_predecessor<'ctx>(
 ) {
     for phi in phis(block).collect::<Vec<_>>() {
         let from_new = |(value, from)| if from == old { (of(value), new) } else { (value, from) };
-        let incoming: Vec<_> = incoming(phi).into_iter().map(from_new).collect();
-        let value = phi.as_value_ref();
-        // SAFETY: all are live. A phi of the same type takes the place of the old one, which nothing uses then; it is made
-        // anew, because nothing changes the blocks of one.
-        unsafe {
-            let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(value)));
-            LLVMPositionBuilderBefore(builder, value);
-            let made = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
-            LLVMDisposeBuilder(builder);
-            for (told, from) in incoming {
-                assert!(LLVMTypeOf(told.as_value_ref()) == LLVMTypeOf(value), "types are kept");
-                LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
-            }
-            LLVMReplaceAllUsesWith(value, made);
-        }
-        phi.erase_from_basic_block();
+        make_anew(phi, incoming(phi).into_iter().map(from_new).collect());
     }
+}
+
+/// Has a phi of the same type take the place of another one, because nothing changes the blocks of one.
+fn make_anew<'ctx>(phi: InstructionValue<'ctx>, incoming: Vec<(BasicValueEnum<'ctx>, BasicBlock<'ctx>)>) {
+    let value = phi.as_value_ref();
+    // SAFETY: all are live. The new phi takes the place of the old one, which nothing uses then.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(value)));
+        LLVMPositionBuilderBefore(builder, value);
+        let made = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+        for (told, from) in incoming {
+            assert!(LLVMTypeOf(told.as_value_ref()) == LLVMTypeOf(value), "types are kept");
+            LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
+        }
+        LLVMReplaceAllUsesWith(value, made);
+    }
+    phi.erase_from_basic_block();
 }
 
 /// Leaves a block's phis what they take from some of the blocks that they name.
 pub fn keep_incoming<'ctx>(block: BasicBlock<'ctx>, keeps: impl Fn(BasicBlock<'ctx>) -> bool) {
     for phi in phis(block).collect::<Vec<_>>() {
-        let value = phi.as_value_ref();
-        // SAFETY: all are live. A phi of the same type takes the place of the old one, which nothing uses then.
-        unsafe {
-            let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(value)));
-            LLVMPositionBuilderBefore(builder, value);
-            let made = LLVMBuildPhi(builder, LLVMTypeOf(value), c"".as_ptr());
-            LLVMDisposeBuilder(builder);
-            for (told, from) in incoming(phi).into_iter().filter(|(_, from)| keeps(*from)) {
-                LLVMAddIncoming(made, &mut told.as_value_ref(), &mut from.as_mut_ptr(), 1);
-            }
-            LLVMReplaceAllUsesWith(value, made);
-        }
-        phi.erase_from_basic_block();
+        make_anew(phi, incoming(phi).into_iter().filter(|(_, from)| keeps(*from)).collect());
     }
 }
 

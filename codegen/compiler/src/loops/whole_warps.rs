@@ -64,9 +64,9 @@ impl<'ctx> Step<'ctx> {
         let (_, next) = found.incoming_of(llvm::result(phi))?;
         let from =
             llvm::instruction_of(next).filter(|from| matches!(from.get_opcode(), Op::Add | Op::GetElementPtr))?;
-        let mut operands = llvm::value_operands(from).map(|(_, operand)| operand);
-        let is_of_phi = operands.by_ref().any(|operand| operand == llvm::result(phi));
-        let added = llvm::value_operands(from).find_map(|(_, operand)| match operand {
+        let operands = || llvm::value_operands(from).map(|(_, operand)| operand);
+        let is_of_phi = operands().any(|operand| operand == llvm::result(phi));
+        let added = operands().find_map(|operand| match operand {
             BasicValueEnum::IntValue(number) if found.is_invariant(operand) => Some(number),
             _ => None,
         })?;
