@@ -11,6 +11,7 @@
 //! dividend below 2^32 divided by more is 0, and what is left is the dividend.
 
 mod below;
+mod looked_at;
 mod shared;
 mod small;
 
@@ -20,14 +21,14 @@ pub use small::divide_as_floats;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::hash::QuickMap;
 use crate::indices::Ranges;
 use crate::llvm::{
-    self, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode, InstructionValue, IntPredicate,
-    IntValue, Module,
+    self, BasicValue, BuilderError, Context, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module,
 };
-use crate::loops::{Graph, integer};
+use crate::loops::integer;
 use crate::settled;
+
+use looked_at::by_ranges;
 
 /// How deep a dividend may be computed.
 const MOST_STEPS: u32 = 6;
@@ -45,21 +46,6 @@ pub fn narrow<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()>
         }
     }
     Ok(())
-}
-
-/// Those of a function's divisions of which what is known of its numbers says something. All are looked at before any is
-/// changed: what divisions are of follows from each other.
-fn by_ranges<'ctx, T>(
-    function: FunctionValue<'ctx>,
-    mut found: Vec<T>,
-    says: impl Fn(&T, &Ranges<'_, 'ctx>) -> bool,
-) -> Vec<T> {
-    if !found.is_empty() {
-        let (graph, none, same) = (Graph::of(function), QuickMap::default(), QuickMap::default());
-        let ranges = Ranges::of_function(&graph, &none, &same);
-        found.retain(|one| says(one, &ranges));
-    }
-    found
 }
 
 struct Division<'ctx> {

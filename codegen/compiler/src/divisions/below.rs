@@ -28,7 +28,7 @@ use crate::llvm::{
 use crate::loops::{Graph, integer};
 use crate::settled;
 
-use super::by_ranges;
+use super::looked_at::by_ranges;
 
 /// Rewrites such comparisons.
 pub fn compare<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {

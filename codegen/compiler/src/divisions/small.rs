@@ -31,7 +31,7 @@ use crate::llvm::{
 };
 use crate::loops::integer;
 
-use super::by_ranges;
+use super::looked_at::by_ranges;
 
 /// Dividends are below.
 const MOST: i128 = 1 << 21;
