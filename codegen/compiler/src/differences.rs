@@ -23,7 +23,7 @@ use crate::llvm::{
     self, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntPredicate, IntValue, Module,
 };
-use crate::loops::{Graph, integer, opposite};
+use crate::loops::{Graph, opposite};
 
 /// How many conditions that are joined are looked through.
 const MOST_STEPS: u32 = 40;
@@ -64,10 +64,10 @@ impl Join {
     /// What an instruction joins, with the numbers of the operands that are asked first and then.
     fn of(from: InstructionValue<'_>) -> Option<(Self, u32, u32)> {
         let is = |index, wanted: u64| {
-            let value = integer(from, index).filter(|value| value.get_type().get_bit_width() == 1);
+            let value = llvm::int_operand(from, index).filter(|value| value.get_type().get_bit_width() == 1);
             value.and_then(IntValue::get_zero_extended_constant) == Some(wanted)
         };
-        let is_bool = || integer(from, 0).is_some_and(|value| value.get_type().get_bit_width() == 1);
+        let is_bool = || llvm::int_operand(from, 0).is_some_and(|value| value.get_type().get_bit_width() == 1);
         match from.get_opcode() {
             Op::And if is_bool() => Some((Self::Both, 0, 1)),
             Op::Or if is_bool() => Some((Self::Either, 0, 1)),
@@ -85,7 +85,7 @@ impl Join {
         last: bool,
         steps: u32,
     ) -> (InstructionValue<'ctx>, u32) {
-        let inner = integer(user, at).and_then(|value| value.as_instruction_value()).filter(|_| steps > 0);
+        let inner = llvm::int_operand(user, at).and_then(|value| value.as_instruction_value()).filter(|_| steps > 0);
         let inner = inner.filter(|inner| llvm::uses(&llvm::result(*inner)).len() == 1);
         match inner.and_then(|inner| Some((inner, Self::of(inner)?))) {
             Some((inner, (join, first, then))) if join == self => {
@@ -173,8 +173,10 @@ fn is_number<'ctx>(function: FunctionValue<'ctx>, value: IntValue<'ctx>) -> bool
         Op::Freeze => true,
         Op::Trunc | Op::ZExt | Op::And | Op::LShr if llvm::promises(from) == llvm::Promises::default() => {
             let is_shift = from.get_opcode() == Op::LShr;
-            let is_known = |at| integer(from, at).is_none_or(|part| is_number(function, part));
-            is_known(0) && is_known(1) && (!is_shift || integer(from, 1).is_some_and(|by| by.is_constant_int()))
+            let is_known = |at| llvm::int_operand(from, at).is_none_or(|part| is_number(function, part));
+            is_known(0)
+                && is_known(1)
+                && (!is_shift || llvm::int_operand(from, 1).is_some_and(|by| by.is_constant_int()))
         }
         _ => false,
     }
@@ -185,20 +187,25 @@ fn comparison<'ctx>(
     (user, at): (InstructionValue<'ctx>, u32),
     join: Join,
 ) -> Option<(InstructionValue<'ctx>, IntPredicate, IntValue<'ctx>, IntValue<'ctx>)> {
-    let mut from = integer(user, at)?.as_instruction_value()?;
+    let mut from = llvm::int_operand(user, at)?.as_instruction_value()?;
     let mut holds = join == Join::Both;
-    if from.get_opcode() == Op::Xor && integer(from, 1)?.get_zero_extended_constant() == Some(1) {
+    if from.get_opcode() == Op::Xor && llvm::int_operand(from, 1)?.get_zero_extended_constant() == Some(1) {
         holds = !holds;
-        from = integer(from, 0)?.as_instruction_value()?;
+        from = llvm::int_operand(from, 0)?.as_instruction_value()?;
     }
     let predicate = from.get_icmp_predicate()?;
-    Some((from, if holds { predicate } else { opposite(predicate) }, integer(from, 0)?, integer(from, 1)?))
+    Some((
+        from,
+        if holds { predicate } else { opposite(predicate) },
+        llvm::int_operand(from, 0)?,
+        llvm::int_operand(from, 1)?,
+    ))
 }
 
 /// What a difference is of.
 fn parts(difference: IntValue<'_>) -> Option<(IntValue<'_>, IntValue<'_>)> {
     let from = difference.as_instruction_value()?;
-    let (first, second) = (integer(from, 0)?, integer(from, 1)?);
+    let (first, second) = (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?);
     match from.get_opcode() {
         _ if !matches!(first.get_type().get_bit_width(), 32 | 64) => None,
         Op::Sub => Some((first, second)),

@@ -25,7 +25,6 @@ use crate::indices::Ranges;
 use crate::llvm::{
     self, BasicValue, BuilderError, Context, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Module,
 };
-use crate::loops::integer;
 use crate::settled;
 
 use looked_at::by_ranges;
@@ -63,7 +62,7 @@ impl<'ctx> Division<'ctx> {
             InstructionOpcode::URem => true,
             _ => return None,
         };
-        let (dividend, divisor) = (integer(instruction, 0)?, integer(instruction, 1)?);
+        let (dividend, divisor) = (llvm::int_operand(instruction, 0)?, llvm::int_operand(instruction, 1)?);
         // LLVM multiplies where the divisor is a constant.
         let is_wide = dividend.get_type().get_bit_width() == 64 && !divisor.is_const();
         is_wide.then_some(Self { instruction, dividend, divisor, rest })
@@ -114,9 +113,11 @@ fn is_below_2_32(value: IntValue<'_>, steps: u32) -> bool {
         return constant < LIMIT;
     }
     let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
-    let small = |index| integer(from, index).is_some_and(|value| is_below_2_32(value, steps - 1));
+    let small = |index| llvm::int_operand(from, index).is_some_and(|value| is_below_2_32(value, steps - 1));
     match from.get_opcode() {
-        InstructionOpcode::ZExt => integer(from, 0).is_some_and(|value| value.get_type().get_bit_width() <= 32),
+        InstructionOpcode::ZExt => {
+            llvm::int_operand(from, 0).is_some_and(|value| value.get_type().get_bit_width() <= 32)
+        }
         InstructionOpcode::And => small(0) || small(1),
         InstructionOpcode::Or | InstructionOpcode::Xor => small(0) && small(1),
         InstructionOpcode::UDiv | InstructionOpcode::LShr => small(0),

@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntValue, Module,
 };
-use crate::loops::{instruction, integer};
+use crate::loops::instruction;
 
 /// Numbers of a sum that are looked at.
 const MOST_TERMS: usize = 8;
@@ -64,7 +64,9 @@ impl<'ctx> Sum<'ctx> {
         let mut pending = vec![(from, true)];
         while let Some((from, is_added)) = pending.pop() {
             let is_second_added = is_added == (from.get_opcode() == Op::Add);
-            for (value, is_added) in [(integer(from, 0)?, is_added), (integer(from, 1)?, is_second_added)] {
+            for (value, is_added) in
+                [(llvm::int_operand(from, 0)?, is_added), (llvm::int_operand(from, 1)?, is_second_added)]
+            {
                 match part(value) {
                     Some(part) => pending.push((part, is_added)),
                     None => terms.push(Term { value, is_added }),
@@ -111,12 +113,12 @@ impl<'ctx> Product<'ctx> {
     fn of(Term { value, is_added }: Term<'ctx>) -> Vec<Self> {
         let product = || {
             let product = instruction(value, Op::Mul)?;
-            Some((integer(product, 0)?, integer(product, 1)?))
+            Some((llvm::int_operand(product, 0)?, llvm::int_operand(product, 1)?))
         };
         let Some((one, other)) = product() else { return Vec::new() };
         let of = |sum, by| {
             let parts = move |from: InstructionValue<'ctx>| {
-                let (left, right) = (integer(from, 0)?, integer(from, 1)?);
+                let (left, right) = (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?);
                 let is_sum = from.get_opcode() == Op::Add;
                 let ways =
                     [(left, Term { value: right, is_added: is_sum }), (right, Term { value: left, is_added: true })];
@@ -136,18 +138,23 @@ impl<'ctx> Product<'ctx> {
         }
         let whole = |value| Some(Some(Term { value, is_added: self.is_added }));
         if let Some(rest) = instruction(other.value, Op::Sub) {
-            return if self.is_of_quotient(integer(rest, 1)?) { whole(integer(rest, 0)?) } else { None };
+            return if self.is_of_quotient(llvm::int_operand(rest, 1)?) {
+                whole(llvm::int_operand(rest, 0)?)
+            } else {
+                None
+            };
         }
         let rest = instruction(other.value, Op::URem)?;
         let division = instruction(self.quotient, Op::UDiv)?;
-        let is_same = |at| integer(rest, at) == integer(division, at);
-        let is_rest = is_same(0) && is_same(1) && integer(division, 1) == Some(self.by);
-        if is_rest { whole(integer(rest, 0)?) } else { None }
+        let is_same = |at| llvm::int_operand(rest, at) == llvm::int_operand(division, at);
+        let is_rest = is_same(0) && is_same(1) && llvm::int_operand(division, 1) == Some(self.by);
+        if is_rest { whole(llvm::int_operand(rest, 0)?) } else { None }
     }
 
     /// Whether a number is the quotient's product without what has been added.
     fn is_of_quotient(&self, value: IntValue<'ctx>) -> bool {
-        let sides = instruction(value, Op::Mul).and_then(|from| Some((integer(from, 0)?, integer(from, 1)?)));
+        let sides = instruction(value, Op::Mul)
+            .and_then(|from| Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?)));
         sides.is_some_and(|sides| sides == (self.quotient, self.by) || sides == (self.by, self.quotient))
     }
 }

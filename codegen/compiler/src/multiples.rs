@@ -32,7 +32,7 @@ use crate::llvm::{
     self, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate,
     IntValue, Module, TargetMachine, Use,
 };
-use crate::loops::{Graph, integer};
+use crate::loops::Graph;
 
 /// How many conditions may be joined.
 const MOST_STEPS: u32 = 4;
@@ -73,7 +73,7 @@ fn fold_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::
             for (part, user) in parts.into_iter().flat_map(|part| users(part).into_iter().map(move |user| (part, user)))
             {
                 is_any_behind |= whole.fold(context, &graph, user)?;
-                if user.get_opcode() == Op::Sub && integer(user, 0) == Some(part) {
+                if user.get_opcode() == Op::Sub && llvm::int_operand(user, 0) == Some(part) {
                     rest.push(llvm::result(user).into_int_value());
                 }
             }
@@ -105,9 +105,9 @@ impl<'ctx> Whole<'ctx> {
         if from.get_opcode() != Op::Sub {
             return None;
         }
-        let len = integer(from, 0)?;
-        let rest = integer(from, 1)?.as_instruction_value().filter(|rest| rest.get_opcode() == Op::URem)?;
-        let divisor = integer(rest, 1).filter(|_| integer(rest, 0) == Some(len))?;
+        let len = llvm::int_operand(from, 0)?;
+        let rest = llvm::int_operand(from, 1)?.as_instruction_value().filter(|rest| rest.get_opcode() == Op::URem)?;
+        let divisor = llvm::int_operand(rest, 1).filter(|_| llvm::int_operand(rest, 0) == Some(len))?;
         Some(Self { value: llvm::result(from).into_int_value(), len, divisor })
     }
 
@@ -122,7 +122,10 @@ impl<'ctx> Whole<'ctx> {
         let builder = context.create_builder();
         builder.position_before(&user);
         let folded = match user.get_opcode() {
-            Op::UDiv if integer(user, 1) == Some(self.divisor) && self.is_less(integer(user, 0), self.divisor) => {
+            Op::UDiv
+                if llvm::int_operand(user, 1) == Some(self.divisor)
+                    && self.is_less(llvm::int_operand(user, 0), self.divisor) =>
+            {
                 let quotient = builder.build_int_unsigned_div(self.len, self.divisor, "")?;
                 builder.build_int_sub(quotient, quotient.get_type().const_int(1, false), "")?
             }
@@ -166,8 +169,8 @@ impl<'ctx> Whole<'ctx> {
         let mut number = number?;
         while number != self.value && taken.len() < MOST_PARTS as usize {
             let from = number.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub)?;
-            taken.push(integer(from, 1).filter(|_| llvm::has_no_unsigned_wrap(from))?);
-            number = integer(from, 0)?;
+            taken.push(llvm::int_operand(from, 1).filter(|_| llvm::has_no_unsigned_wrap(from))?);
+            number = llvm::int_operand(from, 0)?;
         }
         taken.reverse();
         (number == self.value).then_some(taken)
@@ -175,7 +178,7 @@ impl<'ctx> Whole<'ctx> {
 
     fn asked(&self, graph: &Graph<'ctx>, compared: InstructionValue<'ctx>) -> Option<Asked<'ctx>> {
         use IntPredicate::{UGE, UGT, ULE, ULT};
-        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
+        let (left, right) = (llvm::int_operand(compared, 0)?, llvm::int_operand(compared, 1)?);
         // What is less than what, or else is not.
         let (low, high, holds) = match compared.get_icmp_predicate()? {
             ULT => (left, right, true),
@@ -203,7 +206,7 @@ impl<'ctx> Whole<'ctx> {
     /// Whether a number is a multiple of the divisor wherever a condition is looked at.
     fn is_multiple(&self, graph: &Graph<'ctx>, number: IntValue<'ctx>, condition: InstructionValue<'ctx>) -> bool {
         let Some(from) = number.as_instruction_value() else { return false };
-        let is_product = |from| [integer(from, 0), integer(from, 1)].contains(&Some(self.divisor));
+        let is_product = |from| [llvm::int_operand(from, 0), llvm::int_operand(from, 1)].contains(&Some(self.divisor));
         match from.get_opcode() {
             Op::Mul => is_product(from) && llvm::has_no_unsigned_wrap(from),
             Op::ExtractValue => product_part(from, 0).is_some_and(|product| {
@@ -241,8 +244,12 @@ fn is_joined<'ctx>(
     product: InstructionValue<'ctx>,
 ) -> bool {
     let other = match user.get_opcode() {
-        Op::Select if is_true(integer(user, 1)) => integer(user, 0).filter(|_| is(integer(user, 2), condition)),
-        Op::Or => [0, 1].into_iter().filter_map(|at| integer(user, at)).find(|value| !is(Some(*value), condition)),
+        Op::Select if is_true(llvm::int_operand(user, 1)) => {
+            llvm::int_operand(user, 0).filter(|_| is(llvm::int_operand(user, 2), condition))
+        }
+        Op::Or => {
+            [0, 1].into_iter().filter_map(|at| llvm::int_operand(user, at)).find(|value| !is(Some(*value), condition))
+        }
         _ => None,
     };
     other.is_some_and(|other| holds_where_overflows(other, product, MOST_STEPS))
@@ -254,13 +261,13 @@ fn holds_where_overflows<'ctx>(value: IntValue<'ctx>, product: InstructionValue<
         steps > 0
             && operands
                 .into_iter()
-                .filter_map(|at| integer(from, at))
+                .filter_map(|at| llvm::int_operand(from, at))
                 .any(|part| holds_where_overflows(part, product, steps - 1))
     };
     match from.get_opcode() {
         Op::ExtractValue => product_part(from, 1) == Some(product),
         Op::Or => any([0, 1]),
-        Op::Select if is_true(integer(from, 1)) => any([0, 2]),
+        Op::Select if is_true(llvm::int_operand(from, 1)) => any([0, 2]),
         _ => false,
     }
 }

@@ -23,7 +23,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntType, IntValue, Module, PointerValue,
 };
-use crate::loops::{self, Graph};
+use crate::loops::Graph;
 
 /// Instructions of one index.
 const MOST_STEPS: usize = 16;
@@ -95,7 +95,7 @@ impl<'ctx> Sum<'ctx> {
         }
         *steps = steps.checked_sub(1)?;
         let from = value.as_instruction_value();
-        let side = |index| from.and_then(|from| loops::integer(from, index));
+        let side = |index| from.and_then(|from| llvm::int_operand(from, index));
         let constant = || side(1).and_then(|side| side.get_zero_extended_constant());
         let promises = from.map(llvm::promises).unwrap_or_default();
         match from.map(|from| from.get_opcode()) {
@@ -145,7 +145,7 @@ impl<'ctx> Sum<'ctx> {
 
 /// What is extended, without a sign.
 fn extended(index: IntValue<'_>) -> Option<IntValue<'_>> {
-    loops::integer(index.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt)?, 0)
+    llvm::int_operand(index.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt)?, 0)
 }
 
 fn share_in<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> std::result::Result<(), BuilderError> {

@@ -22,7 +22,6 @@ use crate::llvm::{
     self, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntValue, Intrinsic, Module,
 };
-use crate::loops::integer;
 
 /// Values that are combined.
 const MOST_PARTS: usize = 64;
@@ -45,7 +44,7 @@ fn fold_in<'ctx>(
     let builder = context.create_builder();
     let asked: Vec<_> = llvm::instructions(function).filter(|from| asks_for_lowest(*from)).collect();
     for from in asked {
-        let Some(parts) = integer(from, 0).and_then(Parts::of) else { continue };
+        let Some(parts) = llvm::int_operand(from, 0).and_then(Parts::of) else { continue };
         builder.position_before(&from);
         if let Some(bit) = parts.bit(context, module, &builder)? {
             let BasicValueEnum::IntValue(result) = llvm::result(from) else { continue };
@@ -59,7 +58,7 @@ fn fold_in<'ctx>(
 /// Whether an instruction takes the lowest bit of a number.
 fn asks_for_lowest(from: InstructionValue<'_>) -> bool {
     match from.get_opcode() {
-        Op::And => integer(from, 1).and_then(|mask| mask.get_zero_extended_constant()) == Some(1),
+        Op::And => llvm::int_operand(from, 1).and_then(|mask| mask.get_zero_extended_constant()) == Some(1),
         Op::Trunc => matches!(llvm::result(from), BasicValueEnum::IntValue(bit) if bit.get_type().get_bit_width() == 1),
         _ => false,
     }
@@ -87,7 +86,7 @@ impl<'ctx> Parts<'ctx> {
                 parts.others.push(number);
                 continue;
             };
-            match (from.get_opcode(), integer(from, 0), integer(from, 1)) {
+            match (from.get_opcode(), llvm::int_operand(from, 0), llvm::int_operand(from, 1)) {
                 (Op::Add | Op::Sub | Op::Xor, Some(left), Some(right)) => pending.extend([left, right]),
                 (Op::Trunc | Op::ZExt | Op::SExt, Some(of), _) => pending.push(of),
                 (Op::Call, Some(of), _) if is_count(from) => parts.counted.push(of),
@@ -137,7 +136,8 @@ impl<'ctx> Parts<'ctx> {
 
 /// Whether a call counts the ones of a number of at most 64 bits.
 fn is_count(call: InstructionValue<'_>) -> bool {
-    let is_narrow = integer(call, 0).is_some_and(|of| matches!(of.get_type().get_bit_width(), 8 | 16 | 32 | 64));
+    let is_narrow =
+        llvm::int_operand(call, 0).is_some_and(|of| matches!(of.get_type().get_bit_width(), 8 | 16 | 32 | 64));
     is_narrow
         && llvm::called_function(call).is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.ctpop."))
 }

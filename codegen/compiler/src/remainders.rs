@@ -24,7 +24,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Use,
 };
-use crate::loops::{Graph, instruction, integer};
+use crate::loops::{Graph, instruction};
 
 /// How deep a sum and a condition may be computed.
 const MOST_STEPS: u32 = 4;
@@ -87,7 +87,7 @@ enum Place {
 
 impl<'ctx> Near<'ctx> {
     fn of(graph: &Graph<'ctx>, remainder: InstructionValue<'ctx>) -> Option<Self> {
-        let (dividend, divisor) = (integer(remainder, 0)?, integer(remainder, 1)?);
+        let (dividend, divisor) = (llvm::int_operand(remainder, 0)?, llvm::int_operand(remainder, 1)?);
         // LLVM multiplies where the divisor is a constant.
         let is_signed = remainder.get_opcode() == Op::SRem;
         if divisor.is_const() || is_signed && !is_short(divisor) {
@@ -171,11 +171,13 @@ enum Narrow<'ctx> {
 }
 
 fn narrow_of(from: InstructionValue<'_>) -> Option<Narrow<'_>> {
-    let constant = || integer(from, 1)?.get_zero_extended_constant();
+    let constant = || llvm::int_operand(from, 1)?.get_zero_extended_constant();
     match from.get_opcode() {
-        Op::ZExt => integer(from, 0).filter(|narrow| narrow.get_type().get_bit_width() == 32).map(Narrow::Extended),
+        Op::ZExt => {
+            llvm::int_operand(from, 0).filter(|narrow| narrow.get_type().get_bit_width() == 32).map(Narrow::Extended)
+        }
         Op::LShr if constant()? == 32 => Some(Narrow::Upper),
-        Op::And if constant()? == u64::from(u32::MAX) => integer(from, 0).map(Narrow::Lower),
+        Op::And if constant()? == u64::from(u32::MAX) => llvm::int_operand(from, 0).map(Narrow::Lower),
         _ => None,
     }
 }
@@ -198,8 +200,8 @@ impl<'ctx> Below<'_, 'ctx> {
             sum.below.push(value);
         } else {
             let from = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Add && steps > 0)?;
-            self.add_up(integer(from, 0)?, steps - 1, sum)?;
-            self.add_up(integer(from, 1)?, steps - 1, sum)?;
+            self.add_up(llvm::int_operand(from, 0)?, steps - 1, sum)?;
+            self.add_up(llvm::int_operand(from, 1)?, steps - 1, sum)?;
         }
         Some(())
     }
@@ -219,7 +221,8 @@ impl<'ctx> Below<'_, 'ctx> {
     fn is_told(&self, x: IntValue<'ctx>, is_bound: impl Fn(IntValue<'ctx>) -> bool) -> bool {
         users(&x).any(|user| {
             let told = || {
-                let (predicate, left, right) = (user.get_icmp_predicate()?, integer(user, 0)?, integer(user, 1)?);
+                let (predicate, left, right) =
+                    (user.get_icmp_predicate()?, llvm::int_operand(user, 0)?, llvm::int_operand(user, 1)?);
                 let holds = match predicate {
                     IntPredicate::ULT if left == x && is_bound(right) => true,
                     IntPredicate::UGT if right == x && is_bound(left) => true,
@@ -250,7 +253,7 @@ impl<'ctx> Below<'_, 'ctx> {
 
 /// Whether a condition says of all its parts that they hold, or, where it does not hold, that none does.
 fn is_all_of(condition: InstructionValue<'_>, holds: bool) -> bool {
-    let part = |index| integer(condition, index).and_then(IntValue::get_zero_extended_constant);
+    let part = |index| llvm::int_operand(condition, index).and_then(IntValue::get_zero_extended_constant);
     match condition.get_opcode() {
         Op::And => holds,
         Op::Or => !holds,
@@ -263,14 +266,14 @@ fn is_all_of(condition: InstructionValue<'_>, holds: bool) -> bool {
 /// What a number is the remainder by, without signs, also as LLVM writes it beside the quotient.
 pub fn divisor(remainder: IntValue<'_>) -> Option<IntValue<'_>> {
     if let Some(from) = instruction(remainder, Op::URem) {
-        return integer(from, 1);
+        return llvm::int_operand(from, 1);
     }
     let from = instruction(remainder, Op::Sub)?;
-    let (whole, product) = (integer(from, 0)?, instruction(integer(from, 1)?, Op::Mul)?);
-    let sides = (integer(product, 0)?, integer(product, 1)?);
+    let (whole, product) = (llvm::int_operand(from, 0)?, instruction(llvm::int_operand(from, 1)?, Op::Mul)?);
+    let sides = (llvm::int_operand(product, 0)?, llvm::int_operand(product, 1)?);
     [sides, (sides.1, sides.0)].into_iter().find_map(|(quotient, by)| {
         let quotient = instruction(quotient, Op::UDiv)?;
-        (integer(quotient, 0)? == whole && integer(quotient, 1)? == by).then_some(by)
+        (llvm::int_operand(quotient, 0)? == whole && llvm::int_operand(quotient, 1)? == by).then_some(by)
     })
 }
 
@@ -278,7 +281,7 @@ pub fn divisor(remainder: IntValue<'_>) -> Option<IntValue<'_>> {
 fn is_lower_half<'ctx>(narrow: IntValue<'ctx>, wide: IntValue<'ctx>) -> bool {
     let Some(known) = wide.as_instruction_value().and_then(narrow_of) else { return false };
     let truncated = narrow.as_instruction_value().filter(|from| from.get_opcode() == Op::Trunc);
-    let truncated = truncated.and_then(|from| integer(from, 0));
+    let truncated = truncated.and_then(|from| llvm::int_operand(from, 0));
     match known {
         Narrow::Extended(extended) => extended == narrow,
         Narrow::Upper => truncated == Some(wide),

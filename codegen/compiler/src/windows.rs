@@ -30,7 +30,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue, Module, Unroll,
 };
-use crate::loops::{self, Graph, Loop, SimpleForm, integer};
+use crate::loops::{self, Graph, Loop, SimpleForm};
 use crate::settled;
 
 /// Rounds of a window.
@@ -121,7 +121,7 @@ impl<'ctx> Window<'ctx> {
                 (true, false) => false,
                 _ => return None,
             };
-            let condition = integer(end, 0)?;
+            let condition = llvm::int_operand(end, 0)?;
             near.iter().find_map(|near| {
                 let mut rounds = Rounds { found, near: *near, phis: QuickMap::default(), least: 0, most: 0 };
                 let count = rounds.until(condition, ends_if)?;
@@ -227,13 +227,13 @@ impl<'ctx> Rounds<'_, 'ctx> {
         }
         let from = value.as_instruction_value()?;
         *steps = steps.checked_sub(1)?;
-        let mut at = |index| self.know(integer(from, index)?, steps);
+        let mut at = |index| self.know(llvm::int_operand(from, index)?, steps);
         match from.get_opcode() {
             Op::Add => match (at(0)?, at(1)?) {
                 (Near(near), Number(more)) | (Number(more), Near(near)) => Some(Near(near.checked_add(more)?)),
                 _ => None,
             },
-            Op::ZExt if integer(from, 0)?.get_type().get_bit_width() == 1 => at(0),
+            Op::ZExt if llvm::int_operand(from, 0)?.get_type().get_bit_width() == 1 => at(0),
             Op::Select => match at(0)? {
                 Number(0) => at(2),
                 Number(_) => at(1),
@@ -263,7 +263,9 @@ fn sum(mut value: IntValue<'_>) -> (IntValue<'_>, i64) {
     let mut all = 0_i64;
     for _ in 0..MOST_STEPS {
         let add = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Add);
-        let parts = add.and_then(|add| Some((integer(add, 0)?, integer(add, 1)?.get_sign_extended_constant()?)));
+        let parts = add.and_then(|add| {
+            Some((llvm::int_operand(add, 0)?, llvm::int_operand(add, 1)?.get_sign_extended_constant()?))
+        });
         let Some((inner, total)) = parts.and_then(|(inner, more)| Some((inner, all.checked_add(more)?))) else { break };
         (value, all) = (inner, total);
     }

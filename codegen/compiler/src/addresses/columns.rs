@@ -17,7 +17,7 @@
 use crate::llvm::{
     self, BasicValue, Context, InstructionOpcode as Op, InstructionValue, IntValue, Module, PointerValue, Use,
 };
-use crate::loops::{self, Graph, Loop};
+use crate::loops::{Graph, Loop};
 
 /// Rewrites the addresses of innermost loops.
 pub fn lift<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
@@ -50,7 +50,7 @@ impl<'ctx> Address<'ctx> {
         let sum = index.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
         let is_its_own = matches!(llvm::uses(&index)[..], [Use::Instruction(_)]);
         let is_inside = |value: IntValue<'ctx>| !found.is_invariant(value.into());
-        let (one, other) = (loops::integer(sum, 0)?, loops::integer(sum, 1)?);
+        let (one, other) = (llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?);
         let (column, rest) = match (is_inside(one), is_inside(other)) {
             (false, true) => (one, other),
             (true, false) => (other, one),

@@ -130,7 +130,7 @@ impl<'ctx> Element<'ctx> {
 /// The number of 32 bits that one of 64 is, whose sign does not matter where it is not negative.
 fn extended(value: IntValue<'_>) -> Option<IntValue<'_>> {
     let from = value.as_instruction_value().filter(|from| matches!(from.get_opcode(), Op::SExt | Op::ZExt))?;
-    loops::integer(from, 0).filter(|narrow| narrow.get_type().get_bit_width() == 32)
+    llvm::int_operand(from, 0).filter(|narrow| narrow.get_type().get_bit_width() == 32)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntValue, Low, Module, PointerValue,
 };
-use crate::loops::{self, Graph};
+use crate::loops::Graph;
 use crate::offsets::Sum;
 
 /// Bytes of an element times rows: what fits into an instruction.
@@ -66,7 +66,7 @@ impl<'ctx> Row<'ctx> {
     fn of(at: InstructionValue<'ctx>) -> impl Iterator<Item = Self> {
         let product = llvm::element_of(at).and_then(|(base, size, index)| {
             let from = index.as_instruction_value().filter(|from| from.get_opcode() == Op::Mul)?;
-            let low = |side| Low::of(loops::integer(from, side)?);
+            let low = |side| Low::of(llvm::int_operand(from, side)?);
             Some((base, size, [low(0)?, low(1)?]))
         });
         product.into_iter().flat_map(move |(base, size, [one, other])| {

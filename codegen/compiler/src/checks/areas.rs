@@ -36,7 +36,7 @@ use crate::llvm::{
     self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, IntPredicate, IntValue,
     Module, Unroll,
 };
-use crate::loops::{self, Graph, Loop, instruction, integer};
+use crate::loops::{self, Graph, Loop, instruction};
 
 /// Instructions that are copied.
 const MOST_INSTRUCTIONS: usize = 2000;
@@ -200,7 +200,8 @@ pub(super) fn indexed<'ctx>(check: &Check<'ctx>) -> Option<(IntValue<'ctx>, IntV
     if len.get_type().get_bit_width() != 64 || !is_uniform(len) {
         return None;
     }
-    let half = [Op::SExt, Op::ZExt].into_iter().find_map(|extends| integer(instruction(index, extends)?, 0))?;
+    let half =
+        [Op::SExt, Op::ZExt].into_iter().find_map(|extends| llvm::int_operand(instruction(index, extends)?, 0))?;
     Some((index, half, len))
 }
 

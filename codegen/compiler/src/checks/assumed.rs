@@ -1,14 +1,13 @@
 //! What LLVM is told of numbers at a function's start.
 
 use crate::llvm::{self, InstructionValue, IntPredicate, IntValue, Use};
-use crate::loops;
 
 /// What LLVM is told that a value is at most, without a sign. It means something wherever that is told.
 pub fn assumed_most(value: IntValue<'_>) -> Option<u64> {
     let told = llvm::uses(&value).into_iter().filter_map(|user| {
         let Use::Instruction(compare) = user else { return None };
         let predicate = compare.get_icmp_predicate()?;
-        let bound = loops::integer(compare, 1)?;
+        let bound = llvm::int_operand(compare, 1)?;
         let most = match predicate {
             IntPredicate::ULT => bound.get_zero_extended_constant()?.checked_sub(1)?,
             IntPredicate::SGT if bound.get_sign_extended_constant() == Some(-1) => {
@@ -16,7 +15,7 @@ pub fn assumed_most(value: IntValue<'_>) -> Option<u64> {
             }
             _ => return None,
         };
-        (loops::integer(compare, 0) == Some(value) && is_assumed(compare)).then_some(most)
+        (llvm::int_operand(compare, 0) == Some(value) && is_assumed(compare)).then_some(most)
     });
     told.min()
 }

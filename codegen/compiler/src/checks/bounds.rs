@@ -23,7 +23,7 @@
 
 use super::chain::compared;
 use crate::llvm::{self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntPredicate, IntValue};
-use crate::loops::{self, Graph, instruction};
+use crate::loops::{Graph, instruction};
 
 /// Instructions that are looked at for one condition.
 const MOST_STEPS: usize = 24;
@@ -58,7 +58,7 @@ impl<'ctx> Bound<'ctx> {
         let mut facts = Vec::new();
         guards.iter().for_each(|(guard, is)| below(*guard, *is, &mut facts));
         let sum = instruction(index, Op::Add)?;
-        let (one, other) = (loops::integer(sum, 0)?, loops::integer(sum, 1)?);
+        let (one, other) = (llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?);
         let (width, height) =
             [(one, other), (other, one)].into_iter().find_map(|(row, column)| plane(row, column, &facts))?;
         (limit.get_type().get_bit_width() == 64).then_some((Self::Plane { width, height, len: limit }, 0))
@@ -72,7 +72,7 @@ fn plane<'ctx>(
     facts: &[(IntValue<'ctx>, IntValue<'ctx>)],
 ) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
     let product = instruction(row, Op::Mul)?;
-    let (one, other) = (narrow(loops::integer(product, 0)?)?, narrow(loops::integer(product, 1)?)?);
+    let (one, other) = (narrow(llvm::int_operand(product, 0)?)?, narrow(llvm::int_operand(product, 1)?)?);
     let x = narrow(column)?;
     [(one, other), (other, one)].into_iter().find_map(|(y, width)| {
         let height = facts.iter().find(|(small, _)| *small == y)?.1;
@@ -82,7 +82,7 @@ fn plane<'ctx>(
 
 /// What a number of 64 bits is an extension of, if that has 32.
 fn narrow(value: IntValue<'_>) -> Option<IntValue<'_>> {
-    let number = loops::integer(instruction(value, Op::ZExt)?, 0)?;
+    let number = llvm::int_operand(instruction(value, Op::ZExt)?, 0)?;
     (number.get_type().get_bit_width() == 32 && value.get_type().get_bit_width() == 64).then_some(number)
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn shown<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>) -> Vec<(
     let above = std::iter::successors(graph.dominator(block), |at| graph.dominator(*at));
     for from in above.take(MOST_BRANCHES) {
         let Some(end) = from.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { continue };
-        let (Some((then, other)), Some(condition)) = (llvm::branch_targets(end), loops::integer(end, 0)) else {
+        let (Some((then, other)), Some(condition)) = (llvm::branch_targets(end), llvm::int_operand(end, 0)) else {
             continue;
         };
         for (to, is) in [(then, true), (other, false)] {
@@ -118,18 +118,22 @@ pub(super) fn below<'ctx>(condition: IntValue<'ctx>, is: bool, found: &mut Vec<(
 /// What a condition is the opposite of.
 pub(super) fn denied(condition: IntValue<'_>) -> Option<IntValue<'_>> {
     let from = instruction(condition, Op::Xor)?;
-    let is_true = loops::integer(from, 1)?.get_zero_extended_constant() == Some(1);
-    loops::integer(from, 0).filter(|_| is_true && condition.get_type().get_bit_width() == 1)
+    let is_true = llvm::int_operand(from, 1)?.get_zero_extended_constant() == Some(1);
+    llvm::int_operand(from, 0).filter(|_| is_true && condition.get_type().get_bit_width() == 1)
 }
 
 /// The two conditions that must both be so.
 pub(super) fn parts(condition: IntValue<'_>, is: bool) -> Option<[IntValue<'_>; 2]> {
     let from = condition.as_instruction_value()?;
-    let constant = |index| loops::integer(from, index).and_then(|value| value.get_zero_extended_constant());
+    let constant = |index| llvm::int_operand(from, index).and_then(|value| value.get_zero_extended_constant());
     match (from.get_opcode(), is) {
-        (Op::And, true) | (Op::Or, false) => Some([loops::integer(from, 0)?, loops::integer(from, 1)?]),
-        (Op::Select, true) if constant(2) == Some(0) => Some([loops::integer(from, 0)?, loops::integer(from, 1)?]),
-        (Op::Select, false) if constant(1) == Some(1) => Some([loops::integer(from, 0)?, loops::integer(from, 2)?]),
+        (Op::And, true) | (Op::Or, false) => Some([llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?]),
+        (Op::Select, true) if constant(2) == Some(0) => {
+            Some([llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?])
+        }
+        (Op::Select, false) if constant(1) == Some(1) => {
+            Some([llvm::int_operand(from, 0)?, llvm::int_operand(from, 2)?])
+        }
         _ => None,
     }
 }
@@ -171,18 +175,18 @@ impl Place {
         }
         *steps = steps.checked_sub(1)?;
         let from = value.as_instruction_value()?;
-        let constant = || loops::integer(from, 1)?.get_zero_extended_constant();
+        let constant = || llvm::int_operand(from, 1)?.get_zero_extended_constant();
         match from.get_opcode() {
             Op::Add => {
-                self.add(loops::integer(from, 0)?, factor, steps)?;
-                self.add(loops::integer(from, 1)?, factor, steps)
+                self.add(llvm::int_operand(from, 0)?, factor, steps)?;
+                self.add(llvm::int_operand(from, 1)?, factor, steps)
             }
-            Op::Mul => self.add(loops::integer(from, 0)?, factor.checked_mul(constant()?)?, steps),
+            Op::Mul => self.add(llvm::int_operand(from, 0)?, factor.checked_mul(constant()?)?, steps),
             Op::Shl => {
                 let by = 1_u64.checked_shl(u32::try_from(constant()?).ok()?)?;
-                self.add(loops::integer(from, 0)?, factor.checked_mul(by)?, steps)
+                self.add(llvm::int_operand(from, 0)?, factor.checked_mul(by)?, steps)
             }
-            Op::ZExt => self.add(loops::integer(from, 0)?, factor, steps),
+            Op::ZExt => self.add(llvm::int_operand(from, 0)?, factor, steps),
             _ => {
                 let register = llvm::is_position(from).then(|| llvm::special_register(from))??;
                 let axis = ["tid.x", "tid.y", "tid.z"].iter().position(|known| *known == register)?;

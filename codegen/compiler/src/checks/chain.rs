@@ -156,7 +156,7 @@ pub fn compared<'ctx>(
     wanted: IntPredicate,
 ) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
     let compare = condition.as_instruction_value()?;
-    let (left, right) = (loops::integer(compare, 0)?, loops::integer(compare, 1)?);
+    let (left, right) = (llvm::int_operand(compare, 0)?, llvm::int_operand(compare, 1)?);
     let (found, sides) = match (compare.get_icmp_predicate()?, holds) {
         (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => (IntPredicate::ULT, (left, right)),
         (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => (IntPredicate::ULT, (right, left)),
@@ -179,7 +179,7 @@ fn part<'ctx>(first: &Check<'ctx>, second: &Check<'ctx>) -> Option<[Indexed<'ctx
     };
     let (more, left) = elements(IntPredicate::ULT, 0).or_else(|| elements(IntPredicate::ULE, 1))?;
     let left = left.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::Sub)?;
-    if (loops::integer(left, 0), loops::integer(left, 1)) != (Some(len), Some(at)) {
+    if (llvm::int_operand(left, 0), llvm::int_operand(left, 1)) != (Some(len), Some(at)) {
         return None;
     }
     let begin = Indexed::of_index(at, len)?;

@@ -20,8 +20,8 @@ use super::areas::{self, Area};
 use super::chain::Chain;
 use super::sums::Factors;
 use super::within::{Known, Remainder};
-use crate::llvm::{BasicBlock, Builder, BuilderError, InstructionOpcode as Op, IntValue};
-use crate::loops::{Graph, instruction, integer};
+use crate::llvm::{self, BasicBlock, Builder, BuilderError, InstructionOpcode as Op, IntValue};
+use crate::loops::{Graph, instruction};
 
 /// Checks that are worth a product.
 const LEAST_CHECKS: usize = 3;
@@ -69,7 +69,7 @@ fn has_row(index: IntValue<'_>) -> bool {
 }
 
 fn side_of(index: IntValue<'_>, side: u32) -> Option<IntValue<'_>> {
-    integer(instruction(index, Op::Add)?, side)
+    llvm::int_operand(instruction(index, Op::Add)?, side)
 }
 
 impl<'ctx> Elements<'ctx> {

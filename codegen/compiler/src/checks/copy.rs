@@ -6,7 +6,6 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionValue,
     IntValue,
 };
-use crate::loops::integer;
 
 /// Values that some blocks compute, at another place.
 pub struct Copies<'ctx> {
@@ -91,7 +90,11 @@ pub fn version<'ctx>(
     builder.position_at_end(slow);
     match llvm::branch_targets(end) {
         Some((then, other)) => {
-            builder.build_conditional_branch(integer(end, 0).expect("a branch has a condition"), then, other)?;
+            builder.build_conditional_branch(
+                llvm::int_operand(end, 0).expect("a branch has a condition"),
+                then,
+                other,
+            )?;
             [then, other].into_iter().for_each(|to| llvm::replace_predecessor(to, head, slow, |value| value));
         }
         None => {

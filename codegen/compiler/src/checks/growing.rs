@@ -17,7 +17,6 @@
 use crate::llvm::{
     self, BasicValue, Builder, BuilderError, Context, InstructionOpcode as Op, IntPredicate, IntValue, Low,
 };
-use crate::loops;
 
 /// Numbers from which on their maximum is compared.
 const FEWEST: usize = 3;
@@ -104,6 +103,6 @@ fn products(number: IntValue<'_>) -> Vec<(Low<'_>, Option<Low<'_>>)> {
 /// The operands of an instruction of a kind, either first.
 fn sides(number: IntValue<'_>, wanted: Op) -> Vec<(IntValue<'_>, IntValue<'_>)> {
     let from = number.as_instruction_value().filter(|from| from.get_opcode() == wanted);
-    let both = from.and_then(|from| loops::integer(from, 0).zip(loops::integer(from, 1)));
+    let both = from.and_then(|from| llvm::int_operand(from, 0).zip(llvm::int_operand(from, 1)));
     both.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]).collect()
 }

@@ -23,7 +23,7 @@
 
 use super::assumed::assumed_most;
 use crate::llvm::{self, BasicValue, FunctionValue, InstructionOpcode as Op, IntValue, Promises};
-use crate::loops::{instruction, integer};
+use crate::loops::instruction;
 
 /// Instructions that are looked at for one index.
 const MOST_STEPS: usize = 24;
@@ -61,8 +61,8 @@ impl<'ctx> Rising<'ctx> {
             return self.add(number, times.checked_mul(by)?, steps);
         }
         if let Some(sum) = instruction(value, Op::Add) {
-            self.add(integer(sum, 0)?, times, steps)?;
-            return self.add(integer(sum, 1)?, times, steps);
+            self.add(llvm::int_operand(sum, 0)?, times, steps)?;
+            return self.add(llvm::int_operand(sum, 1)?, times, steps);
         }
         match self.terms.iter_mut().find(|(number, _)| *number == value) {
             Some((_, known)) => *known = known.checked_add(times)?,
@@ -88,12 +88,12 @@ impl<'ctx> Rising<'ctx> {
 
 /// What is taken so many times by a constant.
 fn multiple(value: IntValue<'_>) -> Option<(IntValue<'_>, u64)> {
-    let constant = |from| integer(from, 1)?.get_zero_extended_constant();
+    let constant = |from| llvm::int_operand(from, 1)?.get_zero_extended_constant();
     if let Some(product) = instruction(value, Op::Mul) {
-        return Some((integer(product, 0)?, constant(product)?));
+        return Some((llvm::int_operand(product, 0)?, constant(product)?));
     }
     let shift = instruction(value, Op::Shl)?;
-    Some((integer(shift, 0)?, 1_u64.checked_shl(u32::try_from(constant(shift)?).ok()?)?))
+    Some((llvm::int_operand(shift, 0)?, 1_u64.checked_shl(u32::try_from(constant(shift)?).ok()?)?))
 }
 
 /// What a number is at most, without a sign.
@@ -108,8 +108,8 @@ fn most_of(value: IntValue<'_>, depth: usize) -> u64 {
 
 fn most_computed(value: IntValue<'_>, depth: usize) -> Option<u64> {
     let from = value.as_instruction_value().filter(|_| depth > 0)?;
-    let most = |index| integer(from, index).map(|value| most_of(value, depth - 1));
-    let constant = || integer(from, 1)?.get_zero_extended_constant();
+    let most = |index| llvm::int_operand(from, index).map(|value| most_of(value, depth - 1));
+    let constant = || llvm::int_operand(from, 1)?.get_zero_extended_constant();
     match from.get_opcode() {
         Op::ZExt => most(0),
         Op::LShr => most(0)?.checked_shr(u32::try_from(constant()?).ok()?),
@@ -127,8 +127,9 @@ fn means_something<'ctx>(value: IntValue<'ctx>, function: FunctionValue<'ctx>, d
     let Some(from) = value.as_instruction_value().filter(|_| depth > 0) else {
         return llvm::param_index(value).is_some() && llvm::is_defined(function, value.into());
     };
-    let operand = |index| integer(from, index).is_some_and(|value| means_something(value, function, depth - 1));
-    let constant = || integer(from, 1).and_then(|value| value.get_zero_extended_constant());
+    let operand =
+        |index| llvm::int_operand(from, index).is_some_and(|value| means_something(value, function, depth - 1));
+    let constant = || llvm::int_operand(from, 1).and_then(|value| value.get_zero_extended_constant());
     if llvm::promises(from) != Promises::default() {
         return false;
     }

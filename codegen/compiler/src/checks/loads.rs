@@ -176,7 +176,7 @@ fn width(load: InstructionValue<'_>) -> Option<u64> {
 /// What a number of more bits was, if it is one.
 fn widened(value: IntValue<'_>) -> IntValue<'_> {
     let wide = llvm::instruction_of(value.into()).filter(|from| from.get_opcode() == InstructionOpcode::ZExt);
-    wide.and_then(|wide| loops::integer(wide, 0)).unwrap_or(value)
+    wide.and_then(|wide| llvm::int_operand(wide, 0)).unwrap_or(value)
 }
 
 /// Whether a number is a length, or what is left of its bits.
@@ -186,7 +186,7 @@ fn is_at_most<'ctx>(value: IntValue<'ctx>, len: IntValue<'ctx>) -> bool {
     while value != len {
         let from = llvm::instruction_of(value.into())
             .filter(|from| matches!(from.get_opcode(), Op::ZExt | Op::Trunc | Op::Freeze));
-        let Some(inner) = from.and_then(|from| loops::integer(from, 0)) else { return false };
+        let Some(inner) = from.and_then(|from| llvm::int_operand(from, 0)) else { return false };
         value = inner;
     }
     true

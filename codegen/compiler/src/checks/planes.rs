@@ -21,7 +21,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate,
     IntValue, Use,
 };
-use crate::loops::{Graph, instruction, integer};
+use crate::loops::{Graph, instruction};
 
 /// Drops those of a function.
 pub fn drop<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
@@ -64,10 +64,16 @@ impl<'ctx> Element<'ctx> {
         let asks = |is_asked| Some((compared(condition, is_asked, IntPredicate::ULT)?, is_asked));
         let ((index, len), is_asked) = asks(true).or_else(|| asks(false))?;
         let sum = instruction(index, Op::Add)?;
-        let sides = (integer(sum, 0)?, integer(sum, 1)?);
+        let sides = (llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?);
         [sides, (sides.1, sides.0)].into_iter().find_map(|(row, column)| {
             let product = instruction(row, Op::Mul)?;
-            Some(Self { check, is_asked, row: [integer(product, 0)?, integer(product, 1)?], column, len })
+            Some(Self {
+                check,
+                is_asked,
+                row: [llvm::int_operand(product, 0)?, llvm::int_operand(product, 1)?],
+                column,
+                len,
+            })
         })
     }
 
@@ -90,7 +96,7 @@ impl<'ctx> Element<'ctx> {
 /// What a length is the product of a width with, which does not wrap around.
 fn heights<'ctx>(len: IntValue<'ctx>, width: IntValue<'ctx>) -> Vec<IntValue<'ctx>> {
     let product = instruction(len, Op::Mul).filter(|product| llvm::has_no_unsigned_wrap(*product));
-    let sides = product.and_then(|product| Some([integer(product, 0)?, integer(product, 1)?]));
+    let sides = product.and_then(|product| Some([llvm::int_operand(product, 0)?, llvm::int_operand(product, 1)?]));
     match sides {
         Some([one, other]) if one == width => vec![other],
         Some([one, other]) if other == width => vec![one],
@@ -99,16 +105,17 @@ fn heights<'ctx>(len: IntValue<'ctx>, width: IntValue<'ctx>) -> Vec<IntValue<'ct
 }
 
 fn is_quotient<'ctx>(height: IntValue<'ctx>, len: IntValue<'ctx>, width: IntValue<'ctx>) -> bool {
-    instruction(height, Op::UDiv)
-        .is_some_and(|division| integer(division, 0) == Some(len) && integer(division, 1) == Some(width))
+    instruction(height, Op::UDiv).is_some_and(|division| {
+        llvm::int_operand(division, 0) == Some(len) && llvm::int_operand(division, 1) == Some(width)
+    })
 }
 
 /// Whether a number of fewer bits is another one, or the lower bits of it, also by the same mask of what both are parts of.
 fn is_at_most<'ctx>(narrow: IntValue<'ctx>, wide: IntValue<'ctx>) -> bool {
-    let lower = |value| instruction(value, Op::Trunc).and_then(|part| integer(part, 0));
+    let lower = |value| instruction(value, Op::Trunc).and_then(|part| llvm::int_operand(part, 0));
     let masked = |value| {
         let mask = instruction(value, Op::And)?;
-        Some((integer(mask, 0)?, integer(mask, 1)?.get_zero_extended_constant()?))
+        Some((llvm::int_operand(mask, 0)?, llvm::int_operand(mask, 1)?.get_zero_extended_constant()?))
     };
     let is_masked = || {
         let ((part, few), (whole, many)) = masked(narrow).zip(masked(wide))?;
@@ -119,7 +126,7 @@ fn is_at_most<'ctx>(narrow: IntValue<'ctx>, wide: IntValue<'ctx>) -> bool {
 
 /// What a number of more bits is an extension of.
 fn extended(value: IntValue<'_>) -> Option<IntValue<'_>> {
-    integer(instruction(value, Op::ZExt)?, 0)
+    llvm::int_operand(instruction(value, Op::ZExt)?, 0)
 }
 
 /// Which numbers branches on every way to a block have shown to be below which.

@@ -21,7 +21,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, Builder, BuilderError, Context, InstructionOpcode as Op, InstructionValue, IntValue,
     PointerValue, Use,
 };
-use crate::loops::{Graph, instruction, integer};
+use crate::loops::{Graph, instruction};
 
 /// Instructions that are looked at for one coordinate.
 const MOST_STEPS: usize = 24;
@@ -162,7 +162,7 @@ impl<'a, 'ctx> Rows<'a, 'ctx> {
             } else if let Some(sum) =
                 instruction(value, Op::Add).filter(|sum| !self.is_before(value) || adds_constant(*sum))
             {
-                pending.extend([integer(sum, 0)?, integer(sum, 1)?]);
+                pending.extend([llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?]);
             } else if self.is_before(value) && known.is_none() {
                 known = Some(value);
             } else {
@@ -186,15 +186,15 @@ impl<'a, 'ctx> Rows<'a, 'ctx> {
         };
         let is_next = |value: IntValue<'ctx>| {
             instruction(value, Op::Add).is_some_and(|sum| {
-                let step = integer(sum, 1).and_then(|step| step.get_sign_extended_constant());
-                integer(sum, 0) == Some(llvm::result(phi).into_int_value())
+                let step = llvm::int_operand(sum, 1).and_then(|step| step.get_sign_extended_constant());
+                llvm::int_operand(sum, 0) == Some(llvm::result(phi).into_int_value())
                     && step.is_some_and(|step| step.abs() < MOST_STEP)
             })
         };
         // An inclusive range chooses its end after the last round.
         let is_either = |value: IntValue<'ctx>| {
             let choice = instruction(value, Op::Select);
-            let sides = choice.and_then(|choice| Some([integer(choice, 1)?, integer(choice, 2)?]));
+            let sides = choice.and_then(|choice| Some([llvm::int_operand(choice, 1)?, llvm::int_operand(choice, 2)?]));
             sides.is_some_and(|sides| sides.into_iter().all(|side| is_small(side) || is_next(side)))
         };
         phi.get_parent().is_some_and(|head| self.counted.contains(&head))
@@ -206,5 +206,5 @@ impl<'a, 'ctx> Rows<'a, 'ctx> {
 }
 
 fn adds_constant(sum: InstructionValue<'_>) -> bool {
-    integer(sum, 1).is_some_and(|number| number.is_const())
+    llvm::int_operand(sum, 1).is_some_and(|number| number.is_const())
 }

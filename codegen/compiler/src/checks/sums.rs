@@ -13,7 +13,6 @@
 use std::collections::BTreeMap;
 
 use crate::llvm::{self, BasicValue, InstructionOpcode as Op, IntValue};
-use crate::loops::integer;
 
 /// Instructions that are looked at for one number.
 const MOST_STEPS: usize = 48;
@@ -56,7 +55,7 @@ impl<'ctx> Factors<'ctx> {
         }
         *steps = steps.checked_sub(1)?;
         let Some(from) = value.as_instruction_value() else { return Some(self.factor(Factor::Value(value))) };
-        let operand = |index| integer(from, index);
+        let operand = |index| llvm::int_operand(from, index);
         let shift = || operand(1)?.get_zero_extended_constant().filter(|by| *by < 32);
         match from.get_opcode() {
             Op::Add => self.of(operand(0)?, steps)?.plus(&self.of(operand(1)?, steps)?, 1),

@@ -31,7 +31,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntPredicate, IntValue,
 };
-use crate::loops::{Graph, instruction, integer};
+use crate::loops::{Graph, instruction};
 use crate::remainders;
 
 /// Instructions that are looked at for one number.
@@ -192,7 +192,7 @@ impl<'ctx> Known<'ctx> {
     /// The extent that a number is within of which this is a smaller one.
     fn of_saturated(&self, value: IntValue<'ctx>, factors: &mut Factors<'ctx>) -> Option<IntValue<'ctx>> {
         let from = value.as_instruction_value().filter(|from| llvm::calls(*from, &["llvm.usub.sat."]))?;
-        let more = factors.sum(integer(from, 0)?)?;
+        let more = factors.sum(llvm::int_operand(from, 0)?)?;
         let range = self.ranges.iter().find(|range| range.at == more && !range.may_be_negative)?;
         Some(range.extent)
     }
@@ -259,20 +259,20 @@ impl<'ctx> Known<'ctx> {
 /// What a number is less than another by a small constant, and that.
 pub fn less_of(value: IntValue<'_>) -> Option<(IntValue<'_>, u32)> {
     let sum = instruction(value, Op::Add)?;
-    let less = integer(sum, 1)?.get_sign_extended_constant()?.checked_neg()?;
-    Some((integer(sum, 0)?, u32::try_from(less).ok().filter(|less| *less < MOST_APART)?))
+    let less = llvm::int_operand(sum, 1)?.get_sign_extended_constant()?.checked_neg()?;
+    Some((llvm::int_operand(sum, 0)?, u32::try_from(less).ok().filter(|less| *less < MOST_APART)?))
 }
 
 /// The last element of a row, which a number is at most, and not negative, if that is not negative.
 pub fn clamped<'ctx>(value: IntValue<'ctx>, steps: &mut usize) -> Option<IntValue<'ctx>> {
     let from = value.as_instruction_value()?;
     *steps = steps.checked_sub(1)?;
-    let operand = |index| integer(from, index);
+    let operand = |index| llvm::int_operand(from, index);
     let is_zero = |value: Option<IntValue<'ctx>>| value.and_then(|v| v.get_zero_extended_constant()) == Some(0);
     let is_last = |last: &IntValue<'ctx>| is_uniform(*last) && matches!(less_of(*last), Some((_, 1)));
     let last_of = |index| operand(index).filter(is_last);
     let mut is_at_least_0 = |index| {
-        let is_max = |from| llvm::calls(from, &["llvm.smax."]) && is_zero(integer(from, 1));
+        let is_max = |from| llvm::calls(from, &["llvm.smax."]) && is_zero(llvm::int_operand(from, 1));
         operand(index)
             .is_some_and(|value| value.as_instruction_value().is_some_and(is_max) || is_not_negative(value, steps))
     };
@@ -297,7 +297,7 @@ pub fn clamped<'ctx>(value: IntValue<'ctx>, steps: &mut usize) -> Option<IntValu
     }
     if llvm::calls(from, &["llvm.smax."]) && is_zero(operand(1)) {
         let min = operand(0)?.as_instruction_value().filter(|min| llvm::calls(*min, &["llvm.smin."]))?;
-        let last_of = |index| integer(min, index).filter(is_last);
+        let last_of = |index| llvm::int_operand(min, index).filter(is_last);
         return last_of(0).or_else(|| last_of(1));
     }
     None
@@ -361,7 +361,7 @@ impl<'ctx> Facts<'ctx> {
         }
         let Some(compare) = condition.as_instruction_value() else { return };
         let Some(predicate) = compare.get_icmp_predicate() else { return };
-        let (Some(left), Some(right)) = (integer(compare, 0), integer(compare, 1)) else { return };
+        let (Some(left), Some(right)) = (llvm::int_operand(compare, 0), llvm::int_operand(compare, 1)) else { return };
         use IntPredicate::{EQ, NE, SGE, SGT, SLE, SLT, UGE, UGT, ULE, ULT};
         // The smaller and the larger one, whether they may be equal, and whether they have signs.
         let (small, large, may_equal, is_signed) = match (predicate, is) {
@@ -396,12 +396,12 @@ impl<'ctx> Facts<'ctx> {
 
 /// Whether it is `max(x, 1) - 1` of an `x` that cannot be negative.
 fn is_saturated(sum: InstructionValue<'_>) -> bool {
-    let less = integer(sum, 1).and_then(|less| less.get_sign_extended_constant()?.checked_neg());
-    let max = integer(sum, 0).and_then(|max| max.as_instruction_value());
+    let less = llvm::int_operand(sum, 1).and_then(|less| less.get_sign_extended_constant()?.checked_neg());
+    let max = llvm::int_operand(sum, 0).and_then(|max| max.as_instruction_value());
     let Some((less, max)) = less.zip(max).filter(|(_, max)| llvm::calls(*max, &["llvm.umax."])) else { return false };
-    let least = integer(max, 1).and_then(|least| least.get_sign_extended_constant());
+    let least = llvm::int_operand(max, 1).and_then(|least| least.get_sign_extended_constant());
     let is_positive = |value| is_not_negative(value, &mut { MOST_STEPS });
-    least.is_some_and(|least| least >= less && less >= 0) && integer(max, 0).is_some_and(is_positive)
+    least.is_some_and(|least| least >= less && less >= 0) && llvm::int_operand(max, 0).is_some_and(is_positive)
 }
 
 /// Whether a number cannot be negative, by how it is computed.
@@ -414,7 +414,7 @@ fn is_not_negative(value: IntValue<'_>, steps: &mut usize) -> bool {
         return false;
     }
     *steps -= 1;
-    let mut is_positive = |index| integer(from, index).is_some_and(|operand| is_not_negative(operand, steps));
+    let mut is_positive = |index| llvm::int_operand(from, index).is_some_and(|operand| is_not_negative(operand, steps));
     let is_call = |name| llvm::calls(from, &[name]);
     match from.get_opcode() {
         Op::ZExt => true,

@@ -25,7 +25,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntPredicate, IntValue,
 };
-use crate::loops::{integer, opposite};
+use crate::loops::opposite;
 
 /// How deep values are looked into.
 const MOST_STEPS: u32 = 8;
@@ -47,7 +47,7 @@ pub fn unite<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Res
 
 /// Writes a comparison, a sum or a difference without what it promises of its numbers, which holds for the others.
 fn forget_promises<'ctx>(context: &'ctx Context, from: InstructionValue<'ctx>) -> Result<(), BuilderError> {
-    let (Some(left), Some(right)) = (integer(from, 0), integer(from, 1)) else { return Ok(()) };
+    let (Some(left), Some(right)) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1)) else { return Ok(()) };
     let builder = context.create_builder();
     builder.position_before(&from);
     let same = match (from.get_opcode(), from.get_icmp_predicate()) {
@@ -71,8 +71,9 @@ struct SameWay<'ctx> {
 fn same_way(block: BasicBlock<'_>) -> Option<SameWay<'_>> {
     let branch = block.get_terminator()?;
     let (then, other) = llvm::branch_targets(branch)?;
-    let compared = integer(branch, 0)?.as_instruction_value()?;
-    let (value, number) = (integer(compared, 0)?, integer(compared, 1)?.get_zero_extended_constant()?);
+    let compared = llvm::int_operand(branch, 0)?.as_instruction_value()?;
+    let (value, number) =
+        (llvm::int_operand(compared, 0)?, llvm::int_operand(compared, 1)?.get_zero_extended_constant()?);
     let (of_number, of_others) = match compared.get_icmp_predicate()? {
         IntPredicate::EQ => (then, other),
         IntPredicate::NE => (other, then),
@@ -93,9 +94,9 @@ fn only_computes(block: BasicBlock<'_>) -> bool {
 /// What the comparison asks for by which a block ends.
 fn asked_by(block: BasicBlock<'_>) -> Vec<IntValue<'_>> {
     let condition =
-        block.get_terminator().and_then(|end| integer(end, 0)).and_then(|asked| asked.as_instruction_value());
+        block.get_terminator().and_then(|end| llvm::int_operand(end, 0)).and_then(|asked| asked.as_instruction_value());
     let compared = condition.filter(|from| from.get_opcode() == Op::ICmp);
-    compared.map(|from| [0, 1].into_iter().filter_map(|at| integer(from, at)).collect()).unwrap_or_default()
+    compared.map(|from| [0, 1].into_iter().filter_map(|at| llvm::int_operand(from, at)).collect()).unwrap_or_default()
 }
 
 /// Where a block goes, by way of a block that only computes, and from where.
@@ -135,7 +136,7 @@ impl<'ctx> Known<'ctx> {
         let (Some(ours), Some(theirs)) = (ends(one), ends(other)) else { return false };
         let turned = (ours.0.0, ours.1.0) == (theirs.1.0, theirs.0.0);
         let theirs = if turned { (theirs.1, theirs.0) } else { theirs };
-        let condition = |block: BasicBlock<'ctx>| integer(block.get_terminator()?, 0);
+        let condition = |block: BasicBlock<'ctx>| llvm::int_operand(block.get_terminator()?, 0);
         let (Some(our_condition), Some(their_condition)) = (condition(one), condition(other)) else { return false };
         let are_same = |(to, our_end): (BasicBlock<'ctx>, _), their_end, holds| {
             llvm::phis(to).all(|phi| {
@@ -167,7 +168,7 @@ impl<'ctx> Known<'ctx> {
             let (product, 1) = llvm::part_of(from)? else { return None };
             return self.is_nothing(product, steps).then_some(Asked::Known(!holds));
         }
-        let number = |at| integer(from, at).and_then(|value| value.get_zero_extended_constant());
+        let number = |at| llvm::int_operand(from, at).and_then(|value| value.get_zero_extended_constant());
         let (is_either, second) = match from.get_opcode() {
             Op::Or => (true, 1),
             Op::And => (false, 1),
@@ -175,7 +176,7 @@ impl<'ctx> Known<'ctx> {
             Op::Select if number(2) == Some(0) => (false, 1),
             _ => return None,
         };
-        let [one, other] = [0, second].map(|at| self.asked(integer(from, at)?, holds, steps - 1));
+        let [one, other] = [0, second].map(|at| self.asked(llvm::int_operand(from, at)?, holds, steps - 1));
         let neutral = Asked::Known(is_either != holds);
         match (one?, other?) {
             (known, asked) | (asked, known) if known == neutral => Some(asked),
@@ -195,7 +196,7 @@ impl<'ctx> Known<'ctx> {
             let name = llvm::called_function(product).map(|callee| callee.get_name().to_bytes().to_vec());
             name.is_some_and(|name| name == b"llvm.umul.with.overflow.i64")
         };
-        let sides = integer(product, 0).zip(integer(product, 1));
+        let sides = llvm::int_operand(product, 0).zip(llvm::int_operand(product, 1));
         sides.filter(|_| product.get_opcode() == Op::Mul || is_product()).is_some_and(|(one, other)| {
             [(one, other), (other, one)].into_iter().any(|(one, other)| {
                 steps > 0 && self.constant(one, None, steps - 1) == Some(0) && self.is_meant(other, steps - 1)
@@ -211,7 +212,7 @@ impl<'ctx> Known<'ctx> {
         let from = value.as_instruction_value().filter(|_| steps > 0);
         let Some(from) = from.filter(|from| matches!(from.get_opcode(), Op::Add | Op::Sub)) else { return false };
         self.note_promises(from);
-        [0, 1].into_iter().all(|at| integer(from, at).is_some_and(|part| self.is_meant(part, steps - 1)))
+        [0, 1].into_iter().all(|at| llvm::int_operand(from, at).is_some_and(|part| self.is_meant(part, steps - 1)))
     }
 
     /// A comparison without a sign in one form: what it compares, and how.
@@ -219,10 +220,11 @@ impl<'ctx> Known<'ctx> {
         use IntPredicate as P;
         let predicate = from.get_icmp_predicate()?;
         let predicate = if holds { predicate } else { opposite(predicate) };
-        let side = |at| integer(from, at).map(|value| self.side(value, MOST_STEPS));
+        let side = |at| llvm::int_operand(from, at).map(|value| self.side(value, MOST_STEPS));
         let (left, right) = (side(0)?, side(1)?);
-        let is_meant =
-            || [0, 1].into_iter().all(|at| integer(from, at).is_some_and(|part| self.is_meant(part, MOST_STEPS)));
+        let is_meant = || {
+            [0, 1].into_iter().all(|at| llvm::int_operand(from, at).is_some_and(|part| self.is_meant(part, MOST_STEPS)))
+        };
         let (predicate, left, right) = match (predicate, left, right) {
             // Nothing is below 0.
             (P::UGT, Side::Number(0), _) | (P::ULT, _, Side::Number(0)) if is_meant() => {
@@ -263,10 +265,10 @@ impl<'ctx> Known<'ctx> {
         }
         let from = value.as_instruction_value().filter(|_| steps > 0)?;
         match from.get_opcode() {
-            Op::ZExt => self.constant(integer(from, 0)?, way, steps - 1),
+            Op::ZExt => self.constant(llvm::int_operand(from, 0)?, way, steps - 1),
             // What is computed of nothing, by a number that means something.
-            Op::Mul | Op::Shl if integer(from, 1)?.is_const() => {
-                (self.constant(integer(from, 0)?, way, steps - 1)? == 0).then_some(0)
+            Op::Mul | Op::Shl if llvm::int_operand(from, 1)?.is_const() => {
+                (self.constant(llvm::int_operand(from, 0)?, way, steps - 1)? == 0).then_some(0)
             }
             Op::Mul => self.is_nothing(from, steps).then_some(0),
             Op::ExtractValue => {
@@ -274,8 +276,8 @@ impl<'ctx> Known<'ctx> {
                 self.is_nothing(product, steps).then_some(0)
             }
             Op::Select => {
-                let (_, holds) = way.filter(|(condition, _)| integer(from, 0) == Some(*condition))?;
-                self.constant(integer(from, if holds { 1 } else { 2 })?, way, steps - 1)
+                let (_, holds) = way.filter(|(condition, _)| llvm::int_operand(from, 0) == Some(*condition))?;
+                self.constant(llvm::int_operand(from, if holds { 1 } else { 2 })?, way, steps - 1)
             }
             _ => None,
         }
@@ -301,7 +303,9 @@ impl<'ctx> Known<'ctx> {
                 self.sum(base.into(), way, steps - 1).and(elements.wrapping_mul(size), llvm::is_in_bounds(from))
             }
             Op::Add => {
-                let (Some(left), Some(right)) = (integer(from, 0), integer(from, 1)) else { return as_it_is };
+                let (Some(left), Some(right)) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1)) else {
+                    return as_it_is;
+                };
                 let known = [(left, right), (right, left)]
                     .into_iter()
                     .find_map(|(one, other)| self.constant(one, way, steps - 1).map(|number| (number, other)));
@@ -310,13 +314,13 @@ impl<'ctx> Known<'ctx> {
                 self.sum(other.into(), way, steps - 1).and(number, promises)
             }
             Op::Sub => {
-                let taken = integer(from, 1).and_then(|taken| self.constant(taken, way, steps - 1));
-                let (Some(taken), Some(whole)) = (taken, integer(from, 0)) else { return as_it_is };
+                let taken = llvm::int_operand(from, 1).and_then(|taken| self.constant(taken, way, steps - 1));
+                let (Some(taken), Some(whole)) = (taken, llvm::int_operand(from, 0)) else { return as_it_is };
                 let promises = llvm::promises(from) != llvm::Promises::default();
                 self.sum(whole.into(), way, steps - 1).and(taken.wrapping_neg(), promises)
             }
             Op::Select => {
-                let chosen = way.filter(|(condition, _)| integer(from, 0) == Some(*condition));
+                let chosen = way.filter(|(condition, _)| llvm::int_operand(from, 0) == Some(*condition));
                 let chosen = chosen.and_then(|(_, holds)| from.get_operand(if holds { 1 } else { 2 })?.value());
                 chosen.map_or(as_it_is, |chosen| self.sum(chosen, way, steps - 1))
             }

@@ -31,7 +31,6 @@ use crate::llvm::{
     self, BasicBlock, BasicValueEnum, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     InstructionValue, IntValue,
 };
-use crate::loops::integer;
 
 /// Instructions behind a branch, without those of addresses: more ptxas does not predicate.
 const MOST_INSTRUCTIONS: usize = 8;
@@ -80,7 +79,7 @@ impl<'ctx> Nested<'ctx> {
         }
         goes_on(inner)?;
         let is_computed_before =
-            integer(within, 0)?.as_instruction().is_none_or(|from| from.get_parent() != Some(outer));
+            llvm::int_operand(within, 0)?.as_instruction().is_none_or(|from| from.get_parent() != Some(outer));
         if !is_computed_before || ![outer, inner].iter().all(|block| is_short(*block)) {
             return None;
         }
@@ -129,7 +128,7 @@ impl<'ctx> Nested<'ctx> {
         let (Some(head), Some(outer)) = (self.head.get_terminator(), self.outer.get_terminator()) else {
             return Ok(());
         };
-        let (Some(one), Some(other)) = (integer(head, 0), integer(outer, 0)) else { return Ok(()) };
+        let (Some(one), Some(other)) = (llvm::int_operand(head, 0), llvm::int_operand(outer, 0)) else { return Ok(()) };
         llvm::move_before(context, &self.early, head);
         builder.position_before(&head);
         let holds =

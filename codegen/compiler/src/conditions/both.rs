@@ -19,7 +19,6 @@ use crate::llvm::{
     self, BasicBlock, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntPredicate, IntValue,
 };
-use crate::loops::integer;
 
 use super::cheap::is_cheap;
 
@@ -105,7 +104,7 @@ impl<'ctx> Both<'ctx> {
     /// Whether a division cannot be by 0, nor overflow, and is of 32 bits: one of 64 is a call.
     fn may_divide(&self, division: InstructionValue<'ctx>) -> bool {
         let is_unsigned = matches!(division.get_opcode(), Op::UDiv | Op::URem);
-        let Some(divisor) = integer(division, 1) else { return false };
+        let Some(divisor) = llvm::int_operand(division, 1) else { return false };
         is_unsigned && divisor.get_type().get_bit_width() <= 32 && self.is_not_zero(divisor)
     }
 
@@ -117,7 +116,8 @@ impl<'ctx> Both<'ctx> {
         let mut block = self.head;
         for _ in 0..MOST_BACK {
             // Where a block ends, it has done all that is in it.
-            let divides = |from: InstructionValue<'ctx>| llvm::is_division(from) && integer(from, 1) == Some(divisor);
+            let divides =
+                |from: InstructionValue<'ctx>| llvm::is_division(from) && llvm::int_operand(from, 1) == Some(divisor);
             if block.get_instructions().any(divides) {
                 return true;
             }
@@ -161,24 +161,28 @@ impl<'ctx> Both<'ctx> {
 fn excludes_zero(condition: IntValue<'_>, holds: bool, number: IntValue<'_>, steps: usize) -> bool {
     let (Some(from), true) = (condition.as_instruction(), steps > 0) else { return false };
     let either = |one: u32, other: u32| {
-        [one, other]
-            .into_iter()
-            .any(|index| integer(from, index).is_some_and(|part| excludes_zero(part, holds, number, steps / 2)))
+        [one, other].into_iter().any(|index| {
+            llvm::int_operand(from, index).is_some_and(|part| excludes_zero(part, holds, number, steps / 2))
+        })
     };
     match from.get_opcode() {
         Op::And if holds => either(0, 1),
         Op::Or if !holds => either(0, 1),
-        Op::Select if holds && integer(from, 2).is_some_and(|no| no.get_zero_extended_constant() == Some(0)) => {
+        Op::Select
+            if holds && llvm::int_operand(from, 2).is_some_and(|no| no.get_zero_extended_constant() == Some(0)) =>
+        {
             either(0, 1)
         }
-        Op::Select if !holds && integer(from, 1).is_some_and(|yes| yes.get_zero_extended_constant() == Some(1)) => {
+        Op::Select
+            if !holds && llvm::int_operand(from, 1).is_some_and(|yes| yes.get_zero_extended_constant() == Some(1)) =>
+        {
             either(0, 2)
         }
-        Op::Xor if integer(from, 1).is_some_and(|by| by.get_zero_extended_constant() == Some(1)) => {
-            integer(from, 0).is_some_and(|inner| excludes_zero(inner, !holds, number, steps - 1))
+        Op::Xor if llvm::int_operand(from, 1).is_some_and(|by| by.get_zero_extended_constant() == Some(1)) => {
+            llvm::int_operand(from, 0).is_some_and(|inner| excludes_zero(inner, !holds, number, steps - 1))
         }
         Op::ICmp => {
-            let (left, right) = (integer(from, 0), integer(from, 1));
+            let (left, right) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1));
             let is_zero = right.and_then(IntValue::get_zero_extended_constant) == Some(0);
             match (from.get_icmp_predicate(), holds) {
                 (Some(IntPredicate::NE), true) | (Some(IntPredicate::EQ), false) => left == Some(number) && is_zero,
@@ -193,5 +197,5 @@ fn excludes_zero(condition: IntValue<'_>, holds: bool, number: IntValue<'_>, ste
 
 /// What a branch depends on.
 fn condition(branch: InstructionValue<'_>) -> Option<IntValue<'_>> {
-    integer(branch, 0)
+    llvm::int_operand(branch, 0)
 }

@@ -54,9 +54,10 @@ pub fn decide_counted(function: FunctionValue<'_>) {
         let compared = llvm::instruction_of(condition.into()).filter(|from| from.get_opcode() == Op::ICmp);
         let Some(compared) = compared else { return false };
         let constant = |value: BasicValueEnum<'_>| matches!(value, BasicValueEnum::IntValue(value) if value.is_const());
-        let counter = operand(compared, 0).and_then(llvm::instruction_of).filter(|from| from.get_opcode() == Op::Phi);
+        let counter =
+            llvm::operand(compared, 0).and_then(llvm::instruction_of).filter(|from| from.get_opcode() == Op::Phi);
         let begins = |from| llvm::incoming(from).into_iter().any(|(first, _)| constant(first));
-        operand(compared, 1).is_some_and(constant) && counter.is_some_and(begins)
+        llvm::operand(compared, 1).is_some_and(constant) && counter.is_some_and(begins)
     });
 }
 
@@ -86,7 +87,7 @@ fn decide_by<'ctx>(function: FunctionValue<'ctx>, is_wanted: impl Fn(IntValue<'c
 /// The condition of a choice, and what it is where that holds and where not.
 fn parts(choice: InstructionValue<'_>) -> Option<(IntValue<'_>, BasicValueEnum<'_>, BasicValueEnum<'_>)> {
     let (of_1, of_0) = match choice.get_opcode() {
-        Op::Select => (operand(choice, 1)?, operand(choice, 2)?),
+        Op::Select => (llvm::operand(choice, 1)?, llvm::operand(choice, 2)?),
         opcode @ (Op::ZExt | Op::SExt) => {
             let BasicValueEnum::IntValue(extended) = llvm::result(choice) else { return None };
             let number = extended.get_type();
@@ -96,7 +97,7 @@ fn parts(choice: InstructionValue<'_>) -> Option<(IntValue<'_>, BasicValueEnum<'
         }
         _ => return None,
     };
-    let BasicValueEnum::IntValue(condition) = operand(choice, 0)? else { return None };
+    let BasicValueEnum::IntValue(condition) = llvm::operand(choice, 0)? else { return None };
     (condition.get_type().get_bit_width() == 1).then_some((condition, of_1, of_0))
 }
 
@@ -112,7 +113,7 @@ fn branches_by(condition: IntValue<'_>) -> Vec<(BasicBlock<'_>, (BasicBlock<'_>,
 /// The choices by a condition.
 fn choices_by(condition: IntValue<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
     let is_by = move |user: &InstructionValue<'_>| {
-        user.get_opcode() == Op::Select && operand(*user, 0) == Some(condition.into())
+        user.get_opcode() == Op::Select && llvm::operand(*user, 0) == Some(condition.into())
     };
     users(&condition).into_iter().filter(is_by)
 }
@@ -173,10 +174,6 @@ fn users<'ctx>(value: &impl llvm::AnyValue<'ctx>) -> Vec<InstructionValue<'ctx>>
         Use::Global(_) => None,
     };
     llvm::uses(value).into_iter().filter_map(of).collect()
-}
-
-fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
-    instruction.get_operand(index)?.value()
 }
 
 #[cfg(test)]

@@ -21,7 +21,6 @@ use crate::llvm::{
     self, BasicBlock, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntValue,
 };
-use crate::loops::integer;
 
 use super::cheap::is_cheap;
 
@@ -58,7 +57,7 @@ impl<'ctx> Over<'ctx> {
     fn of(head: BasicBlock<'ctx>) -> Option<Self> {
         let branch = head.get_terminator()?;
         let (then, other) = llvm::branch_targets(branch)?;
-        let condition = integer(branch, 0)?;
+        let condition = llvm::int_operand(branch, 0)?;
         let is_of_floats = condition.as_instruction().is_some_and(|from| from.get_opcode() == Op::FCmp);
         let over = |side, side_first, end| Self { head, condition, side, side_first, end };
         [over(then, true, other), over(other, false, then)].into_iter().find(|over| is_of_floats && over.is_fit())

@@ -151,7 +151,9 @@ fn depends<'ctx>(value: InstructionValue<'ctx>, load: InstructionValue<'ctx>, st
 }
 
 fn write<'ctx>(builder: &Builder<'ctx>, one: &Loaded<'ctx>) -> Result<(), BuilderError> {
-    let (Some(condition), Some(head)) = (loops::integer(one.branch, 0), one.branch.get_parent()) else { return Ok(()) };
+    let (Some(condition), Some(head)) = (llvm::int_operand(one.branch, 0), one.branch.get_parent()) else {
+        return Ok(());
+    };
     let Some(place) =
         one.phi.get_parent().and_then(|end| end.get_instructions().find(|from| from.get_opcode() != Op::Phi))
     else {

@@ -25,7 +25,7 @@ use crate::llvm::{
     self, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntPredicate as P, IntValue, Module,
 };
-use crate::loops::{Graph, integer};
+use crate::loops::Graph;
 use crate::settled;
 
 use super::looked_at::by_ranges;
@@ -62,7 +62,7 @@ struct Comparison<'ctx> {
 impl<'ctx> Comparison<'ctx> {
     fn of(instruction: InstructionValue<'ctx>) -> Option<Self> {
         let predicate = instruction.get_icmp_predicate()?;
-        let (left, right) = (integer(instruction, 0)?, integer(instruction, 1)?);
+        let (left, right) = (llvm::int_operand(instruction, 0)?, llvm::int_operand(instruction, 1)?);
         let (is_below, number, quotient) = match predicate {
             P::ULT => (true, left, right),
             P::UGE => (false, left, right),
@@ -71,7 +71,8 @@ impl<'ctx> Comparison<'ctx> {
             _ => return None,
         };
         let division = quotient.as_instruction_value().filter(|from| from.get_opcode() == Op::UDiv)?;
-        let (dividend, divisor) = (integer(division, 0)?, integer(division, 1)?.get_zero_extended_constant()?);
+        let (dividend, divisor) =
+            (llvm::int_operand(division, 0)?, llvm::int_operand(division, 1)?.get_zero_extended_constant()?);
         let is_dear = number.get_type().get_bit_width() == 64 && divisor > 0 && !divisor.is_power_of_two();
         is_dear.then_some(Self { instruction, is_below, number, dividend, divisor })
     }

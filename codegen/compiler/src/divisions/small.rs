@@ -29,7 +29,6 @@ use crate::llvm::{
     self, Builder, BuilderError, Context, FloatValue, InstructionOpcode as Op, InstructionValue, IntValue, Intrinsic,
     Module,
 };
-use crate::loops::integer;
 
 use super::looked_at::by_ranges;
 
@@ -74,7 +73,7 @@ impl<'ctx> Division<'ctx> {
             Op::SRem => (true, true),
             _ => return None,
         };
-        let (dividend, divisor) = (integer(instruction, 0)?, integer(instruction, 1)?);
+        let (dividend, divisor) = (llvm::int_operand(instruction, 0)?, llvm::int_operand(instruction, 1)?);
         // LLVM multiplies where the divisor is a constant.
         let is_fit = dividend.get_type().get_bit_width() <= 32 && !divisor.is_const();
         is_fit.then_some(Self { instruction, operands: [dividend, divisor], signed, rest })

@@ -64,7 +64,7 @@ struct Choice<'ctx> {
 
 impl<'ctx> Choice<'ctx> {
     fn of(select: InstructionValue<'ctx>) -> Option<Self> {
-        if select.get_opcode() != Op::Select || !matches!(operand(select, 0)?, BasicValueEnum::IntValue(_)) {
+        if select.get_opcode() != Op::Select || !matches!(llvm::operand(select, 0)?, BasicValueEnum::IntValue(_)) {
             return None;
         }
         [true, false]
@@ -83,7 +83,7 @@ impl<'ctx> Choice<'ctx> {
         }
         // Only now, for a loop of one block has new phis.
         let [condition, one, other] =
-            [0, 1, 2].map(|at| operand(self.select, at).expect("a choice has three operands"));
+            [0, 1, 2].map(|at| llvm::operand(self.select, at).expect("a choice has three operands"));
         llvm::move_to_end(context, &behind, rest);
         llvm::move_to_end(context, &self.work, then);
         builder.position_at_end(then);
@@ -102,10 +102,6 @@ impl<'ctx> Choice<'ctx> {
     }
 }
 
-fn operand<'ctx>(from: InstructionValue<'ctx>, at: u32) -> Option<BasicValueEnum<'ctx>> {
-    from.get_operand(at)?.value()
-}
-
 /// What computes an operand of a choice in its block, and is used by nothing else, where that takes long; in order.
 ///
 /// It is looked for from the choice up, for a block of thousands of instructions may have hundreds of choices.
@@ -114,7 +110,7 @@ fn work<'ctx>(select: InstructionValue<'ctx>, at: u32) -> Option<Vec<Instruction
     let in_block =
         |operand: BasicValueEnum<'ctx>| operand.as_instruction_value().filter(|from| from.get_parent() == Some(block));
     let mut found = QuickSet::default();
-    let mut next: Vec<_> = operand(select, at).and_then(in_block).into_iter().collect();
+    let mut next: Vec<_> = llvm::operand(select, at).and_then(in_block).into_iter().collect();
     while let Some(from) = next.pop() {
         let is_wanted = |user: Use<'ctx>| match user {
             Use::Instruction(user) if user == select => {

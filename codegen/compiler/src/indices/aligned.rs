@@ -17,7 +17,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ranges::{constant, integer};
+use super::ranges::constant;
 use crate::llvm::{
     self, AttributeLoc, BasicBlock, BasicTypeEnum, BasicValue, BasicValueEnum, Builder, BuilderError, CallSiteValue,
     Context, FunctionValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, PointerValue, Use,
@@ -192,7 +192,7 @@ fn element_bytes(kernel: FunctionValue<'_>, slice: PointerValue<'_>) -> u64 {
     let len = llvm::param_index(slice).and_then(|index| kernel.get_nth_param(u32::try_from(index).ok()? + 1));
     let Some(BasicValueEnum::IntValue(len)) = len else { return 1 };
     let limits = llvm::uses(&len).into_iter().filter_map(|user| match user {
-        Use::Instruction(user) if user.get_icmp_predicate() == Some(IntPredicate::ULT) => integer(user, 1),
+        Use::Instruction(user) if user.get_icmp_predicate() == Some(IntPredicate::ULT) => llvm::int_operand(user, 1),
         _ => None,
     });
     let limit = limits.filter_map(IntValue::get_zero_extended_constant).filter(|limit| *limit > 0).max();
@@ -216,7 +216,7 @@ fn accesses(instruction: InstructionValue<'_>) -> Vec<(PointerValue<'_>, Access<
         offset: 0,
         zeros: 0,
     };
-    let operand = |index| llvm::value_operands(instruction).find(|(at, _)| *at == index).map(|(_, value)| value);
+    let operand = |index| llvm::operand(instruction, index);
     let (pointer, ty) = if llvm::is_plain_load(instruction) {
         (operand(0), BasicTypeEnum::try_from(instruction.get_type()).ok())
     } else if llvm::is_plain_store(instruction) {
@@ -242,7 +242,7 @@ fn accesses(instruction: InstructionValue<'_>) -> Vec<(PointerValue<'_>, Access<
 fn of_copy(call: InstructionValue<'_>) -> Vec<(u32, PointerValue<'_>, u64, u32)> {
     let callee = if call.get_opcode() == Op::Call { llvm::called_function(call) } else { None };
     let is_copy = callee.is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.memcpy.p"));
-    let number = |index| integer(call, index).and_then(IntValue::get_zero_extended_constant);
+    let number = |index| llvm::int_operand(call, index).and_then(IntValue::get_zero_extended_constant);
     let (true, Some(len), Some(0)) = (is_copy, is_copy.then(|| number(2)).flatten(), number(3)) else {
         return Vec::new();
     };
@@ -268,7 +268,8 @@ fn root(pointer: PointerValue<'_>) -> (Root<'_>, i64) {
             continue;
         }
         let sum = index.as_instruction_value().filter(|from| wide && is_sum(*from));
-        let parts = sum.and_then(|sum| Some((integer(sum, 0)?, integer(sum, 1).and_then(constant)?)));
+        let parts =
+            sum.and_then(|sum| Some((llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1).and_then(constant)?)));
         let parts = parts.and_then(|(rest, number)| Some((rest, i64::try_from(number).ok()?)));
         return match parts {
             Some((rest, number)) => ((base, Some((size, rest))), offset.wrapping_add(number.wrapping_mul(size_of))),
@@ -368,16 +369,16 @@ impl<'ctx> Seen<'ctx> {
         }
         let Some(from) = value.as_instruction_value() else { return 0 };
         self.inside(from, |this| {
-            let mut of = |index| integer(from, index).map_or(0, |operand| this.of_integer(operand));
+            let mut of = |index| llvm::int_operand(from, index).map_or(0, |operand| this.of_integer(operand));
             match from.get_opcode() {
                 Op::Add | Op::Sub | Op::Or | Op::Xor => of(0).min(of(1)),
                 Op::And => of(0).max(of(1)),
                 Op::Mul => (of(0) + of(1)).min(MOST_ZEROS),
                 Op::Shl => {
-                    let by = integer(from, 1).and_then(constant).and_then(|by| u32::try_from(by).ok());
+                    let by = llvm::int_operand(from, 1).and_then(constant).and_then(|by| u32::try_from(by).ok());
                     (of(0) + by.unwrap_or_default().min(MOST_ZEROS)).min(MOST_ZEROS)
                 }
-                Op::ZExt | Op::SExt => match integer(from, 0) {
+                Op::ZExt | Op::SExt => match llvm::int_operand(from, 0) {
                     // Of what is narrower, zeros may be above all of its bits.
                     Some(inner) if inner.get_type().get_bit_width() > MOST_ZEROS => of(0),
                     _ => 0,

@@ -135,7 +135,6 @@ impl<'a, 'ctx> Cases<'a, 'ctx> {
 mod tests {
     use super::*;
     use crate::indices::products;
-    use crate::indices::ranges::integer;
     use crate::llvm::{self, Context, InstructionOpcode, parse_ir};
 
     /// Between which numbers `%i` lies where it is returned, if `%width` has a small product with `%height`.
@@ -164,7 +163,7 @@ mod tests {
         let (graph, same) = (Graph::of(function), QuickMap::default());
         let cases = Cases::of_function(&graph, &given, &same);
         let end = llvm::instructions(function).find(|end| end.get_opcode() == InstructionOpcode::Return).unwrap();
-        let (value, block) = (integer(end, 0).unwrap(), end.get_parent().unwrap());
+        let (value, block) = (llvm::int_operand(end, 0).unwrap(), end.get_parent().unwrap());
         let (in_block, facts) = (cases.in_block(value, block), cases.facts(block));
         assert_eq!(in_block, cases.of(value, &facts), "{text}");
         (in_block.low, in_block.high)

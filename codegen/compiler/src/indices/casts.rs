@@ -19,7 +19,7 @@
 use std::collections::HashSet;
 
 use super::floats::Cast;
-use super::ranges::{Interval, Ranges, integer};
+use super::ranges::{Interval, Ranges};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::hash::QuickMap;
@@ -172,7 +172,7 @@ impl<'ctx> Users<'_, '_, 'ctx> {
     fn passes(&self, user: InstructionValue<'ctx>, value: IntValue<'ctx>, block: BasicBlock<'ctx>, steps: u32) -> bool {
         let signed = self.interval.low < 0;
         let passes = match user.get_opcode() {
-            Op::Select => integer(user, 0) != Some(value),
+            Op::Select => llvm::int_operand(user, 0) != Some(value),
             Op::Call if signed => name(user).starts_with("llvm.smin.") || name(user).starts_with("llvm.smax."),
             Op::Call => name(user).starts_with("llvm.umax."),
             _ => false,
@@ -185,7 +185,7 @@ impl<'ctx> Users<'_, '_, 'ctx> {
 /// The other of two integers that an instruction compares, or chooses from.
 fn other<'ctx>(user: InstructionValue<'ctx>, value: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
     let first = u32::from(user.get_opcode() == Op::Select);
-    let (left, right) = (integer(user, first)?, integer(user, first + 1)?);
+    let (left, right) = (llvm::int_operand(user, first)?, llvm::int_operand(user, first + 1)?);
     match (left == value, right == value) {
         (true, false) => Some(right),
         (false, true) => Some(left),

@@ -25,8 +25,6 @@ use crate::llvm::{
     InstructionValue, IntValue, Use,
 };
 
-use super::ranges::integer;
-
 /// How many values are looked at for one that is frozen.
 const MOST_LOOKS: usize = 24;
 
@@ -51,11 +49,14 @@ struct Choice<'ctx> {
 
 impl<'ctx> Choice<'ctx> {
     fn of(freeze: InstructionValue<'ctx>) -> Option<Self> {
-        let select = integer(freeze, 0)?.as_instruction_value().filter(|from| from.get_opcode() == Op::Select)?;
+        let select =
+            llvm::int_operand(freeze, 0)?.as_instruction_value().filter(|from| from.get_opcode() == Op::Select)?;
         let is_alone = matches!(llvm::uses(&llvm::result(select))[..], [Use::Instruction(user)] if user == freeze);
-        let condition = integer(select, 0).filter(|condition| is_alone && condition.get_type().get_bit_width() == 1)?;
+        let condition =
+            llvm::int_operand(select, 0).filter(|condition| is_alone && condition.get_type().get_bit_width() == 1)?;
         let mut arms = Arms::default();
-        let are_numbers = [1, 2].iter().all(|index| integer(select, *index).is_some_and(|arm| arms.look(arm)));
+        let are_numbers =
+            [1, 2].iter().all(|index| llvm::int_operand(select, *index).is_some_and(|arm| arms.look(arm)));
         are_numbers.then_some(Self { select, condition, freeze, arms })
     }
 
@@ -121,7 +122,7 @@ impl<'ctx> Arms<'ctx> {
             }
             Op::LShr => {
                 let bits = u64::from(value.get_type().get_bit_width());
-                let by = integer(from, 1).and_then(IntValue::get_zero_extended_constant);
+                let by = llvm::int_operand(from, 1).and_then(IntValue::get_zero_extended_constant);
                 let means_something =
                     llvm::promises(from) == llvm::Promises::default() && by.is_some_and(|by| by < bits);
                 means_something && self.look_at_both(from)
@@ -131,13 +132,13 @@ impl<'ctx> Arms<'ctx> {
     }
 
     fn look_at_both(&mut self, from: InstructionValue<'ctx>) -> bool {
-        [0, 1].into_iter().all(|index| integer(from, index).is_some_and(|part| self.look(part)))
+        [0, 1].into_iter().all(|index| llvm::int_operand(from, index).is_some_and(|part| self.look(part)))
     }
 }
 
 /// The same sum or difference, which may overflow.
 fn build_without_promise<'ctx>(builder: &Builder<'ctx>, sum: InstructionValue<'ctx>) -> Result<(), BuilderError> {
-    let (Some(left), Some(right)) = (integer(sum, 0), integer(sum, 1)) else { return Ok(()) };
+    let (Some(left), Some(right)) = (llvm::int_operand(sum, 0), llvm::int_operand(sum, 1)) else { return Ok(()) };
     let new = match sum.get_opcode() {
         Op::Add => builder.build_int_add(left, right, "")?,
         _ => builder.build_int_sub(left, right, "")?,

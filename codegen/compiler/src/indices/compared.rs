@@ -21,7 +21,7 @@ use crate::llvm::{
     self, BasicValue, Builder, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
     IntValue,
 };
-use crate::loops::{self, Graph, integer};
+use crate::loops::{self, Graph};
 
 use super::ranges::{Ranges, constant};
 
@@ -38,7 +38,7 @@ pub fn compare_in_loops<'ctx>(context: &'ctx Context, function: FunctionValue<'c
     let (given, same) = (QuickMap::default(), QuickMap::default());
     let ranges = Ranges::of_function(&graph, &given, &same);
     let is_narrow = |from: &InstructionValue<'ctx>| {
-        let of = |index| Some(ranges.in_block(integer(*from, index)?, from.get_parent()?).is_narrow());
+        let of = |index| Some(ranges.in_block(llvm::int_operand(*from, index)?, from.get_parent()?).is_narrow());
         of(0) == Some(true) && of(1) == Some(true)
     };
     let narrow: Vec<_> = compared.into_iter().filter(is_narrow).collect();
@@ -54,8 +54,8 @@ fn is_of_number_and_constant(from: InstructionValue<'_>) -> bool {
             .is_some_and(|from| matches!(from.get_opcode(), Op::Add | Op::Sub | Op::Or | Op::Phi))
     };
     from.get_icmp_predicate().is_some()
-        && integer(from, 0).is_some_and(|value| value.get_type().get_bit_width() == 64 && is_computed(value))
-        && integer(from, 1).is_some_and(|value| constant(value).is_some())
+        && llvm::int_operand(from, 0).is_some_and(|value| value.get_type().get_bit_width() == 64 && is_computed(value))
+        && llvm::int_operand(from, 1).is_some_and(|value| constant(value).is_some())
 }
 
 fn write<'ctx>(
@@ -63,7 +63,8 @@ fn write<'ctx>(
     builder: &Builder<'ctx>,
     from: InstructionValue<'ctx>,
 ) -> Result<(), BuilderError> {
-    let (Some(predicate), Some(left), Some(right)) = (from.get_icmp_predicate(), integer(from, 0), integer(from, 1))
+    let (Some(predicate), Some(left), Some(right)) =
+        (from.get_icmp_predicate(), llvm::int_operand(from, 0), llvm::int_operand(from, 1))
     else {
         return Ok(());
     };

@@ -20,7 +20,6 @@ use crate::loops::Graph;
 use super::cases::Cases;
 use super::numbers::Numbers;
 use super::places::{Area, BITS, Comparison, MOST_STEPS, Order, Place, follow};
-use super::ranges::integer;
 
 /// Comparisons of branches above, the nearest ones.
 const MOST_TOLD: usize = 16;
@@ -98,7 +97,7 @@ fn told_on_the_way<'ctx>(from: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> Vec<Co
     let mut told = Vec::new();
     if let Some(end) = from.get_terminator()
         && let Some((then, other)) = llvm::branch_targets(end)
-        && let Some(condition) = integer(end, 0).filter(|_| then == to || other == to)
+        && let Some(condition) = llvm::int_operand(end, 0).filter(|_| then == to || other == to)
     {
         follow(condition, then == to, &mut told, MOST_STEPS);
     }

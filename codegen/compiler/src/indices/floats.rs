@@ -13,7 +13,7 @@
 //! otherwise, as with `reassoc`, and quotients, which are approximated, are any number. Of what may be NaN the ends hold if
 //! it is a number; a comparison with it tells nothing, and it is turned into 0.
 
-use super::ranges::{Facts, Interval, Ranges, integer};
+use super::ranges::{Facts, Interval, Ranges};
 use crate::llvm::{
     self, AnyTypeEnum, BasicValue, Builder, BuilderError, Context, FloatPredicate as Is, FloatValue,
     InstructionOpcode as Op, InstructionValue, IntValue, Intrinsic, Module, Use,
@@ -244,7 +244,7 @@ impl<'ctx> Ranges<'_, 'ctx> {
         let float = |index| llvm::float_operand(from, index).map(|value| self.reals(value, facts, steps));
         Some(match from.get_opcode() {
             Op::UIToFP | Op::SIToFP => {
-                let value = integer(from, 0)?;
+                let value = llvm::int_operand(from, 0)?;
                 let signed = from.get_opcode() == Op::SIToFP;
                 let range = self.look(value, facts, steps).read(signed, value.get_type().get_bit_width().min(64));
                 Reals::of(range.low as f64, range.high as f64, true, mantissa)
@@ -291,7 +291,7 @@ impl<'ctx> Ranges<'_, 'ctx> {
     ) -> Option<Reals> {
         let value = llvm::float_operand(choice, index)?;
         let reals = self.reals(value, facts, steps);
-        let comparison = integer(choice, 0).and_then(|condition| condition.as_instruction_value());
+        let comparison = llvm::int_operand(choice, 0).and_then(|condition| condition.as_instruction_value());
         let comparison = comparison.filter(|from| from.get_opcode() == Op::FCmp);
         let sides = comparison.and_then(|from| llvm::float_operand(from, 0).zip(llvm::float_operand(from, 1)));
         let told = comparison.and_then(|from| from.get_fcmp_predicate()).and_then(|is| Told::by(is, holds));
@@ -367,7 +367,7 @@ mod tests {
         let (graph, same) = (Graph::of(function), QuickMap::default());
         let ranges = Ranges::of_function(&graph, &given, &same);
         let end = llvm::instructions(function).find(|end| end.get_opcode() == Op::Return).unwrap();
-        let found = ranges.in_block(integer(end, 0).unwrap(), end.get_parent().unwrap());
+        let found = ranges.in_block(llvm::int_operand(end, 0).unwrap(), end.get_parent().unwrap());
         (found.low, found.high)
     }
 

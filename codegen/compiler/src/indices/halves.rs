@@ -27,7 +27,6 @@
 use std::collections::{HashMap, HashSet};
 
 use super::plan::is_assumption;
-use super::ranges::integer;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -108,7 +107,7 @@ fn is_lower_of_lower(from: InstructionValue<'_>) -> bool {
         && match from.get_opcode() {
             Op::Phi | Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Select => true,
             Op::Shl => {
-                let by = integer(from, 1).and_then(IntValue::get_zero_extended_constant);
+                let by = llvm::int_operand(from, 1).and_then(IntValue::get_zero_extended_constant);
                 by.is_some_and(|by| by < 32)
             }
             _ => false,
@@ -211,7 +210,7 @@ impl<'ctx> Halves<'ctx> {
             Op::Xor => builder.build_xor(left, right, ""),
             Op::Shl => builder.build_left_shift(left, right, ""),
             _ => {
-                let condition = integer(member, 0).expect("what is left chooses between integers");
+                let condition = llvm::int_operand(member, 0).expect("what is left chooses between integers");
                 Ok(builder.build_select(condition, left, right, "")?.into_int_value())
             }
         }
@@ -235,8 +234,9 @@ impl<'ctx> Halves<'ctx> {
             place = phi.get_next_instruction();
         }
         self.builder.position_before(&place.expect("a value is not the last in its block"));
-        let inner =
-            value.as_instruction_value().and_then(|from| integer(from, 0).map(|inner| (from.get_opcode(), inner)));
+        let inner = value
+            .as_instruction_value()
+            .and_then(|from| llvm::int_operand(from, 0).map(|inner| (from.get_opcode(), inner)));
         let new = match inner.map(|(code, inner)| (code, inner, inner.get_type().get_bit_width())) {
             Some((Op::ZExt | Op::SExt, inner, 32)) => inner,
             Some((Op::ZExt, inner, ..32)) => self.builder.build_int_z_extend(inner, narrow, "")?,

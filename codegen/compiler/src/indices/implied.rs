@@ -39,7 +39,7 @@ use super::numbers::Numbers;
 use super::parts::{Guarded, MOST_PARTS, Part, leave_out, parts};
 use super::places::{Area, BITS, Comparison, MOST_STEPS, Order, Place, comparison, follow, is_choice, is_of_sum};
 use super::products;
-use super::ranges::{Interval, constant, integer};
+use super::ranges::{Interval, constant};
 use super::small::BITS_OF_A_THIRD;
 
 /// Checks that must go for a test of whether slices are as long as a view has elements.
@@ -184,7 +184,7 @@ fn decided<'ctx>(
 fn is_check<'ctx>(part: &Part<'ctx>, area: &Area<'ctx>) -> bool {
     let left_of = |large: IntValue<'ctx>| {
         let from = large.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub)?;
-        Some((integer(from, 0)?, integer(from, 1)?))
+        Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?))
     };
     part.check().is_some_and(|check| match left_of(check.large) {
         Some((len, start)) => len == area.len && is_in_row(start, area, MOST_STEPS_TO_ROW),
@@ -195,7 +195,7 @@ fn is_check<'ctx>(part: &Part<'ctx>, area: &Area<'ctx>) -> bool {
 /// Whether an index is a sum with a product of one of the extents.
 fn is_in_row<'ctx>(index: IntValue<'ctx>, area: &Area<'ctx>, steps: u32) -> bool {
     let Some(from) = index.as_instruction_value().filter(|_| steps > 0) else { return false };
-    let mut operands = (0..from.get_num_operands()).filter_map(|at| integer(from, at));
+    let mut operands = (0..from.get_num_operands()).filter_map(|at| llvm::int_operand(from, at));
     match from.get_opcode() {
         Op::Mul => operands.any(|factor| area.extents.contains(&factor)),
         Op::Add | Op::Sub | Op::Select => operands.any(|part| is_in_row(part, area, steps - 1)),
@@ -218,7 +218,7 @@ pub fn narrow_copy(kernel: FunctionValue<'_>) -> Option<BasicBlock<'_>> {
 /// Has the first block cut what the copy would of what that one knows: all areas are found there.
 fn cut_early<'ctx>(context: &'ctx Context, first: BasicBlock<'ctx>, narrow: BasicBlock<'ctx>) {
     let is_known = |cut: &InstructionValue<'ctx>| {
-        let of = integer(*cut, 0).and_then(|of| of.as_instruction_value());
+        let of = llvm::int_operand(*cut, 0).and_then(|of| of.as_instruction_value());
         cut.get_opcode() == Op::Trunc
             && llvm::promises(*cut) == llvm::Promises::default()
             && of.is_some_and(|of| of.get_parent() == Some(first) && of.get_opcode() == Op::Freeze)
@@ -226,12 +226,12 @@ fn cut_early<'ctx>(context: &'ctx Context, first: BasicBlock<'ctx>, narrow: Basi
     let mut cuts: Vec<_> = narrow.get_instructions().filter(is_known).collect();
     // A third of a number is shifted and masked, too.
     for from in narrow.get_instructions() {
-        let of = integer(from, 0).and_then(|of| of.as_instruction_value());
+        let of = llvm::int_operand(from, 0).and_then(|of| of.as_instruction_value());
         let is_here = of.is_some_and(|of| {
             cuts.contains(&of)
                 || of.get_parent() == Some(first) && matches!(of.get_opcode(), Op::Freeze | Op::LShr | Op::Trunc)
         });
-        let is_constant = || integer(from, 1).is_some_and(IntValue::is_const);
+        let is_constant = || llvm::int_operand(from, 1).is_some_and(IntValue::is_const);
         let is_part = match from.get_opcode() {
             Op::Trunc => llvm::promises(from) == llvm::Promises::default(),
             Op::LShr | Op::And => is_constant() && llvm::promises(from) == llvm::Promises::default(),
@@ -273,7 +273,10 @@ fn thirds<'ctx>(kernel: FunctionValue<'ctx>) -> Vec<(IntValue<'ctx>, Interval)> 
             let (is, masked, zero) = comparison(part.condition()?.as_instruction_value()?)?;
             let from = masked.as_instruction_value().filter(|from| from.get_opcode() == Op::And)?;
             let is_clear = is == IntPredicate::EQ && zero.get_zero_extended_constant() == Some(0);
-            Some((integer(from, 0)?, integer(from, 1)?.get_zero_extended_constant().filter(|_| is_clear)?))
+            Some((
+                llvm::int_operand(from, 0)?,
+                llvm::int_operand(from, 1)?.get_zero_extended_constant().filter(|_| is_clear)?,
+            ))
         })
         .collect();
     let most = |from: InstructionValue<'ctx>| {
@@ -290,14 +293,15 @@ fn third<'ctx>(from: InstructionValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue
     let BasicValueEnum::IntValue(value) = llvm::result(Some(from).filter(|from| from.get_opcode() == Op::And)?) else {
         return None;
     };
-    let number = |from: InstructionValue<'_>, at| integer(from, at).and_then(IntValue::get_zero_extended_constant);
+    let number =
+        |from: InstructionValue<'_>, at| llvm::int_operand(from, at).and_then(IntValue::get_zero_extended_constant);
     let inner = |value: IntValue<'ctx>, opcode| {
         value.as_instruction_value().filter(|from: &InstructionValue<'ctx>| from.get_opcode() == opcode)
     };
     let mask = number(from, 1)?;
-    let of = integer(from, 0)?;
-    let cut = inner(of, Op::Trunc).and_then(|cut| integer(cut, 0)).unwrap_or(of);
-    let shifted = inner(cut, Op::LShr).and_then(|shifted| Some((integer(shifted, 0)?, number(shifted, 1)?)));
+    let of = llvm::int_operand(from, 0)?;
+    let cut = inner(of, Op::Trunc).and_then(|cut| llvm::int_operand(cut, 0)).unwrap_or(of);
+    let shifted = inner(cut, Op::LShr).and_then(|shifted| Some((llvm::int_operand(shifted, 0)?, number(shifted, 1)?)));
     let (whole, by) = shifted.unwrap_or((cut, 0));
     (whole.get_type().get_bit_width() == 64).then_some((value, whole, by, mask))
 }
@@ -308,15 +312,17 @@ fn areas(kernel: FunctionValue<'_>) -> Vec<Covered<'_>> {
     let Some(first) = kernel.get_first_basic_block() else { return Vec::new() };
     let mut views: Vec<(IntValue<'_>, [Option<IntValue<'_>>; 2])> = Vec::new();
     for cut in first.get_instructions().filter(|from| from.get_opcode() == Op::Trunc) {
-        let (Some(of), BasicValueEnum::IntValue(value)) = (integer(cut, 0), llvm::result(cut)) else { continue };
+        let (Some(of), BasicValueEnum::IntValue(value)) = (llvm::int_operand(cut, 0), llvm::result(cut)) else {
+            continue;
+        };
         if of.get_type().get_bit_width() != 64 || value.get_type().get_bit_width() != BITS {
             continue;
         }
         let shifted = of.as_instruction_value().filter(|from| from.get_opcode() == Op::LShr);
-        if shifted.is_some_and(|from| integer(from, 1).and_then(constant) != Some(BITS.into())) {
+        if shifted.is_some_and(|from| llvm::int_operand(from, 1).and_then(constant) != Some(BITS.into())) {
             continue;
         }
-        let (of, half) = shifted.and_then(|from| integer(from, 0)).map_or((of, 0), |whole| (whole, 1));
+        let (of, half) = shifted.and_then(|from| llvm::int_operand(from, 0)).map_or((of, 0), |whole| (whole, 1));
         // Not what the block has computed of those.
         if of.as_instruction_value().is_some_and(|from| from.get_opcode() == Op::Mul) {
             continue;
@@ -367,7 +373,7 @@ fn areas(kernel: FunctionValue<'_>) -> Vec<Covered<'_>> {
 /// Whether a parameter stands behind a pointer, as a slice's length does.
 fn is_length(kernel: FunctionValue<'_>, value: IntValue<'_>) -> bool {
     let frozen = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Freeze);
-    let param = frozen.and_then(|from| integer(from, 0)).unwrap_or(value);
+    let param = frozen.and_then(|from| llvm::int_operand(from, 0)).unwrap_or(value);
     let params: Vec<_> = kernel.get_param_iter().collect();
     let at = params.iter().position(|known| *known == BasicValueEnum::IntValue(param));
     at.is_none_or(|at| at > 0 && params[at - 1].is_pointer_value())
@@ -381,7 +387,7 @@ fn test_areas<'ctx>(
 ) -> std::result::Result<(), BuilderError> {
     let Some(first) = kernel.get_first_basic_block() else { return Ok(()) };
     let end = first.get_terminator();
-    let Some((end, mut all)) = end.and_then(|end| Some((end, integer(end, 0)?))) else { return Ok(()) };
+    let Some((end, mut all)) = end.and_then(|end| Some((end, llvm::int_operand(end, 0)?))) else { return Ok(()) };
     let builder = context.create_builder();
     builder.position_before(&end);
     for Covered { area: Area { len, extents: [width, height], depth }, of_numbers } in covered {

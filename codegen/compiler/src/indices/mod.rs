@@ -58,6 +58,7 @@ mod compared;
 mod copies;
 mod counts;
 mod demands;
+mod facts;
 mod floats;
 mod halves;
 mod implied;

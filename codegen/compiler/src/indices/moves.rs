@@ -16,7 +16,7 @@
 
 use crate::llvm::{self, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntValue};
 
-use super::ranges::{Interval, Ranges, constant, integer};
+use super::ranges::{Interval, Ranges, constant};
 
 /// How many values a phi may be chosen from.
 const MOST_CHOICES: usize = 8;
@@ -41,7 +41,9 @@ impl<'ctx> Ranges<'_, 'ctx> {
             match from.map(|from| (from, from.get_opcode())) {
                 _ if chosen == value => is_own = true,
                 Some((from, Op::Select)) => {
-                    pending.extend([1, 2].into_iter().filter_map(|index| Some((integer(from, index)?.into(), before))));
+                    pending.extend(
+                        [1, 2].into_iter().filter_map(|index| Some((llvm::int_operand(from, index)?.into(), before))),
+                    );
                 }
                 _ if is_below(chosen, value, MOST_STEPS) => falls = true,
                 // What is known of it where it becomes the phi.
@@ -63,12 +65,12 @@ fn is_below<'ctx>(value: IntValue<'ctx>, other: IntValue<'ctx>, steps: u32) -> b
         return true;
     }
     let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
-    let is_part = |index| integer(from, index).is_some_and(|part| is_below(part, other, steps - 1));
+    let is_part = |index| llvm::int_operand(from, index).is_some_and(|part| is_below(part, other, steps - 1));
     match from.get_opcode() {
         Op::LShr | Op::UDiv | Op::URem => is_part(0),
         Op::And => is_part(0) || is_part(1),
         // What is left of the number itself.
-        Op::Sub => integer(from, 0) == Some(other) && is_part(1),
+        Op::Sub => llvm::int_operand(from, 0) == Some(other) && is_part(1),
         Op::Call => {
             let is_minimum = llvm::called_function(from)
                 .is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.umin."));

@@ -11,7 +11,7 @@ use crate::llvm::{
 };
 
 use super::cases::Cases;
-use super::ranges::{Facts, Interval, Ranges, are_possible, integer};
+use super::ranges::{Facts, Interval, Ranges, are_possible};
 
 /// How many values are looked at for all questions of one function.
 const MOST_LOOKS: usize = 2000;
@@ -121,8 +121,8 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
         if !are_possible(&facts) {
             return true;
         }
-        let Some(first) = integer(from, 0) else { return false };
-        let other = integer(from, 1).map(|second| signed(second, ranges, &facts));
+        let Some(first) = llvm::int_operand(from, 0) else { return false };
+        let other = llvm::int_operand(from, 1).map(|second| signed(second, ranges, &facts));
         let bits = i128::from(first.get_type().get_bit_width());
         // By as many bits as there are, or more, nothing is shifted that means anything.
         let is_shifted = other.flatten().is_some_and(|by| by.low >= 0 && by.high < bits);
@@ -161,7 +161,8 @@ impl<'a, 'b, 'ctx> Numbers<'a, 'b, 'ctx> {
 
 /// Whether a sum has no more bits than its parts, without a sign.
 fn sum_fits_unsigned<'ctx>(sum: InstructionValue<'ctx>, ranges: &Ranges<'_, 'ctx>, facts: &Facts<'ctx>) -> bool {
-    let part = |index| integer(sum, index).map(|part| (ranges.of(part, facts), part.get_type().get_bit_width()));
+    let part =
+        |index| llvm::int_operand(sum, index).map(|part| (ranges.of(part, facts), part.get_type().get_bit_width()));
     let (Some((one, bits)), Some((other, _))) = (part(0), part(1)) else { return false };
     one.low >= 0 && other.low >= 0 && one.high + other.high < 1 << bits.min(64)
 }
@@ -183,7 +184,7 @@ fn signed<'ctx>(value: IntValue<'ctx>, ranges: &Ranges<'_, 'ctx>, facts: &Facts<
 pub fn frozen(function: FunctionValue<'_>) -> Vec<InstructionValue<'_>> {
     let is_one = |from: &InstructionValue<'_>| {
         from.get_opcode() == Op::Freeze
-            && integer(*from, 0)
+            && llvm::int_operand(*from, 0)
                 .is_some_and(|of| of.as_instruction_value().is_some() && of.get_type().get_bit_width() == 64)
     };
     llvm::instructions(function).filter(is_one).collect()
@@ -198,7 +199,7 @@ pub fn narrow_frozen<'ctx>(
 ) -> Vec<(IntValue<'ctx>, Interval)> {
     let mut numbers = Numbers::with_frozen(function, cases, params);
     let known = frozen.iter().filter_map(|freeze| {
-        let (value, block) = (integer(*freeze, 0)?, freeze.get_parent()?);
+        let (value, block) = (llvm::int_operand(*freeze, 0)?, freeze.get_parent()?);
         let is_number = numbers.contain(value);
         is_number.then(|| (llvm::result(*freeze).into_int_value(), cases.in_block(value, block)))
     });

@@ -12,7 +12,7 @@ use crate::llvm::{
 use crate::loops::opposite;
 
 use super::places::{BITS, Comparison, MOST_STEPS, Order, comparison};
-use super::ranges::{integer, is_bool};
+use super::ranges::is_bool;
 
 /// Conditions that are joined in one branch.
 pub const MOST_PARTS: usize = 40;
@@ -31,7 +31,7 @@ pub struct Part<'ctx> {
 impl<'ctx> Part<'ctx> {
     /// What it asks.
     pub fn condition(&self) -> Option<IntValue<'ctx>> {
-        integer(self.user, self.at)
+        llvm::int_operand(self.user, self.at)
     }
 
     /// What joins it with others, if it is asked as a whole.
@@ -49,16 +49,17 @@ impl<'ctx> Part<'ctx> {
         let from = self.condition()?.as_instruction_value()?;
         let (one, other) = match from.get_opcode() {
             Op::ICmp => return Some(Guarded { compared: from, guard: None }),
-            Op::Or if self.holds => (integer(from, 0)?, integer(from, 1)?),
+            Op::Or if self.holds => (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?),
             _ => return None,
         };
         let thawed = |value: IntValue<'ctx>| {
             let frozen = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Freeze);
-            frozen.and_then(|frozen| integer(frozen, 0)).unwrap_or(value)
+            frozen.and_then(|frozen| llvm::int_operand(frozen, 0)).unwrap_or(value)
         };
         [(one, other), (other, one)].into_iter().find_map(|(check, denied)| {
             let denied = thawed(denied).as_instruction_value().filter(|from| from.get_opcode() == Op::Xor)?;
-            let guard = integer(denied, 0).filter(|_| integer(denied, 1).is_some_and(|by| is_bool(by, true)))?;
+            let guard = llvm::int_operand(denied, 0)
+                .filter(|_| llvm::int_operand(denied, 1).is_some_and(|by| is_bool(by, true)))?;
             let compared = thawed(check).as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
             Some(Guarded { compared, guard: Some(thawed(guard)) })
         })
@@ -108,11 +109,11 @@ fn collect<'ctx>(part: Part<'ctx>, parts: &mut Vec<Part<'ctx>>, steps: u32) {
 
 /// Whether an instruction joins two conditions that must both hold, or of which none may.
 fn is_join(join: InstructionValue<'_>, hold: bool) -> bool {
-    let is_condition = || integer(join, 0).is_some_and(|part| part.get_type().get_bit_width() == 1);
+    let is_condition = || llvm::int_operand(join, 0).is_some_and(|part| part.get_type().get_bit_width() == 1);
     match join.get_opcode() {
         Op::And => hold && is_condition(),
         Op::Or => !hold && is_condition(),
-        Op::Select => integer(join, if hold { 2 } else { 1 }).is_some_and(|other| is_bool(other, !hold)),
+        Op::Select => llvm::int_operand(join, if hold { 2 } else { 1 }).is_some_and(|other| is_bool(other, !hold)),
         _ => false,
     }
 }
@@ -120,7 +121,7 @@ fn is_join(join: InstructionValue<'_>, hold: bool) -> bool {
 /// Whether an operand of a join is one of the two conditions.
 fn is_joined(join: InstructionValue<'_>, at: u32) -> bool {
     at < join.get_num_operands()
-        && (join.get_opcode() != Op::Select || !integer(join, at).is_some_and(IntValue::is_const))
+        && (join.get_opcode() != Op::Select || !llvm::int_operand(join, at).is_some_and(IntValue::is_const))
 }
 
 /// Has a block's condition ask nothing of these parts. What joins them for others, too, as for the panic that says which of them

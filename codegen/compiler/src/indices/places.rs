@@ -13,7 +13,7 @@ use crate::llvm::{
 use crate::loops::opposite;
 
 use super::cases::{CaseFacts, Cases};
-use super::ranges::{constant, integer, is_bool};
+use super::ranges::{constant, is_bool};
 use super::sums::{Known, Sum};
 
 /// How deep conditions and values are looked into.
@@ -65,7 +65,7 @@ impl<'ctx> Place<'_, '_, 'ctx> {
         let Some((wanted, least)) = sums.ordered(order) else { return false };
         let may_choose = sums.chosen.len() < MOST_CHOICES;
         if let Some(choice) = sums.open.filter(|_| may_choose) {
-            let Some(condition) = integer(choice, 0) else { return false };
+            let Some(condition) = llvm::int_operand(choice, 0) else { return false };
             return [true, false].into_iter().all(|holds| {
                 let mut place = self.clone();
                 place.ranges.learn(condition, holds, &mut place.facts);
@@ -130,7 +130,7 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
         let large = self.of(large, MOST_STEPS)?;
         let least = self.atoms.iter().find_map(|atom| {
             let from = atom.value.as_instruction_value().filter(|from| choice_of(*from) == Some("umin"))?;
-            Some((from, integer(from, 0)?, integer(from, 1)?))
+            Some((from, llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?))
         });
         let small = self.of(small, MOST_STEPS)?;
         let rest = large.clone().plus(&small, -1)?.plus(&Sum::number(by), -1)?;
@@ -147,7 +147,7 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
         if let Some(phi) = from.filter(|from| from.get_opcode() == Op::Phi) {
             return Some(self.of_alike(phi, steps).unwrap_or_else(|| self.atom(value)));
         }
-        let of_two = from.and_then(|from| Some((from, integer(from, 0)?, integer(from, 1)?)));
+        let of_two = from.and_then(|from| Some((from, llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?)));
         let Some((from, first, second)) = of_two.filter(|(from, ..)| !is_position(*from)) else {
             return Some(self.atom(value));
         };
@@ -160,7 +160,7 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
                 _ => Some(self.atom(value)),
             },
             Op::Select => match self.chosen.iter().find(|(choice, _)| *choice == from) {
-                Some((_, holds)) => self.of(integer(from, if *holds { 1 } else { 2 })?, steps - 1),
+                Some((_, holds)) => self.of(llvm::int_operand(from, if *holds { 1 } else { 2 })?, steps - 1),
                 None => {
                     self.open.get_or_insert(from);
                     Some(self.atom(value))
@@ -318,7 +318,7 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     /// Adds how an atom compares with what it is chosen or left from: a minimum is above neither number.
     fn bound(&mut self, atom: &Sum, value: IntValue<'ctx>, known: &mut Known) -> Option<()> {
         let from = value.as_instruction_value().filter(|_| value.get_type().get_bit_width() == BITS)?;
-        let (first, second) = (integer(from, 0)?, integer(from, 1)?);
+        let (first, second) = (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?);
         let mut exact = || [first, second].map(|part| self.exact(part));
         let (below, above) = match choice_of(from) {
             _ if from.get_opcode() == Op::URem => {
@@ -365,7 +365,9 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
     /// what it is a minimum of.
     fn clamped(&mut self, number: IntValue<'ctx>, least: IntValue<'ctx>) -> [Option<Sum>; 2] {
         let from = number.as_instruction_value().filter(|from| choice_of(*from) == Some("smin"));
-        let (a, b) = from.and_then(|from| integer(from, 0).zip(integer(from, 1))).unwrap_or((number, number));
+        let (a, b) = from
+            .and_then(|from| llvm::int_operand(from, 0).zip(llvm::int_operand(from, 1)))
+            .unwrap_or((number, number));
         match constant(least) {
             Some(least) if least < END / 2 => self.signed([a, b], least),
             _ => [None, None],
@@ -454,7 +456,7 @@ impl<'ctx> Sums<'_, '_, '_, 'ctx> {
 /// What a quotient without a sign is of: the dividend and the divisor.
 fn division(value: IntValue<'_>) -> Option<(IntValue<'_>, IntValue<'_>)> {
     let from = value.as_instruction_value().filter(|from| from.get_opcode() == Op::UDiv)?;
-    Some((integer(from, 0)?, integer(from, 1)?))
+    Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?))
 }
 
 /// Whether a condition compares a sum or a product that is not a thread's position.
@@ -466,7 +468,7 @@ pub fn is_of_sum(condition: IntValue<'_>) -> bool {
 
 /// Whether an instruction computes a thread's position in the grid. What is known is known of that.
 fn is_position(sum: InstructionValue<'_>) -> bool {
-    let read = |index| integer(sum, index).and_then(|value| value.as_instruction_value());
+    let read = |index| llvm::int_operand(sum, index).and_then(|value| value.as_instruction_value());
     let is_read = |from: InstructionValue<'_>| llvm::is_position(from);
     sum.get_opcode() == Op::Add && [read(0), read(1)].into_iter().flatten().any(is_read)
 }
@@ -487,23 +489,27 @@ fn choice_of(call: InstructionValue<'_>) -> Option<&'static str> {
 
 /// What an instruction compares.
 pub fn comparison<'ctx>(from: InstructionValue<'ctx>) -> Option<Comparison<'ctx>> {
-    Some((from.get_icmp_predicate()?, integer(from, 0)?, integer(from, 1)?))
+    Some((from.get_icmp_predicate()?, llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?))
 }
 
 /// Adds the comparisons that follow from a condition that holds, or does not.
 pub fn follow<'ctx>(condition: IntValue<'ctx>, holds: bool, told: &mut Vec<Comparison<'ctx>>, steps: u32) {
     let Some(from) = condition.as_instruction_value().filter(|_| steps > 0) else { return };
     let mut parts = |first, second, holds| {
-        for part in [integer(from, first), integer(from, second)].into_iter().flatten() {
+        for part in [llvm::int_operand(from, first), llvm::int_operand(from, second)].into_iter().flatten() {
             follow(part, holds, told, steps - 1);
         }
     };
     match from.get_opcode() {
         Op::And if holds => parts(0, 1, true),
         Op::Or if !holds => parts(0, 1, false),
-        Op::Select if holds && integer(from, 2).is_some_and(|other| is_bool(other, false)) => parts(0, 1, true),
-        Op::Select if !holds && integer(from, 1).is_some_and(|then| is_bool(then, true)) => parts(0, 2, false),
-        Op::Xor if integer(from, 1).is_some_and(|other| is_bool(other, true)) => {
+        Op::Select if holds && llvm::int_operand(from, 2).is_some_and(|other| is_bool(other, false)) => {
+            parts(0, 1, true)
+        }
+        Op::Select if !holds && llvm::int_operand(from, 1).is_some_and(|then| is_bool(then, true)) => {
+            parts(0, 2, false)
+        }
+        Op::Xor if llvm::int_operand(from, 1).is_some_and(|other| is_bool(other, true)) => {
             parts(0, 0, !holds);
         }
         Op::ICmp => {

@@ -11,7 +11,7 @@ use crate::loops::{Graph, Loop, is_convergent};
 use super::cases::{CaseFacts, Cases};
 use super::checked::Checked;
 use super::floats::Cast;
-use super::ranges::{Interval, integer, is_bool};
+use super::ranges::{Interval, is_bool};
 
 /// How many conditions are looked through above a comparison.
 const MOST_CONDITIONS: u32 = 4;
@@ -181,7 +181,9 @@ impl<'ctx> Plan<'ctx> {
             let Some(comparison) = condition.as_instruction_value().filter(|from| is_wide_comparison(*from)) else {
                 continue;
             };
-            let (Some(left), Some(right)) = (integer(comparison, 0), integer(comparison, 1)) else { continue };
+            let (Some(left), Some(right)) = (llvm::int_operand(comparison, 0), llvm::int_operand(comparison, 1)) else {
+                continue;
+            };
             let Some(facts) = self.facts_of_use(user, index, ranges) else { continue };
             let (a, b) = (ranges.of(left, &facts), ranges.of(right, &facts));
             if let Some(holds) = ranges.decide(comparison, &facts) {
@@ -226,8 +228,8 @@ impl<'ctx> Plan<'ctx> {
         let (mut user, mut index) = (user, index);
         for _ in 0..MOST_CONDITIONS {
             if user.get_opcode() == Op::Select {
-                let asked = integer(user, 0)?;
-                let arms = (integer(user, 1), integer(user, 2));
+                let asked = llvm::int_operand(user, 0)?;
+                let arms = (llvm::int_operand(user, 1), llvm::int_operand(user, 2));
                 if index == 1 && arms.1.is_some_and(|other| is_bool(other, false)) {
                     match &mut facts {
                         Some(facts) => ranges.learn(asked, true, facts),
@@ -260,10 +262,10 @@ impl<'ctx> Plan<'ctx> {
         }
         let joined = asked.as_instruction_value().filter(|from| match from.get_opcode() {
             Op::And => true,
-            Op::Select => integer(*from, 2).is_some_and(|other| is_bool(other, false)),
+            Op::Select => llvm::int_operand(*from, 2).is_some_and(|other| is_bool(other, false)),
             _ => false,
         });
-        let parts = joined.and_then(|from| integer(from, 0).zip(integer(from, 1)));
+        let parts = joined.and_then(|from| llvm::int_operand(from, 0).zip(llvm::int_operand(from, 1)));
         let (mut facts, last) = match parts {
             Some((first, second)) => (self.told(block, first, ranges), second),
             None => (ranges.facts(block), asked),
@@ -306,7 +308,9 @@ impl<'ctx> Plan<'ctx> {
             _ => None,
         });
         let decided = self.changes.iter().filter_map(|change| match change.new {
-            New::Decided(_) => integer(change.user, change.index).and_then(|value| value.as_instruction_value()),
+            New::Decided(_) => {
+                llvm::int_operand(change.user, change.index).and_then(|value| value.as_instruction_value())
+            }
             _ => None,
         });
         let computed = self.forms.iter().filter(|(_, form)| **form != Form::Cut).map(|(from, _)| *from);
@@ -455,7 +459,7 @@ fn step_of(index: IntValue<'_>) -> (IntValue<'_>, i64) {
     let sum = || {
         let from =
             index.as_instruction_value().filter(|from| from.get_opcode() == Op::Add || llvm::is_disjoint(*from))?;
-        Some((integer(from, 0)?, integer(from, 1)?.get_sign_extended_constant()?))
+        Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?.get_sign_extended_constant()?))
     };
     sum().unwrap_or((index, 0))
 }
@@ -465,7 +469,7 @@ fn step_of(index: IntValue<'_>) -> (IntValue<'_>, i64) {
 fn counting<'ctx>(found: &Loop<'ctx>) -> Vec<InstructionValue<'ctx>> {
     let is = |value: Option<IntValue<'ctx>>| value.is_some_and(|value| is_walked(found, value));
     let counts = |from: &InstructionValue<'ctx>| match from.get_opcode() {
-        Op::ICmp => is(integer(*from, 0)) || is(integer(*from, 1)),
+        Op::ICmp => is(llvm::int_operand(*from, 0)) || is(llvm::int_operand(*from, 1)),
         _ => is_arithmetic(*from) && is(Some(llvm::result(*from).into_int_value())),
     };
     found.head.get_instructions().filter(counts).collect()
@@ -476,8 +480,8 @@ fn grows_alike<'ctx>(found: &Loop<'ctx>, value: IntValue<'ctx>, steps: u32) -> b
         return true;
     }
     let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
-    let is = |index| integer(from, index).is_some_and(|part| grows_alike(found, part, steps - 1));
-    let is_same = |index| integer(from, index).is_some_and(|part| found.is_invariant(part.into()));
+    let is = |index| llvm::int_operand(from, index).is_some_and(|part| grows_alike(found, part, steps - 1));
+    let is_same = |index| llvm::int_operand(from, index).is_some_and(|part| found.is_invariant(part.into()));
     match from.get_opcode() {
         Op::Phi => found.incoming(value).is_some_and(|(_, next)| is_grown(found, value, next, steps - 1)),
         Op::Add | Op::Sub => is(0) && is(1),
@@ -494,7 +498,7 @@ fn is_grown<'ctx>(found: &Loop<'ctx>, phi: IntValue<'ctx>, next: BasicValueEnum<
     let Some(from) = next.as_instruction_value().filter(|from| from.get_opcode() == Op::Add && steps > 0) else {
         return false;
     };
-    let (Some(left), Some(right)) = (integer(from, 0), integer(from, 1)) else { return false };
+    let (Some(left), Some(right)) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1)) else { return false };
     let leads = |one: IntValue<'ctx>, other: IntValue<'ctx>| {
         found.is_invariant(other.into()) && (one == phi || is_grown(found, phi, one.into(), steps - 1))
     };
@@ -517,7 +521,7 @@ fn is_condition(instruction: InstructionValue<'_>) -> bool {
 /// Whether an instruction compares numbers of 64 bits.
 fn is_wide_comparison(instruction: InstructionValue<'_>) -> bool {
     instruction.get_opcode() == Op::ICmp
-        && integer(instruction, 0).is_some_and(|left| left.get_type().get_bit_width() == 64)
+        && llvm::int_operand(instruction, 0).is_some_and(|left| left.get_type().get_bit_width() == 64)
 }
 
 /// Whether an instruction tells LLVM what is known.
@@ -579,13 +583,14 @@ fn is_arithmetic(from: InstructionValue<'_>) -> bool {
 
 /// Whether an instruction freezes what another one computes; what kernels are given is frozen once, whole.
 fn is_freeze(from: InstructionValue<'_>) -> bool {
-    from.get_opcode() == Op::Freeze && integer(from, 0).is_some_and(|value| value.as_instruction_value().is_some())
+    from.get_opcode() == Op::Freeze
+        && llvm::int_operand(from, 0).is_some_and(|value| value.as_instruction_value().is_some())
 }
 
 /// Whether a sum or a product of 64 bits is seen not to overflow.
 fn is_exact<'ctx>(checked: Checked<'ctx>, ranges: &Cases<'_, 'ctx>, facts: &CaseFacts<'ctx>) -> bool {
     let operand = |index| {
-        let value = integer(checked.call, index).filter(|value| value.get_type().get_bit_width() == 64)?;
+        let value = llvm::int_operand(checked.call, index).filter(|value| value.get_type().get_bit_width() == 64)?;
         Some(ranges.of(value, facts))
     };
     let exact = operand(0).zip(operand(1)).and_then(|both| checked.exact(both.into()));
@@ -608,7 +613,7 @@ fn form_of<'ctx>(
     block: BasicBlock<'ctx>,
     ranges: &Cases<'_, 'ctx>,
 ) -> Form {
-    let operand = |index| integer(computing(from), index).map(|value| ranges.in_block(value, block));
+    let operand = |index| llvm::int_operand(computing(from), index).map(|value| ranges.in_block(value, block));
     let all = |is: fn(Interval) -> bool| [operand(0), operand(1)].into_iter().all(|range| range.is_some_and(is));
     match operation(from) {
         _ if !is_arithmetic(from) => Form::Cut,

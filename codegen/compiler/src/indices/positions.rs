@@ -15,7 +15,7 @@
 //! **Why it is right.** `%tid` is between 0 and `%ntid` - 1 in each dimension, and `%ctaid` between 0 and `%nctaid` - 1 (PTX
 //! ISA, "Special Registers"). None of them changes while a thread runs.
 
-use super::ranges::{Facts, Interval, Ranges, integer};
+use super::ranges::{Facts, Interval, Ranges};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::hash::QuickMap;
@@ -70,7 +70,7 @@ fn told<'ctx>(graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>, block: BasicBlock<
     let mut before = graph.before(block);
     let (Some(from), None) = (before.next(), before.next()) else { return Vec::new() };
     let Some(end) = from.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { return Vec::new() };
-    let (Some((then, other)), Some(condition)) = (llvm::branch_targets(end), integer(end, 0)) else {
+    let (Some((then, other)), Some(condition)) = (llvm::branch_targets(end), llvm::int_operand(end, 0)) else {
         return Vec::new();
     };
     let mut facts = Facts::new();
@@ -82,7 +82,7 @@ fn told<'ctx>(graph: &Graph<'ctx>, ranges: &Ranges<'_, 'ctx>, block: BasicBlock<
         let below = u64::try_from(range.high).ok().filter(|_| range.high < all.high)?;
         Some((position_below(extent)?, below))
     };
-    facts.into_iter().filter_map(below).collect()
+    facts.iter().copied().filter_map(below).collect()
 }
 
 /// The register that is below this one.

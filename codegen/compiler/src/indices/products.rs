@@ -12,14 +12,14 @@
 
 use crate::hash::{QuickMap, QuickSet};
 use crate::llvm::{
-    BasicBlock, BasicValue, Builder, BuilderError, Context, InstructionOpcode as Op, InstructionValue, IntPredicate,
-    IntValue,
+    self, BasicBlock, BasicValue, Builder, BuilderError, Context, InstructionOpcode as Op, InstructionValue,
+    IntPredicate, IntValue,
 };
 
 use super::cases::Given;
 use super::parts::parts;
 use super::places::{Comparison, comparison};
-use super::ranges::{Interval, constant, integer};
+use super::ranges::{Interval, constant};
 
 /// The limit of a product has so many zeros.
 const BITS_OF_A_PRODUCT: u32 = 28;
@@ -75,12 +75,12 @@ impl<'ctx> Small<'ctx> {
     fn of(compared: Comparison<'ctx>) -> Option<Self> {
         let (IntPredicate::ULT, less, limit) = compared else { return None };
         let sum = computed(less, Op::Add).filter(|_| limit.get_zero_extended_constant() == Some(LIMIT))?;
-        let by = integer(sum, 1)?.get_sign_extended_constant();
-        let low = integer(sum, 0).filter(|_| by == Some(-1))?;
-        let product = computed(integer(computed(low, Op::Trunc)?, 0)?, Op::Mul)?;
+        let by = llvm::int_operand(sum, 1)?.get_sign_extended_constant();
+        let low = llvm::int_operand(sum, 0).filter(|_| by == Some(-1))?;
+        let product = computed(llvm::int_operand(computed(low, Op::Trunc)?, 0)?, Op::Mul)?;
         let factor = |at| {
-            let wide = computed(integer(product, at)?, Op::ZExt)?;
-            integer(wide, 0).filter(has_32_bits)
+            let wide = computed(llvm::int_operand(product, at)?, Op::ZExt)?;
+            llvm::int_operand(wide, 0).filter(has_32_bits)
         };
         has_32_bits(&low).then_some(Self { factors: [factor(0)?, factor(1)?], product, low })
     }
@@ -88,8 +88,8 @@ impl<'ctx> Small<'ctx> {
     /// Whether a comparison asks that the upper half is 0.
     fn is_short(&self, (predicate, high, zero): Comparison<'ctx>) -> bool {
         let of = || {
-            let shifted = computed(integer(computed(high, Op::Trunc)?, 0)?, Op::LShr)?;
-            integer(shifted, 0).filter(|_| integer(shifted, 1).and_then(constant) == Some(32))
+            let shifted = computed(llvm::int_operand(computed(high, Op::Trunc)?, 0)?, Op::LShr)?;
+            llvm::int_operand(shifted, 0).filter(|_| llvm::int_operand(shifted, 1).and_then(constant) == Some(32))
         };
         predicate == IntPredicate::EQ
             && has_32_bits(&high)

@@ -7,6 +7,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::checked::Checked;
+pub use super::facts::Facts;
 pub use super::intervals::Interval;
 use crate::hash::QuickMap;
 use crate::intrinsics::dimensions;
@@ -31,9 +32,6 @@ const MOST_FACTS: usize = 64;
 /// How many values are looked at for one question; of further ones nothing is known but their type.
 const MOST_LOOKS: u32 = 4000;
 
-/// What is known of values in one place.
-pub type Facts<'ctx> = Vec<(IntValue<'ctx>, Interval)>;
-
 /// The intervals of a function's values.
 pub struct Ranges<'a, 'ctx> {
     pub(super) graph: &'a Graph<'ctx>,
@@ -43,6 +41,8 @@ pub struct Ranges<'a, 'ctx> {
     same: &'a QuickMap<IntValue<'ctx>, IntValue<'ctx>>,
     at: QuickMap<BasicBlock<'ctx>, Facts<'ctx>>,
     looks: Cell<u32>,
+    /// What was found by which facts, and how deep: a number is mostly used more than once by what is made of it.
+    known: RefCell<QuickMap<(u64, IntValue<'ctx>, u32), Interval>>,
     found: RefCell<QuickMap<(BasicBlock<'ctx>, IntValue<'ctx>), Interval>>,
 }
 
@@ -62,13 +62,13 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         given: &'a QuickMap<IntValue<'ctx>, Interval>,
         same: &'a QuickMap<IntValue<'ctx>, IntValue<'ctx>>,
     ) -> Self {
-        let (at, looks, found) = (QuickMap::default(), Cell::new(0), RefCell::default());
-        let mut ranges = Self { graph, given, same, at, looks, found };
+        let (at, looks, known, found) = (QuickMap::default(), Cell::new(0), RefCell::default(), RefCell::default());
+        let mut ranges = Self { graph, given, same, at, looks, known, found };
         for block in blocks.iter().copied() {
             ranges.looks.set(0);
             let mut facts = match graph.dominator(block) {
                 Some(above) => ranges.at.get(&above).cloned().unwrap_or_default(),
-                None => Vec::new(),
+                None => Facts::new(),
             };
             let mut before = graph.before(block);
             if let (Some(from), None) = (before.next(), before.next()) {
@@ -77,8 +77,10 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             for condition in assumed(block) {
                 ranges.follow(condition, true, &mut facts, (MOST_CONDITIONS, MOST_STEPS));
             }
-            let first = facts.len().saturating_sub(MOST_FACTS);
-            ranges.at.insert(block, facts.split_off(first));
+            facts.keep_last(MOST_FACTS);
+            ranges.at.insert(block, facts);
+            // Of what comes round nothing was known yet.
+            ranges.known.borrow_mut().clear();
         }
         ranges
     }
@@ -103,7 +105,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     ) {
         let Some(end) = from.get_terminator().filter(|end| end.get_opcode() == Op::Br) else { return };
         let Some((then, _)) = llvm::branch_targets(end) else { return };
-        if let Some(condition) = integer(end, 0) {
+        if let Some(condition) = llvm::int_operand(end, 0) {
             self.follow(condition, then == to, facts, (MOST_CONDITIONS, steps));
         }
     }
@@ -118,7 +120,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     fn follow(&self, condition: IntValue<'ctx>, holds: bool, facts: &mut Facts<'ctx>, (steps, values): (u32, u32)) {
         let Some(from) = condition.as_instruction_value().filter(|_| steps > 0) else { return };
         let deeper = (steps - 1, values);
-        let (first, second) = (integer(from, 0), integer(from, 1));
+        let (first, second) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1));
         match (from.get_opcode(), first, second) {
             (Op::And, Some(first), Some(second)) if holds => {
                 self.follow(first, true, facts, deeper);
@@ -132,7 +134,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 self.follow(first, !holds, facts, deeper);
             }
             (Op::Select, Some(first), Some(second)) => {
-                let Some(third) = integer(from, 2) else { return };
+                let Some(third) = llvm::int_operand(from, 2) else { return };
                 if holds && is_bool(third, false) {
                     self.follow(first, true, facts, deeper);
                     self.follow(second, true, facts, deeper);
@@ -194,7 +196,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 difference(strict, small, large, facts);
             }
         }
-        for (value, range) in facts.split_off(known) {
+        for (value, range) in facts.take_behind(known) {
             if range.low > 0 {
                 self.product(value, facts, steps);
             }
@@ -206,7 +208,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     /// Adds what follows for a number from what it is with a constant: `x + 1 < width`.
     fn part(&self, sum: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>, steps: u32) {
         let Some(from) = sum.as_instruction_value().filter(|from| from.get_opcode() == Op::Add) else { return };
-        let (Some(part), Some(by)) = (integer(from, 0), integer(from, 1)) else { return };
+        let (Some(part), Some(by)) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1)) else { return };
         let Some(by) = constant(by) else { return };
         let own = self.look(part, facts, steps);
         // Where the sum passes no end of its type.
@@ -218,7 +220,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     /// Adds that no factor of a product is 0 that is not: `i < width * height`.
     fn product(&self, product: IntValue<'ctx>, facts: &mut Facts<'ctx>, steps: u32) {
         let Some(from) = product.as_instruction_value().filter(|from| from.get_opcode() == Op::Mul) else { return };
-        for factor in [integer(from, 0), integer(from, 1)].into_iter().flatten() {
+        for factor in [llvm::int_operand(from, 0), llvm::int_operand(from, 1)].into_iter().flatten() {
             let range = self.look(factor, facts, steps);
             if range.low == 0 {
                 know(factor, range.meet(Interval::new(1, range.high)), facts);
@@ -229,7 +231,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
     /// Adds what follows for its operands from a value being a number that is not negative.
     fn equal(&self, value: IntValue<'ctx>, number: i128, facts: &mut Facts<'ctx>, steps: u32) {
         let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return };
-        let (Some(first), Some(second)) = (integer(from, 0), integer(from, 1)) else { return };
+        let (Some(first), Some(second)) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1)) else { return };
         match (from.get_opcode(), constant(second)) {
             // No bit of either is another.
             (Op::Or, _) => {
@@ -263,7 +265,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         if comparison.get_opcode() != Op::ICmp {
             return None;
         }
-        let [left, right] = [integer(comparison, 0)?, integer(comparison, 1)?];
+        let [left, right] = [llvm::int_operand(comparison, 0)?, llvm::int_operand(comparison, 1)?];
         let at = |value| self.look(value, facts, steps);
         decide(comparison, at(left), at(right)).or_else(|| self.decide_sums(comparison, [left, right], facts, steps))
     }
@@ -320,6 +322,10 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             return Interval::new(constant, constant);
         }
         self.looks.set(self.looks.get() + 1);
+        let key = (facts.number(), value, steps);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return *known;
+        }
         let computed = match value.as_instruction_value() {
             Some(from) if steps > 0 && self.looks.get() < MOST_LOOKS => self.compute(from, facts, steps - 1),
             _ => None,
@@ -336,16 +342,20 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
         // Below 0 on its way, as `width - 1` may be, and known not to be.
         let has_no_sign = range.is_inside(Interval::new(0, i64::MAX as i128 >> (64 - bits)));
         let as_signed = computed.filter(|range| has_no_sign && range.is_inside(Interval::with_sign(bits)));
-        as_signed.map_or(range, |computed| range.meet(computed))
+        let range = as_signed.map_or(range, |computed| range.meet(computed));
+        if self.looks.get() < MOST_LOOKS {
+            self.known.borrow_mut().insert(key, range);
+        }
+        range
     }
 
     /// What an instruction makes of the intervals of its operands, as if numbers had no end.
     fn compute(&self, from: InstructionValue<'ctx>, facts: &Facts<'ctx>, steps: u32) -> Option<Interval> {
-        let at = |index| integer(from, index).map(|value| self.look(value, facts, steps));
+        let at = |index| llvm::int_operand(from, index).map(|value| self.look(value, facts, steps));
         let positive = |index| at(index).filter(|range| range.low >= 0);
-        let bits = |index| integer(from, index).map(|value| value.get_type().get_bit_width());
+        let bits = |index| llvm::int_operand(from, index).map(|value| value.get_type().get_bit_width());
         Some(match from.get_opcode() {
-            Op::Add => match integer(from, 1).and_then(|by| negative(by)) {
+            Op::Add => match llvm::int_operand(from, 1).and_then(|by| negative(by)) {
                 Some(by) => at(0)?.corners(Interval::new(by, by), |a, b| a + b),
                 None => at(0)?.corners(at(1)?, |a, b| a + b),
             },
@@ -365,11 +375,11 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 }
             }
             Op::Shl => {
-                let by = constant(integer(from, 1)?).filter(|by| (0..32).contains(by))?;
+                let by = constant(llvm::int_operand(from, 1)?).filter(|by| (0..32).contains(by))?;
                 at(0)?.corners(Interval::new(1 << by, 1 << by), |a, b| a.saturating_mul(b))
             }
             Op::LShr => {
-                let by = constant(integer(from, 1)?).filter(|by| (0..64).contains(by))?;
+                let by = constant(llvm::int_operand(from, 1)?).filter(|by| (0..64).contains(by))?;
                 match positive(0) {
                     Some(range) => Interval::new(range.low >> by, range.high >> by),
                     None if by > 0 => Interval::new(0, i128::from(u64::MAX >> by)),
@@ -378,7 +388,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             }
             Op::And => {
                 let most = |index| positive(index).map(|range| range.high);
-                match integer(from, 1).and_then(constant) {
+                match llvm::int_operand(from, 1).and_then(constant) {
                     // The multiple of a power of two at or below a number.
                     Some(mask) if mask < 0 && (-mask).count_ones() == 1 => {
                         let range = at(0)?;
@@ -406,11 +416,11 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 Interval::new(0, most.into_iter().chain(by).min()?)
             }
             Op::Select => {
-                let condition = integer(from, 0)?;
+                let condition = llvm::int_operand(from, 0)?;
                 let arm = |index, holds| {
                     let mut facts = facts.clone();
                     self.follow(condition, holds, &mut facts, (2, steps));
-                    let value = integer(from, index)?;
+                    let value = llvm::int_operand(from, index)?;
                     // Where one of many checks has failed, as many choices find the index that it was of.
                     let is_choice = |of: InstructionValue<'ctx>| of.get_opcode() == Op::Select;
                     let more = u32::from(value.as_instruction_value().is_some_and(is_choice));
@@ -422,7 +432,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
                 let half = 1_i128 << (bits(0)? - 1);
                 let range = at(0)?.meet(Interval::new(0, half - 1));
                 // One less than 0 is known to be none of them, though in 32 bits it is the largest.
-                let sum = integer(from, 0)?
+                let sum = llvm::int_operand(from, 0)?
                     .as_instruction_value()
                     .filter(|sum| matches!(sum.get_opcode(), Op::Add | Op::Sub));
                 let sum = sum.filter(|_| steps > 0).and_then(|sum| self.compute(sum, facts, steps - 1));
@@ -461,7 +471,8 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
             }
             Op::ExtractValue => {
                 let checked = Checked::of_number(from)?;
-                let operand = |index| integer(checked.call, index).map(|value| self.look(value, facts, steps));
+                let operand =
+                    |index| llvm::int_operand(checked.call, index).map(|value| self.look(value, facts, steps));
                 checked.exact([operand(0)?, operand(1)?])?
             }
             Op::Call if llvm::is_position(from) => of_position(from)?,
@@ -479,7 +490,7 @@ impl<'a, 'ctx> Ranges<'a, 'ctx> {
 
 /// Whether a comparison holds, if that is the same for all numbers of two intervals.
 fn decide(comparison: InstructionValue<'_>, a: Interval, b: Interval) -> Option<bool> {
-    let bits = integer(comparison, 0)?.get_type().get_bit_width();
+    let bits = llvm::int_operand(comparison, 0)?.get_type().get_bit_width();
     comparison.get_icmp_predicate().filter(|_| bits <= 64).and_then(|predicate| a.decide(predicate, b, bits))
 }
 
@@ -489,7 +500,7 @@ fn without_constants(value: IntValue<'_>) -> (IntValue<'_>, i128) {
     // In a block that is never reached, a number may be made of itself.
     for _ in 0..MOST_STEPS {
         let Some(from) = base.as_instruction_value().filter(|from| from.get_opcode() == Op::Add) else { break };
-        let (Some(part), Some(more)) = (integer(from, 0), integer(from, 1)) else { break };
+        let (Some(part), Some(more)) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1)) else { break };
         let Some(more) = more.get_sign_extended_constant() else { break };
         (base, by) = (part, by + i128::from(more));
     }
@@ -526,7 +537,7 @@ fn assumed(block: BasicBlock<'_>) -> Vec<IntValue<'_>> {
         matches!(from.get_opcode(), Op::Phi | Op::Freeze) || llvm::is_pure(*from) || is_harmless_call(*from)
     };
     let assumptions = block.get_instructions().take_while(goes_on).filter(|from| is_call_of(*from, "llvm.assume"));
-    assumptions.filter_map(|from| integer(from, 0)).collect()
+    assumptions.filter_map(|from| llvm::int_operand(from, 0)).collect()
 }
 
 /// Whether an instruction calls what neither stops nor waits.
@@ -579,7 +590,10 @@ fn difference<'ctx>(
     }
     for user in llvm::uses(&large).into_iter().take(MOST_USES) {
         let Use::Instruction(user) = user else { continue };
-        if user.get_opcode() == Op::Sub && integer(user, 0) == Some(large) && integer(user, 1) == Some(small) {
+        if user.get_opcode() == Op::Sub
+            && llvm::int_operand(user, 0) == Some(large)
+            && llvm::int_operand(user, 1) == Some(small)
+        {
             know(llvm::result(user).into_int_value(), Interval::new(strict, b.high - a.low), facts);
         }
     }
@@ -587,12 +601,12 @@ fn difference<'ctx>(
 
 /// Adds where a value lies, what was extended to it, and what it has the bits of.
 fn know<'ctx>(value: IntValue<'ctx>, range: Interval, facts: &mut Facts<'ctx>) {
-    if facts.contains(&(value, range)) {
+    if facts.iter().any(|known| *known == (value, range)) {
         return;
     }
     facts.push((value, range));
     let Some(from) = value.as_instruction_value() else { return };
-    match (from.get_opcode(), integer(from, 0), integer(from, 1)) {
+    match (from.get_opcode(), llvm::int_operand(from, 0), llvm::int_operand(from, 1)) {
         (Op::ZExt, Some(inner), _) => facts.push((inner, range)),
         (Op::Or, Some(first), Some(second)) if range.low >= 0 => {
             for part in [first, second] {
@@ -625,14 +639,6 @@ pub fn constant(value: IntValue<'_>) -> Option<i128> {
 /// Whether a condition is this constant.
 pub fn is_bool(value: IntValue<'_>, wanted: bool) -> bool {
     value.get_type().get_bit_width() == 1 && value.get_zero_extended_constant() == Some(u64::from(wanted))
-}
-
-/// An operand that is an integer.
-pub fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
-    llvm::value_operands(instruction).find(|(at, _)| *at == index).and_then(|(_, value)| match value {
-        BasicValueEnum::IntValue(value) => Some(value),
-        _ => None,
-    })
 }
 
 /// Whether the bits of a mask follow each other.

@@ -29,7 +29,7 @@ fn range(body: &str) -> (i128, i128) {
     let same = QuickMap::default();
     let ranges = Ranges::of_function(&graph, &given, &same);
     let end = llvm::instructions(function).find(|end| end.get_opcode() == Op::Return).unwrap();
-    let found = ranges.of(integer(end, 0).unwrap(), &ranges.facts(end.get_parent().unwrap()));
+    let found = ranges.of(llvm::int_operand(end, 0).unwrap(), &ranges.facts(end.get_parent().unwrap()));
     (found.low, found.high)
 }
 

@@ -9,7 +9,6 @@ use crate::llvm::{
 
 use super::floats::Cast;
 use super::plan::{Form, New, Plan, computing, operation};
-use super::ranges::integer;
 
 /// Writes the values of 32 bits, each once.
 pub struct Rewrite<'a, 'ctx> {
@@ -73,7 +72,7 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
         if let Some(known) = self.compared.get(&comparison) {
             return Ok(*known);
         }
-        let (left, right) = (integer(comparison, 0), integer(comparison, 1));
+        let (left, right) = (llvm::int_operand(comparison, 0), llvm::int_operand(comparison, 1));
         let (left, right) = (left.expect("it compares integers"), right.expect("it compares integers"));
         let predicate = comparison.get_icmp_predicate().expect("it compares integers");
         let (left, right) = (self.lower(left)?, self.lower(right)?);
@@ -121,7 +120,7 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
 
     fn compute(&mut self, from: InstructionValue<'ctx>, form: Form) -> Result<IntValue<'ctx>, BuilderError> {
         let narrow = self.context.i32_type();
-        let part = |index| integer(computing(from), index).expect("the plan saw integers");
+        let part = |index| llvm::int_operand(computing(from), index).expect("the plan saw integers");
         match from.get_opcode() {
             Op::Phi => {
                 self.builder.position_before(&from);

@@ -28,7 +28,7 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue,
 };
 
-use super::ranges::{Facts, Interval, Ranges, constant, integer};
+use super::ranges::{Facts, Interval, Ranges, constant};
 
 /// The highest number at which a counter may begin, and by which it may grow.
 const MOST: i128 = 1 << 31;
@@ -168,7 +168,7 @@ impl<'ctx> Ranges<'_, 'ctx> {
             let Some((end, (then, other))) = end.and_then(|end| Some((end, llvm::branch_targets(end)?))) else {
                 return false;
             };
-            let condition = integer(end, 0).and_then(|condition| condition.as_instruction_value());
+            let condition = llvm::int_operand(end, 0).and_then(|condition| condition.as_instruction_value());
             then != other
                 && condition.is_some_and(|condition| says_below(condition, then == to, or_equal, (small, large)))
         })
@@ -202,7 +202,7 @@ fn terms<'ctx>(phi: InstructionValue<'ctx>, sum: BasicValueEnum<'ctx>) -> Option
     let mut at = sum.as_instruction_value()?;
     let mut found = Vec::new();
     while at != phi {
-        let (left, right) = (integer(at, 0)?, integer(at, 1)?);
+        let (left, right) = (llvm::int_operand(at, 0)?, llvm::int_operand(at, 1)?);
         if at.get_opcode() != Op::Add || found.len() == MOST_TERMS {
             return None;
         }
@@ -225,13 +225,13 @@ fn terms<'ctx>(phi: InstructionValue<'ctx>, sum: BasicValueEnum<'ctx>) -> Option
 fn met<'ctx>(next: BasicBlock<'ctx>, from: BasicBlock<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
     let end = from.get_terminator()?;
     let (then, other) = llvm::branch_targets(end)?;
-    let comparison = integer(end, 0)?.as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
+    let comparison = llvm::int_operand(end, 0)?.as_instruction_value().filter(|from| from.get_opcode() == Op::ICmp)?;
     let goes_on = match comparison.get_icmp_predicate()? {
         IntPredicate::EQ => other,
         IntPredicate::NE => then,
         _ => return None,
     };
-    let compared = Some((integer(comparison, 0)?, integer(comparison, 1)?));
+    let compared = Some((llvm::int_operand(comparison, 0)?, llvm::int_operand(comparison, 1)?));
     compared.filter(|_| goes_on == next && then != other)
 }
 
@@ -248,7 +248,7 @@ fn is_met(counted: &Counted<'_>, ahead: i128, bound: IntValue<'_>) -> bool {
 /// Whether a number is a multiple of a power of two.
 fn has_factor(number: IntValue<'_>, factor: i128) -> bool {
     let Some(from) = number.as_instruction_value().filter(|_| factor.count_ones() == 1) else { return false };
-    let second = integer(from, 1).and_then(constant);
+    let second = llvm::int_operand(from, 1).and_then(constant);
     match (from.get_opcode(), second) {
         (Op::And, Some(mask)) => mask % factor == 0,
         (Op::Shl, Some(by)) => (0..32).contains(&by) && (1 << by) % factor == 0,
@@ -268,7 +268,7 @@ fn says_below<'ctx>(
         return false;
     }
     let (Some(left), Some(right), Some(predicate)) =
-        (integer(condition, 0), integer(condition, 1), condition.get_icmp_predicate())
+        (llvm::int_operand(condition, 0), llvm::int_operand(condition, 1), condition.get_icmp_predicate())
     else {
         return false;
     };
@@ -287,7 +287,7 @@ fn says_below<'ctx>(
 /// What a constant is added to, and which.
 fn sum_with_constant(sum: IntValue<'_>) -> Option<(InstructionValue<'_>, i128)> {
     let sum = sum.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-    Some((integer(sum, 0)?.as_instruction_value()?, constant(integer(sum, 1)?)?))
+    Some((llvm::int_operand(sum, 0)?.as_instruction_value()?, constant(llvm::int_operand(sum, 1)?)?))
 }
 
 /// Whether an instruction neither ends a loop nor does what others see.

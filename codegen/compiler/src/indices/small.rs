@@ -130,7 +130,7 @@ impl<'ctx> Number<'ctx> {
         let same = self.same();
         let all = same.iter().flat_map(|value| widened(*value)).chain(same.iter().copied()).collect::<Vec<_>>();
         let less = all.into_iter().flat_map(users).filter(|user| user.get_opcode() == InstructionOpcode::Add);
-        let less = less.filter_map(|user| ranges::integer(user, 1)?.get_sign_extended_constant()?.checked_neg());
+        let less = less.filter_map(|user| llvm::int_operand(user, 1)?.get_sign_extended_constant()?.checked_neg());
         less.filter_map(|less| u64::try_from(less).ok()).filter(|less| *less <= MOST_LESS).max().unwrap_or(0)
     }
 
@@ -162,7 +162,7 @@ fn users<'ctx>(param: IntValue<'ctx>) -> Vec<(IntValue<'ctx>, Option<Half>)> {
     let mut found = Vec::new();
     for user in llvm::uses(&param) {
         let Use::Instruction(user) = user else { continue };
-        let constant = ranges::integer(user, 1).and_then(ranges::constant);
+        let constant = llvm::int_operand(user, 1).and_then(ranges::constant);
         // Of what computes no integer only that it is there matters.
         let AnyTypeEnum::IntType(ty) = user.get_type() else {
             found.push((param, None));
@@ -190,7 +190,7 @@ fn thirds<'ctx>(param: IntValue<'ctx>) -> Option<Vec<(IntValue<'ctx>, u32)>> {
     while let Some((value, at, bits)) = pending.pop() {
         for user in llvm::uses(&value) {
             let Use::Instruction(user) = user else { return None };
-            let constant = ranges::integer(user, 1).and_then(ranges::constant).and_then(|of| u32::try_from(of).ok());
+            let constant = llvm::int_operand(user, 1).and_then(ranges::constant).and_then(|of| u32::try_from(of).ok());
             let result = |user| llvm::result(user).into_int_value();
             match (user.get_opcode(), constant) {
                 (Op::LShr, Some(by)) if by < bits => pending.push((result(user), at + by, bits - by)),

@@ -14,8 +14,6 @@ use crate::llvm::{
 };
 use crate::loops::Graph;
 
-use super::ranges::integer;
-
 /// Extends such parameters of 64 bits, given with what they are frozen to in the test, for what loops of one block compute with
 /// them; `end` stands before the small copy.
 pub fn extend<'ctx>(
@@ -57,7 +55,7 @@ fn computes(user: &InstructionValue<'_>) -> bool {
 fn is<'ctx>(value: BasicValueEnum<'ctx>, param: IntValue<'ctx>) -> bool {
     let BasicValueEnum::IntValue(mut value) = value else { return false };
     while let Some(from) = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Freeze)
-        && let Some(inner) = integer(from, 0)
+        && let Some(inner) = llvm::int_operand(from, 0)
     {
         value = inner;
     }

@@ -23,7 +23,7 @@ use crate::llvm::{
     self, BasicValue, Builder, BuilderError, Context, InstructionOpcode as Op, InstructionValue, IntPredicate,
     IntValue, Intrinsic, Module,
 };
-use crate::loops::{integer, most};
+use crate::loops::most;
 
 use super::compared::compare_in_loops;
 
@@ -59,7 +59,9 @@ fn narrow<'ctx>(
     if predicate.is_none() && name.is_none() {
         return Ok(());
     }
-    let (Some(left), Some(right)) = (integer(instruction, 0), integer(instruction, 1)) else { return Ok(()) };
+    let (Some(left), Some(right)) = (llvm::int_operand(instruction, 0), llvm::int_operand(instruction, 1)) else {
+        return Ok(());
+    };
     if !is_small(left) || !is_small(right) || right.is_const() && is_masked(left) {
         return Ok(());
     }
@@ -103,13 +105,13 @@ fn lower<'ctx>(
 /// What a number is extended from, if that has 32 bits.
 fn extended(value: IntValue<'_>) -> Option<IntValue<'_>> {
     let from = value.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt)?;
-    integer(from, 0).filter(|inner| inner.get_type().get_bit_width() == 32)
+    llvm::int_operand(from, 0).filter(|inner| inner.get_type().get_bit_width() == 32)
 }
 
 /// Whether a number is what a constant leaves of another.
 fn is_masked(value: IntValue<'_>) -> bool {
     let from = value.as_instruction_value().filter(|from| from.get_opcode() == Op::And);
-    from.and_then(|from| integer(from, 1)).is_some_and(|mask| mask.is_const())
+    from.and_then(|from| llvm::int_operand(from, 1)).is_some_and(|mask| mask.is_const())
 }
 
 /// The comparison that numbers without a sign have the same result of as numbers of 64 bits that are not negative.

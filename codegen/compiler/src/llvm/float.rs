@@ -116,25 +116,6 @@ pub fn block_operands(instruction: InstructionValue<'_>) -> Vec<BasicBlock<'_>> 
     instruction.get_operands().flatten().filter_map(inkwell::values::Operand::block).collect()
 }
 
-/// An operand that is one number of single or double precision, and no vector. inkwell's own getter panics at metadata, which
-/// calls may have.
-pub fn float_operand(instruction: InstructionValue<'_>, index: u32) -> Option<FloatValue<'_>> {
-    // SAFETY: the instruction is live, the index below its number of operands, and the value made of an operand a float.
-    unsafe {
-        if index >= LLVMGetNumOperands(instruction.as_value_ref()).cast_unsigned() {
-            return None;
-        }
-        let operand = LLVMGetOperand(instruction.as_value_ref(), index);
-        if operand.is_null() {
-            return None;
-        }
-        match LLVMGetTypeKind(LLVMTypeOf(operand)) {
-            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind => Some(FloatValue::new(operand)),
-            _ => None,
-        }
-    }
-}
-
 /// Puts another function of the same type in place of an operand that is a function.
 pub fn set_function_operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32, function: FunctionValue<'ctx>) {
     let is_function = function_operands(instruction).any(|(at, _)| at == index);

@@ -20,6 +20,7 @@ mod location;
 mod loops;
 mod low;
 mod moves;
+mod operands;
 mod pure;
 mod scopes;
 mod shape;
@@ -43,8 +44,8 @@ pub use copies::{
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};
 pub use float::{
-    FloatFlags, allow_inlining, block_operands, called_function, calls, copy_functions, float_flags, float_operand,
-    float_result, function_operands, has_float_flags, is_rounded, set_float_flags, set_function_operand,
+    FloatFlags, allow_inlining, block_operands, called_function, calls, copy_functions, float_flags, float_result,
+    function_operands, has_float_flags, is_rounded, set_float_flags, set_function_operand,
 };
 pub use freeze::{build_freeze, freeze, freeze_arguments, freeze_parameter, is_defined};
 pub use hide::build_hidden;
@@ -57,10 +58,11 @@ pub use loops::{
 };
 pub use low::Low;
 pub use moves::{move_before, move_to_end};
+pub use operands::{float_operand, int_operand, operand, value_operands};
 pub use pure::{
     Promises, forget_number, inline_assembly, inline_constraints, is_division, is_load_of_number, is_not_negative,
     is_only_assumed, is_plain_load, is_plain_store, is_position, is_promised_pure, is_pure, promise_pure, promises,
-    reads_position, special_register, value_operands,
+    reads_position, special_register,
 };
 pub use scopes::{Scopes, fill_scopes, hide_constants, join_jumps, order_blocks, scopes_of_blocks};
 pub use shape::shape;

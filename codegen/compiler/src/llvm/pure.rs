@@ -1,17 +1,17 @@
 //! Instructions that compute from their operands and do nothing else.
 
+use inkwell::llvm_sys::LLVMAtomicOrdering;
 use inkwell::llvm_sys::core::{
     LLVMGetCalledValue, LLVMGetExact, LLVMGetICmpSameSign, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString,
-    LLVMGetIsDisjoint, LLVMGetMDKindIDInContext, LLVMGetMetadata, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW,
-    LLVMGetNumOperands, LLVMGetOperand, LLVMGetOrdering, LLVMGetTypeContext, LLVMGetTypeKind, LLVMGetVolatile,
-    LLVMIsACallInst, LLVMIsAInlineAsm, LLVMIsALoadInst, LLVMIsAStoreInst, LLVMIsAZExtInst, LLVMSetMetadata, LLVMTypeOf,
+    LLVMGetIsDisjoint, LLVMGetMDKindIDInContext, LLVMGetMetadata, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW, LLVMGetOrdering,
+    LLVMGetTypeContext, LLVMGetVolatile, LLVMIsACallInst, LLVMIsAInlineAsm, LLVMIsALoadInst, LLVMIsAStoreInst,
+    LLVMIsAZExtInst, LLVMSetMetadata, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::LLVMValueRef;
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind as Kind};
 
 use super::{
-    AsValueRef, Attribute, AttributeLoc, BasicValueEnum, CallSiteValue, Context, InstructionOpcode, InstructionValue,
-    Use, called_function, calls, result, uses,
+    AsValueRef, Attribute, AttributeLoc, CallSiteValue, Context, InstructionOpcode, InstructionValue, Use,
+    called_function, calls, result, uses,
 };
 
 /// Arithmetic that LLVM has as calls.
@@ -227,37 +227,6 @@ pub fn is_plain_store(instruction: InstructionValue<'_>) -> bool {
             && LLVMGetVolatile(value) == 0
             && LLVMGetOrdering(value) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
     }
-}
-
-/// The values among an instruction's operands, with their numbers. inkwell's own getter panics at metadata, which calls may
-/// have.
-pub fn value_operands(instruction: InstructionValue<'_>) -> impl Iterator<Item = (u32, BasicValueEnum<'_>)> {
-    let value = instruction.as_value_ref();
-    // SAFETY: the instruction is live.
-    let count = unsafe { LLVMGetNumOperands(value).cast_unsigned() };
-    (0..count).filter_map(move |index| {
-        // SAFETY: the index is below the number of operands; an operand is made a value of inkwell's where its type is one
-        // that values in registers have.
-        unsafe {
-            let operand = LLVMGetOperand(value, index);
-            if operand.is_null() {
-                return None;
-            }
-            let is_basic = matches!(
-                LLVMGetTypeKind(LLVMTypeOf(operand)),
-                Kind::LLVMIntegerTypeKind
-                    | Kind::LLVMPointerTypeKind
-                    | Kind::LLVMHalfTypeKind
-                    | Kind::LLVMBFloatTypeKind
-                    | Kind::LLVMFloatTypeKind
-                    | Kind::LLVMDoubleTypeKind
-                    | Kind::LLVMArrayTypeKind
-                    | Kind::LLVMStructTypeKind
-                    | Kind::LLVMVectorTypeKind
-            );
-            is_basic.then(|| (index, BasicValueEnum::new(operand)))
-        }
-    })
 }
 
 /// The text of the inline PTX that an instruction calls.

@@ -40,7 +40,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{integer, is_quiet};
+use super::branches::is_quiet;
 use super::limits::opposite;
 use super::natural::{Graph, Loop, SimpleForm};
 use super::{best, meetings};
@@ -142,7 +142,9 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         elsewhere: BasicBlock<'ctx>,
     ) -> bool {
         let (head, block) = (self.found.head, self.block);
-        let (Some(ours), Some(theirs)) = (integer(end, 0), integer(self.branch, 0)) else { return false };
+        let (Some(ours), Some(theirs)) = (llvm::int_operand(end, 0), llvm::int_operand(self.branch, 0)) else {
+            return false;
+        };
         let from = self.before;
         let begins =
             |phi: InstructionValue<'ctx>| Some((llvm::incoming_from(phi, head)?, llvm::incoming_from(phi, from)?));
@@ -176,7 +178,11 @@ impl<'a, 'ctx> Round<'a, 'ctx> {
         let compared = |(condition, goes_on): (IntValue<'ctx>, bool)| {
             let from = condition.as_instruction_value()?;
             let predicate = from.get_icmp_predicate().filter(|_| !llvm::promises(from).other)?;
-            Some((if goes_on { predicate } else { opposite(predicate) }, integer(from, 0)?, integer(from, 1)?))
+            Some((
+                if goes_on { predicate } else { opposite(predicate) },
+                llvm::int_operand(from, 0)?,
+                llvm::int_operand(from, 1)?,
+            ))
         };
         let (Some((one, left, right)), Some((other, value, bound))) = (compared(ours), compared(theirs)) else {
             return false;
@@ -373,7 +379,7 @@ fn question<'ctx>(
         }
         if let Some((then, other)) = llvm::branch_targets(branch) {
             let goes_on = then == block;
-            let is_known = integer(branch, 0).and_then(IntValue::get_zero_extended_constant);
+            let is_known = llvm::int_operand(branch, 0).and_then(IntValue::get_zero_extended_constant);
             match is_known {
                 Some(holds) if (holds == 1) == goes_on => {}
                 Some(_) => return None,
@@ -396,9 +402,9 @@ fn sum(value: BasicValueEnum<'_>) -> Sum<'_> {
                 Some((base.into(), bytes))
             }),
             // Numbers of fewer bits may come round.
-            Op::Add if integer(from, 0).is_some_and(|number| number.get_type().get_bit_width() == 64) => {
-                let by = integer(from, 1).and_then(IntValue::get_sign_extended_constant);
-                integer(from, 0).zip(by).map(|(number, by)| (number.into(), by))
+            Op::Add if llvm::int_operand(from, 0).is_some_and(|number| number.get_type().get_bit_width() == 64) => {
+                let by = llvm::int_operand(from, 1).and_then(IntValue::get_sign_extended_constant);
+                llvm::int_operand(from, 0).zip(by).map(|(number, by)| (number.into(), by))
             }
             _ => None,
         };
@@ -454,7 +460,7 @@ fn forget_promises<'ctx>(
     let new = match first {
         BasicValueEnum::PointerValue(address) => llvm::build_same_offset(builder, sum, address).into(),
         _ => {
-            let by = integer(sum, 1).expect("it is a sum of numbers");
+            let by = llvm::int_operand(sum, 1).expect("it is a sum of numbers");
             builder.build_int_add(first.into_int_value(), by, "")?.into()
         }
     };
@@ -526,7 +532,7 @@ fn is_alike(predicate: IntPredicate, one: IntValue<'_>, other: IntValue<'_>, val
 /// Whether a number is a multiple of a power of two, as what is left of a slice is one of an element's size.
 fn is_multiple(value: IntValue<'_>, of: u64) -> bool {
     let difference = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub);
-    let address = |at| integer(difference?, at).and_then(llvm::pointer_of_integer);
+    let address = |at| llvm::int_operand(difference?, at).and_then(llvm::pointer_of_integer);
     let (Some(one), Some(other)) = (address(0), address(1)) else { return false };
     let others = meetings::bases(other, of);
     meetings::bases(one, of).iter().any(|base| others.contains(base))

@@ -34,7 +34,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{integer, is_quiet};
+use super::branches::is_quiet;
 use super::natural::{Graph, Loop};
 use super::rounds::{Rounds, Walk};
 
@@ -182,7 +182,7 @@ pub fn bound(context: &Context, module: &Module<'_>) {
 fn say_most<'ctx>(context: &Context, graph: &Graph<'ctx>, found: &Loop<'ctx>) {
     let [latch] = found.latches[..] else { return };
     let Some((end, compare)) =
-        latch.get_terminator().and_then(|end| Some((end, integer(end, 0)?.as_instruction_value()?)))
+        latch.get_terminator().and_then(|end| Some((end, llvm::int_operand(end, 0)?.as_instruction_value()?)))
     else {
         return;
     };
@@ -192,13 +192,13 @@ fn say_most<'ctx>(context: &Context, graph: &Graph<'ctx>, found: &Loop<'ctx>) {
         Some(IntPredicate::NE) if then == found.head && !found.contains(other) => false,
         _ => return,
     };
-    let [Some(one), Some(other)] = [integer(compare, 0), integer(compare, 1)] else { return };
+    let [Some(one), Some(other)] = [llvm::int_operand(compare, 0), llvm::int_operand(compare, 1)] else { return };
     let counted = [(one, other), (other, one)].into_iter().find_map(|(next, rounds)| {
         let (x, most) = smaller(rounds)?;
         let step = next.as_instruction_value().filter(|step| step.get_opcode() == InstructionOpcode::Add)?;
-        let (first, goes_on) = found.incoming(integer(step, 0)?)?;
+        let (first, goes_on) = found.incoming(llvm::int_operand(step, 0)?)?;
         let counts = goes_on == BasicValueEnum::from(next)
-            && integer(step, 1)?.get_zero_extended_constant() == Some(1)
+            && llvm::int_operand(step, 1)?.get_zero_extended_constant() == Some(1)
             && matches!(first, BasicValueEnum::IntValue(first) if first.get_zero_extended_constant() == Some(0));
         (counts && is_shown_not_0(graph, found.head, &[x, rounds])).then_some((next, most))
     });
@@ -217,8 +217,8 @@ fn say_most<'ctx>(context: &Context, graph: &Graph<'ctx>, found: &Loop<'ctx>) {
 /// The number of which a value is the smaller one with a constant, and that.
 fn smaller(value: IntValue<'_>) -> Option<(IntValue<'_>, IntValue<'_>)> {
     let min = value.as_instruction_value().filter(|min| llvm::calls(*min, &["llvm.umin."]))?;
-    let most = integer(min, 1)?;
-    (1..=MOST_OF_A_BOUND).contains(&most.get_zero_extended_constant()?).then_some((integer(min, 0)?, most))
+    let most = llvm::int_operand(min, 1)?;
+    (1..=MOST_OF_A_BOUND).contains(&most.get_zero_extended_constant()?).then_some((llvm::int_operand(min, 0)?, most))
 }
 
 /// Whether a branch on every way to a block has shown one of these not to be 0.
@@ -229,7 +229,7 @@ fn is_shown_not_0<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>, values: &[
         let Some((end, (then, other))) = end.and_then(|end| Some((end, llvm::branch_targets(end)?))) else {
             return false;
         };
-        let Some(compare) = integer(end, 0).and_then(|condition| condition.as_instruction_value()) else {
+        let Some(compare) = llvm::int_operand(end, 0).and_then(|condition| condition.as_instruction_value()) else {
             return false;
         };
         let way = match compare.get_icmp_predicate() {
@@ -237,9 +237,9 @@ fn is_shown_not_0<'ctx>(graph: &Graph<'ctx>, block: BasicBlock<'ctx>, values: &[
             Some(IntPredicate::NE) => then,
             _ => return false,
         };
-        let is_zero = integer(compare, 1).and_then(|right| right.get_zero_extended_constant()) == Some(0);
+        let is_zero = llvm::int_operand(compare, 1).and_then(|right| right.get_zero_extended_constant()) == Some(0);
         is_zero
-            && integer(compare, 0).is_some_and(|left| values.contains(&left))
+            && llvm::int_operand(compare, 0).is_some_and(|left| values.contains(&left))
             && llvm::predecessors(way) == [from]
             && graph.is_reached_by_way_of(block, way)
     })

@@ -33,7 +33,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{integer, is_convergent};
+use super::branches::is_convergent;
 use super::marked::is_marked;
 use super::natural::{Graph, Loop};
 
@@ -81,7 +81,7 @@ pub(super) struct Question<'ctx> {
 impl<'ctx> Question<'ctx> {
     fn of(jump: InstructionValue<'ctx>) -> Option<Self> {
         let targets = llvm::branch_targets(jump).filter(|(then, other)| then != other)?;
-        Some(Self { condition: integer(jump, 0)?, targets })
+        Some(Self { condition: llvm::int_operand(jump, 0)?, targets })
     }
 
     pub fn of_all(jumps: &[InstructionValue<'ctx>]) -> Option<Self> {
@@ -110,7 +110,7 @@ impl<'ctx> Question<'ctx> {
     fn write(&self, builder: &Builder<'ctx>) -> std::result::Result<IntValue<'ctx>, BuilderError> {
         let compared = self.condition.as_instruction_value().and_then(|from| Some((from, from.get_icmp_predicate()?)));
         let Some((from, predicate)) = compared else { return Ok(self.condition) };
-        if let (Some(left), Some(right)) = (integer(from, 0), integer(from, 1)) {
+        if let (Some(left), Some(right)) = (llvm::int_operand(from, 0), llvm::int_operand(from, 1)) {
             // What one of them promises of its numbers, another may not.
             return builder.build_int_compare(predicate, left, right, "");
         }
@@ -127,7 +127,7 @@ fn go_on_to<'ctx>(
 ) -> std::result::Result<(), BuilderError> {
     for block in blocks {
         let Some(end) = block.get_terminator() else { continue };
-        let asked = integer(end, 0).and_then(|condition| condition.as_instruction_value());
+        let asked = llvm::int_operand(end, 0).and_then(|condition| condition.as_instruction_value());
         end.erase_from_basic_block();
         if let Some(asked) = asked.filter(|asked| llvm::is_pure(*asked) && llvm::uses(asked).is_empty()) {
             asked.erase_from_basic_block();

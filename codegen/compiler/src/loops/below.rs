@@ -12,7 +12,7 @@
 
 use crate::llvm::{self, BasicBlock, BasicValue, InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue};
 
-use super::branches::{conditions, integer};
+use super::branches::conditions;
 use super::limits::{less, opposite};
 
 /// How many branches above a block are looked at.
@@ -65,7 +65,7 @@ pub fn conditions_of_order<'ctx>(
     let Some((then, _)) = targets.filter(|(then, other)| then != other) else { return Vec::new() };
     let holds = then == to;
     let below = |compared: InstructionValue<'ctx>| {
-        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
+        let (left, right) = (llvm::int_operand(compared, 0)?, llvm::int_operand(compared, 1)?);
         let predicate = compared.get_icmp_predicate()?;
         match if holds { predicate } else { opposite(predicate) } {
             IntPredicate::ULT => Some((left, right)),
@@ -88,9 +88,9 @@ enum Number<'ctx> {
 impl<'ctx> Number<'ctx> {
     fn of(value: IntValue<'ctx>) -> Self {
         let Some(from) = value.as_instruction_value() else { return Self::Whole(value) };
-        let Some(inner) = integer(from, 0) else { return Self::Whole(value) };
+        let Some(inner) = llvm::int_operand(from, 0) else { return Self::Whole(value) };
         let bits = |value: IntValue<'ctx>| value.get_type().get_bit_width();
-        let mask = || integer(from, 1).and_then(IntValue::get_zero_extended_constant);
+        let mask = || llvm::int_operand(from, 1).and_then(IntValue::get_zero_extended_constant);
         match from.get_opcode() {
             Op::ZExt => Self::of(inner),
             Op::Trunc if bits(value) == 32 && bits(inner) == 64 => Self::Lower(inner),

@@ -31,7 +31,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{integer, is_quiet};
+use super::branches::is_quiet;
 use super::natural::{Graph, Loop};
 
 /// Numbers that are kept of one element: each is a register.
@@ -149,7 +149,7 @@ impl<'ctx> Best<'ctx> {
             let copy = llvm::build_copy(&builder, *old, &changed);
             firsts.insert(llvm::result(*old), llvm::result(copy));
         }
-        let Some(condition) = integer(self.choice, 0) else { return Ok(()) };
+        let Some(condition) = llvm::int_operand(self.choice, 0) else { return Ok(()) };
         for (old, new) in kept {
             let (value, other) = (llvm::result(old), llvm::result(new));
             builder.position_before(&self.phi);

@@ -32,7 +32,7 @@ use crate::llvm::{
 use crate::settled;
 
 use super::below::conditions_of_order;
-use super::branches::{integer, is_one_less};
+use super::branches::is_one_less;
 use super::natural::{Graph, Loop};
 
 /// How many choices may stand between a middle and what is to be the end of the next part, or between a length and the first.
@@ -103,18 +103,19 @@ impl<'ctx> Search<'ctx> {
     fn is_middle(&self, number: IntValue<'ctx>) -> bool {
         let halved = |value: IntValue<'ctx>, opcode| {
             let half = value.as_instruction_value().filter(|half| half.get_opcode() == Op::LShr)?;
-            let by_two = integer(half, 1)?.get_zero_extended_constant() == Some(1);
-            integer(half, 0)?.as_instruction_value().filter(|whole| by_two && whole.get_opcode() == opcode)
+            let by_two = llvm::int_operand(half, 1)?.get_zero_extended_constant() == Some(1);
+            llvm::int_operand(half, 0)?.as_instruction_value().filter(|whole| by_two && whole.get_opcode() == opcode)
         };
-        let are =
-            |from: InstructionValue<'ctx>, one, other| (integer(from, 0), integer(from, 1)) == (Some(one), Some(other));
+        let are = |from: InstructionValue<'ctx>, one, other| {
+            (llvm::int_operand(from, 0), llvm::int_operand(from, 1)) == (Some(one), Some(other))
+        };
         if let Some(sum) = halved(number, Op::Add) {
             let is_whole = are(sum, self.low, self.high) || are(sum, self.high, self.low);
             return is_whole && llvm::has_no_unsigned_wrap(sum);
         }
         let is_half = |value| halved(value, Op::Sub).is_some_and(|way| are(way, self.high, self.low));
         number.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add).is_some_and(|sum| {
-            let parts = (integer(sum, 0), integer(sum, 1));
+            let parts = (llvm::int_operand(sum, 0), llvm::int_operand(sum, 1));
             let (Some(one), Some(other)) = parts else { return false };
             one == self.low && is_half(other) || other == self.low && is_half(one)
         })
@@ -132,7 +133,7 @@ impl<'ctx> Search<'ctx> {
         };
         match from.get_opcode() {
             Op::Select => {
-                [1, 2].into_iter().all(|index| integer(from, index).is_some_and(|value| is_one(value.into())))
+                [1, 2].into_iter().all(|index| llvm::int_operand(from, index).is_some_and(|value| is_one(value.into())))
             }
             // Another phi of the head is a number of the round before.
             Op::Phi => {
@@ -151,7 +152,9 @@ impl<'ctx> Search<'ctx> {
         comparison: InstructionValue<'ctx>,
     ) -> std::result::Result<Option<IntValue<'ctx>>, BuilderError> {
         let Some(predicate) = comparison.get_icmp_predicate() else { return Ok(None) };
-        let (Some(left), Some(right)) = (integer(comparison, 0), integer(comparison, 1)) else { return Ok(None) };
+        let (Some(left), Some(right)) = (llvm::int_operand(comparison, 0), llvm::int_operand(comparison, 1)) else {
+            return Ok(None);
+        };
         let (middle, len, is_below) = match predicate {
             IntPredicate::ULT => (left, right, true),
             IntPredicate::UGE => (left, right, false),
@@ -195,7 +198,7 @@ fn is_entered_by<'ctx>(found: &Loop<'ctx>, low: IntValue<'ctx>, high: IntValue<'
 fn is_not_zero<'ctx>(from: llvm::BasicBlock<'ctx>, to: llvm::BasicBlock<'ctx>, number: IntValue<'ctx>) -> bool {
     let Some(end) = from.get_terminator() else { return false };
     let Some((then, other)) = llvm::branch_targets(end) else { return false };
-    let compared = integer(end, 0).and_then(|condition| condition.as_instruction_value());
+    let compared = llvm::int_operand(end, 0).and_then(|condition| condition.as_instruction_value());
     compared.is_some_and(|compared| {
         let leads = match compared.get_icmp_predicate() {
             Some(IntPredicate::EQ) => other,
@@ -204,8 +207,8 @@ fn is_not_zero<'ctx>(from: llvm::BasicBlock<'ctx>, to: llvm::BasicBlock<'ctx>, n
         };
         then != other
             && leads == to
-            && integer(compared, 0) == Some(number)
-            && integer(compared, 1).and_then(IntValue::get_zero_extended_constant) == Some(0)
+            && llvm::int_operand(compared, 0) == Some(number)
+            && llvm::int_operand(compared, 1).and_then(IntValue::get_zero_extended_constant) == Some(0)
     })
 }
 
@@ -215,7 +218,7 @@ fn is_at_most<'ctx>(number: IntValue<'ctx>, most: IntValue<'ctx>, steps: u32) ->
     let Some(from) = number.as_instruction_value().filter(|_| number != most && steps > 0) else {
         return number == most;
     };
-    let is = |index| integer(from, index).is_some_and(|value| is_at_most(value, most, steps - 1));
+    let is = |index| llvm::int_operand(from, index).is_some_and(|value| is_at_most(value, most, steps - 1));
     match from.get_opcode() {
         Op::Select => is(1) && is(2),
         Op::LShr => is(0),

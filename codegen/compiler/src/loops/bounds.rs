@@ -20,7 +20,6 @@ use crate::llvm::{
     self, BasicValue, BuilderError, InstructionOpcode as Op, InstructionValue, IntPredicate, IntType, IntValue,
 };
 
-use super::branches::integer;
 use super::checks::{Emit, Shape};
 
 /// How deep an index may be computed.
@@ -56,7 +55,7 @@ impl<'ctx> Shape<'_, 'ctx> {
             return Some(Bound::Last(value));
         }
         let from = value.as_instruction_value().filter(|_| steps > 0)?;
-        let part = |index| integer(from, index);
+        let part = |index| llvm::int_operand(from, index);
         let of = |index| self.bound_of(part(index)?, steps - 1);
         let both = |left: u32, right: u32| Some(Box::new([of(left)?, of(right)?]));
         let same = |index| part(index).filter(|part| self.is_invariant(*part));
@@ -74,7 +73,7 @@ impl<'ctx> Shape<'_, 'ctx> {
             Op::Freeze if self.sees_frozen() => of(0),
             Op::ExtractValue => {
                 let (call, _) = llvm::part_of(from).filter(|(_, part)| *part == 0)?;
-                let of = |index| self.bound_of(integer(call, index)?, steps - 1);
+                let of = |index| self.bound_of(llvm::int_operand(call, index)?, steps - 1);
                 let both = Box::new([of(0)?, of(1)?]);
                 Some(if overflowing(call)? == Op::Add { Bound::Sum(both) } else { Bound::Product(both) })
             }
@@ -121,7 +120,7 @@ impl<'ctx> Shape<'_, 'ctx> {
     fn signed_limit(&self, value: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
         let from = value.as_instruction_value()?;
         let is_minimum = llvm::called_function(from)?.get_name().to_bytes().starts_with(b"llvm.smin.");
-        let same = |index| integer(from, index).filter(|part| self.is_invariant(*part));
+        let same = |index| llvm::int_operand(from, index).filter(|part| self.is_invariant(*part));
         same(1).or_else(|| same(0)).filter(|_| is_minimum)
     }
 }
@@ -140,7 +139,8 @@ fn is_maximum_with_positive(value: IntValue<'_>) -> bool {
     from.is_some_and(|from| {
         let is_maximum =
             llvm::called_function(from).is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.smax."));
-        let is_positive = |index| integer(from, index).and_then(IntValue::get_sign_extended_constant) >= Some(0);
+        let is_positive =
+            |index| llvm::int_operand(from, index).and_then(IntValue::get_sign_extended_constant) >= Some(0);
         is_maximum && (is_positive(0) || is_positive(1))
     })
 }
@@ -168,7 +168,7 @@ impl<'ctx> Emit<'_, 'ctx> {
         call: InstructionValue<'ctx>,
         rounds: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, BuilderError> {
-        let part = |index| integer(call, index).and_then(|part| self.shape.bound(part));
+        let part = |index| llvm::int_operand(call, index).and_then(|part| self.shape.bound(part));
         let both = Box::new([0, 1].map(|index| part(index).expect("it was seen to have one")));
         let bound = if overflowing(call) == Some(Op::Add) { Bound::Sum(both) } else { Bound::Product(both) };
         let mut overflows = self.context.bool_type().const_zero();

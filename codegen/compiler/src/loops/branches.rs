@@ -1,8 +1,8 @@
 //! What decides whether a loop goes on, and what it does.
 
 use crate::llvm::{
-    self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode,
-    InstructionValue, IntPredicate, IntValue,
+    self, Attribute, AttributeLoc, BasicBlock, BasicValue, CallSiteValue, InstructionOpcode, InstructionValue,
+    IntPredicate, IntValue,
 };
 use crate::marks::PANIC_WITH;
 
@@ -39,7 +39,7 @@ impl<'ctx> Branch<'ctx> {
 
     fn by(condition: InstructionValue<'ctx>, (then, other): (BasicBlock<'ctx>, BasicBlock<'ctx>)) -> Option<Self> {
         let predicate = condition.get_icmp_predicate()?;
-        let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
+        let (left, right) = (llvm::int_operand(condition, 0)?, llvm::int_operand(condition, 1)?);
         Some(Self { condition, predicate, left, right, then, other })
     }
 }
@@ -63,7 +63,7 @@ fn collect<'ctx>(
     parts: &mut Vec<Option<InstructionValue<'ctx>>>,
 ) {
     let is = |index, wanted| {
-        let constant = integer(condition, index).and_then(IntValue::get_zero_extended_constant);
+        let constant = llvm::int_operand(condition, index).and_then(IntValue::get_zero_extended_constant);
         constant == Some(u64::from(wanted))
     };
     let indices = match condition.get_opcode() {
@@ -74,7 +74,7 @@ fn collect<'ctx>(
         _ => return parts.push(Some(condition)),
     };
     for index in indices {
-        match integer(condition, index).and_then(|part| part.as_instruction_value()) {
+        match llvm::int_operand(condition, index).and_then(|part| part.as_instruction_value()) {
             Some(part) if steps > 0 => collect(part, holds, steps - 1, parts),
             _ => parts.push(None),
         }
@@ -85,7 +85,7 @@ fn collect<'ctx>(
 fn condition<'ctx>(block: BasicBlock<'ctx>) -> Option<(InstructionValue<'ctx>, (BasicBlock<'ctx>, BasicBlock<'ctx>))> {
     let end = block.get_terminator().filter(|end| end.get_opcode() == InstructionOpcode::Br)?;
     let targets = llvm::branch_targets(end)?;
-    Some((integer(end, 0)?.as_instruction_value()?, targets))
+    Some((llvm::int_operand(end, 0)?.as_instruction_value()?, targets))
 }
 
 /// Blocks between a loop and the panic that it ends in: of the exit that two loops have in common, each has a block of its own.
@@ -118,14 +118,6 @@ pub fn has_checks(found: &Loop<'_>) -> bool {
     found.blocks.iter().any(|block| !found.latches.contains(block) && may_panic(block))
 }
 
-/// An operand that is an integer.
-pub fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
-    match instruction.get_operand(index)?.value()? {
-        BasicValueEnum::IntValue(value) => Some(value),
-        _ => None,
-    }
-}
-
 /// The instruction that computes a number, if it is of this kind.
 pub fn instruction(value: IntValue<'_>, opcode: InstructionOpcode) -> Option<InstructionValue<'_>> {
     value.as_instruction_value().filter(|from| from.get_opcode() == opcode)
@@ -138,8 +130,8 @@ pub fn is_one_less<'ctx>(less: IntValue<'ctx>, value: IntValue<'ctx>) -> bool {
     }
     less.as_instruction_value().is_some_and(|sum| {
         sum.get_opcode() == InstructionOpcode::Add
-            && integer(sum, 0) == Some(value)
-            && integer(sum, 1).and_then(IntValue::get_sign_extended_constant) == Some(-1)
+            && llvm::int_operand(sum, 0) == Some(value)
+            && llvm::int_operand(sum, 1).and_then(IntValue::get_sign_extended_constant) == Some(-1)
     })
 }
 

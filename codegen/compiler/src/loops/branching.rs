@@ -23,7 +23,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{integer, is_quiet};
+use super::branches::is_quiet;
 use super::natural::{Graph, Loop};
 
 /// Instructions of a body of which four stand in the loop, and of one of which two do.
@@ -83,7 +83,9 @@ fn times(found: &Loop<'_>) -> Option<(u32, usize)> {
 /// Whether a block within a round goes one way or another; what a stage before has answered, LLVM takes away.
 fn decides<'ctx>(found: &Loop<'ctx>, block: BasicBlock<'ctx>) -> bool {
     let jump = block.get_terminator().filter(|_| !found.latches.contains(&block));
-    jump.is_some_and(|jump| jump.get_num_operands() > 1 && integer(jump, 0).is_none_or(|asked| !asked.is_const()))
+    jump.is_some_and(|jump| {
+        jump.get_num_operands() > 1 && llvm::int_operand(jump, 0).is_none_or(|asked| !asked.is_const())
+    })
 }
 
 /// Whether an instruction takes a root of a number that the loop compares, too.
@@ -102,7 +104,9 @@ fn is_root_behind_comparison<'ctx>(found: &Loop<'ctx>, from: InstructionValue<'c
 
 /// Whether a loop ends where what grows by a constant in each round meets what is the same in all of them.
 fn meets<'ctx>(found: &Loop<'ctx>, jump: InstructionValue<'ctx>) -> bool {
-    let Some(compared) = integer(jump, 0).and_then(|condition| condition.as_instruction()) else { return false };
+    let Some(compared) = llvm::int_operand(jump, 0).and_then(|condition| condition.as_instruction()) else {
+        return false;
+    };
     let operand = |index| compared.get_operand(index).and_then(|operand| operand.value());
     let grows = |value: BasicValueEnum<'ctx>| {
         let Some(next) = llvm::instruction_of(value) else { return false };
@@ -114,7 +118,7 @@ fn meets<'ctx>(found: &Loop<'ctx>, jump: InstructionValue<'ctx>) -> bool {
         };
         let first = next.get_operand(0).and_then(|operand| operand.value());
         let is_constant = match next.get_opcode() {
-            Op::Add => integer(next, 1).is_some_and(|step| step.is_const()),
+            Op::Add => llvm::int_operand(next, 1).is_some_and(|step| step.is_const()),
             Op::GetElementPtr => llvm::constant_offset(next).is_some(),
             _ => false,
         };

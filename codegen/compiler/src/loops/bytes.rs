@@ -31,7 +31,7 @@ use crate::llvm::{
 use crate::settled;
 
 use super::batches::is_quiet;
-use super::branches::{Branch, integer};
+use super::branches::Branch;
 use super::natural::{Graph, Loop, SimpleForm};
 
 /// Bytes of a word.
@@ -120,7 +120,8 @@ impl<'a, 'ctx> Bytes<'a, 'ctx> {
 }
 
 fn is_byte(store: InstructionValue<'_>) -> bool {
-    llvm::is_plain_store(store) && integer(store, 0).is_some_and(|value| value.get_type().get_bit_width() == 8)
+    llvm::is_plain_store(store)
+        && llvm::int_operand(store, 0).is_some_and(|value| value.get_type().get_bit_width() == 8)
 }
 
 fn address(access: InstructionValue<'_>) -> Option<PointerValue<'_>> {
@@ -178,12 +179,14 @@ fn counted<'ctx>(found: &Loop<'ctx>, value: IntValue<'ctx>, steps: u32) -> Optio
     }
     if let Some((BasicValueEnum::IntValue(first), next)) = found.incoming(value) {
         let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let step = integer(sum, 1)?.get_sign_extended_constant().filter(|_| integer(sum, 0) == Some(value))?;
+        let step = llvm::int_operand(sum, 1)?
+            .get_sign_extended_constant()
+            .filter(|_| llvm::int_operand(sum, 0) == Some(value))?;
         return Some((first.get_sign_extended_constant()?, step));
     }
     let sum = value.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-    let more = integer(sum, 1)?.get_sign_extended_constant()?;
-    let (first, step) = counted(found, integer(sum, 0)?, steps - 1)?;
+    let more = llvm::int_operand(sum, 1)?.get_sign_extended_constant()?;
+    let (first, step) = counted(found, llvm::int_operand(sum, 0)?, steps - 1)?;
     Some((first.checked_add(more)?, step))
 }
 
@@ -336,7 +339,8 @@ impl<'ctx> Stage<'_, 'ctx> {
             let here = bytes.stores.iter().filter(|(of, _)| *of == at);
             let here = here.filter_map(|(_, number)| block.get_instructions().nth(*number));
             for store in here.collect::<Vec<_>>() {
-                let (to, value) = (address(store).expect("it is a store"), integer(store, 0).expect("of a byte"));
+                let (to, value) =
+                    (address(store).expect("it is a store"), llvm::int_operand(store, 0).expect("of a byte"));
                 stored.push(Byte { to, value });
                 store.erase_from_basic_block();
             }
@@ -378,7 +382,7 @@ impl<'ctx> Stage<'_, 'ctx> {
         let (Some((then, _)), Some(outside)) = (llvm::branch_targets(end), outside) else {
             return self.builder.build_unconditional_branch(inside);
         };
-        let condition = integer(end, 0).expect("a branch with two targets has a condition");
+        let condition = llvm::int_operand(end, 0).expect("a branch with two targets has a condition");
         let (then, other) = if blocks.contains(&then) { (inside, outside) } else { (outside, inside) };
         self.builder.build_conditional_branch(condition, then, other)
     }

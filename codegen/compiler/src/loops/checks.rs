@@ -47,7 +47,7 @@ use crate::llvm::{
 };
 
 use super::addresses::Walk;
-use super::branches::{Branch, conditions, integer, is_convergent};
+use super::branches::{Branch, conditions, is_convergent};
 use super::limits::{Limit, opposite, order};
 use super::meetings::Meeting;
 use super::natural::{Graph, Loop, SimpleForm};
@@ -256,7 +256,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
     /// The same, for a loop that ends by nothing else.
     pub(super) fn of_any(function: FunctionValue<'ctx>, found: &'a Loop<'ctx>) -> Option<Self> {
         let end = single(&found.latches)?.get_terminator()?;
-        let condition = || integer(end, 0)?.as_instruction_value();
+        let condition = || llvm::int_operand(end, 0)?.as_instruction_value();
         Self::of(function, found).or_else(|| Self::of_address(function, found, condition()?))
     }
 
@@ -351,8 +351,8 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
             return Some((first, 0, step.get_sign_extended_constant()?));
         }
         let sum = counter.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
-        let more = integer(sum, 1)?.get_sign_extended_constant()?;
-        let (first, step) = self.counted(integer(sum, 0)?)?;
+        let more = llvm::int_operand(sum, 1)?.get_sign_extended_constant()?;
+        let (first, step) = self.counted(llvm::int_operand(sum, 0)?)?;
         Some((first, more, step.get_sign_extended_constant()?))
     }
 
@@ -449,7 +449,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
             return None;
         }
         if let Some(rest) = high.as_instruction_value().filter(|rest| rest.get_opcode() == InstructionOpcode::Sub)
-            && let (len, index) = (integer(rest, 0)?, integer(rest, 1)?)
+            && let (len, index) = (llvm::int_operand(rest, 0)?, llvm::int_operand(rest, 1)?)
             && self.is_invariant(len)
             && is_index(index)
         {
@@ -482,7 +482,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
             let is_sum = match constants {
                 [Some(behind), Some(ahead), Some(growth)] => behind.wrapping_add(growth) == ahead,
                 _ => ahead.as_instruction_value().is_some_and(|sum| {
-                    let parts = (integer(sum, 0), integer(sum, 1));
+                    let parts = (llvm::int_operand(sum, 0), llvm::int_operand(sum, 1));
                     let both = [(Some(first), Some(step)), (Some(step), Some(first))];
                     sum.get_opcode() == InstructionOpcode::Add && both.contains(&parts)
                 }),
@@ -519,7 +519,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
         next: IntValue<'ctx>,
     ) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
         let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
-        let (left, right) = (integer(sum, 0)?, integer(sum, 1)?);
+        let (left, right) = (llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?);
         let step = if left == value {
             right
         } else if right == value {
@@ -540,7 +540,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
             return true;
         }
         let Some(from) = value.as_instruction_value() else { return false };
-        let parts = || Some((integer(from, 0)?, integer(from, 1)?));
+        let parts = || Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?));
         match (opcode(from), parts()) {
             (InstructionOpcode::Add | InstructionOpcode::Sub, Some((left, right))) => {
                 self.is_affine(left, steps - 1) && self.is_affine(right, steps - 1)
@@ -563,7 +563,7 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
             return step.get_sign_extended_constant();
         }
         let from = value.as_instruction_value()?;
-        let (left, right) = (integer(from, 0)?, integer(from, 1)?);
+        let (left, right) = (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?);
         match opcode(from) {
             InstructionOpcode::Add if self.is_invariant(right) => self.constant_step(left, steps - 1),
             InstructionOpcode::Add if self.is_invariant(left) => self.constant_step(right, steps - 1),
@@ -595,7 +595,7 @@ impl<'ctx> Emit<'_, 'ctx> {
             return walk.affine(&self.builder, value.get_type());
         }
         let from = value.as_instruction_value().expect("what is not invariant is computed in the loop");
-        let part = |index| integer(from, index).expect("`is_affine` saw two integers");
+        let part = |index| llvm::int_operand(from, index).expect("`is_affine` saw two integers");
         let (left, right) = (self.affine(part(0))?, self.affine(part(1))?);
         let builder = &self.builder;
         Ok(match opcode(from) {

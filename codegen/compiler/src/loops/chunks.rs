@@ -39,7 +39,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{Branch, integer, is_convergent};
+use super::branches::{Branch, is_convergent};
 use super::limits::least;
 use super::natural::{Graph, Loop, SimpleForm};
 
@@ -115,8 +115,8 @@ impl<'ctx> Ahead<'ctx> {
             let is_rest = |value: BasicValueEnum<'ctx>, of: IntValue<'ctx>, without| {
                 llvm::instruction_of(value).is_some_and(|from| {
                     from.get_opcode() == Op::Sub
-                        && integer(from, 0) == Some(of)
-                        && integer(from, 1).and_then(|less| less.as_instruction_value()) == Some(without)
+                        && llvm::int_operand(from, 0) == Some(of)
+                        && llvm::int_operand(from, 1).and_then(|less| less.as_instruction_value()) == Some(without)
                 })
             };
             let BasicValueEnum::IntValue(rest_value) = llvm::result(rest) else { return None };
@@ -248,7 +248,7 @@ impl<'a, 'ctx> Chunks<'a, 'ctx> {
         else {
             return Ok(());
         };
-        let Some(is_over) = integer(jump, 0) else { return Ok(()) };
+        let Some(is_over) = llvm::int_operand(jump, 0) else { return Ok(()) };
         // Copies are found by their place, before anything is changed.
         let after = |phi: InstructionValue<'ctx>| {
             let (_, next) = found.incoming(llvm::result(phi))?;

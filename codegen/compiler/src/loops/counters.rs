@@ -36,7 +36,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{Branch, integer, is_convergent};
+use super::branches::{Branch, is_convergent};
 use super::natural::{Graph, Loop, SimpleForm};
 
 /// How deep the number of rounds may be computed.
@@ -134,8 +134,8 @@ fn is_counted(found: &Loop<'_>) -> bool {
     let Some(branch) = Branch::of(found.head) else { return false };
     let by_one = || {
         let sum = branch.left.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let step = integer(sum, 1)?.get_sign_extended_constant()?;
-        let (first, next) = found.incoming(integer(sum, 0)?)?;
+        let step = llvm::int_operand(sum, 1)?.get_sign_extended_constant()?;
+        let (first, next) = found.incoming(llvm::int_operand(sum, 0)?)?;
         let is_known = branch.right.is_const() && first.into_int_value().is_const();
         Some(matches!(step, 1 | -1) && next == BasicValueEnum::from(branch.left) && !is_known)
     };
@@ -148,8 +148,8 @@ fn is_stepped(found: &Loop<'_>) -> bool {
     let Some(branch) = Branch::of(found.head) else { return false };
     let by_step = || {
         let sum = branch.left.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let step = integer(sum, 1)?.get_zero_extended_constant()?;
-        let (_, next) = found.incoming(integer(sum, 0)?)?;
+        let step = llvm::int_operand(sum, 1)?.get_zero_extended_constant()?;
+        let (_, next) = found.incoming(llvm::int_operand(sum, 0)?)?;
         let is_next = next == BasicValueEnum::from(branch.left) && llvm::has_no_unsigned_wrap(sum);
         Some(is_next && step > 1 && step.is_power_of_two())
     };
@@ -204,7 +204,7 @@ impl<'ctx> Counter<'ctx> {
             _ => return None,
         };
         let compared = branch.condition;
-        let is_of_several = integer(latch.get_terminator()?, 0)?.as_instruction_value()? != compared;
+        let is_of_several = llvm::int_operand(latch.get_terminator()?, 0)?.as_instruction_value()? != compared;
         let ends = (branch.predicate == IntPredicate::NE) == (branch.then == found.head);
         let counts = counted.is_seen_by(compared) && (ends || !is_of_several);
         let few = most(rounds, MOST_STEPS).is_some_and(|most| most <= u64::from(u32::MAX));
@@ -258,7 +258,7 @@ impl<'ctx> Counted<'ctx> {
         let again = found.incoming(number).map(|(_, again)| again);
         let next = if let Some(BasicValueEnum::IntValue(next)) = again { next } else { number };
         let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let (phi, step) = (integer(sum, 0)?, integer(sum, 1)?.get_sign_extended_constant()?);
+        let (phi, step) = (llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?.get_sign_extended_constant()?);
         let (BasicValueEnum::IntValue(first), again) = found.incoming(phi)? else { return None };
         let is_one = again == BasicValueEnum::from(next) && (number == next || number == phi);
         let counted = Self { phi: phi.as_instruction_value()?, next: sum, first, step, is_last: number == phi };
@@ -300,15 +300,15 @@ pub fn most(value: IntValue<'_>, steps: u32) -> Option<u64> {
         return Some(constant);
     }
     let from = value.as_instruction_value().filter(|_| steps > 0)?;
-    let of = |index| most(integer(from, index)?, steps - 1);
+    let of = |index| most(llvm::int_operand(from, index)?, steps - 1);
     match from.get_opcode() {
         Op::ZExt => {
-            let bits = integer(from, 0)?.get_type().get_bit_width();
+            let bits = llvm::int_operand(from, 0)?.get_type().get_bit_width();
             of(0).or((bits < 64).then(|| (1 << bits) - 1))
         }
         Op::And => of(0).into_iter().chain(of(1)).min(),
         Op::LShr => {
-            let by = u32::try_from(integer(from, 1)?.get_zero_extended_constant()?).ok()?;
+            let by = u32::try_from(llvm::int_operand(from, 1)?.get_zero_extended_constant()?).ok()?;
             let all = u64::MAX >> (64 - value.get_type().get_bit_width().min(64));
             of(0).unwrap_or(all).checked_shr(by)
         }

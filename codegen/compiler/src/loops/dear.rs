@@ -26,7 +26,6 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::integer;
 use super::natural::{Graph, Loop};
 
 /// Instructions of a loop that LLVM may unroll.
@@ -75,19 +74,20 @@ impl<'ctx> Window<'ctx> {
     fn of(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> Option<Self> {
         let mut outside = graph.before(found.head).filter(|block| !found.contains(*block));
         let before = outside.next().filter(|_| outside.next().is_none())?;
-        let compared = integer(found.head.get_terminator()?, 0)?.as_instruction_value()?;
+        let compared = llvm::int_operand(found.head.get_terminator()?, 0)?.as_instruction_value()?;
         let is_equal = matches!(compared.get_icmp_predicate()?, IntPredicate::EQ | IntPredicate::NE);
-        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
+        let (left, right) = (llvm::int_operand(compared, 0)?, llvm::int_operand(compared, 1)?);
         let at = if found.is_invariant(right.into()) { 0 } else { 1 };
         let (counter, bound) = if at == 0 { (left, right) } else { (right, left) };
         let from = counter.as_instruction_value().filter(|_| found.is_invariant(bound.into()))?;
         let is_own = from.get_opcode() == Op::Phi;
-        let phi = if is_own { counter } else { integer(from, 0)? };
+        let phi = if is_own { counter } else { llvm::int_operand(from, 0)? };
         let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = found.incoming(phi)? else {
             return None;
         };
         let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let is_by_one = integer(sum, 0) == Some(phi) && integer(sum, 1)?.get_sign_extended_constant() == Some(1);
+        let is_by_one = llvm::int_operand(sum, 0) == Some(phi)
+            && llvm::int_operand(sum, 1)?.get_sign_extended_constant() == Some(1);
         if !is_by_one || !is_own && counter != next || first.is_const() {
             return None;
         }

@@ -21,7 +21,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{Branch, integer, is_convergent};
+use super::branches::{Branch, is_convergent};
 use super::natural::{Graph, Loop};
 
 /// Divisions in a body.
@@ -96,7 +96,7 @@ fn rounds(found: &Loop<'_>) -> Option<u64> {
         _ => return None,
     };
     let sum = branch.left.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-    let (phi, step) = (integer(sum, 0)?, integer(sum, 1)?.get_zero_extended_constant()?);
+    let (phi, step) = (llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?.get_zero_extended_constant()?);
     let (first, next) = found.incoming(phi)?;
     let BasicValueEnum::IntValue(first) = first else { return None };
     let way = branch.right.get_zero_extended_constant()?.checked_sub(first.get_zero_extended_constant()?)?;

@@ -42,7 +42,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{conditions, integer};
+use super::branches::conditions;
 use super::limits::opposite;
 use super::meetings::Meeting;
 use super::natural::{Graph, Loop};
@@ -228,7 +228,7 @@ impl<'ctx> Question<'ctx> {
     fn of(found: &Loop<'ctx>, block: BasicBlock<'ctx>) -> Option<(Self, BasicBlock<'ctx>)> {
         let branch = block.get_terminator()?;
         let (then, other) = llvm::branch_targets(branch)?;
-        let condition = integer(branch, 0)?.as_instruction_value()?;
+        let condition = llvm::int_operand(branch, 0)?.as_instruction_value()?;
         let (goes_on, inside, outside) = match (found.contains(then), found.contains(other)) {
             (true, false) => (true, then, other),
             (false, true) => (false, other, then),
@@ -246,7 +246,7 @@ impl<'ctx> Question<'ctx> {
         for user in llvm::uses(&condition) {
             let Use::Instruction(user) = user else { continue };
             let chosen = match user.get_opcode() {
-                Op::Select if integer(user, 0) == Some(condition) => {
+                Op::Select if llvm::int_operand(user, 0) == Some(condition) => {
                     user.get_operand(if self.goes_on { 1 } else { 2 }).and_then(|value| value.value())
                 }
                 Op::ZExt => match llvm::result(user) {
@@ -298,7 +298,7 @@ impl<'ctx> Count<'ctx> {
         let compared = question.condition;
         let predicate = compared.get_icmp_predicate()?;
         let goes_on = if question.goes_on { predicate } else { opposite(predicate) };
-        let (left, right) = match (integer(compared, 0), integer(compared, 1)) {
+        let (left, right) = match (llvm::int_operand(compared, 0), llvm::int_operand(compared, 1)) {
             (Some(left), Some(right)) => (left, right),
             _ if goes_on == P::NE => return Meeting::of_either(found, compared).map(Self::Address),
             _ => return None,
@@ -312,7 +312,7 @@ impl<'ctx> Count<'ctx> {
         // What is asked at the end of a round is asked of the next number.
         let before = counter.as_instruction_value().filter(|next| question.is_last && next.get_opcode() == Op::Add);
         let ahead = before.is_some();
-        let counter = before.map_or(Some(counter), |next| integer(next, 0))?;
+        let counter = before.map_or(Some(counter), |next| llvm::int_operand(next, 0))?;
         let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = found.incoming(counter)? else {
             return None;
         };
@@ -320,8 +320,9 @@ impl<'ctx> Count<'ctx> {
             return None;
         }
         let step = next.as_instruction_value().filter(|next| next.get_opcode() == Op::Add)?;
-        let is_known = integer(step, 0) == Some(counter) && matches!(counter.get_type().get_bit_width(), 32 | 64);
-        let by = integer(step, 1).filter(|_| is_known)?.get_sign_extended_constant()?;
+        let is_known =
+            llvm::int_operand(step, 0) == Some(counter) && matches!(counter.get_type().get_bit_width(), 32 | 64);
+        let by = llvm::int_operand(step, 1).filter(|_| is_known)?.get_sign_extended_constant()?;
         match (goes_on, by) {
             (P::NE, 1 | -1) => Some(Self::Equal { first, ahead, bound, down: by < 0 }),
             (P::ULT, 1) => Some(Self::Below { first, ahead, bound }),

@@ -28,7 +28,6 @@ use crate::llvm::{
     InstructionValue, IntValue, Module, TargetMachine, Use,
 };
 
-use super::branches::integer;
 use super::natural::{self, Graph, Loop};
 use super::walks::growth;
 
@@ -166,7 +165,9 @@ impl<'ctx> Counter<'ctx> {
 /// So many times a number, as a multiple of what that is a multiple of.
 fn multiple<'ctx>((value, count): (Option<IntValue<'ctx>>, i64)) -> (Option<IntValue<'ctx>>, i64) {
     let shift = value.and_then(|value| value.as_instruction_value()).filter(|from| from.get_opcode() == Op::Shl);
-    let parts = shift.and_then(|from| Some((integer(from, 0)?, integer(from, 1)?.get_zero_extended_constant()?)));
+    let parts = shift.and_then(|from| {
+        Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?.get_zero_extended_constant()?))
+    });
     match parts {
         Some((inner, by)) if by < 32 => (Some(inner), count.wrapping_mul(1 << by)),
         _ => (value, count),

@@ -39,7 +39,6 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::integer;
 use super::checks::{Emit, Shape};
 use super::natural::{self, Graph, Loop, SimpleForm};
 
@@ -207,7 +206,7 @@ fn of_above<'ctx>(
     constant: Option<i64>,
     steps: u32,
 ) -> Option<i64> {
-    let (left, right) = (integer(from, 0)?, integer(from, 1)?);
+    let (left, right) = (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?);
     let number = right.get_sign_extended_constant();
     let least = |parts: [IntValue<'ctx>; 2]| parts.into_iter().filter_map(|part| most_above(part, below, steps)).min();
     match from.get_opcode() {
@@ -225,7 +224,7 @@ fn of_above<'ctx>(
 }
 
 fn of_below<'ctx>(above: IntValue<'ctx>, from: InstructionValue<'ctx>, steps: u32) -> Option<i64> {
-    let (left, right) = (integer(from, 0)?, integer(from, 1)?);
+    let (left, right) = (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?);
     let number = || right.get_sign_extended_constant();
     match from.get_opcode() {
         Op::Add => most_above(above, left, steps)?.checked_sub(number()?),

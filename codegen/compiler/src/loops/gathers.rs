@@ -48,7 +48,7 @@ use crate::llvm::{
 };
 
 use super::batches::{self, Slice, is_quiet};
-use super::branches::{self, integer};
+use super::branches;
 use super::natural::{Graph, Loop, SimpleForm};
 
 /// Rounds that are run at once.
@@ -235,7 +235,7 @@ impl<'ctx> Counter<'ctx> {
             return None;
         }
         let step = match sum.get_opcode() {
-            Op::Add => integer(sum, 1)?.get_sign_extended_constant()?,
+            Op::Add => llvm::int_operand(sum, 1)?.get_sign_extended_constant()?,
             Op::GetElementPtr => {
                 let (_, size, index) = llvm::element_of(sum)?;
                 index.get_sign_extended_constant()?.checked_mul(i64::try_from(size).ok()?)?
@@ -282,7 +282,7 @@ impl<'ctx> Exit<'ctx> {
         outside: BasicBlock<'ctx>,
         slices: &[Slice<'ctx>],
     ) -> Option<Self> {
-        let condition = integer(end, 0)?;
+        let condition = llvm::int_operand(end, 0)?;
         let panics = branches::panics(outside);
         let index = below(condition, goes_on).filter(|(index, _)| !found.is_invariant((*index).into()));
         let index = index.and_then(|(index, len)| {
@@ -296,7 +296,7 @@ impl<'ctx> Exit<'ctx> {
 /// What must be below what for a condition to be as it is where the loop goes on.
 fn below(condition: IntValue<'_>, goes_on: bool) -> Option<(IntValue<'_>, IntValue<'_>)> {
     let compare = condition.as_instruction_value()?;
-    let (left, right) = (integer(compare, 0)?, integer(compare, 1)?);
+    let (left, right) = (llvm::int_operand(compare, 0)?, llvm::int_operand(compare, 1)?);
     match (compare.get_icmp_predicate()?, goes_on) {
         (IntPredicate::ULT, true) | (IntPredicate::UGE, false) => Some((left, right)),
         (IntPredicate::UGT, true) | (IntPredicate::ULE, false) => Some((right, left)),
@@ -378,7 +378,7 @@ type Values<'ctx> = HashMap<InstructionValue<'ctx>, BasicValueEnum<'ctx>>;
 /// An index that has 32 bits, before it is extended.
 fn narrow(index: IntValue<'_>) -> Option<IntValue<'_>> {
     let from = index.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt)?;
-    integer(from, 0).filter(|number| number.get_type().get_bit_width() == 32)
+    llvm::int_operand(from, 0).filter(|number| number.get_type().get_bit_width() == 32)
 }
 
 impl<'ctx> Stage<'_, 'ctx> {

@@ -29,7 +29,6 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::integer;
 use super::checks::{Check, Emit, Number, Shape};
 use super::limits::Limit;
 use super::natural::{Graph, Loop, SimpleForm};
@@ -60,7 +59,7 @@ pub fn step_over<'ctx>(context: &'ctx Context, module: &Module<'ctx>, form: &Sim
 /// Whether a loop asks at its head, and nowhere else, whether a sum overflows: as those around such loops do.
 fn asks_first(found: &Loop<'_>) -> bool {
     let is_asked = |end: InstructionValue<'_>| {
-        let either = integer(end, 0).and_then(|either| parts(either, Op::Or));
+        let either = llvm::int_operand(end, 0).and_then(|either| parts(either, Op::Or));
         either.is_some_and(|(a, b)| [a, b].iter().filter_map(IntValue::as_instruction_value).any(is_part))
     };
     let jumps = |end: InstructionValue<'_>| llvm::branch_targets(end).is_none();
@@ -217,7 +216,7 @@ fn more_than<'ctx>(number: IntValue<'ctx>, than: IntValue<'ctx>) -> Option<u64> 
 /// What an instruction of two operands is made of.
 fn parts<'ctx>(value: IntValue<'ctx>, opcode: Op) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
     let from = value.as_instruction_value().filter(|from| from.get_opcode() == opcode)?;
-    Some((integer(from, 0)?, integer(from, 1)?))
+    Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?))
 }
 
 /// A number of ones in all its lower bits, and what is subtracted of it: it is no more, as the least of it and another one.
@@ -232,7 +231,7 @@ fn less_of_ones<'ctx>(value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue
 fn called<'ctx>(value: IntValue<'ctx>, name: &[u8]) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
     let is_called = |from| llvm::called_function(from).is_some_and(|callee| callee.get_name().to_bytes() == name);
     let from = value.as_instruction_value().filter(|from| is_called(*from))?;
-    Some((integer(from, 0)?, integer(from, 1)?))
+    Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?))
 }
 
 #[cfg(test)]

@@ -37,7 +37,6 @@ use crate::llvm::{
     InstructionValue, IntValue, Module,
 };
 
-use super::branches::integer;
 use super::natural::{Graph, Loop};
 
 /// How many phis may stand before each other, of which one number is more than the other, and how many steps an address takes.
@@ -88,7 +87,7 @@ impl<'ctx> Pair<'ctx> {
         let next = llvm::instruction_of(next).filter(|next| *next != counter)?;
         let (second, after) = found.incoming(llvm::result(next))?;
         let sum = llvm::instruction_of(after).filter(|sum| sum.get_opcode() == Op::Add)?;
-        let (base, step) = (integer(sum, 0)?, integer(sum, 1)?);
+        let (base, step) = (llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?);
         if base.as_instruction_value() != Some(next) || !step.is_const() {
             return None;
         }
@@ -112,8 +111,10 @@ impl<'ctx> Pair<'ctx> {
         }
         let Some(from) = second.as_instruction_value() else { return false };
         match from.get_opcode() {
-            Op::Add => integer(from, 0) == Some(first) && integer(from, 1) == Some(self.step),
-            Op::Or if llvm::is_disjoint(from) => integer(from, 0) == Some(first) && integer(from, 1) == Some(self.step),
+            Op::Add => llvm::int_operand(from, 0) == Some(first) && llvm::int_operand(from, 1) == Some(self.step),
+            Op::Or if llvm::is_disjoint(from) => {
+                llvm::int_operand(from, 0) == Some(first) && llvm::int_operand(from, 1) == Some(self.step)
+            }
             Op::Phi if steps > 0 => {
                 let first = first.as_instruction_value().filter(|first| first.get_parent() == from.get_parent());
                 first.filter(|first| first.get_opcode() == Op::Phi && from.get_parent() != Some(self.head)).is_some_and(

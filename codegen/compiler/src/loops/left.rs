@@ -26,7 +26,7 @@ use crate::llvm::{
     IntPredicate, IntValue, Intrinsic, Module,
 };
 
-use super::branches::{Branch, integer};
+use super::branches::Branch;
 use super::counters::{most, users};
 use super::natural::{Graph, Loop};
 
@@ -73,10 +73,10 @@ impl<'ctx> Index<'ctx> {
         };
         let stays = if goes_on { branch.then } else { branch.other };
         let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let (phi, step) = (integer(sum, 0)?, integer(sum, 1)?);
+        let (phi, step) = (llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?);
         let (first, last) = found.incoming(phi)?;
         let BasicValueEnum::IntValue(first) = first else { return None };
-        let condition = integer(latch.get_terminator()?, 0)?.as_instruction_value()?;
+        let condition = llvm::int_operand(latch.get_terminator()?, 0)?.as_instruction_value()?;
         let phi = phi.as_instruction_value()?;
         let is_index = users(phi).iter().all(|user| *user == sum || llvm::element_of(*user).is_some())
             && users(sum).iter().all(|user| *user == phi || *user == condition)

@@ -34,7 +34,6 @@ use crate::llvm::{
 use crate::settled;
 
 use super::bounds::overflowing;
-use super::branches::integer;
 use super::checks::{Emit, Shape, may_be_split, split_innermost};
 use super::limits::less;
 use super::natural::{Graph, Loop, SimpleForm};
@@ -186,7 +185,7 @@ impl<'ctx> Parts<'ctx> {
         let end = block.get_terminator()?;
         llvm::branch_targets(end)?;
         let mut parts = Self(Vec::new());
-        parts.collect(shape, integer(end, 0)?, true)?;
+        parts.collect(shape, llvm::int_operand(end, 0)?, true)?;
         (!parts.0.is_empty()).then_some(parts)
     }
 
@@ -202,7 +201,7 @@ impl<'ctx> Parts<'ctx> {
             return Some(());
         }
         let from = value.as_instruction_value()?;
-        let part = |index| integer(from, index);
+        let part = |index| llvm::int_operand(from, index);
         match from.get_opcode() {
             Op::Freeze => self.collect(shape, part(0)?, holds),
             Op::Xor if part(1)?.get_zero_extended_constant() == Some(1) => self.collect(shape, part(0)?, !holds),
@@ -218,7 +217,7 @@ impl<'ctx> Parts<'ctx> {
                 let (call, _) = llvm::part_of(from).filter(|(_, part)| *part == 1)?;
                 overflowing(call)?;
                 let is_known = |index| {
-                    integer(call, index)
+                    llvm::int_operand(call, index)
                         .is_some_and(|part| shape.bound(part).is_some() && !shrinks(shape, part, MOST_STEPS))
                 };
                 (is_known(0) && is_known(1)).then(|| self.0.push(Part::Exact(call)))
@@ -244,19 +243,22 @@ fn shrinks<'ctx>(shape: &Shape<'_, 'ctx>, value: IntValue<'ctx>, steps: u32) -> 
     let is_less = |value: IntValue<'ctx>| {
         let is_opposite = || {
             let from = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub);
-            from.and_then(|from| integer(from, 0)).is_some_and(|zero| zero.get_zero_extended_constant() == Some(0))
+            from.and_then(|from| llvm::int_operand(from, 0))
+                .is_some_and(|zero| zero.get_zero_extended_constant() == Some(0))
         };
         value.get_sign_extended_constant().map_or_else(is_opposite, |constant| constant < 0)
     };
     if let Some((_, step)) = shape.counted(value) {
         return is_less(step);
     }
-    let of = |index| integer(from, index).is_some_and(|part| shrinks(shape, part, steps - 1));
+    let of = |index| llvm::int_operand(from, index).is_some_and(|part| shrinks(shape, part, steps - 1));
     match from.get_opcode() {
-        Op::Sub => integer(from, 1).is_none_or(|part| !shape.is_invariant(part)) || of(0),
-        Op::Mul => [0, 1].into_iter().any(|index| integer(from, index).is_none_or(is_less)) || of(0) || of(1),
+        Op::Sub => llvm::int_operand(from, 1).is_none_or(|part| !shape.is_invariant(part)) || of(0),
+        Op::Mul => [0, 1].into_iter().any(|index| llvm::int_operand(from, index).is_none_or(is_less)) || of(0) || of(1),
         Op::ExtractValue => llvm::part_of(from).is_none_or(|(call, _)| {
-            [0, 1].into_iter().any(|index| integer(call, index).is_none_or(|part| shrinks(shape, part, steps - 1)))
+            [0, 1]
+                .into_iter()
+                .any(|index| llvm::int_operand(call, index).is_none_or(|part| shrinks(shape, part, steps - 1)))
         }),
         Op::Phi => true,
         _ => of(0) || of(1),

@@ -2,7 +2,7 @@
 
 use crate::llvm::{self, BasicValue, InstructionValue, IntPredicate, IntValue};
 
-use super::branches::{Branch, integer};
+use super::branches::Branch;
 
 /// How an index is within a length.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ pub fn order<'ctx>(branch: &Branch<'ctx>, holds: bool) -> Option<(IntValue<'ctx>
 
 /// The same of a comparison.
 pub fn less<'ctx>(comparison: InstructionValue<'ctx>, holds: bool) -> Option<(IntValue<'ctx>, IntValue<'ctx>, bool)> {
-    let both = (integer(comparison, 0)?, integer(comparison, 1)?);
+    let both = (llvm::int_operand(comparison, 0)?, llvm::int_operand(comparison, 1)?);
     of_predicate(comparison.get_icmp_predicate()?, both, holds)
 }
 
@@ -73,5 +73,5 @@ pub fn opposite(predicate: IntPredicate) -> IntPredicate {
 pub fn least(value: IntValue<'_>) -> Option<[IntValue<'_>; 2]> {
     let call = value.as_instruction_value()?;
     let is_minimum = llvm::called_function(call)?.get_name().to_bytes().starts_with(b"llvm.umin.i");
-    is_minimum.then_some([integer(call, 0)?, integer(call, 1)?])
+    is_minimum.then_some([llvm::int_operand(call, 0)?, llvm::int_operand(call, 1)?])
 }

@@ -22,7 +22,6 @@ use crate::llvm::{
 };
 
 use super::addresses::Walk;
-use super::branches::integer;
 use super::natural::Loop;
 
 /// How many steps there may be from one address to where a loop begins or ends.
@@ -117,9 +116,9 @@ fn bases_within<'ctx>(pointer: PointerValue<'ctx>, step: u64, steps: usize) -> V
 fn is_multiple(number: IntValue<'_>, of: u64, may_wrap: bool) -> bool {
     let chosen = number.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::Select);
     match chosen {
-        Some(from) => {
-            [1, 2].into_iter().all(|at| integer(from, at).is_some_and(|part| is_one_multiple(part, of, may_wrap)))
-        }
+        Some(from) => [1, 2]
+            .into_iter()
+            .all(|at| llvm::int_operand(from, at).is_some_and(|part| is_one_multiple(part, of, may_wrap))),
         None => is_one_multiple(number, of, may_wrap),
     }
 }
@@ -131,7 +130,9 @@ fn is_one_multiple(number: IntValue<'_>, of: u64, may_wrap: bool) -> bool {
     let is_known =
         |from: &InstructionValue<'_>| matches!(from.get_opcode(), InstructionOpcode::Shl | InstructionOpcode::Mul);
     let Some(from) = number.as_instruction_value().filter(is_known) else { return false };
-    let Some(constant) = integer(from, 1).and_then(IntValue::get_zero_extended_constant) else { return false };
+    let Some(constant) = llvm::int_operand(from, 1).and_then(IntValue::get_zero_extended_constant) else {
+        return false;
+    };
     match from.get_opcode() {
         InstructionOpcode::Shl => of.is_power_of_two() && constant < 64 && (1_u64 << constant).is_multiple_of(of),
         InstructionOpcode::Mul => (may_wrap || llvm::has_no_unsigned_wrap(from)) && constant.is_multiple_of(of),

@@ -74,7 +74,7 @@ pub use batches::{Slice, batch, shared_slices};
 pub use best::remember;
 pub use bisections::bisect;
 pub use bounds::overflowing;
-pub use branches::{Branch, conditions, instruction, integer, is_convergent};
+pub use branches::{Branch, conditions, instruction, is_convergent};
 pub use branching::repeat;
 pub use bytes::pack;
 pub use chunks::chunk;

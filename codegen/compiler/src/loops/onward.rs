@@ -38,7 +38,7 @@ use crate::llvm::{
 use crate::settled;
 
 use super::best::{do_the_same, is_known};
-use super::branches::{integer, is_quiet};
+use super::branches::is_quiet;
 use super::natural::{Graph, Loop, SimpleForm};
 
 /// Instructions that are compared.
@@ -96,7 +96,7 @@ impl<'a, 'ctx> Rounds<'a, 'ctx> {
         let branch = |block: BasicBlock<'ctx>| {
             let end = block.get_terminator()?;
             let (then, other) = llvm::branch_targets(end)?;
-            Some((BasicValueEnum::from(integer(end, 0)?), then, other))
+            Some((BasicValueEnum::from(llvm::int_operand(end, 0)?), then, other))
         };
         let (ends, then, other) = branch(latch)?;
         let (ends_if, over) = if other == found.head { (true, then) } else { (false, other) };
@@ -159,7 +159,8 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
             return None;
         }
         let mut same = Same { first: first.of, rest: rest.of, known: &known, twins: Values::new(), steps: MOST_STEPS };
-        let asks_the_same = integer(end, 0).is_some_and(|ends| is_equal(ends.into(), first.ends, &known, MOST_STEPS));
+        let asks_the_same =
+            llvm::int_operand(end, 0).is_some_and(|ends| is_equal(ends.into(), first.ends, &known, MOST_STEPS));
         if !asks_the_same {
             return None;
         }
@@ -256,7 +257,8 @@ impl<'a, 'ctx> Pair<'a, 'ctx> {
                 let next = match (&llvm::block_operands(end)[..], llvm::branch_targets(end)) {
                     ([next], _) => *next,
                     (_, Some((then, other))) => {
-                        let Some(compare) = integer(end, 0).and_then(|condition| condition.as_instruction_value())
+                        let Some(compare) =
+                            llvm::int_operand(end, 0).and_then(|condition| condition.as_instruction_value())
                         else {
                             break;
                         };
@@ -535,7 +537,7 @@ impl<'ctx> Same<'_, 'ctx> {
         });
         let is_distance = |value: BasicValueEnum<'ctx>| {
             let divided = llvm::instruction_of(value).filter(|divided| llvm::promises(*divided).other)?;
-            let by = integer(divided, 1)?.get_zero_extended_constant()?;
+            let by = llvm::int_operand(divided, 1)?.get_zero_extended_constant()?;
             let size = match divided.get_opcode() {
                 Op::UDiv | Op::SDiv => by,
                 Op::LShr | Op::AShr => 1_u64.checked_shl(by.try_into().ok()?)?,
@@ -563,7 +565,7 @@ fn step<'ctx>(phi: BasicValueEnum<'ctx>, next: BasicValueEnum<'ctx>) -> Option<i
         return None;
     }
     match from.get_opcode() {
-        Op::Add => integer(from, 1)?.get_sign_extended_constant(),
+        Op::Add => llvm::int_operand(from, 1)?.get_sign_extended_constant(),
         Op::GetElementPtr => i64::try_from(llvm::constant_offset(from)?).ok(),
         _ => None,
     }

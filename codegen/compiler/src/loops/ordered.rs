@@ -26,7 +26,6 @@ use crate::llvm::{
     InstructionOpcode as Op, InstructionValue, IntValue, Module, TargetMachine,
 };
 
-use super::branches::integer;
 use super::natural::{Graph, Loop};
 
 /// What removes a float that nobody asks for.
@@ -144,7 +143,7 @@ impl<'ctx> Places<'ctx> {
         let Some((choice, [then, other])) = self.sides(value) else { return Ok(known.expect("it is known")) };
         let (then, other) = (self.write(builder, then, best)?, self.write(builder, other, best)?);
         builder.position_before(&choice);
-        let condition = integer(choice, 0).expect("a choice has a condition");
+        let condition = llvm::int_operand(choice, 0).expect("a choice has a condition");
         let chosen = builder.build_select(condition, then, other, "")?.into_int_value();
         if let Some(place) = self.known.get(&value) {
             llvm::replace_uses(*place, chosen.into());
@@ -158,7 +157,7 @@ fn float_of_place(from: InstructionValue<'_>) -> Option<FloatValue<'_>> {
     if from.get_opcode() != Op::Xor {
         return None;
     }
-    let sides = (integer(from, 0)?, integer(from, 1)?);
+    let sides = (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?);
     [sides, (sides.1, sides.0)].into_iter().find_map(|(low, bits)| {
         let low = shifted(low, Op::LShr, 1)?;
         let of_sign = shifted(low, Op::AShr, u64::from(bits.get_type().get_bit_width()) - 1)?;
@@ -170,7 +169,7 @@ fn float_of_place(from: InstructionValue<'_>) -> Option<FloatValue<'_>> {
 /// What is shifted so by a constant.
 fn shifted(value: IntValue<'_>, opcode: Op, by: u64) -> Option<IntValue<'_>> {
     let from = value.as_instruction_value().filter(|from| from.get_opcode() == opcode)?;
-    (integer(from, 1)?.get_zero_extended_constant() == Some(by)).then(|| integer(from, 0)).flatten()
+    (llvm::int_operand(from, 1)?.get_zero_extended_constant() == Some(by)).then(|| llvm::int_operand(from, 0)).flatten()
 }
 
 /// Computes a float's place in the total order (`f32::total_cmp`).

@@ -24,7 +24,7 @@ use crate::llvm::{
     InstructionOpcode as Op, InstructionValue, IntValue, PointerValue,
 };
 
-use super::branches::{integer, is_quiet};
+use super::branches::is_quiet;
 
 /// Registers for what is loaded early, all of which are kept at once.
 const MOST_REGISTERS: u64 = 16;
@@ -156,7 +156,9 @@ fn without_constant(number: IntValue<'_>) -> (Option<IntValue<'_>>, u64) {
     let sum = number
         .as_instruction()
         .filter(|from| from.get_opcode() == Op::Add || from.get_opcode() == Op::Or && llvm::is_disjoint(*from));
-    let parts = sum.and_then(|from| Some((integer(from, 0)?, integer(from, 1)?.get_zero_extended_constant()?)));
+    let parts = sum.and_then(|from| {
+        Some((llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?.get_zero_extended_constant()?))
+    });
     parts.map_or((Some(number), 0), |(index, constant)| (Some(index), constant))
 }
 

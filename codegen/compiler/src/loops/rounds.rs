@@ -19,7 +19,6 @@ use crate::llvm::{
     InstructionValue, IntPredicate, IntValue,
 };
 
-use super::branches::integer;
 use super::natural::Loop;
 
 /// Rounds of a loop.
@@ -307,10 +306,10 @@ impl<'a, 'ctx> Walk<'a, 'ctx> {
     /// Whether an address has an index that is known, but is not what a loop counts.
     fn finds(&self, gep: InstructionValue<'ctx>) -> bool {
         gep.get_opcode() == Op::GetElementPtr
-            && (1..gep.get_num_operands()).filter_map(|at| integer(gep, at)).any(|index| {
+            && (1..gep.get_num_operands()).filter_map(|at| llvm::int_operand(gep, at)).any(|index| {
                 let mut index = index.as_instruction_value();
                 while let Some(from) = index.filter(|from| matches!(from.get_opcode(), Op::ZExt | Op::SExt | Op::Shl)) {
-                    index = integer(from, 0).and_then(|value| value.as_instruction_value());
+                    index = llvm::int_operand(from, 0).and_then(|value| value.as_instruction_value());
                 }
                 let is_found = |from: &InstructionValue<'ctx>| {
                     matches!(from.get_opcode(), Op::And | Op::Xor | Op::LShr | Op::URem | Op::UDiv | Op::Load)
@@ -418,7 +417,7 @@ fn cost(instruction: InstructionValue<'_>) -> u64 {
 /// What an instruction computes from these numbers.
 fn number(instruction: InstructionValue<'_>, numbers: &[u64]) -> Option<u64> {
     let bits = |value: Option<IntValue<'_>>| value.map(|value| value.get_type().get_bit_width());
-    let of = bits(integer(instruction, 0))?;
+    let of = bits(llvm::int_operand(instruction, 0))?;
     let result = match BasicTypeEnum::try_from(instruction.get_type()) {
         Ok(BasicTypeEnum::IntType(ty)) if ty.get_bit_width() <= 64 => ty.get_bit_width(),
         _ => return None,

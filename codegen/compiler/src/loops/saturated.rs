@@ -18,7 +18,6 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, BasicValue, BuilderError, Context, InstructionValue, Intrinsic, Module};
 
-use super::branches::integer;
 use super::natural::Graph;
 
 /// Rewrites all of them in innermost loops.
@@ -49,7 +48,9 @@ fn rewrite<'ctx>(
     module: &Module<'ctx>,
     difference: InstructionValue<'ctx>,
 ) -> std::result::Result<(), BuilderError> {
-    let (Some(from), Some(less)) = (integer(difference, 0), integer(difference, 1)) else { return Ok(()) };
+    let (Some(from), Some(less)) = (llvm::int_operand(difference, 0), llvm::int_operand(difference, 1)) else {
+        return Ok(());
+    };
     let builder = context.create_builder();
     builder.position_before(&difference);
     let less = if less.is_const() { less } else { llvm::build_freeze(&builder, less) };

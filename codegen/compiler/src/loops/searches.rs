@@ -32,7 +32,6 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::integer;
 use super::natural::{Graph, Loop};
 
 /// Keeps what every search stands at.
@@ -118,7 +117,7 @@ impl<'ctx> Search<'ctx> {
         if first.get_zero_extended_constant() != Some(0) || !found.contains(new.get_parent()?) {
             return None;
         }
-        let (then, other) = (integer(new, 1)?, integer(new, 2)?);
+        let (then, other) = (llvm::int_operand(new, 1)?, llvm::int_operand(new, 2)?);
         let stays = |value: IntValue<'ctx>| value.as_instruction_value() == Some(base);
         let (moves_first, to) = match (stays(then), stays(other)) {
             (false, true) => (true, then),
@@ -182,7 +181,7 @@ impl<'ctx> Search<'ctx> {
         if let Some(behind) = self.new.get_next_instruction() {
             builder.position_before(&behind);
         }
-        let condition = integer(self.new, 0).expect("a choice has a condition");
+        let condition = llvm::int_operand(self.new, 0).expect("a choice has a condition");
         let loaded = llvm::result(self.element.load);
         let (then, other) = if self.moves_first { (loaded, kept_value) } else { (kept_value, loaded) };
         let new = builder.build_select(condition, then, other, "")?;

@@ -16,7 +16,7 @@
 
 use crate::llvm::{self, BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
 
-use super::branches::{Branch, integer};
+use super::branches::Branch;
 use super::checks::Shape;
 use super::limits::{least, order};
 
@@ -64,7 +64,7 @@ impl<'ctx> Shape<'_, 'ctx> {
         let Some(from) = value.as_instruction_value().filter(|_| steps > 0) else { return false };
         match from.get_opcode() {
             InstructionOpcode::Select => [1, 2].into_iter().all(|operand| {
-                integer(from, operand).is_some_and(|value| self.collect(index, value, steps - 1, values))
+                llvm::int_operand(from, operand).is_some_and(|value| self.collect(index, value, steps - 1, values))
             }),
             InstructionOpcode::Phi if from.get_parent() != Some(self.found.head) => {
                 llvm::incoming(from).into_iter().all(|(value, _)| match value {
@@ -80,7 +80,7 @@ impl<'ctx> Shape<'_, 'ctx> {
     pub(super) fn shrinking(&self, value: IntValue<'ctx>) -> Option<(IntValue<'ctx>, u64)> {
         let shifted = value.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::LShr);
         let (left, shift) = match shifted {
-            Some(from) => (integer(from, 0)?, integer(from, 1)?.get_zero_extended_constant()?),
+            Some(from) => (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?.get_zero_extended_constant()?),
             None => (value, 0),
         };
         (shift < 64 && !self.is_invariant(left) && self.grows(left)).then_some((left, shift))

@@ -22,7 +22,6 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{self, BasicValue, BasicValueEnum, Context, InstructionOpcode, IntValue, Module};
 use crate::settled;
 
-use super::branches::integer;
 use super::checks::{Check, Number, Shape};
 use super::counters::is_not_0;
 use super::limits::Limit;
@@ -62,16 +61,16 @@ fn proof<'ctx>(shape: &Shape<'_, 'ctx>, check: &Check<'ctx>) -> Option<()> {
     let rounds = rounds(shape)?;
     // Rounds are what is left, divided and rounded up.
     let quotient = rounds.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::LShr)?;
-    let by = integer(quotient, 1)?.get_zero_extended_constant()?;
-    let sum = integer(quotient, 0)?.as_instruction_value()?;
-    let left = integer(sum, 0)?.as_instruction_value()?;
+    let by = llvm::int_operand(quotient, 1)?.get_zero_extended_constant()?;
+    let sum = llvm::int_operand(quotient, 0)?.as_instruction_value()?;
+    let left = llvm::int_operand(sum, 0)?.as_instruction_value()?;
     let rounds_up = sum.get_opcode() == InstructionOpcode::Add
-        && integer(sum, 1)?.get_zero_extended_constant() == Some(step - 1)
+        && llvm::int_operand(sum, 1)?.get_zero_extended_constant() == Some(step - 1)
         && by == u64::from(step.trailing_zeros());
     let is_left = left.get_opcode() == InstructionOpcode::Call
         && llvm::called_function(left)?.get_name().to_bytes() == b"llvm.usub.sat.i64"
-        && integer(left, 0) == Some(check.len)
-        && integer(left, 1) == Some(first);
+        && llvm::int_operand(left, 0) == Some(check.len)
+        && llvm::int_operand(left, 1) == Some(first);
     (rounds_up && is_left && is_not_0(shape.before, rounds)).then_some(())
 }
 
@@ -82,8 +81,8 @@ fn rounds<'ctx>(shape: &Shape<'_, 'ctx>) -> Option<IntValue<'ctx>> {
         return None;
     }
     let less = counter.as_instruction_value().filter(|less| less.get_opcode() == InstructionOpcode::Add)?;
-    let more =
-        integer(less, 0).filter(|_| integer(less, 1).and_then(|one| one.get_sign_extended_constant()) == Some(-1))?;
+    let more = llvm::int_operand(less, 0)
+        .filter(|_| llvm::int_operand(less, 1).and_then(|one| one.get_sign_extended_constant()) == Some(-1))?;
     let (first, step) = shape.counted(more)?;
     let (_, next) = shape.found.incoming(more)?;
     (step.get_sign_extended_constant() == Some(-1) && next == BasicValueEnum::from(counter)).then_some(first)

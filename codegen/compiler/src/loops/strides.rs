@@ -41,7 +41,7 @@ use crate::settled;
 
 use super::addresses::moves;
 use super::below::is_known_below;
-use super::branches::{Branch, has_checks, integer, is_convergent, is_one_less};
+use super::branches::{Branch, has_checks, is_convergent, is_one_less};
 use super::counters::{ROUNDS, loads, most};
 use super::limits::order;
 use super::natural::{Graph, Loop, SimpleForm};
@@ -175,7 +175,7 @@ fn first_of_short<'ctx>(
     step: IntValue<'ctx>,
 ) -> Option<IntValue<'ctx>> {
     let sum = next.as_instruction_value()?;
-    let of = |at| Some(found.incoming(integer(sum, at)?)?.0.into_int_value());
+    let of = |at| Some(found.incoming(llvm::int_operand(sum, at)?)?.0.into_int_value());
     let first: IntValue<'ctx> = of(0).or_else(|| of(1))?;
     let is_step = step.get_zero_extended_constant().is_some_and(|step| (2..=MOST_CONSTANT).contains(&step));
     let is_short = next.get_type().get_bit_width() == 64
@@ -192,7 +192,7 @@ fn before_constant(value: IntValue<'_>) -> Option<IntValue<'_>> {
 /// What is added to a phi of the head to make its next value, if that does not change.
 fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
     let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
-    let parts = [integer(sum, 0)?, integer(sum, 1)?];
+    let parts = [llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?];
     let phi = parts
         .iter()
         .position(|part| found.incoming(*part).is_some_and(|(_, value)| value == BasicValueEnum::from(next)))?;
@@ -204,8 +204,8 @@ fn step_of_sum<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValu
 fn is_step_of_difference<'ctx>(found: &Loop<'ctx>, left: IntValue<'ctx>, step: IntValue<'ctx>) -> bool {
     let is_difference = |from: &InstructionValue<'ctx>| from.get_opcode() == InstructionOpcode::Sub;
     left.as_instruction_value().filter(is_difference).is_some_and(|from| {
-        let next = integer(from, 0).and_then(|phi| Some(found.incoming(phi)?.1));
-        next == Some(left.into()) && integer(from, 1) == Some(step) && found.is_invariant(step.into())
+        let next = llvm::int_operand(from, 0).and_then(|phi| Some(found.incoming(phi)?.1));
+        next == Some(left.into()) && llvm::int_operand(from, 1) == Some(step) && found.is_invariant(step.into())
     })
 }
 
@@ -214,10 +214,10 @@ fn step_of_rest<'ctx>(found: &Loop<'ctx>, less: IntValue<'ctx>, left: IntValue<'
     let mut value = left.as_instruction_value()?;
     let mut size = 1;
     if value.get_opcode() == InstructionOpcode::LShr {
-        size = 1_u64.checked_shl(integer(value, 1)?.get_zero_extended_constant()?.try_into().ok()?)?;
-        value = integer(value, 0)?.as_instruction_value()?;
+        size = 1_u64.checked_shl(llvm::int_operand(value, 1)?.get_zero_extended_constant()?.try_into().ok()?)?;
+        value = llvm::int_operand(value, 0)?.as_instruction_value()?;
     }
-    let (end, at) = (integer(value, 0)?, integer(value, 1)?);
+    let (end, at) = (llvm::int_operand(value, 0)?, llvm::int_operand(value, 1)?);
     if value.get_opcode() != InstructionOpcode::Sub || !found.is_invariant(end.into()) {
         return None;
     }
@@ -241,7 +241,7 @@ fn step_of_rest<'ctx>(found: &Loop<'ctx>, less: IntValue<'ctx>, left: IntValue<'
 
 /// The number of which a value is one less.
 fn one_more<'ctx>(less: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
-    let value = integer(less.as_instruction_value()?, 0)?;
+    let value = llvm::int_operand(less.as_instruction_value()?, 0)?;
     is_one_less(less, value).then_some(value)
 }
 
@@ -308,7 +308,8 @@ impl<'ctx> Stage<'_, 'ctx> {
             &Form::Below { next, bound } => {
                 let next_sum = next.as_instruction_value();
                 let first = next_sum.and_then(|sum| {
-                    let of_head = |at| found.incoming(integer(sum, at)?).map(|(first, _)| first.into_int_value());
+                    let of_head =
+                        |at| found.incoming(llvm::int_operand(sum, at)?).map(|(first, _)| first.into_int_value());
                     of_head(0).or_else(|| of_head(1))
                 });
                 let is_below = first.is_some_and(|first| is_known_below(*before, first, bound));
@@ -354,7 +355,7 @@ impl<'ctx> Stage<'_, 'ctx> {
             let copy = |of: InstructionValue<'ctx>| self.stride.found.copy_of(copies, of);
             let sum = within.next.as_instruction_value().and_then(copy).zip(copy(within.call));
             let Some((next, call)) = sum else { return Ok(()) };
-            let Some((at, less)) = integer(call, 0).zip(integer(call, 1)) else { return Ok(()) };
+            let Some((at, less)) = llvm::int_operand(call, 0).zip(llvm::int_operand(call, 1)) else { return Ok(()) };
             self.builder.position_before(&call);
             // The last one may overflow: after it the loop ends.
             llvm::replace_uses(next, self.builder.build_int_add(at, less, "")?.into());

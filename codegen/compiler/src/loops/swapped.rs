@@ -30,7 +30,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{Branch, integer, is_convergent};
+use super::branches::{Branch, is_convergent};
 use super::marked::is_marked;
 use super::natural::{Graph, Loop, SimpleForm};
 
@@ -80,8 +80,9 @@ fn is_of_warp(from: InstructionValue<'_>) -> bool {
 fn alternates<'ctx>(found: &Loop<'ctx>, phi: InstructionValue<'ctx>) -> bool {
     let Some((_, next)) = found.incoming_of(llvm::result(phi)) else { return false };
     let Some(from) = llvm::instruction_of(next).filter(|from| *from != phi) else { return false };
-    let is_of_phi = |index| integer(from, index).is_some_and(|value| llvm::instruction_of(value.into()) == Some(phi));
-    let is_constant = |index| integer(from, index).is_some_and(|value| value.is_const());
+    let is_of_phi =
+        |index| llvm::int_operand(from, index).is_some_and(|value| llvm::instruction_of(value.into()) == Some(phi));
+    let is_constant = |index| llvm::int_operand(from, index).is_some_and(|value| value.is_const());
     match from.get_opcode() {
         Op::Phi => found.incoming_of(next).is_some_and(|(_, next)| next == llvm::result(phi)),
         Op::Xor => is_of_phi(0) && is_constant(1),
@@ -134,10 +135,10 @@ fn last_of_two<'ctx>(found: &Loop<'ctx>, latch: BasicBlock<'ctx>) -> Option<bool
         _ => false,
     };
     let sum = branch.left.as_instruction().filter(|sum| sum.get_opcode() == Op::Add)?;
-    let (first, next) = found.incoming(integer(sum, 0)?)?;
+    let (first, next) = found.incoming(llvm::int_operand(sum, 0)?)?;
     let BasicValueEnum::IntValue(first) = first else { return None };
     let constant = |value: IntValue<'ctx>| value.get_zero_extended_constant();
-    let is_counted = ends && constant(integer(sum, 1)?)? == 1 && next == BasicValueEnum::from(branch.left);
+    let is_counted = ends && constant(llvm::int_operand(sum, 1)?)? == 1 && next == BasicValueEnum::from(branch.left);
     let rounds = constant(branch.right)?.checked_sub(constant(first)?).filter(|rounds| *rounds > 0)?;
     is_counted.then_some(rounds % 2 == 0)
 }

@@ -36,7 +36,7 @@ use crate::llvm::{
     IntPredicate, IntValue, Module, Use,
 };
 
-use super::branches::{integer, is_convergent};
+use super::branches::is_convergent;
 use super::natural::{Graph, Loop};
 
 /// Loops of one function.
@@ -85,7 +85,7 @@ impl<'ctx> Turn<'ctx> {
         let head = found.head;
         let end = head.get_terminator()?;
         let (then, other) = llvm::branch_targets(end)?;
-        let compared = integer(end, 0)?.as_instruction()?;
+        let compared = llvm::int_operand(end, 0)?.as_instruction()?;
         let is_head =
             head.get_instructions().all(|from| from.get_opcode() == Op::Phi || from == compared || from == end);
         let is_equal = match compared.get_icmp_predicate()? {
@@ -119,7 +119,7 @@ impl<'ctx> Turn<'ctx> {
             })
             .collect();
         let carried = carried?;
-        let sides = [integer(compared, 0)?, integer(compared, 1)?];
+        let sides = [llvm::int_operand(compared, 0)?, llvm::int_operand(compared, 1)?];
         let counter =
             |value: IntValue<'ctx>| carried.iter().find(|(phi, ..)| llvm::result(*phi) == BasicValueEnum::from(value));
         let ((counter, _, next), limit) = match sides.map(counter) {
@@ -140,10 +140,10 @@ impl<'ctx> Turn<'ctx> {
 
     /// Whether what the counter is next is computed of it and a constant where a round ends, and looked at by the counter alone.
     fn is_only_next(&self, counter: InstructionValue<'ctx>) -> bool {
-        let is_constant = |index| integer(self.next, index).is_some_and(IntValue::is_const);
+        let is_constant = |index| llvm::int_operand(self.next, index).is_some_and(IntValue::is_const);
         self.next.get_opcode() == Op::Add
             && self.next.get_parent() == Some(self.latch)
-            && integer(self.next, 0).is_some_and(|value| llvm::result(counter) == BasicValueEnum::from(value))
+            && llvm::int_operand(self.next, 0).is_some_and(|value| llvm::result(counter) == BasicValueEnum::from(value))
             && is_constant(1)
             && llvm::uses(&self.next).iter().all(|user| matches!(user, Use::Instruction(user) if *user == counter))
     }
@@ -211,7 +211,7 @@ impl<'ctx> Turn<'ctx> {
         let start = turn.get_first_instruction().unwrap_or(jump);
         llvm::move_before(context, &[next], start);
         for index in 0..2 {
-            let value = integer(compared, index).expect("it compares numbers");
+            let value = llvm::int_operand(compared, index).expect("it compares numbers");
             assert!(compared.set_operand(index, first(value.into())), "it has two sides");
         }
         for (phi, ..) in &carried {

@@ -34,7 +34,7 @@ use crate::llvm::{
     InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, TargetMachine, Unroll,
 };
 
-use super::branches::{integer, is_convergent};
+use super::branches::is_convergent;
 use super::counters::{most, users};
 use super::natural::{self, Graph, Loop};
 
@@ -255,7 +255,7 @@ impl<'a, 'ctx> Sums<'a, 'ctx> {
             add(&mut sum, &self.wide(index, steps)?, i64::try_from(size).ok()?);
             return Some(sum);
         }
-        let part = |index| self.wide(integer(from, index)?, steps);
+        let part = |index| self.wide(llvm::int_operand(from, index)?, steps);
         let mut sum = match from.get_opcode() {
             Op::Add | Op::Sub | Op::Mul | Op::Shl => part(0)?,
             Op::Or if llvm::is_disjoint(from) => part(0)?,
@@ -264,11 +264,11 @@ impl<'a, 'ctx> Sums<'a, 'ctx> {
         match from.get_opcode() {
             Op::Sub => add(&mut sum, &part(1)?, -1),
             Op::Shl => {
-                let by = integer(from, 1)?.get_zero_extended_constant().filter(|by| *by < 32)?;
+                let by = llvm::int_operand(from, 1)?.get_zero_extended_constant().filter(|by| *by < 32)?;
                 sum = times(&sum, 1 << by);
             }
             Op::Mul => {
-                let (left, right) = (integer(from, 0)?, integer(from, 1)?);
+                let (left, right) = (llvm::int_operand(from, 0)?, llvm::int_operand(from, 1)?);
                 sum = match right.get_sign_extended_constant() {
                     Some(constant) => times(&sum, constant),
                     None if self.found.is_invariant(right.into()) => self.product(&sum, right)?,
@@ -443,7 +443,7 @@ impl<'ctx> Growth<'ctx> {
 
 /// An operand that is a constant.
 fn constant(from: InstructionValue<'_>, index: u32) -> Option<i64> {
-    integer(from, index)?.get_sign_extended_constant()
+    llvm::int_operand(from, index)?.get_sign_extended_constant()
 }
 
 fn times<'ctx>(sum: &Sum<'ctx>, by: i64) -> Sum<'ctx> {
@@ -478,7 +478,8 @@ fn narrow<'ctx>(
     step: IntValue<'ctx>,
 ) -> std::result::Result<IntValue<'ctx>, BuilderError> {
     let extended = step.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt);
-    let inner = extended.and_then(|from| integer(from, 0)).filter(|inner| inner.get_type().get_bit_width() == 32);
+    let inner =
+        extended.and_then(|from| llvm::int_operand(from, 0)).filter(|inner| inner.get_type().get_bit_width() == 32);
     inner.map_or_else(|| builder.build_int_truncate(step, context.i32_type(), ""), Ok)
 }
 

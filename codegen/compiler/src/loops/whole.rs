@@ -46,7 +46,7 @@ use crate::llvm::{
 use crate::settled;
 
 use super::asked::Question;
-use super::branches::{integer, is_convergent};
+use super::branches::is_convergent;
 use super::marked::is_marked;
 use super::natural::{Graph, Loop};
 
@@ -101,7 +101,7 @@ impl<'ctx> End<'ctx> {
         if !is_signed && !llvm::calls(largest, &["llvm.umax."]) {
             return None;
         }
-        let (one, other) = (integer(largest, 0)?, integer(largest, 1)?);
+        let (one, other) = (llvm::int_operand(largest, 0)?, llvm::int_operand(largest, 1)?);
         let is_of_head = |value: &IntValue<'ctx>| {
             value
                 .as_instruction_value()
@@ -118,13 +118,13 @@ impl<'ctx> End<'ctx> {
             _ => false,
         };
         let asks = question.get_operand(0)?.value()? == llvm::result(condition);
-        let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
+        let (left, right) = (llvm::int_operand(condition, 0)?, llvm::int_operand(condition, 1)?);
         let number = if llvm::instruction_of(left.into()) == Some(largest) { right } else { left };
         let grows = |value: BasicValueEnum<'ctx>| {
             llvm::instruction_of(value).is_some_and(|sum| {
                 sum.get_opcode() == Op::Add
-                    && integer(sum, 0) == Some(number)
-                    && integer(sum, 1).and_then(IntValue::get_zero_extended_constant) == Some(1)
+                    && llvm::int_operand(sum, 0) == Some(number)
+                    && llvm::int_operand(sum, 1).and_then(IntValue::get_zero_extended_constant) == Some(1)
             })
         };
         let phi = number.as_instruction_value().filter(|phi| phi.get_opcode() == Op::Phi)?;

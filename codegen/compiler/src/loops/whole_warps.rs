@@ -23,7 +23,6 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::integer;
 use super::checks::may_be_split;
 use super::natural::{Graph, Loop, SimpleForm};
 
@@ -72,7 +71,7 @@ impl<'ctx> Step<'ctx> {
         })?;
         let number = llvm::instruction_of(added.into())
             .filter(|from| from.get_opcode() == Op::ZExt)
-            .and_then(|extended| integer(extended, 0))
+            .and_then(|extended| llvm::int_operand(extended, 0))
             .unwrap_or(added);
         let most = most(number).filter(|_| is_of_phi)?;
         Some(Self { added, number, most })
@@ -115,7 +114,7 @@ fn most(number: IntValue<'_>) -> Option<u64> {
     let least = number.as_instruction_value().filter(|from| {
         llvm::called_function(*from).is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.umin."))
     })?;
-    let of = |index| integer(least, index)?.get_zero_extended_constant();
+    let of = |index| llvm::int_operand(least, index)?.get_zero_extended_constant();
     of(0).or_else(|| of(1)).filter(|most| *most > 0)
 }
 

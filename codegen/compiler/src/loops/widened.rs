@@ -34,7 +34,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::branches::{has_checks, integer, is_convergent};
+use super::branches::{has_checks, is_convergent};
 use super::checks::{Emit, Shape};
 use super::natural::{Graph, Loop, SimpleForm};
 
@@ -181,7 +181,7 @@ fn index<'ctx>(from: InstructionValue<'ctx>, found: &Loop<'ctx>, shape: &Shape<'
         _ => return None,
     };
     let BasicValueEnum::IntValue(wide) = llvm::result(from) else { return None };
-    let narrow = integer(from, 0)?;
+    let narrow = llvm::int_operand(from, 0)?;
     let is_index = |user: Use<'ctx>| match user {
         Use::Instruction(user) => matches!(user.get_opcode(), Op::GetElementPtr | Op::ICmp | Op::Add),
         Use::Global(_) => false,

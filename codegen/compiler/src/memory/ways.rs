@@ -43,8 +43,8 @@ pub fn store<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Res
 fn first_store(block: BasicBlock<'_>) -> Option<InstructionValue<'_>> {
     let is_first = |from: &InstructionValue<'_>| from.get_opcode() == Op::Phi || llvm::is_pure(*from);
     let store = block.get_instructions().find(|from| !is_first(from)).filter(|from| llvm::is_plain_store(*from))?;
-    let address = operand(store, 1).and_then(llvm::instruction_of).filter(|from| is_phi_of(*from, block))?;
-    let is_known = operand(store, 0).is_some_and(|value| {
+    let address = llvm::operand(store, 1).and_then(llvm::instruction_of).filter(|from| is_phi_of(*from, block))?;
+    let is_known = llvm::operand(store, 0).is_some_and(|value| {
         llvm::instruction_of(value).is_none_or(|from| from.get_parent() != Some(block) || is_phi_of(from, block))
     });
     let is_of_variable = |(address, _): (BasicValueEnum<'_>, _)| is_in_variable(address);
@@ -61,7 +61,7 @@ fn is_in_variable(address: BasicValueEnum<'_>) -> bool {
     for _ in 0..MOST_STEPS {
         match from {
             Some(step) if step.get_opcode() == Op::GetElementPtr => {
-                from = operand(step, 0).and_then(llvm::instruction_of);
+                from = llvm::operand(step, 0).and_then(llvm::instruction_of);
             }
             _ => break,
         }
@@ -90,7 +90,7 @@ fn store_before<'ctx>(
             builder.position_before(&jump);
         }
         let on_way = |index| {
-            let value = operand(store, index)?;
+            let value = llvm::operand(store, index)?;
             match llvm::instruction_of(value).filter(|from| is_phi_of(*from, block)) {
                 Some(phi) => llvm::incoming_from(phi, way),
                 None => Some(value),
@@ -129,10 +129,6 @@ fn come_by<'ctx>(
 
 fn is_phi_of(from: InstructionValue<'_>, block: BasicBlock<'_>) -> bool {
     from.get_opcode() == Op::Phi && from.get_parent() == Some(block)
-}
-
-fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
-    instruction.get_operand(index)?.value()
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@
 use std::collections::HashMap;
 
 use crate::llvm::{self, BasicBlock, BasicValueEnum, BuilderError, Context, InstructionOpcode, IntValue};
-use crate::loops;
 
 /// Those that were found; a phi has one half, wherever it is asked for.
 #[derive(Default)]
@@ -47,7 +46,7 @@ impl<'ctx> Halves<'ctx> {
 /// What a word of 64 bits was extended from, without a sign.
 pub fn extended(word: IntValue<'_>) -> Option<IntValue<'_>> {
     let extended = llvm::instruction_of(word.into()).filter(|from| from.get_opcode() == InstructionOpcode::ZExt)?;
-    loops::integer(extended, 0).filter(|half| half.get_type().get_bit_width() == 32)
+    llvm::int_operand(extended, 0).filter(|half| half.get_type().get_bit_width() == 32)
 }
 
 /// The same of what a phi takes, which may be a constant.
@@ -82,7 +81,7 @@ mod tests {
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let function = module.get_function("f").unwrap();
         let returned = function.get_last_basic_block().unwrap().get_terminator().unwrap();
-        let word = loops::integer(returned, 0).unwrap();
+        let word = llvm::int_operand(returned, 0).unwrap();
         let mut halves = Halves::default();
         let half = halves.of(&context, word).unwrap();
         assert_eq!(halves.of(&context, word).unwrap(), half);

@@ -149,10 +149,12 @@ impl<'ctx> Sink<'ctx> {
         let pieces = match self {
             Self::Assertion(inner) => return assertion(reader, inner, call),
             Self::Allocation => {
-                let pieces = integer(call, 0).map(|size| pieces(&ALLOCATION_TEXT, &[size]));
+                let pieces = llvm::int_operand(call, 0).map(|size| pieces(&ALLOCATION_TEXT, &[size]));
                 return Ok(pieces.map(|pieces| (pieces, nowhere.const_null())));
             }
-            Self::Bounds => integer(call, 1).zip(integer(call, 0)).map(|(len, index)| pieces(&BOUNDS, &[len, index])),
+            Self::Bounds => llvm::int_operand(call, 1)
+                .zip(llvm::int_operand(call, 0))
+                .map(|(len, index)| pieces(&BOUNDS, &[len, index])),
             Self::Format => format(reader, call)?,
             Self::Error => error(reader, function, call)?,
         };
@@ -225,7 +227,7 @@ fn assertion<'ctx>(
 
 /// What `unwrap` and `expect` of an error say, `core::result::unwrap_failed(text, len, error, table, location)`.
 fn error<'ctx>(reader: &Reader<'_, 'ctx>, function: FunctionValue<'ctx>, call: InstructionValue<'ctx>) -> Shown<'ctx> {
-    let (Some(start), Some(len)) = (pointer(call, 0), integer(call, 1)) else { return Ok(None) };
+    let (Some(start), Some(len)) = (pointer(call, 0), llvm::int_operand(call, 1)) else { return Ok(None) };
     let (Some(error), Some(table)) = (pointer(call, 2), pointer(call, 3)) else { return Ok(None) };
     let text = reader.text_of(start, len, Operand::Text)?;
     let Some(error) = reader.dynamic(Address::At(error), table)? else { return Ok(None) };
@@ -328,13 +330,6 @@ fn only_panics(function: FunctionValue<'_>) -> bool {
 /// Whether it formats on the device.
 fn is_format(name: &str) -> bool {
     name.contains("panic") && SINKS.contains(&demangled(name).as_str())
-}
-
-fn integer(instruction: InstructionValue<'_>, index: u32) -> Option<IntValue<'_>> {
-    match instruction.get_operand(index)?.value()? {
-        BasicValueEnum::IntValue(value) => Some(value),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

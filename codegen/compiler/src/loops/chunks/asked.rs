@@ -13,7 +13,6 @@ use crate::llvm::{
     IntPredicate, IntValue,
 };
 
-use super::super::branches::integer;
 use super::super::limits::less;
 use super::super::natural::Loop;
 
@@ -61,7 +60,7 @@ impl<'ctx> Asked<'ctx> {
     /// Whether a block jumps to another one only where a chunk does not have the element.
     pub fn misses(&self, from: BasicBlock<'ctx>, to: BasicBlock<'ctx>) -> bool {
         let Some(jump) = from.get_terminator() else { return false };
-        let is_asked = integer(jump, 0).and_then(|asked| asked.as_instruction_value()) == Some(self.compared);
+        let is_asked = llvm::int_operand(jump, 0).and_then(|asked| asked.as_instruction_value()) == Some(self.compared);
         let taken = llvm::branch_targets(jump).map(|(then, other)| if self.holds { then } else { other });
         is_asked && taken.is_some_and(|taken| taken != to)
     }

@@ -35,7 +35,7 @@ use crate::llvm::{
     InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Intrinsic, Module, Unroll,
 };
 
-use super::super::branches::{conditions, integer, is_quiet, panics};
+use super::super::branches::{conditions, is_quiet, panics};
 use super::super::limits::{least, less};
 use super::super::natural::{Graph, Loop};
 use super::asked::Asked;
@@ -200,8 +200,8 @@ fn ends<'ctx>(
 
 /// Whether a comparison says that nothing is left where it holds, or where it does not.
 fn is_empty<'ctx>(compared: InstructionValue<'ctx>, rest: IntValue<'ctx>) -> Option<bool> {
-    let is_0 = integer(compared, 1).and_then(IntValue::get_zero_extended_constant) == Some(0);
-    let predicate = compared.get_icmp_predicate().filter(|_| is_0 && integer(compared, 0) == Some(rest))?;
+    let is_0 = llvm::int_operand(compared, 1).and_then(IntValue::get_zero_extended_constant) == Some(0);
+    let predicate = compared.get_icmp_predicate().filter(|_| is_0 && llvm::int_operand(compared, 0) == Some(rest))?;
     match predicate {
         IntPredicate::EQ => Some(true),
         IntPredicate::NE => Some(false),
@@ -228,7 +228,7 @@ impl<'ctx> End<'ctx> {
         };
         let next = where_taken(next, latch, asked)?;
         let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let parts = [integer(sum, 0)?, integer(sum, 1)?];
+        let parts = [llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?];
         let by = parts[1 - parts.iter().position(|part| *part == phi)?];
         let step = chosen(by, compared, goes_on);
         let is_one = (is_at_head || counter == next) && found.is_invariant(step.into());
@@ -287,7 +287,7 @@ impl<'ctx> End<'ctx> {
         over: BasicBlock<'ctx>,
     ) -> Result<(), BuilderError> {
         let Some(jump) = block.get_terminator() else { return Ok(()) };
-        let Some(asked) = integer(jump, 0) else { return Ok(()) };
+        let Some(asked) = llvm::int_operand(jump, 0) else { return Ok(()) };
         let Some((then, other)) = llvm::branch_targets(jump) else { return Ok(()) };
         let (inside, outside) = if self.goes_on { (then, other) } else { (other, then) };
         let Some((counter, _, _)) = less(compared, self.goes_on) else { return Ok(()) };
@@ -307,7 +307,7 @@ impl<'ctx> End<'ctx> {
 /// The constant that a step is the smaller one of, and of another number.
 fn at_most(step: IntValue<'_>) -> Option<IntValue<'_>> {
     let extended = step.as_instruction_value().filter(|from| from.get_opcode() == Op::ZExt);
-    let number = extended.map_or(Some(step), |from| integer(from, 0))?;
+    let number = extended.map_or(Some(step), |from| llvm::int_operand(from, 0))?;
     let most = least(number)?.into_iter().find_map(IntValue::get_zero_extended_constant)?;
     Some(step.get_type().const_int(most, false))
 }
@@ -315,7 +315,7 @@ fn at_most(step: IntValue<'_>) -> Option<IntValue<'_>> {
 /// The phi of the head that a number is one step more than.
 fn sum_of_phi<'ctx>(found: &Loop<'ctx>, next: IntValue<'ctx>) -> Option<IntValue<'ctx>> {
     let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-    [integer(sum, 0)?, integer(sum, 1)?].into_iter().find(|part| found.incoming(*part).is_some())
+    [llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?].into_iter().find(|part| found.incoming(*part).is_some())
 }
 
 /// What a value is where a chunk has the elements asked for: the phi of the block that jumps back does not take what
@@ -338,9 +338,9 @@ fn where_taken<'ctx>(value: IntValue<'ctx>, latch: BasicBlock<'ctx>, asked: &[As
 /// What is chosen where the loop goes on.
 fn chosen<'ctx>(value: IntValue<'ctx>, compared: InstructionValue<'ctx>, goes_on: bool) -> IntValue<'ctx> {
     let select = value.as_instruction_value().filter(|from| from.get_opcode() == Op::Select);
-    let of_both =
-        select.filter(|select| integer(*select, 0).and_then(|by| by.as_instruction_value()) == Some(compared));
-    of_both.and_then(|select| integer(select, if goes_on { 1 } else { 2 })).unwrap_or(value)
+    let of_both = select
+        .filter(|select| llvm::int_operand(*select, 0).and_then(|by| by.as_instruction_value()) == Some(compared));
+    of_both.and_then(|select| llvm::int_operand(select, if goes_on { 1 } else { 2 })).unwrap_or(value)
 }
 
 /// Has the copy count its rounds where it jumps back.

@@ -5,7 +5,6 @@ use crate::llvm::{
     Intrinsic, Module,
 };
 
-use super::super::branches::integer;
 use super::asked::Asked;
 
 /// How many whole chunks there are, and whether there is one, which has all elements that are asked for.
@@ -46,7 +45,7 @@ pub fn is_less<'ctx>(
     size: IntValue<'ctx>,
 ) -> bool {
     let Some(from) = next.as_instruction_value() else { return false };
-    let parts = integer(from, 0).zip(integer(from, 1));
+    let parts = llvm::int_operand(from, 0).zip(llvm::int_operand(from, 1));
     match from.get_opcode() {
         Op::Sub => parts.is_some_and(|(left, right)| left == rest && right.as_instruction_value() == Some(here)),
         Op::Call => {

@@ -3,7 +3,6 @@
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntPredicate, IntValue, Use,
 };
-use crate::loops::branches::integer;
 use crate::loops::limits::opposite;
 use crate::loops::natural::Loop;
 
@@ -20,13 +19,15 @@ pub struct Less<'ctx> {
 impl<'ctx> Less<'ctx> {
     /// What a condition says where it holds, or where it does not.
     pub fn of(condition: InstructionValue<'ctx>, holds: bool) -> Option<Self> {
-        if condition.get_opcode() == InstructionOpcode::Xor && integer(condition, 1).and_then(number) == Some(1) {
-            return Self::of(integer(condition, 0)?.as_instruction_value()?, !holds);
+        if condition.get_opcode() == InstructionOpcode::Xor
+            && llvm::int_operand(condition, 1).and_then(number) == Some(1)
+        {
+            return Self::of(llvm::int_operand(condition, 0)?.as_instruction_value()?, !holds);
         }
         use IntPredicate as P;
         let predicate = condition.get_icmp_predicate()?;
         let predicate = if holds { predicate } else { opposite(predicate) };
-        let (left, right) = (integer(condition, 0)?, integer(condition, 1)?);
+        let (left, right) = (llvm::int_operand(condition, 0)?, llvm::int_operand(condition, 1)?);
         let (low, high, or_equal, is_signed) = match predicate {
             P::SLT => (left, right, false, true),
             P::SLE => (left, right, true, true),
@@ -61,7 +62,7 @@ impl<'ctx> Less<'ctx> {
 /// Whether a number is 1 exactly where a condition does not hold, which says that numbers are equal or one is not less.
 pub fn is_1_unless<'ctx>(step: IntValue<'ctx>, last: InstructionValue<'ctx>) -> bool {
     let extended = step.as_instruction_value().filter(|from| from.get_opcode() == InstructionOpcode::ZExt);
-    let goes_on = extended.and_then(|from| integer(from, 0)).and_then(|value| value.as_instruction_value());
+    let goes_on = extended.and_then(|from| llvm::int_operand(from, 0)).and_then(|value| value.as_instruction_value());
     goes_on.is_some_and(|goes_on| is_opposite(goes_on, last))
 }
 
@@ -69,12 +70,12 @@ pub fn is_1_unless<'ctx>(step: IntValue<'ctx>, last: InstructionValue<'ctx>) -> 
 pub fn is_opposite<'ctx>(one: InstructionValue<'ctx>, other: InstructionValue<'ctx>) -> bool {
     let denies = |one: InstructionValue<'ctx>, other: InstructionValue<'ctx>| {
         one.get_opcode() == InstructionOpcode::Xor
-            && integer(one, 1).and_then(number) == Some(1)
-            && integer(one, 0).and_then(|value| value.as_instruction_value()) == Some(other)
+            && llvm::int_operand(one, 1).and_then(number) == Some(1)
+            && llvm::int_operand(one, 0).and_then(|value| value.as_instruction_value()) == Some(other)
     };
     let equal = |one: InstructionValue<'ctx>, holds| {
         let is = if holds { IntPredicate::EQ } else { IntPredicate::NE };
-        (one.get_icmp_predicate() == Some(is)).then(|| [integer(one, 0), integer(one, 1)])
+        (one.get_icmp_predicate() == Some(is)).then(|| [llvm::int_operand(one, 0), llvm::int_operand(one, 1)])
     };
     let compares = || match (Less::of(one, true), Less::of(other, false)) {
         (Some(one), Some(other)) => one == other,
@@ -90,22 +91,24 @@ pub fn counts<'ctx>(next: InstructionValue<'ctx>, from: IntValue<'ctx>, last: In
     let is_next = |value: IntValue<'ctx>| {
         value.as_instruction_value().is_some_and(|next| {
             next.get_opcode() == InstructionOpcode::Add
-                && integer(next, 0) == Some(from)
-                && integer(next, 1).and_then(number) == Some(1)
+                && llvm::int_operand(next, 0) == Some(from)
+                && llvm::int_operand(next, 1).and_then(number) == Some(1)
         })
     };
     match next.get_opcode() {
         InstructionOpcode::Add => {
-            let step = integer(next, 1);
-            integer(next, 0) == Some(from)
+            let step = llvm::int_operand(next, 1);
+            llvm::int_operand(next, 0) == Some(from)
                 && step.is_some_and(|step| number(step) == Some(1) || is_1_unless(step, last))
         }
         InstructionOpcode::Select => {
-            let Some(condition) = integer(next, 0).and_then(|value| value.as_instruction_value()) else { return false };
+            let Some(condition) = llvm::int_operand(next, 0).and_then(|value| value.as_instruction_value()) else {
+                return false;
+            };
             let counted = if condition == last {
-                integer(next, 2)
+                llvm::int_operand(next, 2)
             } else if is_opposite(condition, last) {
-                integer(next, 1)
+                llvm::int_operand(next, 1)
             } else {
                 None
             };

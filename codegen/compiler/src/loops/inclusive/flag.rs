@@ -4,7 +4,6 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionOpcode, InstructionValue,
     IntPredicate, IntValue, Use,
 };
-use crate::loops::branches::integer;
 use crate::loops::natural::Loop;
 
 use super::compared::{Less, counts, first_question, is_of, number, of_head};
@@ -61,10 +60,11 @@ fn flag_and_rest<'ctx>(condition: IntValue<'ctx>) -> Option<(InstructionValue<'c
     let from = condition.as_instruction_value()?;
     let rest = match from.get_opcode() {
         InstructionOpcode::Or => 1,
-        InstructionOpcode::Select if integer(from, 1).and_then(number) == Some(1) => 2,
+        InstructionOpcode::Select if llvm::int_operand(from, 1).and_then(number) == Some(1) => 2,
         _ => return None,
     };
-    let parts = [integer(from, 0)?.as_instruction_value()?, integer(from, rest)?.as_instruction_value()?];
+    let parts =
+        [llvm::int_operand(from, 0)?.as_instruction_value()?, llvm::int_operand(from, rest)?.as_instruction_value()?];
     let is_flag = |part: &InstructionValue<'ctx>| part.get_opcode() == InstructionOpcode::Phi;
     match parts {
         [flag, rest] if is_flag(&flag) => Some((flag, rest)),
@@ -84,7 +84,7 @@ impl<'ctx> Flag<'ctx> {
     pub fn of(found: &Loop<'ctx>) -> Option<Self> {
         let leaves = first_question(found)?;
         let (outside, inside) = llvm::branch_targets(leaves)?;
-        let (flag, rest) = flag_and_rest(integer(leaves, 0)?)?;
+        let (flag, rest) = flag_and_rest(llvm::int_operand(leaves, 0)?)?;
         if found.contains(outside) || !found.contains(inside) {
             return None;
         }

@@ -11,7 +11,6 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionOpcode, InstructionValue,
     IntPredicate, IntValue,
 };
-use crate::loops::branches::integer;
 use crate::loops::natural::Loop;
 
 use super::compared::{Less, first_question, number, of_head};
@@ -33,15 +32,17 @@ impl<'ctx> Guard<'ctx> {
         if found.contains(outside) || !found.contains(inside) {
             return None;
         }
-        let within = Less::of(integer(leaves, 0)?.as_instruction_value()?, false).filter(|within| within.or_equal)?;
+        let within =
+            Less::of(llvm::int_operand(leaves, 0)?.as_instruction_value()?, false).filter(|within| within.or_equal)?;
         let (first, next) = of_head(found, within.low.as_instruction_value()?)?;
         let [(first, before)] = first[..] else { return None };
         let next = next.as_instruction_value().filter(|next| next.get_opcode() == InstructionOpcode::Add)?;
-        let counts = integer(next, 0) == Some(within.low) && integer(next, 1).and_then(number) == Some(1);
+        let counts =
+            llvm::int_operand(next, 0) == Some(within.low) && llvm::int_operand(next, 1).and_then(number) == Some(1);
         let goes_on = |latch: &BasicBlock<'ctx>| {
             let end = latch.get_terminator()?;
             let (then, _) = llvm::branch_targets(end)?;
-            let less = Less::of(integer(end, 0)?.as_instruction_value()?, then == found.head)?;
+            let less = Less::of(llvm::int_operand(end, 0)?.as_instruction_value()?, then == found.head)?;
             (less.is_signed == within.is_signed && less.is_below(within.low, within.high)).then_some(())
         };
         let is_known = counts

@@ -13,7 +13,7 @@
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, InstructionValue, IntPredicate, IntValue,
 };
-use crate::loops::branches::{conditions, integer};
+use crate::loops::branches::conditions;
 use crate::loops::natural::Loop;
 
 use super::compared::{Less, counts, is_of, of_head};
@@ -46,7 +46,7 @@ impl<'ctx> Rotated<'ctx> {
             let (first, _) = of_head(found, counter)?;
             let BasicValueEnum::IntValue(low) = llvm::result(counter) else { return None };
             let differs = if holds { IntPredicate::NE } else { IntPredicate::EQ };
-            let both = [integer(last, 0)?, integer(last, 1)?];
+            let both = [llvm::int_operand(last, 0)?, llvm::int_operand(last, 1)?];
             let is_other = last.get_icmp_predicate() == Some(differs) && (both == [low, end] || both == [end, low])
                 || Less::of(last, holds)
                     .is_some_and(|less| less.is_signed == within.is_signed && less.is_below(low, end));
@@ -89,8 +89,8 @@ fn counts_where<'ctx>(
         return counts(next, from, condition);
     }
     // A choice by the same condition, the other way round.
-    let counted = integer(next, 0).filter(|chosen| chosen.as_instruction_value() == Some(condition));
-    match counted.and_then(|_| integer(next, 1)).and_then(|counted| counted.as_instruction_value()) {
+    let counted = llvm::int_operand(next, 0).filter(|chosen| chosen.as_instruction_value() == Some(condition));
+    match counted.and_then(|_| llvm::int_operand(next, 1)).and_then(|counted| counted.as_instruction_value()) {
         Some(counted) => counts(counted, from, condition),
         None => counts(next, from, condition),
     }

@@ -19,7 +19,7 @@
 use crate::llvm::{self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue};
 
 use super::super::below::is_known_at_least;
-use super::super::branches::{conditions, integer, is_one_less};
+use super::super::branches::{conditions, is_one_less};
 use super::super::limits::less;
 use super::super::natural::Loop;
 
@@ -41,7 +41,7 @@ impl<'ctx> Windows<'ctx> {
         let of = |(few, short): (Order<'ctx>, Order<'ctx>)| {
             let (width, next) = least(short)?;
             let difference = next.as_instruction_value().filter(|from| from.get_opcode() == Op::Sub)?;
-            let (left, step) = (integer(difference, 0)?, integer(difference, 1)?);
+            let (left, step) = (llvm::int_operand(difference, 0)?, llvm::int_operand(difference, 1)?);
             let (BasicValueEnum::IntValue(first), again) = found.incoming(left)? else { return None };
             let is_one = again == BasicValueEnum::from(next)
                 && found.is_invariant(step.into())

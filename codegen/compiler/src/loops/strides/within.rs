@@ -4,7 +4,6 @@ use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntPredicate, IntValue,
 };
 
-use super::super::branches::integer;
 use super::super::natural::Loop;
 
 /// A sum of which a loop asks whether it overflows.
@@ -26,14 +25,15 @@ impl<'ctx> Within<'ctx> {
     pub fn of(found: &Loop<'ctx>, latch: BasicBlock<'ctx>) -> Option<Self> {
         let end = latch.get_terminator()?;
         let (then, other) = llvm::branch_targets(end)?;
-        let either = integer(end, 0)?.as_instruction_value()?;
+        let either = llvm::int_operand(end, 0)?.as_instruction_value()?;
         if either.get_opcode() != InstructionOpcode::Or || other != found.head || then == found.head {
             return None;
         }
-        let parts = [integer(either, 0)?, integer(either, 1)?].map(|part| part.as_instruction_value());
+        let parts =
+            [llvm::int_operand(either, 0)?, llvm::int_operand(either, 1)?].map(|part| part.as_instruction_value());
         let [Some(a), Some(b)] = parts else { return None };
         let (overflows, compared) = if b.get_icmp_predicate().is_some() { (a, b) } else { (b, a) };
-        let (left, right) = (integer(compared, 0)?, integer(compared, 1)?);
+        let (left, right) = (llvm::int_operand(compared, 0)?, llvm::int_operand(compared, 1)?);
         let (next, bound) = match compared.get_icmp_predicate()? {
             IntPredicate::UGE => (left, right),
             IntPredicate::ULE => (right, left),
@@ -42,7 +42,7 @@ impl<'ctx> Within<'ctx> {
         let call = called(overflows, 1)?;
         let is_sum = llvm::called_function(call)?.get_name().to_bytes().starts_with(b"llvm.uadd.with.overflow.")
             && called(next.as_instruction_value()?, 0) == Some(call);
-        let (at, step) = (integer(call, 0)?, integer(call, 1)?);
+        let (at, step) = (llvm::int_operand(call, 0)?, llvm::int_operand(call, 1)?);
         // One is added before or behind it.
         let (phi, before) = without_constant(at);
         let BasicValueEnum::IntValue(again) = found.incoming(phi)?.1 else { return None };
@@ -56,7 +56,8 @@ impl<'ctx> Within<'ctx> {
 /// A sum without the constant that is added, and that.
 fn without_constant(value: IntValue<'_>) -> (IntValue<'_>, u64) {
     let sum = value.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add);
-    let parts = sum.and_then(|sum| Some((integer(sum, 0)?, integer(sum, 1)?.get_zero_extended_constant()?)));
+    let parts = sum
+        .and_then(|sum| Some((llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?.get_zero_extended_constant()?)));
     parts.unwrap_or((value, 0))
 }
 
