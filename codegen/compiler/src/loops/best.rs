@@ -175,7 +175,7 @@ fn is_assumption(from: InstructionValue<'_>) -> bool {
 }
 
 /// The block that jumps into a loop and nowhere else; one is made where there is none.
-fn block_before<'ctx>(
+pub(super) fn block_before<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
     found: &Loop<'ctx>,

@@ -174,7 +174,8 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
     time!(parities::fold(context, module))?;
     time!(loops::order(context, module, machine))?;
     time!(divisions::share(context, module, machine))?;
-    time!(loops::reunite(context, module, machine))
+    time!(loops::reunite(context, module, machine))?;
+    time!(loops::know_first(context, module, machine))
 }
 
 /// Legalise: what the arch lacks is refused, because only now what is never reached has gone; then all that LLVM's optimiser
