@@ -132,7 +132,10 @@ impl<'ctx> Search<'ctx> {
         let Some((then, _)) = llvm::branch_targets(end) else { return Ok(()) };
         let builder = context.create_builder();
         builder.position_before(&jump);
-        let first = llvm::result(llvm::build_copy(&builder, self.first, &[]));
+        let copy = llvm::build_copy(&builder, self.first, &[]);
+        // Where it was not loaded, nobody promised that it is a number.
+        llvm::forget_number(copy);
+        let first = llvm::result(copy);
         builder.position_before(&self.kept);
         let phi = builder.build_phi(first.get_type(), "")?;
         for (value, from) in llvm::incoming(self.kept) {
@@ -277,7 +280,7 @@ mod tests {
             end: %number = phi i32 [ %new, %loop ]
               %is.first = icmp eq i32 %number, 0
               br i1 %is.first, label %again, label %done
-            again: %first = load float, ptr %from
+            again: %first = load float, ptr %from, !noundef !0
               br label %done
             done: %at = phi i32 [ {last}, %end ], [ 0, %again ]
               %last = phi float [ %found, %end ], [ %first, %again ]
@@ -286,7 +289,8 @@ mod tests {
               %sum = add i32 %at, %one
               ret i32 %sum
             none: ret i32 0
-            }}"
+            }}
+            !0 = !{{}}"
         );
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
@@ -305,7 +309,7 @@ mod tests {
         for middle in [MIDDLE, "add nsw i32 %half, %base"] {
             let ir = known("%frozen", middle, ADDRESS, "", "%number");
             let (before, behind) = ir.split_once("\nloop:").unwrap();
-            assert!(before.contains("load float, ptr %from"), "{ir}");
+            assert!(before.contains("load float, ptr %from") && !before.contains("noundef !"), "{ir}");
             assert!(!ir.contains("poison") && !ir.contains("br i1 %is.first"), "{ir}");
             assert!(behind.contains("select i1 %frozen, float %y"), "{ir}");
         }
