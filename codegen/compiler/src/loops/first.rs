@@ -99,7 +99,7 @@ impl<'ctx> Search<'ctx> {
             let (entry, before) = incoming.iter().copied().find(|(_, from)| from != block)?;
             let next = llvm::incoming_from(kept, *block)?;
             let chosen = llvm::instruction_of(next).filter(|from| from.get_opcode() == Op::Select)?;
-            let condition = chooses_alike(*block, number, kept, chosen, first)?;
+            let condition = chooses_alike(found, number, kept, chosen, first)?;
             let search = Self { kept, before, found: chosen, condition, end, again, done, first };
             let begins = incoming.len() == 2 && llvm::is_undefined(&entry);
             (begins && after == done && search.is_the_same_behind(number)).then_some(search)
@@ -177,15 +177,16 @@ fn lone_load(block: BasicBlock<'_>) -> Option<(InstructionValue<'_>, BasicBlock<
     Some((load, *after))
 }
 
-/// By what a number and the element that it names are chosen together, if the other element is read of the same memory as the
-/// first, in each round, and not below it.
+/// By what a number and the element that it names are chosen together in a loop of one block, if the other element is read of
+/// the same memory as the first, in each round, and not below it.
 fn chooses_alike<'ctx>(
-    block: BasicBlock<'ctx>,
+    found: &Loop<'ctx>,
     number: InstructionValue<'ctx>,
     kept: InstructionValue<'ctx>,
     chosen: InstructionValue<'ctx>,
     first: InstructionValue<'ctx>,
 ) -> Option<IntValue<'ctx>> {
+    let block = found.head;
     if number.get_opcode() != Op::Select || [number, chosen].iter().any(|from| from.get_parent() != Some(block)) {
         return None;
     }
@@ -202,6 +203,7 @@ fn chooses_alike<'ctx>(
     let (pointer, bytes, index) = llvm::element_of(address)?;
     let is_element = load.get_type() == first.get_type()
         && llvm::operand(first, 0) == Some(pointer.into())
+        && found.is_invariant(pointer.into())
         && llvm::type_align(llvm::result(load).get_type()).0 == bytes;
     let extended = index.as_instruction_value().filter(|from| from.get_opcode() == Op::SExt);
     let is_above = match extended {
@@ -256,7 +258,11 @@ mod tests {
     /// A search, after [`know_first`]: what its number is chosen by, the sum and its address, what else the loop does, and what
     /// comes behind it.
     fn known(chosen_by: &str, middle: &str, address: &str, more: &str, last: &str) -> String {
-        let text = format!(
+        run(&search(chosen_by, middle, address, more, last))
+    }
+
+    fn search(chosen_by: &str, middle: &str, address: &str, more: &str, last: &str) -> String {
+        format!(
             "declare void @seen()
             define i32 @f(ptr %from, ptr %other, i32 %len, float %x) {{
             entry: switch i32 %len, label %loop [ i32 0, label %none
@@ -291,7 +297,10 @@ mod tests {
             none: ret i32 0
             }}
             !0 = !{{}}"
-        );
+        )
+    }
+
+    fn run(text: &str) -> String {
         let context = Context::create();
         let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
         let ptx = PtxVersion { major: 7, minor: 8 };
@@ -339,5 +348,10 @@ mod tests {
             let ir = known(chosen_by, middle, address, more, last);
             assert!(ir.contains("br i1 %is.first"), "{chosen_by} {middle} {address} {more} {last}: {ir}");
         }
+        // The first of each round is another one.
+        let middle = "add nsw i32 %base, %half\n %moved = getelementptr i8, ptr %from, i32 %size";
+        let text = search("%less", middle, "getelementptr inbounds float, ptr %moved, i64 %wide", "", "%number");
+        let text = text.replace("i32 1, label %again", "i32 1, label %none").replace("ptr %from, !", "ptr %moved, !");
+        assert!(run(&text).contains("br i1 %is.first"), "{text}");
     }
 }
