@@ -3,7 +3,7 @@
 //! ```text
 //! before: loop: %base = phi i64 [ 0, %before ], [ %new, %loop ]          ; `edges.partition_point(|edge| *edge <= x)`
 //!               %kept = phi float [ poison, %before ], [ %found, %loop ]
-//!               %y = load float, ptr (getelementptr inbounds float, ptr %edges, i64 %mid)
+//!               %y = load float, ptr (getelementptr inbounds nuw float, ptr %edges, i64 %mid)
 //!               %new = select i1 %is.less, i64 %mid, i64 %base
 //!               %found = select i1 %is.less, float %y, float %kept
 //!         end:  br i1 (icmp eq i64 %new, 0), label %again, label %done
@@ -206,10 +206,7 @@ fn chooses_alike<'ctx>(
         && found.is_invariant(pointer.into())
         && llvm::type_align(llvm::result(load).get_type()).0 == bytes;
     let extended = index.as_instruction_value().filter(|from| from.get_opcode() == Op::SExt);
-    let is_above = match extended {
-        None => index == middle && llvm::is_in_bounds_above(address),
-        Some(from) => llvm::int_operand(from, 0) == Some(middle) && grows(middle, base),
-    };
+    let is_middle = extended.and_then(|from| llvm::int_operand(from, 0)).unwrap_or(index) == middle;
     let of_number = llvm::int_operand(number, 0)?;
     let of_element = llvm::int_operand(chosen, 0)?;
     let frozen = of_number.as_instruction_value().filter(|from| from.get_opcode() == Op::Freeze);
@@ -218,20 +215,8 @@ fn chooses_alike<'ctx>(
         |from: InstructionValue<'ctx>| block.get_instructions().take_while(|at| *at != chosen).any(|at| at == from);
     let is_there =
         of_number.as_instruction_value().is_none_or(|from| from.get_parent() != Some(block) || is_ahead(from));
-    let is_all = is_counter && is_element && llvm::is_in_bounds(address) && is_above && is_one && is_there;
+    let is_all = is_counter && is_element && is_middle && llvm::is_in_bounds_above(address) && is_one && is_there;
     is_all.then_some(of_number)
-}
-
-/// Whether a number is never below 0 that begins with 0 and becomes this sum, or stays.
-fn grows<'ctx>(sum: IntValue<'ctx>, base: IntValue<'ctx>) -> bool {
-    let Some(from) = sum.as_instruction_value().filter(|from| from.get_opcode() == Op::Add) else { return false };
-    let half = |at: u32| llvm::int_operand(from, at).filter(|_| llvm::int_operand(from, 1 - at) == Some(base));
-    let is_half = |half: IntValue<'ctx>| {
-        let from = half.as_instruction_value().filter(|from| from.get_opcode() == Op::LShr);
-        let by = from.and_then(|from| llvm::int_operand(from, 1)).and_then(IntValue::get_zero_extended_constant);
-        by.is_some_and(|by| by > 0)
-    };
-    llvm::promises(from).signed && half(0).or_else(|| half(1)).is_some_and(is_half)
 }
 
 /// What the only phi is that a value is of, in a block with one block before it.
@@ -310,17 +295,17 @@ mod tests {
         module.get_function("f").unwrap().print_to_string().to_string()
     }
 
-    const MIDDLE: &str = "add nsw i32 %base, %half";
-    const ADDRESS: &str = "getelementptr inbounds float, ptr %from, i64 %wide";
+    const MIDDLE: &str = "add i32 %base, %half";
+    const ADDRESS: &str = "getelementptr inbounds nuw float, ptr %from, i64 %wide";
 
     #[test]
     fn the_first_element_is_loaded_before_the_search() {
-        for middle in [MIDDLE, "add nsw i32 %half, %base"] {
-            let ir = known("%frozen", middle, ADDRESS, "", "%number");
+        for chosen_by in ["%frozen", "%less"] {
+            let ir = known(chosen_by, MIDDLE, ADDRESS, "", "%number");
             let (before, behind) = ir.split_once("\nloop:").unwrap();
             assert!(before.contains("load float, ptr %from") && !before.contains("noundef !"), "{ir}");
             assert!(!ir.contains("poison") && !ir.contains("br i1 %is.first"), "{ir}");
-            assert!(behind.contains("select i1 %frozen, float %y"), "{ir}");
+            assert!(behind.contains(&format!("select i1 {chosen_by}, float %y")), "{ir}");
         }
         // One element is loaded where there is but one.
         assert_eq!(known("%less", MIDDLE, ADDRESS, "", "%number").matches("load float").count(), 3);
@@ -328,14 +313,12 @@ mod tests {
 
     #[test]
     fn others_load_it_again() {
-        let below = "getelementptr float, ptr %from, i64 %wide";
-        let other = "getelementptr inbounds float, ptr %other, i64 %wide";
-        let halves = "getelementptr inbounds half, ptr %from, i64 %wide";
+        let below = "getelementptr inbounds float, ptr %from, i64 %wide";
+        let other = "getelementptr inbounds nuw float, ptr %other, i64 %wide";
+        let halves = "getelementptr inbounds nuw half, ptr %from, i64 %wide";
         for (chosen_by, middle, address, more, last) in [
             ("%other.is", MIDDLE, ADDRESS, "%other.is = icmp ugt i32 %size, 9", "%number"),
             // It may be below the first, or of something else.
-            ("%less", "sub nsw i32 %base, %half", ADDRESS, "", "%number"),
-            ("%less", "add i32 %base, %half", ADDRESS, "", "%number"),
             ("%less", MIDDLE, below, "", "%number"),
             ("%less", MIDDLE, other, "", "%number"),
             ("%less", MIDDLE, halves, "", "%number"),
@@ -349,8 +332,8 @@ mod tests {
             assert!(ir.contains("br i1 %is.first"), "{chosen_by} {middle} {address} {more} {last}: {ir}");
         }
         // The first of each round is another one.
-        let middle = "add nsw i32 %base, %half\n %moved = getelementptr i8, ptr %from, i32 %size";
-        let text = search("%less", middle, "getelementptr inbounds float, ptr %moved, i64 %wide", "", "%number");
+        let middle = "add i32 %base, %half\n %moved = getelementptr i8, ptr %from, i32 %size";
+        let text = search("%less", middle, "getelementptr inbounds nuw float, ptr %moved, i64 %wide", "", "%number");
         let text = text.replace("i32 1, label %again", "i32 1, label %none").replace("ptr %from, !", "ptr %moved, !");
         assert!(run(&text).contains("br i1 %is.first"), "{text}");
     }

@@ -1,4 +1,5 @@
-//! A search for each element, in a kernel with barriers: the copy for small slices searches with 32 bits.
+//! A search for each element, in a kernel with barriers: the copy for small slices searches with 32 bits. The other one
+//! does not ask behind the search whether it found the first element.
 #![no_std]
 use ptx::atomic::{AtomicSlice, Device, Ordering};
 use ptx::block::Histogram;
@@ -12,6 +13,9 @@ use ptx::prelude::*;
 // CHECK: sub.s32 [[SIZE]], [[SIZE]], [[HALF]];
 // The other copy.
 // CHECK: shr.u64 [[HALF:%rd[0-9]+]], %rd{{[0-9]+}}, 1;
+// CHECK: setp.gt.u64 {{.*}}, 1;
+// CHECK-NOT: setp.ne.s64
+// CHECK: bra.uni
 #[kernel(dimensions = 1, launch_bounds(256))]
 pub fn count_ranges(
     x: &[f32],
