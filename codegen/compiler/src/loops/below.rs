@@ -20,11 +20,30 @@ const MOST_STEPS: u32 = 8;
 
 /// Whether a branch above a block has found a number below another one.
 pub fn is_known_below<'ctx>(block: BasicBlock<'ctx>, low: IntValue<'ctx>, high: IntValue<'ctx>) -> bool {
-    let wanted = (Number::of(low), Number::of(high));
-    is_asked_above(block, |above, block| {
-        let orders = conditions_of_order(above, block);
-        orders.into_iter().any(|(low, high)| (Number::of(low), Number::of(high)) == wanted)
-    })
+    is_below_some(block, low, |limit| is_same(limit, high))
+}
+
+/// Whether a branch above a block has found a number below one of some kind.
+pub fn is_below_some<'ctx>(
+    block: BasicBlock<'ctx>,
+    low: IntValue<'ctx>,
+    is_limit: impl Fn(IntValue<'ctx>) -> bool,
+) -> bool {
+    is_asked_above(block, |above, block| is_below_on_way((above, block), low, &is_limit))
+}
+
+/// Whether the branch from a block to another one has found a number below one of some kind.
+pub fn is_below_on_way<'ctx>(
+    (from, to): (BasicBlock<'ctx>, BasicBlock<'ctx>),
+    low: IntValue<'ctx>,
+    is_limit: impl Fn(IntValue<'ctx>) -> bool,
+) -> bool {
+    conditions_of_order(from, to).into_iter().any(|(lower, limit)| is_same(lower, low) && is_limit(limit))
+}
+
+/// Whether both are the same number without a sign, in whichever widths.
+pub fn is_same<'ctx>(one: IntValue<'ctx>, other: IntValue<'ctx>) -> bool {
+    Number::of(one) == Number::of(other)
 }
 
 /// Whether one of the ways to a block on which all come, from a block to the next one, says something.

@@ -49,6 +49,7 @@ mod reunited;
 mod rounds;
 mod saturated;
 mod searches;
+mod shorter;
 mod simpler;
 #[cfg(test)]
 pub mod staged;
@@ -102,6 +103,7 @@ pub use rest::follow;
 pub use reunited::reunite;
 pub use saturated::saturate;
 pub use searches::keep;
+pub use shorter::trust_ends;
 pub use strided::pass;
 pub use strides::count;
 pub use swapped::{alternate, is_barrier};

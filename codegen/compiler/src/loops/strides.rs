@@ -15,11 +15,11 @@
 //!   the bound or never reach it. So there the loop stays as it was, and it has a twin that is counted. A constant step LLVM
 //!   counts by itself, but not where the loop checks an index: then the twin is what [`super::checks`] and
 //!   [`super::batches`] look for (`while j < end { …; j += 32 }`).
-//! - The same by a constant step, where the bound is the width of a plane, or another number below 2^32, and a branch
+//! - The same, where the bound is the width of a plane, or another number below 2^32, and a branch
 //!   has found the first index below it ([`super::below`]): `while i < width { …; i += 256 }` of the threads of a
-//!   block. No index overflows, and the way from the first one to the last below the bound is divided in 32 bits,
-//!   without the case that there is none. LLVM counted in 64 bits, and a layer norm of rows of 2,048 ran 457
-//!   instructions a warp, 390 with this, and 347 in CUDA C++.
+//!   block. The step is a constant, or as small, as the block's size is. No index overflows, and the way from the first one to the
+//!   last below the bound is divided in 32 bits, without the case that there is none; only a step of 0 needs the loop as it was.
+//!   LLVM counted in 64 bits, and a layer norm of rows of 2,048 ran 457 instructions a warp, 390 with this, and 347 in CUDA C++.
 //! - The same, and the loop ends where the sum overflows (`zip(…).skip(first).step_by(step)`, see [`super::idle`]). Then only a
 //!   step of 0 has it stay as it was.
 //! - What is left of a slice, in elements or in bytes, is compared with the step less one, or with the step itself. It shrinks
@@ -102,7 +102,7 @@ struct Stride<'a, 'ctx> {
 enum Form<'ctx> {
     /// It goes on while this, which grows by the step, is below the bound.
     Below { next: IntValue<'ctx>, bound: IntValue<'ctx> },
-    /// The same, by a constant, below a bound of 32 bits that is above the first number.
+    /// The same, by a step of 32 bits below a bound of 32 bits that is above the first number.
     Short { first: IntValue<'ctx>, next: IntValue<'ctx>, bound: IntValue<'ctx> },
     /// The same, and while the sum does not overflow.
     Within(Within<'ctx>),
@@ -145,6 +145,11 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
         };
         let (step, form) = if found.is_invariant(large.into()) {
             let step = step_of_sum(found, small)?;
+            let fills_tile = step.get_zero_extended_constant().is_none()
+                && large.get_zero_extended_constant().is_some_and(|bound| bound <= MOST_OF_BLOCK);
+            if fills_tile {
+                return None;
+            }
             if let Some(first) = first_of_short(found, before, small, large, step) {
                 let form = Form::Short { first, next: small, bound: large };
                 return Some(Self { found, before, latch, goes_on, step, form });
@@ -153,9 +158,7 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
                 let is_small = (2..=MOST_CONSTANT).contains(&step);
                 !is_small || !has_checks(found)
             });
-            let fills_tile = step.get_zero_extended_constant().is_none()
-                && large.get_zero_extended_constant().is_some_and(|bound| bound <= MOST_OF_BLOCK);
-            if is_counted || fills_tile {
+            if is_counted {
                 return None;
             }
             (step, Form::Below { next: small, bound: large })
@@ -166,7 +169,7 @@ impl<'a, 'ctx> Stride<'a, 'ctx> {
     }
 }
 
-/// With what a loop begins that goes on by a constant below a bound of 32 bits, if that is seen to be below the bound.
+/// With what a loop begins that goes on by a step of 32 bits below such a bound, if that is seen to be below the bound.
 fn first_of_short<'ctx>(
     found: &Loop<'ctx>,
     before: BasicBlock<'ctx>,
@@ -177,9 +180,9 @@ fn first_of_short<'ctx>(
     let sum = next.as_instruction_value()?;
     let of = |at| Some(found.incoming(llvm::int_operand(sum, at)?)?.0.into_int_value());
     let first: IntValue<'ctx> = of(0).or_else(|| of(1))?;
-    let is_step = step.get_zero_extended_constant().is_some_and(|step| (2..=MOST_CONSTANT).contains(&step));
-    let is_short = next.get_type().get_bit_width() == 64
-        && most(bound, MOST_STEPS).is_some_and(|most| most <= u64::from(u32::MAX));
+    let is_step = step.get_zero_extended_constant().is_none_or(|step| (2..=MOST_CONSTANT).contains(&step));
+    let is_word = |number| most(number, MOST_STEPS).is_some_and(|most| most <= u64::from(u32::MAX));
+    let is_short = next.get_type().get_bit_width() == 64 && is_word(bound) && is_word(step);
     (is_step && is_short && is_known_below(before, first, bound)).then_some(first)
 }
 
@@ -298,12 +301,16 @@ impl<'ctx> Stage<'_, 'ctx> {
                 self.twin(fits, rounds, |_| Ok(()))
             }
             &Form::Short { first, next, bound } => {
-                let rounds = self.short_rounds(first, bound)?;
+                let rounds = self.short_rounds(first, bound, step)?;
                 next.as_instruction_value().into_iter().for_each(llvm::set_no_unsigned_wrap);
                 if found.blocks.len() == 1 && loads(found) == 1 {
                     llvm::set_unroll(self.context, &found.jumps_back(), Unroll::AtLeast(ROUNDS));
                 }
-                self.until(found.head, *latch, rounds)
+                if step.is_const() {
+                    return self.until(found.head, *latch, rounds);
+                }
+                let moves = self.builder.build_int_compare(IntPredicate::NE, step, step.get_type().const_zero(), "")?;
+                self.twin(moves, rounds, |_| Ok(()))
             }
             &Form::Below { next, bound } => {
                 let next_sum = next.as_instruction_value();
@@ -403,15 +410,18 @@ impl<'ctx> Stage<'_, 'ctx> {
         Ok((fits, builder.build_select(goes_on, more, zero, "")?.into_int_value()))
     }
 
-    /// How often a loop goes on by a constant below a bound of 32 bits that is above the first number.
-    fn short_rounds(&self, first: IntValue<'ctx>, bound: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+    /// How often a loop goes on by a step of 32 bits below a bound of 32 bits that is above the first number.
+    fn short_rounds(
+        &self,
+        first: IntValue<'ctx>,
+        bound: IntValue<'ctx>,
+        step: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, BuilderError> {
         let (builder, word) = (&self.builder, self.context.i32_type());
-        let [first, bound] = [first, bound].map(|number| builder.build_int_truncate(number, word, ""));
+        let [first, bound, step] = [first, bound, step].map(|number| builder.build_int_truncate(number, word, ""));
         let last = builder.build_int_nuw_sub(bound?, word.const_int(1, false), "")?;
         let way = builder.build_int_nuw_sub(last, first?, "")?;
-        let rounds =
-            builder.build_int_unsigned_div(way, builder.build_int_truncate(self.stride.step, word, "")?, "")?;
-        builder.build_int_z_extend(rounds, self.context.i64_type(), "")
+        builder.build_int_z_extend(self.divided(way, step?)?, self.context.i64_type(), "")
     }
 
     /// A quotient; 0 where the divisor is.
@@ -672,6 +682,18 @@ mod tests {
             (width, "icmp ult i64 %first.of, %width", "1"),
         ] {
             assert!(!below_width(width, asks, step).contains("udiv"), "{width}, {asks}, {step}");
+        }
+    }
+
+    #[test]
+    fn a_step_of_32_bits_below_a_width_is_counted_in_32_bits() {
+        let (width, asks) = ("and i64 %n, 4294967295", "icmp ult i64 %first.of, %width");
+        assert!(!below_width(width, asks, "%step").contains("udiv i32"), "it may have more bits");
+        for by in ["and i64 %step, 4294967295", "lshr i64 %step, 40"] {
+            let ir = below_width(&format!("{width}\n %by = {by}"), asks, "%by");
+            assert!(ir.contains("udiv i32 %") && ir.contains("umax.i32") && !ir.contains("udiv i64"), "{ir}");
+            // By a step of 0 it never ends, and is not counted.
+            assert!(ir.matches("load i32").count() == 2 && ir.contains("icmp ne i64 "), "{ir}");
         }
     }
 

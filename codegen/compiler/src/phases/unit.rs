@@ -110,6 +110,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::catch_up(context, module))?;
         time!(loops::end_inclusive(context, module))?;
         time!(loops::end_once(context, module))?;
+        time!(loops::trust_ends(context, module));
         time!(loops::bisect(context, module))?;
         time!(remainders::fold(context, module))?;
         time!(multiples::fold(context, module, machine))?;
