@@ -16,6 +16,7 @@ macro_rules! binary {
         impl $trait for $name {
             type Output = Self;
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn $method(self, other: Self) -> Self {
                 Self { $($field: $trait::$method(self.$field, other.$field)),* }
             }
@@ -23,6 +24,7 @@ macro_rules! binary {
         impl $trait<$lane> for $name {
             type Output = Self;
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn $method(self, other: $lane) -> Self {
                 Self { $($field: $trait::$method(self.$field, other)),* }
             }
@@ -30,18 +32,21 @@ macro_rules! binary {
         impl $trait<$name> for $lane {
             type Output = $name;
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn $method(self, other: $name) -> $name {
                 $name { $($field: $trait::$method(self, other.$field)),* }
             }
         }
         impl $assign for $name {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn $assign_method(&mut self, other: Self) {
                 *self = $trait::$method(*self, other);
             }
         }
         impl $assign<$lane> for $name {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn $assign_method(&mut self, other: $lane) {
                 *self = $trait::$method(*self, other);
             }
@@ -54,6 +59,7 @@ macro_rules! unary {
         impl $trait for $name {
             type Output = Self;
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn $method(self) -> Self {
                 Self { $($field: $trait::$method(self.$field)),* }
             }
@@ -108,12 +114,14 @@ macro_rules! operators {
         impl Index<usize> for $name {
             type Output = $lane;
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn index(&self, lane: usize) -> &$lane {
                 [$(&self.$field),*][lane]
             }
         }
         impl IndexMut<usize> for $name {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn index_mut(&mut self, lane: usize) -> &mut $lane {
                 let lanes: [&mut $lane; $name::LANES] = [$(&mut self.$field),*];
                 match lanes.into_iter().nth(lane) {
@@ -144,6 +152,28 @@ mod tests {
         assert_eq!(n, int2(26, -26));
         assert_eq!((!n & 0xff) ^ int2(1, 0), int2(0xe4, 0x19));
         assert_eq!(uchar3(1, 2, 4) | uchar3(2, 2, 2), uchar3(3, 2, 6));
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn an_overflow_is_where_the_operator_stands() {
+        use std::panic;
+        use std::sync::Mutex;
+
+        static LINES: Mutex<std::vec::Vec<(std::string::String, u32)>> = Mutex::new(std::vec::Vec::new());
+        let before = panic::take_hook();
+        let own = std::thread::current().id();
+        panic::set_hook(std::boxed::Box::new(move |info| match info.location() {
+            Some(place) if std::thread::current().id() == own => {
+                LINES.lock().unwrap().push((place.file().into(), place.line()));
+            }
+            _ => before(info),
+        }));
+        let most = std::hint::black_box(uint2(0, u32::MAX));
+        let (sum, line) = (panic::catch_unwind(|| most + 1), line!());
+        let (index, next) = (panic::catch_unwind(|| most[std::hint::black_box(2)]), line!());
+        assert!(sum.is_err() && index.is_err());
+        assert_eq!(*LINES.lock().unwrap(), [(file!().into(), line), (file!().into(), next)]);
     }
 
     #[test]
