@@ -6,6 +6,7 @@
 //! [`order`] writes atomic instructions as
 //! PTX has them, with orderings and scopes.
 
+mod apart;
 mod atomics;
 mod bodies;
 mod distances;
@@ -17,6 +18,7 @@ mod spaces;
 mod together;
 mod ways;
 
+pub use apart::load_apart;
 pub use together::store_together;
 
 use crate::abi::Table;

@@ -197,6 +197,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
     time!(checks::separate(context, module, arch))?;
     time!(memory::order(context, module, machine, table, arch, level))?;
     if level.is_for_speed() {
+        time!(memory::load_apart(context, module))?;
         time!(memory::store_together(context, module));
         time!(conditions::part(context, module))?;
         time!(loops::spread(context, module, machine))?;
