@@ -6,7 +6,7 @@ use ptx::shared::{Array2d, SharedTile};
 type Square = Array2d<f32, 16, 16>;
 
 // CHECK-LABEL: .visible .entry column_sums(
-// CHECK: bar.sync
+// CHECK: {{bar|barrier}}.sync
 // CHECK-NOT: cvta.shared
 // CHECK-NOT: setp.eq.s64
 // CHECK-COUNT-16: ld.shared
