@@ -1,4 +1,4 @@
-//! Two places that hand over the same are one, if they are reached from different sides.
+//! Two places that say the same are one, if they are reached from different sides.
 #![no_std]
 use ptx::prelude::*;
 
@@ -21,10 +21,10 @@ pub unsafe fn a_by_two_ways(x: u32, limit: u32, odd: bool, out: *mut u32) {
     }
 }
 
-// What differs is handed over where it is known.
+// So are two whose numbers differ: which one it is follows from the side.
 // CHECK-LABEL: .visible .entry b_by_two_values(
 // CHECK: atom.global.exch.b64
-// CHECK: atom.global.exch.b64
+// CHECK-NOT: atom.global.exch.b64
 // CHECK: nanosleep.u32
 #[kernel]
 pub unsafe fn b_by_two_values(x: u32, limit: u32, odd: bool, out: *mut u32) {
