@@ -15,10 +15,11 @@
 //! LLVM knows of a counter only what it begins with and grows by, if that is a constant; here it is the block's size. `split` would
 //! have divided for the number of rounds, to ask what the last index is.
 //!
-//! **Why it is right.** The phi is one of the values that come to it, and on each way that one comes by, a branch has found it below
-//! `%len`, which is no more than `%width` if it is that or 0, the smaller of it and another, or what is left of it. A branch goes by
-//! nothing that is undefined; nor is the limit undefined where `%len` is computed of it, as far as `%len` is that limit: where it is
-//! another number, it is below that one.
+//! **Why it is right.** The phi is one of the values that come to it, and on each way that one comes by, a branch has found it
+//! below `%len`, which is no more than `%width` if it is that or 0, the smaller of it and another, or what is left of it. A
+//! branch goes by nothing that is undefined; nor is the limit undefined where `%len` is computed of it, as far as `%len` is that
+//! limit: where it is another number, it is below that one. The limit is the one that the branch saw: what all these branches
+//! follow from is computed before the phi, and not again before the next value comes to that.
 
 use crate::llvm::{
     self, BasicValue, BasicValueEnum, Context, InstructionOpcode as Op, InstructionValue, IntValue, Module,

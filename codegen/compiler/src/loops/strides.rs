@@ -303,10 +303,10 @@ impl<'ctx> Stage<'_, 'ctx> {
             &Form::Short { first, next, bound } => {
                 let rounds = self.short_rounds(first, bound, step)?;
                 next.as_instruction_value().into_iter().for_each(llvm::set_no_unsigned_wrap);
-                if found.blocks.len() == 1 && loads(found) == 1 {
-                    llvm::set_unroll(self.context, &found.jumps_back(), Unroll::AtLeast(ROUNDS));
-                }
                 if step.is_const() {
+                    if found.blocks.len() == 1 && loads(found) == 1 {
+                        llvm::set_unroll(self.context, &found.jumps_back(), Unroll::AtLeast(ROUNDS));
+                    }
                     return self.until(found.head, *latch, rounds);
                 }
                 let moves = self.builder.build_int_compare(IntPredicate::NE, step, step.get_type().const_zero(), "")?;
