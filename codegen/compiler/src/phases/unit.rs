@@ -202,6 +202,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
         time!(conditions::part(context, module))?;
         time!(loops::spread(context, module, machine))?;
         time!(registers::raise(context, module, arch));
+        time!(registers::fit(context, module, arch));
     }
     time!(float::lower(context, module, level))?;
     if level.is_for_speed() {

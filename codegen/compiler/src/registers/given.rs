@@ -7,7 +7,7 @@ use crate::llvm::{self, AttributeLoc, Context, FunctionValue, InstructionOpcode 
 pub const RESERVE: u64 = 8;
 
 /// Registers of a multiprocessor (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
-const OF_A_MULTIPROCESSOR: u64 = 65_536;
+pub const OF_A_MULTIPROCESSOR: u64 = 65_536;
 
 /// What a user has said of a kernel's registers, or what depends on them.
 const SAID: [&str; 2] = ["nvvm.maxnreg", "nvvm.minctasm"];
@@ -26,13 +26,17 @@ pub fn give<'ctx>(context: &'ctx Context, kernel: FunctionValue<'ctx>, count: u6
 
 /// How many registers each of all threads that a multiprocessor can run has. They are given by eights.
 pub fn of_a_thread(arch: Arch) -> Option<u64> {
-    let threads = match arch.number() {
-        75 => 1024,
-        86 | 87 | 89 | 120 | 121 => 1536,
-        70 | 72 | 80 | 90 | 100 | 103 => 2048,
-        _ => return None,
-    };
-    Some(OF_A_MULTIPROCESSOR / threads / 8 * 8)
+    threads_at_once(arch).map(|threads| OF_A_MULTIPROCESSOR / threads / 8 * 8)
+}
+
+/// How many threads a multiprocessor can run.
+pub fn threads_at_once(arch: Arch) -> Option<u64> {
+    match arch.number() {
+        75 => Some(1024),
+        86 | 87 | 89 | 120 | 121 => Some(1536),
+        70 | 72 | 80 | 90 | 100 | 103 => Some(2048),
+        _ => None,
+    }
 }
 
 /// Whether an instruction calls what has registers of its own.

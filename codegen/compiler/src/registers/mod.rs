@@ -4,9 +4,11 @@
 //! 65,536. `.maxnreg` (PTX ISA, "Performance-Tuning Directives") is a limit and, below it, what ptxas aims at.
 
 mod arithmetic;
+mod blocks;
 mod given;
 mod pressure;
 
 pub use arithmetic::raise;
+pub use blocks::fit;
 pub use given::{RESERVE, are_open, give, of_a_thread};
 pub use pressure::{Order, most_live};
