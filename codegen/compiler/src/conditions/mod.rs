@@ -37,9 +37,10 @@ const CLEAN_ONE: &str = "simplifycfg,early-cse";
 /// Parts of one condition that are joined.
 const MOST_PARTS: usize = 8;
 
-/// Folds choices that a branch has made, in every function.
+/// Folds choices that a branch has made, and questions for null that have one answer, in every function.
 pub fn decide<'ctx>(context: &'ctx Context, module: &Module<'ctx>) {
     for function in settled::open(module) {
+        nulls::decide_never(context, function);
         decided::decide(function);
         onward::count(context, function);
     }

@@ -15,12 +15,24 @@
 //! after:  %is_none = phi i1 [ (xor i1 %inside, true), %some ], [ true, %none ]
 //! ```
 //!
-//! LLVM sees it only where nothing else looks at `%p`, or later, when it is the address of an element: by then it may no longer
-//! know that the address stays within the slice. The loop then compares it with null in each round, has two ends, and is
-//! not unrolled.
+//! And where an element is that of one of two buffers, which change places in each round of a loop:
 //!
-//! **Why it is right.** An address is not null where a type says so, or where it stays within what an address that is not null
-//! points into: there is nothing at null on this target. Were it otherwise, the address would be undefined.
+//! ```text
+//! before: %front = phi ptr [ @a, %before ], [ %back, %loop ]
+//!         %back = phi ptr [ @b, %before ], [ %front, %loop ]
+//!         %is_none = icmp eq ptr %back, null
+//! after:  %is_none = i1 false
+//! ```
+//!
+//! LLVM sees the first only where nothing else looks at `%p`, or later, when it is the address of an element: by
+//! then it may no longer know that the address stays within the slice. The loop then compares it with null in each
+//! round, has two ends, and is not unrolled. Of buffers it does not look at both phis at once; that is decided
+//! again where functions are in each other.
+//!
+//! **Why it is right.** An address is not null where a type says so, or where it stays within what an address that
+//! is not null points into: there is nothing at null on this target. Were it otherwise, the address would be
+//! undefined. A phi is not null if nothing that comes to it from elsewhere is: what comes round to it was that
+//! before.
 
 use crate::llvm::{
     self, Attribute, AttributeLoc, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, CallSiteValue,
@@ -29,6 +41,9 @@ use crate::llvm::{
 
 /// How deep it is looked what an address is.
 const MOST_STEPS: u32 = 4;
+
+/// How many phis an address may come through.
+const MOST_PHIS: usize = 8;
 
 /// Decides the comparisons of a function.
 pub fn decide<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
@@ -48,6 +63,19 @@ pub fn decide<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Re
         }
     }
     Ok(())
+}
+
+/// Decides the comparisons of phis that are never null, as is seen once LLVM has put functions into each other.
+pub fn decide_never(context: &Context, function: FunctionValue<'_>) {
+    let compared: Vec<_> = llvm::instructions(function).filter_map(of_chosen).collect();
+    for (compared, chosen) in compared.into_iter().filter(|(_, chosen)| chosen.get_opcode() == Op::Phi) {
+        let BasicValueEnum::PointerValue(pointer) = llvm::result(chosen) else { continue };
+        if is_null(context, pointer) == Some(false) {
+            let holds = compared.get_icmp_predicate() == Some(IntPredicate::NE);
+            llvm::replace_uses(compared, context.bool_type().const_int(u64::from(holds), false).into());
+            compared.erase_from_basic_block();
+        }
+    }
 }
 
 /// The phi or the choice that an instruction compares with null.
@@ -139,17 +167,31 @@ fn is_null(context: &Context, pointer: PointerValue<'_>) -> Option<bool> {
     if pointer.is_null() {
         return Some(true);
     }
-    is_never_null(context, pointer, MOST_STEPS).then_some(false)
+    is_never_null(context, pointer, MOST_STEPS, &mut Vec::new()).then_some(false)
 }
 
-fn is_never_null(context: &Context, pointer: PointerValue<'_>, steps: u32) -> bool {
+/// Whether an address is never null, if none of the phis is that were looked through before.
+fn is_never_null<'ctx>(
+    context: &Context,
+    pointer: PointerValue<'ctx>,
+    steps: u32,
+    phis: &mut Vec<InstructionValue<'ctx>>,
+) -> bool {
     let attribute = |name| Attribute::get_named_enum_kind_id(name);
-    let Some(from) = pointer.as_instruction_value() else { return false };
+    let Some(from) = pointer.as_instruction_value() else { return llvm::is_within_global(pointer) };
     match from.get_opcode() {
         Op::Alloca => true,
+        Op::Phi if phis.contains(&from) => true,
+        Op::Phi if phis.len() < MOST_PHIS => {
+            phis.push(from);
+            llvm::incoming(from).into_iter().all(|(value, _)| match value {
+                BasicValueEnum::PointerValue(value) => is_never_null(context, value, steps, phis),
+                _ => false,
+            })
+        }
         Op::GetElementPtr if steps > 0 && llvm::is_in_bounds(from) => {
             match from.get_operand(0).and_then(|at| at.value()) {
-                Some(BasicValueEnum::PointerValue(base)) => is_never_null(context, base, steps - 1),
+                Some(BasicValueEnum::PointerValue(base)) => is_never_null(context, base, steps - 1, phis),
                 _ => false,
             }
         }
@@ -236,6 +278,67 @@ mod tests {
         ] {
             let ir = decided(element, none, compared);
             assert!(!ir.contains("phi i1"), "{element}, {none}, {compared}: {ir}");
+        }
+    }
+
+    /// Two buffers that change places, of which `%back` is one, after [`decide_never`].
+    fn swapped(first: &str, second: &str, next: &str, compared: &str) -> String {
+        let text = format!(
+            "@tile = internal addrspace(3) global [2 x [64 x i32]] poison, align 16
+            @table = internal addrspace(1) global [64 x i32] zeroinitializer
+            define void @f(ptr %may, i64 %n) {{
+            entry: %local = alloca [64 x i32]
+              br label %loop
+            loop: %front = phi ptr [ {first}, %entry ], [ {next}, %more ]
+              %back = phi ptr [ {second}, %entry ], [ %front, %more ]
+              %inside = getelementptr inbounds i32, ptr %back, i64 1
+              %outside = getelementptr i32, ptr %back, i64 %n
+              %is = icmp {compared}
+              br i1 %is, label %more, label %out
+            more: store volatile i32 0, ptr %back
+              br label %loop
+            out: ret void
+            }}"
+        );
+        let context = Context::create();
+        let module = parse_ir(&context, text.as_bytes(), "module").unwrap();
+        let function = module.get_function("f").unwrap();
+        decide_never(&context, function);
+        module.verify().unwrap();
+        function.print_to_string().to_string()
+    }
+
+    const TILE: &str = "addrspacecast (ptr addrspace(3) @tile to ptr)";
+    const SECOND: &str = "getelementptr inbounds nuw (i8, ptr addrspacecast (ptr addrspace(3) @tile to ptr), i64 256)";
+
+    #[test]
+    fn neither_of_two_buffers_is_null() {
+        for (first, second, next) in [
+            (TILE, SECOND, "%back"),
+            (SECOND, TILE, "%inside"),
+            ("addrspacecast (ptr addrspace(1) @table to ptr)", "%local", "%back"),
+        ] {
+            for (compared, decided) in [("ne ptr %back, null", "br i1 true"), ("eq ptr %front, null", "br i1 false")] {
+                let ir = swapped(first, second, next, compared);
+                assert!(ir.contains(decided) && !ir.contains("icmp"), "{first}, {second}, {next}: {ir}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_of_two_buffers_may_be_null() {
+        let behind = SECOND.replace("inbounds nuw ", "");
+        for (first, second, next, compared) in [
+            (TILE, "%may", "%back", "eq ptr %back, null"),
+            ("null", SECOND, "%back", "eq ptr %back, null"),
+            (TILE, &behind, "%back", "eq ptr %back, null"),
+            (TILE, SECOND, "%outside", "eq ptr %back, null"),
+            (TILE, SECOND, "%may", "eq ptr %back, null"),
+            (TILE, SECOND, "%back", "eq ptr %back, %may"),
+            (TILE, SECOND, "%back", "ult ptr %back, null"),
+        ] {
+            let ir = swapped(first, second, next, compared);
+            assert!(ir.contains("icmp"), "{first}, {second}, {next}, {compared}: {ir}");
         }
     }
 }

@@ -76,9 +76,9 @@ pub use values::{
     build_other_element, build_same_offset, byte_of, clear_subprogram, constant_bytes, constant_offset,
     constant_operand, constant_place, constant_string, delete_function, delete_global, element_of, function_of,
     functions, global_of, globals, has_wide_float, instruction_of, instructions, is_constant, is_disjoint,
-    is_in_bounds, is_in_bounds_above, is_of_shared_reference, is_shared_reference, is_undefined, param_index, part_of,
-    part_of_element, pointer_of_integer, poison, promise_alike, replace_uses, result, set_externally_initialized,
-    source_span, strip_debug_info, undefined, uses,
+    is_in_bounds, is_in_bounds_above, is_of_shared_reference, is_shared_reference, is_undefined, is_within_global,
+    param_index, part_of, part_of_element, pointer_of_integer, poison, promise_alike, replace_uses, result,
+    set_externally_initialized, source_span, strip_debug_info, undefined, uses,
 };
 
 pub use inkwell::AddressSpace;

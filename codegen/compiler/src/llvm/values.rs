@@ -351,6 +351,25 @@ pub fn global_of<'ctx>(pointer: PointerValue<'ctx>) -> Option<GlobalValue<'ctx>>
     }
 }
 
+/// Whether a constant pointer points into a global variable, or behind its end, in whichever address space.
+pub fn is_within_global(pointer: PointerValue<'_>) -> bool {
+    let mut value = pointer.as_value_ref();
+    // SAFETY: the value is live; only a constant `getelementptr` is asked whether it stays within, and it has an operand,
+    // as casts have.
+    unsafe {
+        while !LLVMIsAConstantExpr(value).is_null()
+            && match LLVMGetConstOpcode(value) {
+                LLVMOpcode::LLVMAddrSpaceCast => true,
+                LLVMOpcode::LLVMGetElementPtr => LLVMIsInBounds(value) != 0,
+                _ => false,
+            }
+        {
+            value = LLVMGetOperand(value, 0);
+        }
+        !LLVMIsAGlobalVariable(value).is_null()
+    }
+}
+
 /// The function that a pointer is.
 pub fn function_of<'ctx>(pointer: PointerValue<'ctx>) -> Option<FunctionValue<'ctx>> {
     let value = pointer.as_value_ref();

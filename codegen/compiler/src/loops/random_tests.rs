@@ -14,6 +14,7 @@ mod searches;
 mod stepped;
 mod swaps;
 mod twice;
+mod uniform;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
