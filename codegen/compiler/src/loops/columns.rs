@@ -48,7 +48,7 @@ const MOST_USES: usize = 256;
 /// Columns of one function.
 const MOST_COLUMNS: usize = 4;
 
-/// Removes what was written to the arrays, which nobody reads.
+/// Removes the copies of arrays that nobody reads, and addresses in them; what fills the first goes in LLVM's next run.
 const CLEAN: &str = "adce,dse";
 
 /// Does so for all arrays.
