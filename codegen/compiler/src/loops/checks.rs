@@ -48,6 +48,7 @@ use crate::llvm::{
 
 use super::addresses::Walk;
 use super::branches::{Branch, conditions, is_convergent};
+use super::guards::guards;
 use super::limits::{Limit, opposite, order};
 use super::meetings::Meeting;
 use super::natural::{Graph, Loop, SimpleForm};
@@ -115,8 +116,13 @@ fn split_one<'ctx>(
     let emit = Emit { context, module, builder, shape: &shape };
     let rounds = llvm::build_freeze(&emit.builder, emit.jumps_back()?);
     let mut all = context.bool_type().const_int(1, false);
+    let graph = Graph::of(function);
+    // Within another loop, the test is to be one that can be asked before that.
+    let is_within = graph.loops().iter().any(|other| other.contains(shape.before));
     for check in &checks {
         let holds = emit.stays_below(check, rounds)?;
+        let guards = if is_within { Vec::new() } else { guards(&emit, &graph, check.block) };
+        let holds = emit.or_not_reached(holds, guards)?;
         all = emit.builder.build_and(all, holds, "")?;
     }
     // The last round ends by what is counted.
@@ -549,7 +555,9 @@ impl<'a, 'ctx> Shape<'a, 'ctx> {
                 self.is_affine(left, steps - 1) && self.is_invariant(right)
                     || self.is_invariant(left) && self.is_affine(right, steps - 1)
             }
-            (InstructionOpcode::Shl, Some((left, right))) => right.is_const() && self.is_affine(left, steps - 1),
+            (InstructionOpcode::Shl, Some((left, right))) => {
+                self.is_invariant(right) && self.is_affine(left, steps - 1)
+            }
             _ => false,
         }
     }

@@ -412,3 +412,39 @@ fn rows_that_go_up_are_asked_for_one_by_one() {
         assert_eq!((checks_and_loads(&ir), nests(&ir)), ((1, 2), 1), "{ir}");
     }
 }
+
+#[test]
+fn an_index_may_be_shifted_by_what_does_not_change() {
+    let ir = split_loop("%layer = add i64 %k, 3\n %index = shl i64 %layer, %stride", UNTIL, "");
+    assert_eq!(checks_and_loads(&ir), (1, 2), "{ir}");
+    let ir = split_loop("%index = shl i64 %stride, %k", UNTIL, "");
+    assert_eq!(checks_and_loads(&ir), (1, 1), "{ir}");
+}
+
+#[test]
+fn a_check_that_no_round_comes_by_does_not_send_to_the_loop_with_it() {
+    let text = text_of_loop("%index = add i64 %k, %stride", UNTIL, "")
+        .replace(
+            "%below =",
+            "%is_edge = icmp eq i64 %n, 9\n br i1 %is_edge, label %turn, label %inner\n inner: %below =",
+        )
+        .replace(
+            "%next = add",
+            "br label %turn\n turn: %all = phi i32 [ %sum, %loop ], [ %more, %inside ]\n %next = add",
+        )
+        .replace("[ %next, %inside ]", "[ %next, %turn ]")
+        .replace("[ %more, %inside ]\n          %is", "[ %all, %turn ]\n          %is")
+        .replace("ret i32 %more", "ret i32 %all")
+        .replace("%sum = phi i32 [ 0, %entry ], [ %more, %inside ]", "%sum = phi i32 [ 0, %entry ], [ %all, %turn ]")
+        .replace("entry: br", "entry: %is_edge = icmp eq i64 %n, 9\n br")
+        .replace("%is_edge = icmp eq i64 %n, 9\n br i1", "br i1");
+    let ir = split_text(&text);
+    assert_eq!(ir.matches("load i32").count(), 2, "{ir}");
+    assert!(ir.contains("freeze i1 %is_edge"), "{ir}");
+    // Not where the other side leaves the loop: that is a check itself.
+    let leaves = text.replace("br i1 %is_edge, label %turn", "br i1 %is_edge, label %panic");
+    let leaves = leaves.replace("[ %sum, %loop ], [ %more, %inside ]", "[ %more, %inside ]");
+    let leaves = leaves.replace("panic:\n", "panic: %at2 = phi i64 [ 0, %loop ], [ %index, %inner ]\n");
+    let ir = split_text(&leaves.replace("i64 %index)", "i64 %at2)"));
+    assert!(ir.matches("load i32").count() == 2 && !ir.contains("freeze i1"), "{ir}");
+}

@@ -123,6 +123,8 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         }
         time!(loops::keep(context, module))?;
         time!(loops::remember(context, module))?;
+        time!(loops::recompute(context, module, machine))?;
+        time!(loops::grow(context, module, machine))?;
         let mut unfinished = time!(loops::unroll(context, module));
         let form = loops::SimpleForm::of(machine);
         let counted = time!(windows::count(context, module, &form))?;
