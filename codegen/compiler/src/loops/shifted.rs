@@ -118,7 +118,7 @@ fn counter<'ctx>(
     others: &mut Vec<IntValue<'ctx>>,
 ) -> Option<IntValue<'ctx>> {
     if steps == 0 || counted(found, value).is_some() {
-        return Some(value).filter(|_| steps > 0);
+        return (steps > 0).then_some(value);
     }
     let sum = value.as_instruction_value()?;
     if sum.get_opcode() != Op::Add && !llvm::is_disjoint(sum) {

@@ -110,7 +110,7 @@ pub struct Settings {
 /// The directive for what rustc is told by `flags`: ours come later on its command line, and would win unseen.
 fn instead_of(flags: &str) -> Option<&'static str> {
     const INSTEAD: [(&str, &str); 3] =
-        [("-Copt-level", "opt-level"), ("-Cdebuginfo", "debug"), ("-Clinker", "link-arg")];
+        [("-Copt-level", "opt-level"), ("-Cdebuginfo", "debug"), ("-Clinker=", "link-arg")];
     let flags = flags.replace("--codegen", "-C").replace("-C=", "-C").replace("-C ", "-C");
     flags.split_whitespace().find_map(|flag| match flag {
         "-O" => Some("opt-level"),
