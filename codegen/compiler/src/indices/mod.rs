@@ -83,12 +83,14 @@ mod steps;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod uniform;
 mod words;
 
 pub use casts::narrow_casts;
 pub use copies::{RangesOfCopies, given_by_test};
 pub use halves::halve;
 pub use positions::bound;
+pub use uniform::count_uniform;
 pub use words::compare;
 
 use aligned::Aligned;

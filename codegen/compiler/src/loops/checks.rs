@@ -121,7 +121,7 @@ fn split_one<'ctx>(
     let is_within = graph.loops().iter().any(|other| other.contains(shape.before));
     for check in &checks {
         let holds = emit.stays_below(check, rounds)?;
-        let guards = if is_within { Vec::new() } else { guards(&emit, &graph, check.block) };
+        let guards = if is_within { Vec::new() } else { guards(shape.found, &graph, check.block) };
         let holds = emit.or_not_reached(holds, guards)?;
         all = emit.builder.build_and(all, holds, "")?;
     }

@@ -13,20 +13,18 @@
 //! **Why it is right.** Where the condition is so that no round comes by the check, the copy comes by it no more than the loop
 //! would. Where the condition is undefined, so is what the loop does when it branches by it.
 
-use crate::llvm::{self, BasicBlock, BuilderError, IntValue};
+use crate::llvm::{self, BasicBlock, IntValue};
 
-use super::checks::Emit;
-use super::natural::Graph;
+use super::natural::{Graph, Loop};
 
 /// Blocks above a check that are looked at.
 const MOST_ABOVE: usize = 8;
 
 /// A condition that is the same in all rounds, and what it is where rounds come by a check.
-type Guard<'ctx> = (IntValue<'ctx>, bool);
+pub type Guard<'ctx> = (IntValue<'ctx>, bool);
 
 /// The conditions of all branches within the loop by one side of which every round comes that comes to a block.
-pub(super) fn guards<'ctx>(emit: &Emit<'_, 'ctx>, graph: &Graph<'ctx>, block: BasicBlock<'ctx>) -> Vec<Guard<'ctx>> {
-    let found = emit.shape.found;
+pub fn guards<'ctx>(found: &Loop<'ctx>, graph: &Graph<'ctx>, block: BasicBlock<'ctx>) -> Vec<Guard<'ctx>> {
     let above = std::iter::successors(graph.dominator(block), |at| graph.dominator(*at));
     let above = above.take(MOST_ABOVE).take_while(|at| found.contains(*at));
     above
@@ -44,20 +42,4 @@ pub(super) fn guards<'ctx>(emit: &Emit<'_, 'ctx>, graph: &Graph<'ctx>, block: Ba
             }
         })
         .collect()
-}
-
-impl<'ctx> Emit<'_, 'ctx> {
-    /// Whether something holds, or no round comes to where it has to.
-    pub(super) fn or_not_reached(
-        &self,
-        mut holds: IntValue<'ctx>,
-        guards: Vec<Guard<'ctx>>,
-    ) -> Result<IntValue<'ctx>, BuilderError> {
-        for (condition, reaches) in guards {
-            let condition = llvm::build_freeze(&self.builder, condition);
-            let not = if reaches { self.builder.build_not(condition, "")? } else { condition };
-            holds = self.builder.build_or(holds, not, "")?;
-        }
-        Ok(holds)
-    }
 }

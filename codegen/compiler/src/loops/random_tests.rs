@@ -14,7 +14,6 @@ mod searches;
 mod stepped;
 mod swaps;
 mod twice;
-mod uniform;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -88,7 +87,7 @@ fn walks(u: &mut Unstructured<'_>) -> Result<String> {
     ))
 }
 
-pub(super) fn do_the_same(
+pub fn do_the_same(
     text: impl Fn(&mut Unstructured<'_>) -> Result<String>,
     stage: impl Fn(&'static Context, &Module<'static>, &TargetMachine),
     is_changed: impl Fn(&str, &str) -> bool,

@@ -3,6 +3,7 @@
 use crate::llvm::{self, BuilderError, IntPredicate, IntValue};
 
 use super::checks::{Check, Emit};
+use super::guards::Guard;
 use super::limits::Limit;
 
 impl<'ctx> Emit<'_, 'ctx> {
@@ -92,5 +93,19 @@ impl<'ctx> Emit<'_, 'ctx> {
         let holds = builder.build_and(begins, stays, "")?;
         let overflows = builder.build_or(builder.build_or(is_none, is_past, "")?, too_much, "")?;
         builder.build_and(holds, builder.build_not(overflows, "")?, "")
+    }
+
+    /// Whether something holds, or no round comes to where it has to.
+    pub(super) fn or_not_reached(
+        &self,
+        mut holds: IntValue<'ctx>,
+        guards: Vec<Guard<'ctx>>,
+    ) -> Result<IntValue<'ctx>, BuilderError> {
+        for (condition, reaches) in guards {
+            let condition = llvm::build_freeze(&self.builder, condition);
+            let not = if reaches { self.builder.build_not(condition, "")? } else { condition };
+            holds = self.builder.build_or(holds, not, "")?;
+        }
+        Ok(holds)
     }
 }

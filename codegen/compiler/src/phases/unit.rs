@@ -149,7 +149,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::foresee(context, module, &form))?;
         time!(loops::alternate(context, module, &form))?;
         // Here, because others would rather know that an index is below a bound.
-        time!(loops::count_uniform(context, module, &form))?;
+        time!(indices::count_uniform(context, module, &form))?;
         time!(loops::repeat(context, module));
         if let Some(shapes) = shapes {
             let changed = unfinished.union(&shapes.changed(context, module)).copied().collect();

@@ -2,8 +2,9 @@
 
 use arbtest::arbitrary::{Result, Unstructured};
 
-use super::super::{SimpleForm, count_uniform};
-use super::do_the_same;
+use super::count_uniform;
+use crate::loops::SimpleForm;
+use crate::loops::random_tests::do_the_same;
 
 /// A loop by a constant from a number below a constant, up to about a constant.
 fn shares(u: &mut Unstructured<'_>) -> Result<String> {

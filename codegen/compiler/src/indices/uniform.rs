@@ -26,17 +26,15 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::hash::QuickMap;
-use crate::indices::{Interval, Ranges};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
     IntPredicate, IntValue, Module,
 };
+use crate::loops::{Branch, Graph, Loop, SimpleForm, in_order, is_marked};
 use crate::settled;
 
-use super::branches::Branch;
-use super::limits::order;
-use super::marked::is_marked;
-use super::natural::{Graph, Loop, SimpleForm};
+use super::intervals::Interval;
+use super::ranges::Ranges;
 
 /// Rounds of a loop.
 const MOST_ROUNDS: i128 = 16;
@@ -107,7 +105,7 @@ impl<'ctx> Growing<'ctx> {
         if !ends || is_marked(context, &found.jumps_back()) {
             return None;
         }
-        let (compared, bound, strict) = order(&branch, goes_on)?;
+        let (compared, bound, strict) = in_order(&branch, goes_on)?;
         let (number, ahead) = number_of(found, compared)?;
         let (first, next) = found.incoming(number)?;
         let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = (first, next) else { return None };
@@ -162,6 +160,10 @@ fn sum_with_constant(sum: IntValue<'_>) -> Option<(IntValue<'_>, i128)> {
     let sum = sum.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
     Some((llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?.get_sign_extended_constant()?.into()))
 }
+
+#[cfg(test)]
+#[path = "uniform_random_tests.rs"]
+mod random_tests;
 
 #[cfg(test)]
 mod tests {
