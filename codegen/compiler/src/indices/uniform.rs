@@ -27,10 +27,10 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::hash::QuickMap;
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
-    IntPredicate, IntValue, Module,
+    self, BasicBlock, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, IntPredicate,
+    IntValue, Module,
 };
-use crate::loops::{Branch, Graph, Loop, SimpleForm, in_order, is_marked};
+use crate::loops::{Branch, Graph, Growth, Loop, SimpleForm, in_order, is_marked};
 use crate::settled;
 
 use super::intervals::Interval;
@@ -107,12 +107,11 @@ impl<'ctx> Growing<'ctx> {
         }
         let (compared, bound, strict) = in_order(&branch, goes_on)?;
         let (number, ahead) = number_of(found, compared)?;
-        let (first, next) = found.incoming(number)?;
-        let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = (first, next) else { return None };
-        let (of, step) = sum_with_constant(next)?;
+        let Growth { first, step, .. } = found.growth(number)?;
+        let step = i128::from(step.get_sign_extended_constant()?);
         // LLVM counts from one constant to another.
         let is_open = !first.is_const() || !bound.is_const();
-        let is_fit = of == number && step > 0 && is_open && found.is_invariant(bound.into());
+        let is_fit = step > 0 && is_open && found.is_invariant(bound.into());
         let head = found.head;
         is_fit.then_some(Self { head, before, latch, goes_on, first, step, ahead, bound, or_equal: !strict })
     }

@@ -34,7 +34,7 @@ use crate::llvm::{
 use crate::settled;
 
 use super::branches::Branch;
-use super::natural::{Graph, Loop};
+use super::natural::{Graph, Growth, Loop};
 
 /// Bytes of an address.
 const ADDRESS: u64 = 8;
@@ -391,9 +391,7 @@ impl Counted {
 
 /// What a number begins with in a loop, by how much it grows, and what it is next.
 fn grows<'ctx>(found: &Loop<'ctx>, phi: IntValue<'ctx>) -> Option<(u64, u64, IntValue<'ctx>)> {
-    let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = found.incoming(phi)? else { return None };
-    let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-    let step = llvm::int_operand(sum, 1).filter(|_| llvm::int_operand(sum, 0) == Some(phi))?;
+    let Growth { first, next, step } = found.growth(phi)?;
     let step = step.get_sign_extended_constant().filter(|step| *step > 0)?;
     Some((first.get_zero_extended_constant()?, step.cast_unsigned(), next))
 }

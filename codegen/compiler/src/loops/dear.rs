@@ -26,7 +26,7 @@ use crate::llvm::{
 };
 use crate::settled;
 
-use super::natural::{Graph, Loop};
+use super::natural::{Graph, Growth, Loop};
 
 /// Instructions of a loop that LLVM may unroll.
 const MOST_INSTRUCTIONS: usize = 40;
@@ -82,13 +82,8 @@ impl<'ctx> Window<'ctx> {
         let from = counter.as_instruction_value().filter(|_| found.is_invariant(bound.into()))?;
         let is_own = from.get_opcode() == Op::Phi;
         let phi = if is_own { counter } else { llvm::int_operand(from, 0)? };
-        let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = found.incoming(phi)? else {
-            return None;
-        };
-        let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-        let is_by_one = llvm::int_operand(sum, 0) == Some(phi)
-            && llvm::int_operand(sum, 1)?.get_sign_extended_constant() == Some(1);
-        if !is_by_one || !is_own && counter != next || first.is_const() {
+        let Growth { first, next, step } = found.growth(phi)?;
+        if step.get_sign_extended_constant() != Some(1) || !is_own && counter != next || first.is_const() {
             return None;
         }
         let last = (is_own && is_equal).then_some((1 - at, bound));

@@ -100,7 +100,7 @@ pub use left::count_down;
 pub use lifted::split;
 pub use limits::{opposite, order as in_order};
 pub use marked::is_marked;
-pub use natural::{Graph, Loop, SimpleForm};
+pub use natural::{Graph, Growth, Loop, SimpleForm};
 pub use onward::go_on;
 pub use ordered::order;
 pub use rest::follow;

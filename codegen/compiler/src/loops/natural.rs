@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::graph::dominators;
 use crate::hash::{QuickMap, QuickSet};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Module,
+    self, BasicBlock, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntValue, Module,
     TargetMachine,
 };
 
@@ -20,6 +20,13 @@ pub struct Loop<'ctx> {
     pub latches: Vec<BasicBlock<'ctx>>,
     /// All blocks, the head first, in the function's order.
     pub blocks: Vec<BasicBlock<'ctx>>,
+}
+
+/// What a number is at first, what it is next, and what is added for that in each round.
+pub struct Growth<'ctx> {
+    pub first: IntValue<'ctx>,
+    pub next: IntValue<'ctx>,
+    pub step: IntValue<'ctx>,
 }
 
 impl<'ctx> Loop<'ctx> {
@@ -55,6 +62,16 @@ impl<'ctx> Loop<'ctx> {
             BasicValueEnum::PointerValue(phi) => self.incoming(phi),
             _ => None,
         }
+    }
+
+    /// How a phi of the head grows, if what it is next is a sum of itself.
+    pub fn growth(&self, phi: IntValue<'ctx>) -> Option<Growth<'ctx>> {
+        let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = self.incoming(phi)? else {
+            return None;
+        };
+        let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == InstructionOpcode::Add)?;
+        let step = llvm::int_operand(sum, 1).filter(|_| llvm::int_operand(sum, 0) == Some(phi))?;
+        Some(Growth { first, next, step })
     }
 
     /// The copy of an instruction in copies of the loop's blocks.

@@ -17,12 +17,11 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicValue, BasicValueEnum, BuilderError, Context, InstructionOpcode as Op, InstructionValue, IntValue,
-    Module, TargetMachine,
+    self, BasicValue, BuilderError, Context, InstructionOpcode as Op, InstructionValue, IntValue, Module, TargetMachine,
 };
 use crate::settled;
 
-use super::natural::{Graph, Loop, simplify_in};
+use super::natural::{Graph, Growth, Loop, simplify_in};
 
 /// Bits of an index.
 const INDEX: u32 = 64;
@@ -135,9 +134,7 @@ fn counter<'ctx>(
 
 /// What a counter is at first, and by how much it grows.
 fn counted<'ctx>(found: &Loop<'ctx>, phi: IntValue<'ctx>) -> Option<(IntValue<'ctx>, IntValue<'ctx>)> {
-    let (BasicValueEnum::IntValue(first), BasicValueEnum::IntValue(next)) = found.incoming(phi)? else { return None };
-    let sum = next.as_instruction_value().filter(|sum| sum.get_opcode() == Op::Add)?;
-    let step = llvm::int_operand(sum, 1).filter(|_| llvm::int_operand(sum, 0) == Some(phi))?;
+    let Growth { first, step, .. } = found.growth(phi)?;
     found.is_invariant(step.into()).then_some((first, step))
 }
 
