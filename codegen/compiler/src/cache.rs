@@ -14,6 +14,10 @@ use crate::hash;
 /// The most bytes that all entries may take; those that were not used for longest go first.
 pub const MOST_BYTES: u64 = 256 << 20;
 
+/// How many entries are put, in the mean, for one look at all of them: a look takes as long as there are entries, which
+/// a full cache has by the ten thousand.
+const PUTS_TO_A_LOOK: u64 = 64;
+
 /// How an entry begins; changes with the form.
 const HEAD: &[u8; 8] = b"ptxas 1\n";
 
@@ -66,7 +70,10 @@ impl Cache<'_> {
     /// Keeps an entry. A full disk or a folder that cannot be written is no failure: nothing is kept then.
     pub fn put(&self, key: Key, entry: &Entry) {
         if fs::create_dir_all(self.folder).is_ok() && files::publish(&self.path(key), &bytes(entry, key)).is_ok() {
-            self.shrink();
+            // A hash is as good as a die, and no process has to know how many others have put.
+            if key.name.is_multiple_of(PUTS_TO_A_LOOK) {
+                self.shrink();
+            }
         }
     }
 
@@ -172,8 +179,21 @@ mod tests {
         }
         assert!(cache.get(keys[0]).is_some(), "the oldest is used again");
         cache.put(keys[4], &large);
+        cache.shrink();
         let kept = keys.iter().map(|key| cache.get(*key).is_some());
         assert_eq!(Vec::from_iter(kept), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn some_of_many_puts_look_whether_there_is_too_much() {
+        let temp = tempfile::tempdir().unwrap();
+        let cache = Cache { folder: temp.path(), most_bytes: 20_000 };
+        let entry = Entry { log: String::new(), bytes: vec![0; 900] };
+        for number in 0..40 * PUTS_TO_A_LOOK {
+            cache.put(Key::of(&[&number.to_le_bytes()]), &entry);
+        }
+        let kept = fs::read_dir(temp.path()).unwrap().count();
+        assert!(kept < 12 * PUTS_TO_A_LOOK as usize, "{kept} entries of 900 bytes are kept");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ptx_codegen::files;
 use ptx_codegen::hash;
 use ptx_codegen::request::TARGET;
 use ptx_setup::cache::Partial;
@@ -30,6 +31,9 @@ const FINGERPRINTS: &str = ".fingerprint";
 
 /// In it, when cargo last had the crate compiled, by the file's time.
 const INVOKED: &str = "invoked.timestamp";
+
+/// In a target folder, what rustc answered cargo, which asks again only if the file is not of this rustc.
+const ANSWERS: &str = ".rustc_info.json";
 
 /// The most shelves; what was not used for longest goes first.
 const MOST: usize = 8;
@@ -76,6 +80,7 @@ impl Shelf {
             return;
         }
         let _ = self.copy(&self.folder, target_dir);
+        let _ = copy(&self.folder.join(ANSWERS), &target_dir.join(ANSWERS));
         let _ = File::open(&self.folder).and_then(|folder| folder.set_modified(std::time::SystemTime::now()));
     }
 
@@ -85,9 +90,17 @@ impl Shelf {
         if self.folder.is_dir() && self.is_outdated(target_dir) {
             let _ = fs::remove_dir_all(&self.folder);
         }
-        let Ok(Some(partial)) = Partial::begin(&self.folder, || {}) else { return };
-        if self.copy(target_dir, partial.path()).is_ok() && partial.publish().is_ok() {
+        if let Ok(Some(partial)) = Partial::begin(&self.folder, || {})
+            && self.copy(target_dir, partial.path()).is_ok()
+            && partial.publish().is_ok()
+        {
             self.clear();
+        }
+        // Another rustc, or another version of ours that calls it, is asked anew; the crates may be the same.
+        if let Ok(answers) = fs::read_to_string(target_dir.join(ANSWERS))
+            && self.folder.is_dir()
+        {
+            let _ = files::write_if_changed(&self.folder.join(ANSWERS), &answers);
         }
     }
 
@@ -295,5 +308,11 @@ mod tests {
         fs::write(second.join(&other), "other sources").unwrap();
         shelf.keep(&second);
         assert!(shelf.folder.join(&other).exists());
+
+        // What rustc answered goes with the crates, and is kept as it was last.
+        fs::write(second.join(ANSWERS), "{}").unwrap();
+        shelf.keep(&second);
+        shelf.fill(&first);
+        assert_eq!(fs::read_to_string(first.join(ANSWERS)).unwrap(), "{}");
     }
 }
