@@ -21,7 +21,8 @@
 //! `trunc` and `rint` have no `.ftz`, since a subnormal number becomes a zero anyway.
 
 use super::operations::{DENORMAL, Operation, operation, product};
-use super::{casts, early, guarded, negate, roots, separate, signs, sink, zeros};
+use super::{casts, clamps, early, guarded, negate, roots, separate, signs, sink, zeros};
+use crate::arch::Arch;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
@@ -35,8 +36,11 @@ use crate::request::OptLevel;
 /// `trunc` where a subnormal number is flushed anyway.
 const TRUNCATE: &str = "cvt.rzi.f32.f32 $0, $1;";
 
+/// The first arch with `max.NaN.f32` (PTX ISA, `max`).
+const FIRST_WITH_NAN: u32 = 80;
+
 /// Lowers every function.
-pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLevel) -> Result<()> {
+pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, arch: Arch, level: OptLevel) -> Result<()> {
     for function in llvm::functions(module).filter(|f| f.count_basic_blocks() > 0) {
         let lowering = Lowering { context, module, ftz: is_flushing(function), level };
         if level != OptLevel::O0 {
@@ -58,6 +62,12 @@ pub fn lower<'ctx>(context: &'ctx Context, module: &Module<'ctx>, level: OptLeve
         }
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {
             casts::lower(context, module, lowering.ftz, instruction).map_err(failed)?;
+        }
+        // The instructions that flush would do so with the number as well.
+        if level.is_for_speed() && !lowering.ftz && arch.number() >= FIRST_WITH_NAN {
+            for instruction in llvm::instructions(function).collect::<Vec<_>>() {
+                clamps::bound(context, module, instruction).map_err(failed)?;
+            }
         }
         let builder = context.create_builder();
         for instruction in llvm::instructions(function).collect::<Vec<_>>() {
@@ -449,7 +459,7 @@ mod tests {
               ret float %v
             }";
         let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
-        lower(&context, &module, OptLevel::O3).expect("it is lowered");
+        lower(&context, &module, "sm_90".parse().expect("an arch"), OptLevel::O3).expect("it is lowered");
         module.verify().expect("the module is sound");
         let ir = module.print_to_string().to_string();
         assert_eq!((ir.matches("call float @llvm.fma.f32").count(), ir.matches("br i1").count()), (2, 1), "{ir}");

@@ -5,6 +5,7 @@
 
 mod assign;
 mod casts;
+mod clamps;
 mod early;
 mod flush;
 mod guarded;

@@ -143,8 +143,12 @@ const ARITHMETIC: &[&str] = &[
 
 /// Whether the number comes from arithmetic and goes nowhere else, so that nobody can tell which NaN it was.
 fn is_open(operand: BasicValueEnum<'_>) -> bool {
-    let Some(instruction) = llvm::instruction_of(operand) else { return false };
-    let is_arithmetic = match instruction.get_opcode() {
+    llvm::instruction_of(operand).is_some_and(|from| is_arithmetic(from) && llvm::uses(&from).len() == 1)
+}
+
+/// Whether it is left open which NaN an instruction gives.
+pub(super) fn is_arithmetic(instruction: InstructionValue<'_>) -> bool {
+    match instruction.get_opcode() {
         InstructionOpcode::FAdd
         | InstructionOpcode::FSub
         | InstructionOpcode::FMul
@@ -154,12 +158,11 @@ fn is_open(operand: BasicValueEnum<'_>) -> bool {
         | InstructionOpcode::FPExt => true,
         InstructionOpcode::Call => llvm::calls(instruction, ARITHMETIC) || is_left_to_ptxas(instruction),
         _ => false,
-    };
-    is_arithmetic && llvm::uses(&instruction).len() == 1
+    }
 }
 
 /// Whether anything but arithmetic uses the result, also after choices and further signs.
-fn is_observed<'ctx>(value: InstructionValue<'ctx>, seen: &mut Vec<InstructionValue<'ctx>>) -> bool {
+pub(super) fn is_observed<'ctx>(value: InstructionValue<'ctx>, seen: &mut Vec<InstructionValue<'ctx>>) -> bool {
     if seen.contains(&value) {
         return false;
     }

@@ -16,10 +16,12 @@ mod reductions;
 mod scoped;
 mod spaces;
 mod together;
+mod unequal;
 mod ways;
 
 pub use apart::load_apart;
 pub use together::store_together;
+pub use unequal::compare_first;
 
 use crate::abi::Table;
 use crate::arch::{Arch, Needs};

@@ -208,7 +208,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
         time!(registers::raise(context, module, arch));
         time!(registers::fit(context, module, arch));
     }
-    time!(float::lower(context, module, level))?;
+    time!(float::lower(context, module, arch, level))?;
     if level.is_for_speed() {
         time!(divisions::divide_as_floats(context, module))?;
         time!(loops::follow(context, module, machine))?;
@@ -227,6 +227,7 @@ pub fn legalise(unit: &Unit<'_, '_>) -> Result<Needs> {
         time!(indices::compare(context, module))?;
         time!(checks::read_early(context, module))?;
         time!(checks::compute_ahead(context, module))?;
+        time!(memory::compare_first(context, module))?;
     }
     // As late as this, because recursion may be gone by now, and what is left may need a higher version.
     let needs = time!(stacks::check(context, module, &options.panics, has_lines))?;
