@@ -11,6 +11,7 @@ mod atomics;
 mod bodies;
 mod distances;
 mod mapping;
+mod parts;
 mod pointers;
 mod reductions;
 mod scoped;
@@ -20,6 +21,7 @@ mod unequal;
 mod ways;
 
 pub use apart::load_apart;
+pub use parts::store_apart;
 pub use together::store_together;
 pub use unequal::compare_first;
 

@@ -119,6 +119,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(divisions::narrow(context, module))?;
         time!(indices::narrow_casts(context, module))?;
         if round == 1 {
+            time!(memory::store_apart(context, module))?;
             time!(checks::ask_of_areas(context, module))?;
         }
         time!(loops::keep(context, module))?;
