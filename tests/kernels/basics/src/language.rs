@@ -267,6 +267,91 @@ pub fn signs(seed: u32) -> u32 {
     doubles.iter().flat_map(|bits| [*bits as u32, (bits >> 32) as u32]).fold(hashed, hash)
 }
 
+/// Numbers at which conversions and bounds turn.
+const TURNS: [f32; 32] = [
+    0.0,
+    -0.0,
+    0.25,
+    -0.25,
+    0.5,
+    -0.5,
+    1.0,
+    -1.0,
+    f32::MIN_POSITIVE,
+    -f32::MIN_POSITIVE,
+    1e-40,
+    -1e-40,
+    126.9,
+    127.5,
+    128.0,
+    -128.9,
+    -129.0,
+    255.0,
+    255.9,
+    256.0,
+    32_767.9,
+    32_768.0,
+    -32_768.5,
+    -32_769.0,
+    65_535.9,
+    65_536.0,
+    1e30,
+    -1e30,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::NAN,
+    -f32::NAN,
+];
+
+/// One of [`TURNS`], or a number of any size.
+fn turn(seed: u32) -> f32 {
+    if seed & 1 == 0 { TURNS[(seed >> 1) as usize % TURNS.len()] } else { (seed as i32 >> (seed & 31)) as f32 / 16.0 }
+}
+
+/// `clamp` of what arithmetic made, and of what nothing did, between constants and integers.
+#[inline]
+pub fn clamped(seed: u32) -> u32 {
+    let (x, limit) = (turn(seed), (seed >> 6 & 0xff) as f32);
+    let all = [
+        (x + 0.5).clamp(0.0, limit),
+        (x - 0.5).clamp(0.0, limit),
+        (x - 0.5).clamp(-0.0, 1.0),
+        (x * 2.0).clamp(0.0, limit),
+        (x * 2.0).clamp(-1.0, 1.0),
+        x.clamp(0.0, 1.0),
+        x.clamp(-limit, limit),
+        x.clamp(0.0, limit) + 0.25,
+        x.clamp(-0.0, limit) * -2.0,
+        if limit < x { limit } else { x } - 0.5,
+    ];
+    let bits = |value: &f32| if value.is_nan() { 1 } else { value.to_bits() };
+    all.iter().map(bits).fold(0, |hash: u32, bits| hash.wrapping_mul(31).wrapping_add(bits))
+}
+
+/// Conversions of a float into integers of 8 and 16 bits.
+#[inline]
+pub fn short(seed: u32) -> u32 {
+    let x = turn(seed);
+    let all = [x as u8 as u32, x as i8 as u32, x as u16 as u32, x as i16 as u32, x.min(255.0) as u8 as u32];
+    all.iter().fold(0, |hash: u32, value| hash.wrapping_mul(31).wrapping_add(*value))
+}
+
+/// Of pieces that are alike to their third byte, to their last, and throughout.
+static PIECES: [u8; 64] = *b"abcdefghabcdefghab-defghabcdefg-abcdefgh-bcdefghabcdefghabcdefg!";
+
+/// Comparisons of bytes that lie at any address.
+#[inline]
+pub fn pieces(seed: u32) -> u32 {
+    let [one, other] = [seed, seed >> 6].map(|at| PIECES.get(at as usize % 64..).unwrap_or_default());
+    let (mut found, first) = (0, one.first_chunk::<8>());
+    if let Some(first) = first {
+        found += other.windows(8).filter(|window| window == first).count() as u32;
+        found += other.windows(8).filter(|window| window != b"abcdefgh").count() as u32 * 64;
+    }
+    let is_long = one.first_chunk::<16>().zip(other.first_chunk::<16>()).is_some_and(|(one, other)| one == other);
+    found << 1 | u32::from(is_long)
+}
+
 macro_rules! kernels {
     ($($function:ident, $kernel:ident;)*) => {
         $(
@@ -295,4 +380,7 @@ kernels! {
     extremes, run_extremes;
     zeros, run_zeros;
     signs, run_signs;
+    clamped, run_clamped;
+    short, run_short;
+    pieces, run_pieces;
 }

@@ -39,6 +39,9 @@ pub fn tests() -> Vec<Test> {
         "minima and maxima of negations": extremes, run_extremes;
         "choices between zeros": zeros, run_zeros;
         "signs of NaN": signs, run_signs;
+        "choices of bounds": clamped, run_clamped;
+        "conversions into 8 and 16 bits": short, run_short;
+        "comparisons of pieces of a text": pieces, run_pieces;
     }
 }
 

@@ -1,8 +1,29 @@
-//! Pixels of three bytes, as arrays by value: each byte is loaded, and becomes a float without shifts in between.
+//! Pixels of three bytes, as arrays by value: each byte is loaded and stored by itself, and becomes a float, and one again, without
+//! shifts in between.
 #![no_std]
 use core::array;
 
 use ptx::prelude::*;
+
+// CHECK-LABEL: .visible .entry brightened(
+// CHECK: ld.global.nc.b8
+// CHECK-NOT: shl.
+// CHECK-NOT: shr.
+// CHECK-NOT: prmt
+// CHECK: cvt.rzi.u8.f32
+// CHECK-NOT: shl.
+// CHECK-NOT: shr.
+// CHECK-NOT: prmt
+// CHECK: st.global.b8
+// CHECK: ret;
+#[kernel(dimensions = 1)]
+pub fn brightened(from: &[[u8; 3]], by: f32, mut to: DisjointSlice<[u8; 3]>) {
+    let at = thread::index_1d();
+    let pixel = from[at.get()];
+    if let Some(to) = to.get_mut(at) {
+        *to = pixel.map(|value| (f32::from(value) * by) as u8);
+    }
+}
 
 // CHECK-LABEL: .visible .entry mixed(
 // CHECK: ld.global.nc.b8
