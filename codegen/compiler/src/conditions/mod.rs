@@ -19,6 +19,7 @@ mod onward;
 mod orders;
 #[cfg(test)]
 mod random_tests;
+mod shared;
 mod steps;
 mod waits;
 
@@ -103,6 +104,13 @@ pub fn part<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
 
 /// Joins the branches of every function.
 pub fn join<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &TargetMachine) -> Result<()> {
+    let mut any = false;
+    for function in llvm::functions(module).filter(|function| function.count_basic_blocks() > 1) {
+        any |= shared::load(context, function);
+    }
+    if any {
+        clean(module, machine)?;
+    }
     // What was joined is a first part again, once the empty block behind it is gone.
     for _ in 0..MOST_PARTS {
         let mut any = false;

@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBasicBlockAsValue, LLVMBuildPhi, LLVMCountIncoming, LLVMCreateBuilderInContext,
     LLVMDisposeBuilder, LLVMGetCurrentDebugLocation2, LLVMGetFirstUse, LLVMGetIncomingBlock, LLVMGetIncomingValue,
-    LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetNUW, LLVMGetNextUse, LLVMGetNumOperands,
-    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue, LLVMGetTypeContext, LLVMGetUser,
-    LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst, LLVMIsATerminatorInst,
-    LLVMIsConditional, LLVMPositionBuilderAtEnd, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMSetCondition,
-    LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor, LLVMTypeOf, LLVMValueIsBasicBlock,
+    LLVMGetInstructionParent, LLVMGetMDKindIDInContext, LLVMGetMetadata, LLVMGetNUW, LLVMGetNextUse,
+    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetSwitchCaseValue,
+    LLVMGetTypeContext, LLVMGetUser, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMIsABranchInst, LLVMIsASwitchInst,
+    LLVMIsATerminatorInst, LLVMIsConditional, LLVMPositionBuilderAtEnd, LLVMPositionBuilderBefore,
+    LLVMReplaceAllUsesWith, LLVMSetCondition, LLVMSetMetadata, LLVMSetNUW, LLVMSetOperand, LLVMSetSuccessor,
+    LLVMTypeOf, LLVMValueIsBasicBlock,
 };
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMUseRef, LLVMValueRef};
@@ -131,6 +132,34 @@ pub fn copy_instruction<'ctx>(
 /// undefined behaviour at once.
 pub fn forget_value(load: InstructionValue<'_>) {
     forget(load, &["noundef", "range", "nonnull", "align", "dereferenceable", "dereferenceable_or_null"]);
+}
+
+/// Takes from a load what another one of the same place does not say, for which it will stand as well.
+pub fn keep_promises(load: InstructionValue<'_>, other: InstructionValue<'_>) {
+    const KINDS: [&str; 11] = [
+        "noundef",
+        "range",
+        "nonnull",
+        "align",
+        "dereferenceable",
+        "dereferenceable_or_null",
+        "noalias",
+        "alias.scope",
+        "tbaa",
+        "invariant.load",
+        "nontemporal",
+    ];
+    let said = |instruction: InstructionValue<'_>, kind: &str| {
+        let value = instruction.as_value_ref();
+        // SAFETY: the instruction is live.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(value));
+            LLVMGetMetadata(value, LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32))
+        }
+    };
+    for kind in KINDS.into_iter().filter(|kind| said(load, kind) != said(other, kind)) {
+        forget(load, &[kind]);
+    }
 }
 
 fn forget(instruction: InstructionValue<'_>, kinds: &[&str]) {

@@ -38,8 +38,9 @@ pub use call_sites::mark_call_sites;
 pub use constants::{Memory, constant_distance, constant_memory};
 pub use copies::{
     add_incoming, always_branch, branch_targets, build_copy, copy_blocks, copy_instruction, forget_value,
-    has_no_unsigned_wrap, has_several_predecessors, incoming, incoming_from, join_predecessors, keep_incoming, phis,
-    predecessors, replace_predecessor, retarget, returning_blocks, set_condition, set_no_unsigned_wrap, switch_targets,
+    has_no_unsigned_wrap, has_several_predecessors, incoming, incoming_from, join_predecessors, keep_incoming,
+    keep_promises, phis, predecessors, replace_predecessor, retarget, returning_blocks, set_condition,
+    set_no_unsigned_wrap, switch_targets,
 };
 pub use debug::{Call, Origin, has_full_debug_info, join_fragments, make_references, number_locations};
 pub use fatal::{doing, install as install_fatal_handler};

@@ -152,10 +152,7 @@ impl<'ctx> Comparison<'ctx> {
 
 /// Whether a load of bytes at any address is used by a comparison alone, in its block, and nothing writes between them.
 fn is_for<'ctx>(load: InstructionValue<'ctx>, icmp: InstructionValue<'ctx>) -> bool {
-    if !llvm::is_plain_load(load)
-        || load.get_alignment().map_or(true, |align| align != 1)
-        || load.get_parent() != icmp.get_parent()
-    {
+    if !llvm::is_plain_load(load) || load.get_alignment() != Ok(1) || load.get_parent() != icmp.get_parent() {
         return false;
     }
     let is_used_by_it = |user: &Use<'ctx>| matches!(user, Use::Instruction(user) if *user == icmp);
