@@ -82,10 +82,10 @@ impl<'ctx> Comparison<'ctx> {
         let builder = context.create_builder();
         let (byte, count) = (context.i8_type(), context.i64_type());
         let bits = self.sides[0].get_type();
-        let addresses = self.loads.map(|load| Some(llvm::operand(load?, 0)?.into_pointer_value()));
+        let address = |load: Option<InstructionValue<'ctx>>| Some(llvm::operand(load?, 0)?.into_pointer_value());
         let mut firsts = self.sides;
-        for (first, (load, address)) in firsts.iter_mut().zip(self.loads.iter().zip(addresses)) {
-            *first = match load.zip(address) {
+        for (first, load) in firsts.iter_mut().zip(self.loads) {
+            *first = match load.zip(address(load)) {
                 Some((load, address)) => {
                     builder.position_before(&load);
                     builder.build_load(byte, address, "")?.into_int_value()
@@ -113,8 +113,8 @@ impl<'ctx> Comparison<'ctx> {
         let at = builder.build_phi(count, "")?;
         let index = at.as_basic_value().into_int_value();
         let mut bytes = Vec::new();
-        for (side, address) in sides.into_iter().zip(addresses) {
-            bytes.push(match address {
+        for (side, load) in sides.into_iter().zip(self.loads) {
+            bytes.push(match address(load) {
                 Some(address) => {
                     let place = llvm::build_byte_offset(context, &builder, address, index)?;
                     builder.build_load(byte, place, "")?.into_int_value()
@@ -223,6 +223,19 @@ mod tests {
         assert!(!ir.contains("load i64"), "{ir}");
         let (before, _) = ir.split_once("br i1").expect("there is a branch");
         assert_eq!(before.matches("load i8").count(), 2, "both first bytes are on their way before a branch: {ir}");
+    }
+
+    #[test]
+    fn the_address_may_be_the_number_of_a_round() {
+        let walk = "%place = phi ptr addrspace(1) [ %at, %entry ], [ %behind, %loop ]
+              %wanted = phi i64 [ %pattern, %entry ], [ %word, %loop ]
+              %behind = getelementptr i8, ptr addrspace(1) %place, i64 1
+              %word = add i64 %wanted, 1
+              %there = load i64, ptr addrspace(1) %place, align 1
+              %same = icmp eq i64 %there, %wanted";
+        let ir = compared(walk);
+        assert_eq!(ir.matches("load i8").count(), 2, "{ir}");
+        assert!(ir.contains("lshr i64") && !ir.contains("load i64"), "{ir}");
     }
 
     #[test]
