@@ -8,12 +8,12 @@
 //!         %w = call i64 @llvm.nvvm.f2ll.rz(float %x)
 //!         %nan = fcmp uno float %x, 0.0
 //!         %l = select i1 %nan, i64 0, i64 %w
-//!         %u = call i32 asm "cvt.rzi.u8.f32 $0, $1;", "=r,f"(float %x)
-//!         %b = trunc i32 %u to i8
+//!         %u = call i32 @llvm.nvvm.f2ui.rz(float %x)
+//!         %m = call i32 @llvm.umin.i32(i32 %u, i32 255)
+//!         %b = trunc i32 %m to i8
 //! ```
 //!
-//! PTX ISA, `cvt`: beyond the integer's range the result is its nearest value, and NaN becomes 0 where neither side has 64 bits. LLVM
-//! has no function for the integers of 8 and 16 bits.
+//! PTX ISA, `cvt`: beyond the integer's range the result is its nearest value, and NaN becomes 0 where neither side has 64 bits.
 
 use crate::llvm::{
     self, AnyTypeEnum, BasicValueEnum, Builder, BuilderError, Context, FloatPredicate, FloatValue, InstructionValue,
@@ -52,11 +52,6 @@ impl<'ctx> Cast<'ctx> {
         let (source, end) = (if double { "d" } else { "f" }, if ftz && !double { ".ftz" } else { "" });
         format!("llvm.nvvm.{source}2{integer}.rz{end}")
     }
-
-    /// Whether there is an instruction for it, but no intrinsic.
-    fn is_short(&self) -> bool {
-        self.float != "f64" && matches!(self.integer.get_bit_width(), 8 | 16)
-    }
 }
 
 /// Replaces a conversion; leaves everything else.
@@ -75,35 +70,11 @@ pub fn lower<'ctx>(
     if cast.float == "f16" {
         float = builder.build_float_ext(float, context.f32_type(), "")?;
     }
-    let value = if cast.is_short() {
-        short(context, &builder, &cast, ftz, float)?
-    } else {
-        let Some(converted) = integer(&builder, module, &cast.intrinsic(ftz), &[float.into()])? else { return Ok(()) };
-        within(module, &builder, &cast, float, converted)?
-    };
-    let Some(value) = value else { return Ok(()) };
+    let Some(converted) = integer(&builder, module, &cast.intrinsic(ftz), &[float.into()])? else { return Ok(()) };
+    let Some(value) = within(module, &builder, &cast, float, converted)? else { return Ok(()) };
     llvm::replace_uses(call, value.into());
     call.erase_from_basic_block();
     Ok(())
-}
-
-/// Converts into 8 or 16 bits by inline PTX.
-fn short<'ctx>(
-    context: &'ctx Context,
-    builder: &Builder<'ctx>,
-    cast: &Cast<'ctx>,
-    ftz: bool,
-    float: FloatValue<'ctx>,
-) -> Result<Option<IntValue<'ctx>>, BuilderError> {
-    let (ftz, sign, bits) =
-        (if ftz { ".ftz" } else { "" }, if cast.signed { 's' } else { 'u' }, cast.integer.get_bit_width());
-    let text = format!("cvt.rzi{ftz}.{sign}{bits}.f32 $0, $1;");
-    let ty = context.i32_type().fn_type(&[float.get_type().into()], false);
-    let assembly = context.create_inline_asm(ty, text, "=r,f".to_owned(), false, false, None, false);
-    let call = builder.build_indirect_call(ty, assembly, &[float.into()], "")?;
-    llvm::promise_pure(context, call);
-    let Some(value) = call.try_as_basic_value().basic() else { return Ok(None) };
-    builder.build_int_truncate(value.into_int_value(), cast.integer, "").map(Some)
 }
 
 /// What the instruction alone does not do.
@@ -126,6 +97,7 @@ fn within<'ctx>(
     let most = (1_u64 << (bits - u32::from(cast.signed))) - 1;
     let limits: &[(&str, u64)] = match cast.signed {
         true => &[("llvm.smin", most), ("llvm.smax", !most)],
+        false if is_at_most(float, most) => &[],
         false => &[("llvm.umin", most)],
     };
     for (operation, limit) in limits {
@@ -135,6 +107,16 @@ fn within<'ctx>(
         value = limited;
     }
     builder.build_int_truncate(value, cast.integer, "").map(Some)
+}
+
+/// Whether a number is a minimum of another and of one that is no more than this; of nothing it is that one, too.
+fn is_at_most(float: FloatValue<'_>, most: u64) -> bool {
+    let Some(call) = llvm::instruction_of(float.into()) else { return false };
+    let is_limit = |(_, operand): (u32, BasicValueEnum<'_>)| match operand {
+        BasicValueEnum::FloatValue(limit) => limit.get_constant().is_some_and(|(limit, _)| limit <= most as f64),
+        _ => false,
+    };
+    llvm::calls(call, &["llvm.minimumnum.", "llvm.minnum."]) && llvm::value_operands(call).any(is_limit)
 }
 
 /// Calls an intrinsic that gives an integer.
@@ -155,7 +137,7 @@ fn integer<'ctx>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llvm::parse_ir;
+    use crate::llvm::{AnyValue, parse_ir};
 
     /// The body after lowering.
     fn lowered(name: &str, integer: &str, float: &str, ftz: bool) -> String {
@@ -194,23 +176,38 @@ mod tests {
     }
 
     #[test]
-    fn one_instruction_converts_into_fewer_bits() {
-        for (name, integer, float, ftz, instruction) in [
-            ("llvm.fptosi.sat.i8.f32", "i8", "float", false, "cvt.rzi.s8.f32 $0, $1;"),
-            ("llvm.fptoui.sat.i8.f32", "i8", "float", true, "cvt.rzi.ftz.u8.f32 $0, $1;"),
-            ("llvm.fptoui.sat.i16.f16", "i16", "half", false, "cvt.rzi.u16.f32 $0, $1;"),
-        ] {
-            let text = lowered(name, integer, float, ftz);
-            assert!(text.contains(instruction) && text.contains("trunc i32") && !text.contains("llvm.umin"), "{text}");
-        }
+    fn fewer_bits_have_limits() {
+        let signed = lowered("llvm.fptosi.sat.i8.f32", "i8", "float", false);
+        assert!(signed.contains("i32 127)") && signed.contains("i32 -128)") && signed.contains("trunc"), "{signed}");
+        let unsigned = lowered("llvm.fptoui.sat.i16.f16", "i16", "half", false);
+        assert!(unsigned.contains("i32 65535)") && unsigned.contains("fpext half"), "{unsigned}");
     }
 
     #[test]
-    fn others_have_limits() {
-        let signed = lowered("llvm.fptosi.sat.i8.f64", "i8", "double", false);
-        assert!(signed.contains("i32 127)") && signed.contains("i32 -128)") && signed.contains("trunc"), "{signed}");
-        let unsigned = lowered("llvm.fptoui.sat.i24.f16", "i24", "half", false);
-        assert!(unsigned.contains("i32 16777215)") && unsigned.contains("fpext half"), "{unsigned}");
+    fn what_is_no_more_needs_no_limit() {
+        let after = |call: &str| {
+            let context = Context::create();
+            let text = format!(
+                "declare i8 @llvm.fptoui.sat.i8.f32(float)
+                declare float @llvm.minimumnum.f32(float, float)
+                declare float @llvm.maximumnum.f32(float, float)
+                define i8 @f(float %x) {{
+                  %y = call float @llvm.{call}
+                  %i = call i8 @llvm.fptoui.sat.i8.f32(float %y)
+                  ret i8 %i
+                }}"
+            );
+            let module = parse_ir(&context, text.as_bytes(), "m").expect("the text is LLVM IR");
+            let function = module.get_function("f").expect("it defines `f`");
+            for instruction in llvm::instructions(function).collect::<Vec<_>>() {
+                lower(&context, &module, false, instruction).expect("it is replaced");
+            }
+            module.verify().expect("the module is sound");
+            function.print_to_string().to_string()
+        };
+        assert!(!after("minimumnum.f32(float %x, float 255.0)").contains("llvm.umin"));
+        assert!(after("minimumnum.f32(float %x, float 256.0)").contains("llvm.umin"));
+        assert!(after("maximumnum.f32(float %x, float 255.0)").contains("llvm.umin"));
     }
 
     #[test]

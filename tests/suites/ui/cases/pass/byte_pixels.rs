@@ -10,7 +10,7 @@ use ptx::prelude::*;
 // CHECK-NOT: shl.
 // CHECK-NOT: shr.
 // CHECK-NOT: prmt
-// CHECK: cvt.rzi.u8.f32
+// CHECK: cvt.rzi.u32.f32
 // CHECK-NOT: shl.
 // CHECK-NOT: shr.
 // CHECK-NOT: prmt

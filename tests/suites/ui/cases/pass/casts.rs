@@ -26,21 +26,3 @@ pub unsafe fn casts(f: f32, d: f64, i: i32, u: u64, out: *mut u64) {
         out.write_volatile(i as i8 as i32 as u32 as u64);
     }
 }
-
-// CHECK-LABEL: .visible .entry short_casts(
-// CHECK-NOT: min.
-// CHECK: cvt.rzi.u8.f32
-// CHECK: cvt.rzi.s8.f32
-// CHECK: cvt.rzi.u16.f32
-// CHECK: cvt.rzi.s16.f32
-// CHECK-NOT: min.
-// CHECK: ret;
-#[kernel]
-pub unsafe fn short_casts(f: f32, out: *mut i32) {
-    unsafe {
-        out.write_volatile(i32::from(f as u8));
-        out.write_volatile(i32::from(f as i8));
-        out.write_volatile(i32::from(f as u16));
-        out.write_volatile(i32::from(f as i16));
-    }
-}

@@ -6,7 +6,7 @@ use ptx::prelude::*;
 // CHECK-LABEL: .visible .entry matching(
 // CHECK: div.u64
 // CHECK-COUNT-4: selp.b32
-// CHECK: add.s64 {{.*}}, -4;
+// CHECK: add.s64 {{.*}}, 4;
 // CHECK: bra
 #[kernel(dimensions = 1)]
 pub fn matching(text: &[u8], pattern: &[u8], mut counts: DisjointSlice<u32>) {
