@@ -134,9 +134,12 @@ impl<'ctx> Leaving<'ctx> {
             return None;
         }
         let ways = Ways::of(graph, found, fails, panic, claims)?;
-        // What goes on with the next round of a loop around this one is not all that comes there.
+        // What goes on with the next round of a loop around this one is not all that comes there; nor is another round of a
+        // loop that begins there, in which this one's values are known and nobody asks who has panicked.
         let is_around = graph.is_reached_by_way_of(found.head, end);
-        let from: Vec<_> = graph.before(end).filter(|from| !is_around || found.contains(*from)).collect();
+        let comes =
+            |from: &BasicBlock<'ctx>| found.contains(*from) || !is_around && !graph.is_reached_by_way_of(*from, end);
+        let from: Vec<_> = graph.before(end).filter(comes).collect();
         // The cases of a switch may go to one block, whose phis name it once for each.
         let is_once = from.iter().all(|from| targets(*from).iter().filter(|to| **to == end).count() == 1);
         is_once.then(|| Self { found: found.clone(), end, from, ways })

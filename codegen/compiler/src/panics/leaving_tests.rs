@@ -145,6 +145,21 @@ fn loops_that_panic_alike_have_panics_of_their_own() {
 }
 
 #[test]
+fn a_loop_that_ends_where_another_begins_is_left_before_that() {
+    let text = lowered(&over("%t", LOAD).replace("label %end", "label %second").replace(
+        "end: store i32 %next, ptr %to",
+        "second: %j = phi i32 [ 0, %more ], [ %on, %second ]
+          %on = add i32 %j, %next
+          %short = icmp ult i32 %on, %t
+          br i1 %short, label %second, label %end
+        end:",
+    ));
+    assert_eq!(jumps(&text), (vec!["left".into()], vec!["more".into(), "fail".into()]), "{text}");
+    assert!(text.contains("phi i32 [ %next, %more ], [ poison, %fail ]"), "{text}");
+    assert!(text.contains("[ %on, %second ]"), "no round of the second loop asks who has panicked: {text}");
+}
+
+#[test]
 fn a_panic_of_an_inner_loop_leaves_both() {
     let text = lowered(
         "br label %outer
