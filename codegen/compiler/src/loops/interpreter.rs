@@ -132,6 +132,11 @@ impl<'t> Function<'t> {
                         continue 'blocks;
                     }
                     [_, "=", "phi", ..] => {}
+                    // Where LLVM has seen that every way here means nothing; a panic has ended the run before.
+                    ["unreachable"] => {
+                        events.push(Event::Undefined(line.to_string()));
+                        return events;
+                    }
                     [name, "=", "load", ty, "ptr", address, ..] => match state.get(address, 64) {
                         Value::Address(address) => {
                             loads.push(address);
@@ -217,6 +222,11 @@ impl State {
                     "le" => order.map(|order| order.is_le()),
                     "gt" => order.map(|order| order.is_gt()),
                     "ge" => order.map(|order| order.is_ge()),
+                    "eq" => order.map(|order| order.is_eq()),
+                    "ne" => order.map(|order| order.is_ne()),
+                    // Of `ord` and `uno`: whether both are numbers, and whether not.
+                    "rd" => Some(order.is_some()),
+                    "no" => Some(order.is_none()),
                     _ => panic!("no predicate {predicate}"),
                 };
                 Value::Number(u64::from(holds.unwrap_or(kind == "u")), 1)
