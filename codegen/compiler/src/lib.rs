@@ -53,6 +53,8 @@ mod phases;
 mod products;
 pub mod ptx_text;
 pub mod ptxas;
+#[cfg(test)]
+mod random;
 mod registers;
 mod remainders;
 pub mod report;

@@ -463,6 +463,6 @@ mod tests {
             }
             Ok(())
         })
-        .budget_ms(300);
+        .budget(crate::random::budget(300));
     }
 }

@@ -209,7 +209,7 @@ fn do_the_same(random: fn(&mut Unstructured<'_>) -> arbitrary::Result<String>) {
             for name in ["%x", "%y"] {
                 given.insert(name, Value::Number(u64::from(*u.choose(&POSITIONS)?), 32));
             }
-            let (is, was) = (new.run(&given), old.run(&given));
+            let (is, was) = (new.run(&given), old.run_original(&given));
             if was.iter().any(|event| matches!(event, Event::Undefined(_))) {
                 continue;
             }
@@ -223,6 +223,6 @@ fn do_the_same(random: fn(&mut Unstructured<'_>) -> arbitrary::Result<String>) {
     })
     .size_min(600)
     .size_max(12_000)
-    .budget_ms(4000);
+    .budget(crate::random::budget(4000));
     assert!(changed > 0 && runs > 0 && inside > 0, "{changed} functions were changed, and run {runs} times");
 }

@@ -508,7 +508,7 @@ fn do_the_same(
                 .into_iter()
                 .chain(floats);
             let given = HashMap::from_iter([("%to", to), ("%len", len)].into_iter().chain(numbers));
-            let (is, was) = (new.run(&given), old.run(&given));
+            let (is, was) = (new.run(&given), old.run_original(&given));
             if was.iter().any(|event| matches!(event, Event::Undefined(_))) {
                 continue;
             }
@@ -520,7 +520,7 @@ fn do_the_same(
     })
     .size_min(600)
     .size_max(6000)
-    .budget_ms(4000);
+    .budget(crate::random::budget(4000));
     changed > 0 && runs > 0
 }
 

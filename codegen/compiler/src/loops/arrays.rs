@@ -151,18 +151,17 @@ fn is_counted<'ctx>(graph: &Graph<'ctx>, found: &Loop<'ctx>) -> bool {
     found.blocks.iter().any(|block| may_end(block) && is_passed(*block))
 }
 
-/// Whether a loop is one block that ends by what it counts, so that each of its rounds may be the last; or two, of which the first
-/// may panic.
+/// Whether a loop is one block that ends by what it counts, so that each of its rounds may be the last; or several in a row, of
+/// which each but the last may panic.
 fn is_bounded(found: &Loop<'_>) -> bool {
     let [latch] = found.latches[..] else { return false };
     let calls = |from: InstructionValue<'_>| from.get_opcode() == InstructionOpcode::Call && !is_quiet(from);
     let instructions = || found.blocks.iter().flat_map(|block| block.get_instructions());
     let goes_or_panics = |block: &BasicBlock<'_>| {
         let targets = block.get_terminator().map(llvm::block_operands).unwrap_or_default();
-        targets.iter().all(|to| *to == latch || !found.contains(*to))
+        targets.iter().filter(|to| found.contains(**to)).count() == 1
     };
-    found.blocks.len() <= 2
-        && found.blocks.iter().filter(|block| **block != latch).all(goes_or_panics)
+    found.blocks.iter().filter(|block| **block != latch).all(goes_or_panics)
         && instructions().count() <= MOST_OF_A_ROUND
         && !instructions().any(calls)
 }
@@ -405,6 +404,20 @@ mod tests {
         // Where the outer loop is not counted, or too long, the inner one has eight rounds at most, as LLVM may see.
         assert_eq!(marks(&TRIANGLE.replace("%more, 8", "%more, %n")), [0, 1, 0]);
         assert_eq!(marks(&TRIANGLE.replace("%more, 8", "%more, 128")), [0, 1, 0]);
+        // Nor do checks make more of it.
+        let checked = TRIANGLE
+            .replace("%more, 8", "%more, %n")
+            .replace("[ %next, %inner ]", "[ %next, %second ]")
+            .replace(
+                "%z = fmul",
+                "%small = fcmp olt float %y, 1.0
+                  br i1 %small, label %first, label %fail
+                first: %large = fcmp ogt float %y, 0.0
+                  br i1 %large, label %second, label %fail
+                second: %z = fmul",
+            )
+            .replace("ret float %r", "ret float %r\nfail: unreachable");
+        assert_eq!(marks(&checked), [0, 1, 0]);
         // What calls is too much for so many copies.
         let calls = TRIANGLE.replace("%z = fmul", "call void @g()\n %z = fmul").replace("%more, 8", "%more, %n");
         assert_eq!(marks(&format!("declare void @g()\n{calls}")), [0, 0, 1]);

@@ -66,7 +66,18 @@ impl<'t> Function<'t> {
 
     /// What anyone sees of a run.
     pub fn run(&self, given: &HashMap<&str, Value>) -> Vec<Event> {
-        let mut state = State { values: given.iter().map(|(name, value)| (name.to_string(), *value)).collect() };
+        self.run_with(given, false)
+    }
+
+    /// The same of a function that another one stands for: where it freezes what means nothing, that may be any number, which
+    /// the other one may choose anew, and the run ends as undefined.
+    pub fn run_original(&self, given: &HashMap<&str, Value>) -> Vec<Event> {
+        self.run_with(given, true)
+    }
+
+    fn run_with(&self, given: &HashMap<&str, Value>, is_original: bool) -> Vec<Event> {
+        let values = given.iter().map(|(name, value)| (name.to_string(), *value)).collect();
+        let mut state = State { values, is_original };
         let (mut events, mut loads) = (Vec::new(), Vec::new());
         let (mut block, mut before) = (self.first, "");
         let mut steps = 0;
@@ -183,6 +194,8 @@ fn words(line: &str) -> Vec<&str> {
 
 struct State {
     values: HashMap<String, Value>,
+    /// Whether nothing may be chosen.
+    is_original: bool,
 }
 
 impl State {
@@ -308,6 +321,7 @@ impl State {
         }
         Some(match plain[..] {
             ["freeze", ty, value] => match self.get(value, bits(ty)) {
+                Value::Nothing if self.is_original => return None,
                 Value::Nothing => Value::Number(0, bits(ty)),
                 value => value,
             },
@@ -463,4 +477,16 @@ pub fn agree(one: &[Event], other: &[Event]) -> bool {
     let open = |events: &[Event]| matches!(events.last(), Some(Event::Open)).then(|| events.len() - 1);
     let common = open(one).unwrap_or(usize::MAX).min(open(other).unwrap_or(usize::MAX));
     one.iter().take(common).eq(other.iter().take(common))
+}
+
+#[test]
+fn a_choice_of_the_original_is_none_to_compare() {
+    let text = "define void @f(ptr %to) {
+          %any = freeze i32 poison
+          store i32 %any, ptr %to
+          ret void
+        }";
+    let (function, given) = (Function::parse(text), HashMap::from([("%to", Value::Address(64))]));
+    assert_eq!(function.run(&given).last(), Some(&Event::Return));
+    assert!(matches!(function.run_original(&given)[..], [Event::Undefined(_)]));
 }

@@ -118,7 +118,7 @@ pub fn do_the_same(
             let given = [("%to", to), ("%from", Value::Address(1 << 24)), ("%short", short), ("%wide", wide)];
             let given = given.into_iter().chain([("%more", more)]);
             let given: HashMap<_, _> = given.chain([("%first", first), ("%end", end)]).collect();
-            let (is, was) = (new.run(&given), old.run(&given));
+            let (is, was) = (new.run(&given), old.run_original(&given));
             assert!(!was.iter().any(|event| matches!(event, Event::Undefined(_))), "{was:?}: {before}");
             runs += 1;
             assert!(agree(&is, &was), "{given:?}: {is:?}, not {was:?}:\n{before}\n{after}");
@@ -127,7 +127,7 @@ pub fn do_the_same(
     })
     .size_min(600)
     .size_max(4000)
-    .budget_ms(4000);
+    .budget(crate::random::budget(4000));
     assert!(changed > 0 && runs > 0, "{changed} functions were changed, and run {runs} times");
 }
 

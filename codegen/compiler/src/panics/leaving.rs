@@ -95,6 +95,8 @@ struct Leaving<'ctx> {
     end: BasicBlock<'ctx>,
     /// What jumps there.
     from: Vec<BasicBlock<'ctx>>,
+    /// What lies between the loop and that: blocks of nothing but phis.
+    between: Vec<BasicBlock<'ctx>>,
     /// How it panics.
     ways: Ways<'ctx>,
 }
@@ -142,7 +144,7 @@ impl<'ctx> Leaving<'ctx> {
         let from: Vec<_> = graph.before(end).filter(comes).collect();
         // The cases of a switch may go to one block, whose phis name it once for each.
         let is_once = from.iter().all(|from| targets(*from).iter().filter(|to| **to == end).count() == 1);
-        is_once.then(|| Self { found: found.clone(), end, from, ways })
+        is_once.then(|| Self { between: between(graph, found, end), found: found.clone(), end, from, ways })
     }
 
     fn write(
@@ -180,7 +182,8 @@ impl<'ctx> Leaving<'ctx> {
     ) -> Result<(), BuilderError> {
         let graph = Graph::of(kernel);
         let builder = context.create_builder();
-        for value in self.found.blocks.iter().flat_map(|block| block.get_instructions()) {
+        let blocks = self.found.blocks.iter().chain(&self.between);
+        for value in blocks.flat_map(|block| block.get_instructions()) {
             let behind: Vec<InstructionValue<'ctx>> = llvm::uses(&value)
                 .into_iter()
                 .filter_map(|user| match user {
@@ -194,9 +197,13 @@ impl<'ctx> Leaving<'ctx> {
             }
             position_at_start(&builder, left);
             let phi = builder.build_phi(llvm::result(value).get_type(), "")?;
-            for from in graph.before(left) {
+            let is_known = |from| {
                 let is_claim = own.iter().any(|(_, block)| *block == from);
-                phi.add_incoming(&[(&if is_claim { poison_of(value) } else { llvm::result(value) }, from)]);
+                !is_claim && value.get_parent().is_some_and(|place| graph.is_reached_by_way_of(from, place))
+            };
+            for from in graph.before(left) {
+                let passed = if is_known(from) { llvm::result(value) } else { poison_of(value) };
+                phi.add_incoming(&[(&passed, from)]);
             }
             for user in behind {
                 for index in operands_behind(&graph, user, value, left).collect::<Vec<_>>() {
@@ -208,15 +215,38 @@ impl<'ctx> Leaving<'ctx> {
     }
 }
 
-/// Where a way out of a loop comes to something: a block that only goes on to another is none.
-/// A loop around this one has no place that it ends at before it goes on.
+/// Where a way out of a loop comes to something: a block that only goes on to another is none, unless another loop has it:
+/// its rounds come there too. A loop around this one has no place that it ends at before it goes on.
 fn place_behind<'ctx>(graph: &Graph<'ctx>, found: &Loop<'ctx>, out: BasicBlock<'ctx>) -> BasicBlock<'ctx> {
     let next = |block: &BasicBlock<'ctx>| {
         let jump = block.get_instructions().find(|from| from.get_opcode() != Op::Phi)?;
         let [to] = llvm::block_operands(jump)[..] else { return None };
-        (jump.is_terminator() && !graph.is_reached_by_way_of(found.head, to)).then_some(to)
+        let is_passed = jump.is_terminator() && !graph.is_reached_by_way_of(found.head, to);
+        (is_passed && !comes_again(graph, found, *block)).then_some(to)
     };
     std::iter::successors(Some(out), next).take(MOST_EMPTY).last().unwrap_or(out)
+}
+
+/// Whether a thread may come to a block behind a loop again, but for another round of a loop around that.
+fn comes_again<'ctx>(graph: &Graph<'ctx>, found: &Loop<'ctx>, block: BasicBlock<'ctx>) -> bool {
+    let mut known = HashSet::new();
+    let mut pending = targets(block);
+    while let Some(next) = pending.pop() {
+        if next == block {
+            return true;
+        }
+        if !graph.is_reached_by_way_of(found.head, next) && known.insert(next) {
+            pending.extend(targets(next));
+        }
+    }
+    false
+}
+
+/// The blocks behind a loop that are on every way to where it ends; without the loop's, and what is on every way to it.
+fn between<'ctx>(graph: &Graph<'ctx>, found: &Loop<'ctx>, end: BasicBlock<'ctx>) -> Vec<BasicBlock<'ctx>> {
+    std::iter::successors(graph.dominator(end), |block| graph.dominator(*block))
+        .take_while(|block| !found.contains(*block) && !graph.is_reached_by_way_of(found.head, *block))
+        .collect()
 }
 
 /// What was written so far.

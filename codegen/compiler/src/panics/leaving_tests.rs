@@ -160,6 +160,47 @@ fn a_loop_that_ends_where_another_begins_is_left_before_that() {
 }
 
 #[test]
+fn what_comes_by_a_block_of_phis_alone_is_handed_over() {
+    let text = lowered(&over("%t", LOAD).replace("label %end", "label %between").replace(
+        "end: store i32 %next, ptr %to",
+        "between: %last = phi i32 [ %next, %more ]
+          br label %second
+        second: %j = phi i32 [ 0, %between ], [ %on, %second ]
+          %on = add i32 %j, %last
+          %short = icmp ult i32 %on, %t
+          br i1 %short, label %second, label %end
+        end: store i32 %last, ptr %to",
+    ));
+    assert_eq!(jumps(&text), (vec!["left".into()], vec!["between".into(), "fail".into()]), "{text}");
+    assert!(text.contains("phi i32 [ %last, %between ], [ poison, %fail ]"), "{text}");
+}
+
+#[test]
+fn a_loop_that_ends_where_two_others_begin_is_left_before_both() {
+    let text = lowered(&over("%t", LOAD).replace("label %end", "label %between").replace(
+        "end: store i32 %next, ptr %to",
+        "between: %last = phi i32 [ %next, %more ]
+          br label %outer
+        outer: %k = phi i32 [ 0, %between ], [ %on, %repeat ]
+          br label %second
+        second: %j = phi i32 [ %k, %outer ], [ %on, %second.more ]
+          %on = add i32 %j, %last
+          %short = icmp ult i32 %on, %t
+          br i1 %short, label %second.more, label %end
+        second.more: %even = icmp ult i32 %on, 7
+          br i1 %even, label %second, label %repeat
+        repeat: store volatile i32 %on, ptr %to
+          br label %outer
+        end: store i32 %last, ptr %to",
+    ));
+    assert_eq!(jumps(&text), (vec!["left".into()], vec!["between".into(), "fail".into()]), "{text}");
+    assert!(
+        text.contains("phi i32 [ %on, %repeat ], [ 0, %left ]"),
+        "no round of the others asks who panicked: {text}"
+    );
+}
+
+#[test]
 fn a_panic_of_an_inner_loop_leaves_both() {
     let text = lowered(
         "br label %outer

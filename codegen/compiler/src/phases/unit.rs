@@ -107,6 +107,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(loops::ask_once(context, module, machine))?;
         time!(conditions::choose(context, module, machine))?;
         time!(loops::join(context, module))?;
+        time!(loops::step_at_once(context, module))?;
         time!(loops::catch_up(context, module))?;
         time!(loops::end_inclusive(context, module))?;
         time!(loops::end_once(context, module))?;

@@ -604,7 +604,7 @@ pub fn do_the_same(kind: Kind, stage: impl Fn(&'static Context, &Module<'static>
         let (old, new) = (Function::parse(&before), Function::parse(&after));
         for _ in 0..if kind == Kind::Checks { 24 } else { 8 } {
             let given = given(u)?;
-            let (was, loaded) = seen(old.run(&given));
+            let (was, loaded) = seen(old.run_original(&given));
             if was.iter().any(|event| matches!(event, Event::Undefined(_))) {
                 continue;
             }
@@ -617,6 +617,6 @@ pub fn do_the_same(kind: Kind, stage: impl Fn(&'static Context, &Module<'static>
     })
     .size_min(4000)
     .size_max(8000)
-    .budget_ms(3000);
+    .budget(crate::random::budget(3000));
     assert!(changed > 0 && runs > 0, "{changed} functions were changed, and run {runs} times");
 }
