@@ -6,10 +6,10 @@
 //!         %end = call i64 @llvm.umax.i64(i64 %i, i64 (add i64 %less, %i))
 //!         %sum = call { i64, i1 } @llvm.uadd.with.overflow.i64(i64 %end, i64 (xor i64 %less, 31))
 //!         br i1 (or i1 (extractvalue %sum, 1), (icmp uge i64 (extractvalue %sum, 0), %n)), label %out, label %next
-//!         next: … (extractvalue %sum, 0), (sub i64 %end, %less)
+//!         next: … (extractvalue %sum, 0), (sub i64 %end, %less), (add i64 (add i64 %end, 1), %rest)
 //! after:  %at = add i64 %i, 31
 //!         br i1 (or i1 (icmp ugt i64 %i, -32), (icmp uge i64 %at, %n)), label %out, label %next
-//!         next: … %at, %i
+//!         next: … %at, %i, (add i64 %at, 1)
 //! ```
 //!
 //! The standard library's `Zip` goes to the 31st next pair by as many pairs as there are of these, and then by the rest of
@@ -53,8 +53,8 @@ fn is_sum(from: &InstructionValue<'_>) -> bool {
     llvm::calls(*from, &["llvm.uadd.with.overflow."])
 }
 
-/// A step to the element so many places on, and the branch that goes out where there is none.
-struct Step<'ctx> {
+/// The sum that a step goes to, by as many elements as there are and then by the rest of the way.
+struct Sum<'ctx> {
     sum: InstructionValue<'ctx>,
     /// Where it begins.
     from: IntValue<'ctx>,
@@ -62,97 +62,143 @@ struct Step<'ctx> {
     places: u64,
     /// How many elements there are.
     len: IntValue<'ctx>,
+    /// Where the elements end, or the step does.
+    end: IntValue<'ctx>,
+    /// How far that is.
+    less: IntValue<'ctx>,
+    rest: IntValue<'ctx>,
+}
+
+impl<'ctx> Sum<'ctx> {
+    fn of(sum: InstructionValue<'ctx>) -> Option<Self> {
+        let operands = [llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?];
+        let [end, rest] = if rest_of(operands[1]).is_some() { operands } else { [operands[1], operands[0]] };
+        let (less, places) = rest_of(rest)?;
+        let least = made(less, |from| llvm::calls(from, &["llvm.umin."]))?;
+        let left = made(llvm::int_operand(least, 0)?, |from| from.get_opcode() == Op::Sub)?;
+        let (len, from) = (bare(llvm::int_operand(left, 0)?), bare(llvm::int_operand(left, 1)?));
+        let found = Self { sum, from, places, len, end: bare(end), less, rest };
+        let is_end = |end: InstructionValue<'ctx>| {
+            let [Some(one), Some(other)] = [0, 1].map(|at| llvm::int_operand(end, at)) else { return false };
+            let is_of = |one, other| bare(one) == from && made(other, |end| found.goes_on(end)).is_some();
+            match end.get_opcode() {
+                Op::Add => found.goes_on(end) && llvm::has_no_unsigned_wrap(end),
+                _ => llvm::calls(end, &["llvm.umax."]) && (is_of(one, other) || is_of(other, one)),
+            }
+        };
+        let is_as_far = llvm::int_operand(least, 1)?.get_zero_extended_constant() == Some(places);
+        (is_as_far && made(end, is_end).is_some()).then_some(found)
+    }
+
+    /// Whether an instruction adds what there is at most to where the step begins.
+    fn goes_on(&self, from: InstructionValue<'ctx>) -> bool {
+        let operands = operands(from);
+        let (begin, less) = (Some(self.from), Some(self.less));
+        from.get_opcode() == Op::Add && (operands == [less, begin] || operands == [begin, less])
+    }
+
+    /// Whether nothing reads a part of the sum but the others and these: a search for the last element, for instance, would not
+    /// know that they are one step.
+    fn is_read_by(&self, others: &[InstructionValue<'ctx>]) -> bool {
+        let is_part = |user: &InstructionValue<'ctx>| {
+            *user == self.sum
+                || self.rest.as_instruction() == Some(*user)
+                || self.goes_on(*user)
+                || others.contains(user)
+        };
+        [self.end, self.less, bare(self.rest)]
+            .iter()
+            .all(|part| readers(*part).is_some_and(|all| all.iter().all(is_part)))
+    }
+}
+
+/// A step to the element so many places on, and the branch that goes out where there is none.
+struct Step<'ctx> {
+    sum: Sum<'ctx>,
     branch: InstructionValue<'ctx>,
+    /// How many elements there are.
+    len: IntValue<'ctx>,
     /// What reads where it ends.
     ends: Vec<(InstructionValue<'ctx>, u32)>,
     /// What computes where it began.
     begins: Vec<InstructionValue<'ctx>>,
+    /// What computes where it ends and a constant.
+    sums: Vec<(InstructionValue<'ctx>, IntValue<'ctx>)>,
 }
 
 impl<'ctx> Step<'ctx> {
     fn of(function: FunctionValue<'ctx>, sum: InstructionValue<'ctx>) -> Option<Self> {
-        let operands = [llvm::int_operand(sum, 0)?, llvm::int_operand(sum, 1)?];
-        let [end, rest] = if rest_of(operands[1]).is_some() { operands } else { [operands[1], operands[0]] };
-        let (less, places) = rest_of(rest)?;
-        let (len, from) = {
-            let least = made(less, |from| llvm::calls(from, &["llvm.umin."]))?;
-            let most = llvm::int_operand(least, 1)?.get_zero_extended_constant()?;
-            let left = made(llvm::int_operand(least, 0)?, |from| from.get_opcode() == Op::Sub)?;
-            (most == places).then_some((llvm::int_operand(left, 0)?, bare(llvm::int_operand(left, 1)?)))?
-        };
-        let goes_on = |value: IntValue<'ctx>, is_checked: bool| {
-            made(value, |sum| {
-                let operands = [0, 1].map(|at| llvm::int_operand(sum, at).map(bare));
-                let is_of = operands == [Some(less), Some(from)] || operands == [Some(from), Some(less)];
-                sum.get_opcode() == Op::Add && is_of && (!is_checked || llvm::has_no_unsigned_wrap(sum))
-            })
-            .is_some()
-        };
-        let is_larger = |larger: InstructionValue<'ctx>| {
-            let [Some(one), Some(other)] = [0, 1].map(|at| llvm::int_operand(larger, at)) else { return false };
-            let is_of = |one, other| bare(one) == from && goes_on(other, false);
-            llvm::calls(larger, &["llvm.umax."]) && (is_of(one, other) || is_of(other, one))
-        };
-        if made(end, is_larger).is_none() && !goes_on(end, true) {
-            return None;
-        }
         let parts: Vec<(InstructionValue<'ctx>, u32)> =
             users(sum)?.into_iter().map(|part| Some((part, llvm::part_of(part)?.1))).collect::<Option<_>>()?;
+        let sum = Sum::of(sum)?;
         let of = |index| parts.iter().filter(move |(_, part)| *part == index).map(|(part, _)| *part);
         let [overflow] = of(1).collect::<Vec<_>>()[..] else { return None };
         let [either] = users(overflow)?[..] else { return None };
         let [branch] = users(either)?[..] else { return None };
-        let compare = other_reason(either, overflow)?;
         let (_, next) = llvm::branch_targets(branch)?;
-        let is_behind = llvm::int_operand(branch, 0).map(IntValue::as_instruction) == Some(either.into())
+        let compare = other_reason(either, overflow)?;
+        let [left, right] = [llvm::int_operand(compare, 0)?, llvm::int_operand(compare, 1)?];
+        let (place, len) = match compare.get_icmp_predicate()? {
+            IntPredicate::UGE => (left, right),
+            IntPredicate::ULE => (right, left),
+            _ => return None,
+        };
+        let is_behind = of(0).any(|at| place.as_instruction() == Some(at))
+            && bare(len) == sum.len
             && users(compare)?[..] == [either]
             && llvm::predecessors(next) == [branch.get_parent()?];
-        let place = of(0).find(|at| {
-            let is_place = |value: IntValue<'ctx>| value.as_instruction_value() == Some(*at);
-            let operands = [0, 1].map(|index| llvm::int_operand(compare, index));
-            match (compare.get_icmp_predicate(), operands) {
-                (Some(IntPredicate::UGE), [Some(left), Some(right)]) => is_place(left) && bare(right) == bare(len),
-                (Some(IntPredicate::ULE), [Some(left), Some(right)]) => is_place(right) && bare(left) == bare(len),
-                _ => false,
-            }
-        });
-        if !is_behind || place.is_none() {
+        if !is_behind {
             return None;
         }
         let graph = Graph::of(function);
         let mut ends = Vec::new();
         for at in of(0) {
             for user in users(at)?.into_iter().filter(|user| *user != compare) {
-                for (index, _) in
-                    llvm::value_operands(user).filter(|(_, value)| llvm::instruction_of(*value) == Some(at))
-                {
+                let reads = llvm::value_operands(user).filter(|(_, value)| llvm::instruction_of(*value) == Some(at));
+                for (index, _) in reads {
                     let is_known = graph.is_reached_by_way_of(place_of(user, index)?, next);
                     ends.push(is_known.then_some((user, index))?);
                 }
             }
         }
-        let is_begin = |difference: &InstructionValue<'ctx>| {
-            let operands = || [0, 1].map(|at| llvm::int_operand(*difference, at).map(bare));
-            difference.get_opcode() == Op::Sub
-                && operands() == [Some(bare(end)), Some(less)]
-                && difference.get_parent().is_some_and(|place| graph.is_reached_by_way_of(place, next))
+        let is_known = |from: &InstructionValue<'ctx>| {
+            from.get_parent().is_some_and(|place| graph.is_reached_by_way_of(place, next))
         };
-        let begins = llvm::instructions(function).filter(is_begin).collect();
-        let len = [0, 1]
-            .into_iter()
-            .filter_map(|at| llvm::int_operand(compare, at))
-            .find(|value| bare(*value) == bare(len))?;
-        Some(Self { sum, from, places, len, branch, ends, begins })
+        let behind: Vec<_> = readers(sum.end)?.into_iter().filter(is_known).collect();
+        let is_begin = |from: InstructionValue<'ctx>| {
+            from.get_opcode() == Op::Sub && operands(from) == [Some(sum.end), Some(sum.less)]
+        };
+        let begins: Vec<_> = behind.iter().copied().filter(|from| is_begin(*from)).collect();
+        let mut others = begins.clone();
+        let mut sums = Vec::new();
+        for more in behind.iter().filter(|more| more.get_opcode() == Op::Add) {
+            let [Some(one), Some(by)] = operands(*more) else { continue };
+            let all = users(*more)?;
+            let is_sum = |from: &InstructionValue<'ctx>| {
+                let rest = operands(*from).into_iter().filter(|operand| *operand == Some(bare(sum.rest))).count();
+                from.get_opcode() == Op::Add && rest == 1 && is_known(from)
+            };
+            if one == sum.end && by.is_const() && all.iter().all(is_sum) {
+                others.push(*more);
+                others.extend(&all);
+                sums.extend(all.into_iter().map(|from| (from, by)));
+            }
+        }
+        sum.is_read_by(&others).then_some(Self { sum, branch, len, ends, begins, sums })
     }
 
     fn write(&self, context: &'ctx Context) -> std::result::Result<(), BuilderError> {
         let builder = context.create_builder();
-        builder.position_before(&self.sum);
-        let from = llvm::build_freeze(&builder, self.from);
-        let places = from.get_type().const_int(self.places, false);
+        builder.position_before(&self.sum.sum);
+        let from = llvm::build_freeze(&builder, self.sum.from);
+        let places = from.get_type().const_int(self.sum.places, false);
         let at = builder.build_int_add(from, places, "")?;
         for begin in &self.begins {
             llvm::replace_uses(*begin, from.into());
+        }
+        for (sum, by) in &self.sums {
+            builder.position_before(sum);
+            llvm::replace_uses(*sum, builder.build_int_add(at, *by, "")?.into());
         }
         for (user, index) in &self.ends {
             user.set_operand(*index, at);
@@ -194,6 +240,11 @@ fn other_reason<'ctx>(
     if one == reason { Some(other) } else { (other == reason).then_some(one) }
 }
 
+/// The two numbers that an instruction computes with.
+fn operands(from: InstructionValue<'_>) -> [Option<IntValue<'_>>; 2] {
+    [0, 1].map(|at| llvm::int_operand(from, at).map(bare))
+}
+
 /// A value without its freezes.
 fn bare(value: IntValue<'_>) -> IntValue<'_> {
     match value.as_instruction_value() {
@@ -208,6 +259,19 @@ fn made<'ctx>(
     is: impl FnOnce(InstructionValue<'ctx>) -> bool,
 ) -> Option<InstructionValue<'ctx>> {
     bare(value).as_instruction_value().filter(|from| is(*from))
+}
+
+/// What reads a value or a freeze of it, if only instructions do.
+fn readers(value: IntValue<'_>) -> Option<Vec<InstructionValue<'_>>> {
+    let mut readers = Vec::new();
+    let mut pending = vec![bare(value).as_instruction_value()?];
+    while let Some(value) = pending.pop() {
+        let (frozen, others): (Vec<_>, Vec<_>) =
+            users(value)?.into_iter().partition(|user| user.get_opcode() == Op::Freeze);
+        pending.extend(frozen);
+        readers.extend(others);
+    }
+    Some(readers)
 }
 
 /// The instructions that use a value, if nothing else does.
@@ -255,6 +319,9 @@ mod tests {
         next: store volatile i64 %at, ptr %to
           %begin = sub i64 %end, %less
           store volatile i64 %begin, ptr %to
+          %end.next = add i64 %end, 1
+          %behind.it = add i64 %rest, %end.next
+          store volatile i64 %behind.it, ptr %to
           ret void
         none: store volatile i64 -1, ptr %to
           ret void
@@ -310,6 +377,8 @@ mod tests {
             ("label %none, label %next", "label %next, label %none"),
             ("i64 %i, i64 %more)", "i64 %n, i64 %more)"),
             ("xor i64 %less, 31", "xor i64 %less, 30"),
+            ("store volatile i64 -1", "store volatile i64 %end"),
+            ("store volatile i64 -1", "store volatile i64 %less"),
         ] {
             let text = TEXT.replace(from, to);
             assert_ne!(text, TEXT);
