@@ -12,7 +12,8 @@
 //!
 //! `x.iter().zip(y).skip(i).step_by(n)` has such a loop in each round: `Zip` counts the elements that it skips, because to
 //! make those of other iterators may do something. Before it, `Zip` goes as far as the shorter slice is long, so that `%first`
-//! is `max(%at, %at + min(%m, %len - %at))` and `%n` what is left of `%m`. Then `%at + %m` is asked for.
+//! is `max(%at, %at + min(%m, %len - %at))` and `%n` what is left of `%m`. Then `%at + %m` is asked for. An address of the
+//! element that the loop comes to may be computed in it.
 //!
 //! **Why it is right.** A loop without effects matters by where it ends and with which values. It jumps back `%n` times unless
 //! its index is not below `%len` before. If `%first + %n` is below, without overflow, so are all; else the indices, which grow
@@ -25,7 +26,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
     self, BasicBlock, BasicValue, BasicValueEnum, BuilderError, Context, FunctionValue, InstructionOpcode as Op,
-    InstructionValue, IntPredicate, IntValue, Module,
+    InstructionValue, IntPredicate, IntValue, Module, PointerValue,
 };
 use crate::settled;
 
@@ -94,7 +95,8 @@ fn replace<'ctx>(
     let is_outside = emit.builder.build_or(overflows, is_past, "")?;
     let mut values = Vec::new();
     for phi in llvm::phis(idle.counted) {
-        values.push((phi, idle.at_last(&emit, phi, last, rounds)?));
+        let value = llvm::incoming_from(phi, idle.latch).expect("`is_known_at_last` saw it");
+        values.push((phi, idle.at_last(&emit, value, last, rounds)?));
     }
     emit.builder.build_conditional_branch(is_outside, idle.outside, idle.counted)?;
     for (phi, value) in values {
@@ -112,9 +114,9 @@ fn replace<'ctx>(
     Ok(true)
 }
 
-/// Whether an instruction computes with integers, or ends a block.
+/// Whether an instruction computes with integers, or an address of them, or ends a block.
 fn only_counts(instruction: InstructionValue<'_>) -> bool {
-    matches!(instruction.get_opcode(), Op::Phi | Op::Add | Op::Sub | Op::ICmp | Op::Br)
+    matches!(instruction.get_opcode(), Op::Phi | Op::Add | Op::Sub | Op::ICmp | Op::GetElementPtr | Op::Br)
 }
 
 /// Such a loop.
@@ -154,25 +156,36 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
     }
 
     fn is_known_at_last(&self, phi: InstructionValue<'ctx>) -> bool {
-        llvm::incoming_from(phi, self.latch).is_some_and(|value| match value {
-            BasicValueEnum::IntValue(number) => self.shape.found.is_invariant(value) || self.shape.grows(number),
-            _ => self.shape.found.is_invariant(value),
-        })
+        llvm::incoming_from(phi, self.latch).is_some_and(|value| self.is_known(value))
     }
 
-    /// What a phi behind the loop is after the last round, whose index this is, and which came after so many jumps back.
+    fn is_known(&self, value: BasicValueEnum<'ctx>) -> bool {
+        let is_same = |value| self.shape.found.is_invariant(value);
+        is_same(value)
+            || match value {
+                BasicValueEnum::IntValue(number) => self.shape.grows(number),
+                _ => element(value).is_some_and(|(_, first, index)| {
+                    is_same(first.into()) && (is_same(index.into()) || self.shape.grows(index))
+                }),
+            }
+    }
+
+    /// What a value is after the last round, whose index this is, and which came after so many jumps back.
     fn at_last(
         &self,
         emit: &Emit<'_, 'ctx>,
-        phi: InstructionValue<'ctx>,
+        value: BasicValueEnum<'ctx>,
         last: IntValue<'ctx>,
         rounds: IntValue<'ctx>,
     ) -> std::result::Result<BasicValueEnum<'ctx>, BuilderError> {
-        let value = llvm::incoming_from(phi, self.latch).expect("`is_known_at_last` saw it");
-        let BasicValueEnum::IntValue(number) = value else { return Ok(value) };
         if self.shape.found.is_invariant(value) {
             return Ok(value);
         }
+        let BasicValueEnum::IntValue(number) = value else {
+            let (gep, first, index) = element(value).expect("`is_known` saw it");
+            let index = self.at_last(emit, index.into(), last, rounds)?.into_int_value();
+            return Ok(llvm::build_other_element(&emit.builder, gep, first, index).into());
+        };
         if number == self.check.index {
             return Ok(last.into());
         }
@@ -206,6 +219,13 @@ impl<'a, 'ctx> Idle<'a, 'ctx> {
         let at = at.0;
         (parts(rest, Op::Sub) == Some((self.check.len, at))).then_some((at, all))
     }
+}
+
+/// The address of an element, the one of the first, and the index.
+fn element<'ctx>(value: BasicValueEnum<'ctx>) -> Option<(InstructionValue<'ctx>, PointerValue<'ctx>, IntValue<'ctx>)> {
+    let gep = llvm::instruction_of(value)?;
+    let (first, _, index) = llvm::element_of(gep)?;
+    Some((gep, first, index))
 }
 
 /// The constant that a number is more than another.
@@ -253,6 +273,9 @@ mod tests {
         let farther = *u.choose(&["i64 %at, i64 %ahead", "i64 %ahead, i64 %at"])?;
         let gone = *u.choose(&["%u", "%u", "%u", "%rest"])?;
         let taken = *u.choose(&["%i", "%i.next", "%n"])?;
+        let promise = *u.choose(&["", "", "inbounds nuw"])?;
+        let indexed = *u.choose(&["%i", "%i", "%i.next", "%n", "%first"])?;
+        let place = *u.choose(&["%to", "%element"])?;
         let again = *u.choose(&["%i.next", "%i.next", "%i", "%behind"])?;
         let is_known = !skipped.contains('%') && u.arbitrary()?;
         let smaller = if is_known { smaller.replace("%m", skipped) } else { smaller.to_string() };
@@ -285,12 +308,13 @@ mod tests {
               %inside = icmp ult i64 %i, {len}
               br i1 %inside, label %latch, label %out
             latch: %i.next = add i64 %i, 1
+              %element = getelementptr {promise} [2 x i32], ptr %to, i64 {indexed}
               %n.next = add i64 %n, -1
               %done = icmp eq i64 %n, 0
               br i1 %done, label %found, label %head
             found: %behind = add i64 %i, 2
               %taken = trunc i64 {taken} to i32
-              store volatile i32 %taken, ptr %to
+              store volatile i32 %taken, ptr {place}
               br label %loop
             out: %last = trunc i64 %at to i32
               store volatile i32 %last, ptr %to

@@ -170,8 +170,6 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         }
     }
     settled::open_all(module);
-    // A search for the last pair of two slices is gone at last.
-    time!(loops::step_at_once(context, module))?;
     // LLVM may have unrolled a loop over neighbours at last.
     time!(remainders::fold(context, module))?;
     time!(checks::merge(context, module, machine))?;

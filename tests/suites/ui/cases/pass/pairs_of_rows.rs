@@ -1,5 +1,5 @@
-//! Three rows of a slice beside three parts of another stay in registers; a warp that shares a row of pairs takes one step
-//! a round to its next one.
+//! Three rows of a slice beside three parts of another stay in registers; of a row of pairs that a warp shares, each lane
+//! takes eight at a time.
 #![no_std]
 use ptx::cooperative::{self, WarpGroup as _};
 use ptx::prelude::*;
@@ -32,6 +32,8 @@ pub fn nine(from: &[f32], weights: &[f32], mut to: Disjoint2d<f32>) {
 // CHECK-LABEL: .visible .entry products(
 // CHECK: min.u64
 // CHECK-NOT: min.u64
+// CHECK: +-512];
+// CHECK: +384];
 // CHECK: shfl.sync.bfly.b32
 #[kernel(dimensions = 1)]
 pub fn products(ends: &[u32], columns: &[u32], values: &[f32], x: &[f32], mut y: PerWarp<f32>) {
