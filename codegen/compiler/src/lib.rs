@@ -50,6 +50,7 @@ mod output;
 mod panics;
 mod parities;
 mod phases;
+mod portions;
 mod products;
 pub mod ptx_text;
 pub mod ptxas;

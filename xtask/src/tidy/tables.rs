@@ -108,6 +108,7 @@ pub const FLOORS: &[Floor] = &[
             "optimize",
             "panics",
             "parities",
+            "portions",
             "products",
             "registers",
             "remainders",

@@ -24,6 +24,7 @@ use crate::offsets;
 use crate::optimize;
 use crate::panics;
 use crate::parities;
+use crate::portions;
 use crate::registers;
 use crate::remainders;
 use crate::request::{AfterPanic, Linking, OptLevel, Options};
@@ -118,6 +119,7 @@ fn for_speed(unit: &Unit<'_, '_>) -> Result<()> {
         time!(divisions::compare(context, module))?;
         time!(divisions::narrow(context, module))?;
         time!(indices::narrow_casts(context, module))?;
+        time!(portions::measure(context, module))?;
         if round == 1 {
             time!(memory::store_apart(context, module))?;
             time!(checks::ask_of_areas(context, module))?;
