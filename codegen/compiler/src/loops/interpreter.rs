@@ -403,6 +403,9 @@ impl State {
                     Some(("scmp.i32", _)) => (sa.cmp(&sb) as i64).cast_unsigned(),
                     Some(("usub.sat", _)) => a.saturating_sub(b),
                     Some(("uadd.sat", _)) => a.saturating_add(b).min(mask(bits)),
+                    // The second operand says whether the least number has none.
+                    Some(("abs", _)) if b == 1 && a == 1 << (bits - 1) => return Some(Value::Nothing),
+                    Some(("abs", _)) => sa.unsigned_abs(),
                     _ => panic!("no function {name}"),
                 };
                 Value::Number(value & mask(bits), bits)

@@ -22,8 +22,8 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::llvm::{
-    self, BasicBlock, BasicValue, BuilderError, Context, FunctionValue, InstructionOpcode as Op, InstructionValue,
-    IntPredicate, IntValue, Module, Use,
+    self, BasicBlock, BasicValue, BasicValueEnum, Builder, BuilderError, Context, FunctionValue,
+    InstructionOpcode as Op, InstructionValue, IntPredicate, IntValue, Module, PointerValue, Use,
 };
 
 /// Bits of a byte.
@@ -80,9 +80,39 @@ impl<'ctx> Comparison<'ctx> {
     /// Writes the branch and the loop behind it.
     fn branch(&self, context: &'ctx Context, block: BasicBlock<'ctx>) -> std::result::Result<(), BuilderError> {
         let builder = context.create_builder();
-        let (byte, count) = (context.i8_type(), context.i64_type());
-        let bits = self.sides[0].get_type();
-        let address = |load: Option<InstructionValue<'ctx>>| Some(llvm::operand(load?, 0)?.into_pointer_value());
+        let firsts = self.first_bytes(context, &builder)?;
+        let more = context.insert_basic_block_after(block, "");
+        let rest = context.insert_basic_block_after(more, "");
+        let behind: Vec<_> = block.get_instructions().skip_while(|from| *from != self.icmp).collect();
+        for to in block.get_terminator().map(llvm::block_operands).unwrap_or_default() {
+            llvm::replace_predecessor(to, block, rest, |value| value);
+        }
+        llvm::move_to_end(context, &behind, rest);
+        builder.position_at_end(block);
+        let is_equal = builder.build_int_compare(IntPredicate::EQ, firsts[0], firsts[1], "")?;
+        builder.build_conditional_branch(llvm::build_freeze(&builder, is_equal), more, rest)?;
+        builder.position_at_end(more);
+        let is_equal = self.compare_others(context, &builder, [block, more, rest])?;
+
+        builder.position_before(&self.icmp);
+        let phi = builder.build_phi(context.bool_type(), "")?;
+        let differs = context.bool_type().const_zero();
+        phi.add_incoming(&[(&differs, block), (&is_equal, more)]);
+        let same = phi.as_basic_value().into_int_value();
+        let result = if self.is_equality { same } else { builder.build_not(same, "")? };
+        llvm::replace_uses(self.icmp, result.into());
+        self.icmp.erase_from_basic_block();
+        self.loads.into_iter().flatten().for_each(|load| load.erase_from_basic_block());
+        Ok(())
+    }
+
+    /// The lowest byte of either side, in the place of what it was part of.
+    fn first_bytes(
+        &self,
+        context: &'ctx Context,
+        builder: &Builder<'ctx>,
+    ) -> std::result::Result<[IntValue<'ctx>; 2], BuilderError> {
+        let byte = context.i8_type();
         let mut firsts = self.sides;
         for (first, load) in firsts.iter_mut().zip(self.loads) {
             *first = match load.zip(address(load)) {
@@ -96,57 +126,55 @@ impl<'ctx> Comparison<'ctx> {
                 }
             };
         }
-        let more = context.insert_basic_block_after(block, "");
-        let rest = context.insert_basic_block_after(more, "");
-        let behind: Vec<_> = block.get_instructions().skip_while(|from| *from != self.icmp).collect();
-        for to in block.get_terminator().map(llvm::block_operands).unwrap_or_default() {
-            llvm::replace_predecessor(to, block, rest, |value| value);
-        }
-        // Only now, for a loop of one block has new phis.
-        let sides = [0, 1].map(|at| llvm::int_operand(self.icmp, at).expect("a comparison has two operands"));
-        llvm::move_to_end(context, &behind, rest);
-        builder.position_at_end(block);
-        let is_equal = builder.build_int_compare(IntPredicate::EQ, firsts[0], firsts[1], "")?;
-        builder.build_conditional_branch(llvm::build_freeze(&builder, is_equal), more, rest)?;
+        Ok(firsts)
+    }
 
-        builder.position_at_end(more);
+    /// Goes through the other bytes by a loop of one block, which comes from one and goes on to another; whether the last two
+    /// that it looked at are equal.
+    fn compare_others(
+        &self,
+        context: &'ctx Context,
+        builder: &Builder<'ctx>,
+        [before, block, rest]: [BasicBlock<'ctx>; 3],
+    ) -> std::result::Result<IntValue<'ctx>, BuilderError> {
+        let (byte, count) = (context.i8_type(), context.i64_type());
         let at = builder.build_phi(count, "")?;
         let index = at.as_basic_value().into_int_value();
-        let mut bytes = Vec::new();
-        for (side, load) in sides.into_iter().zip(self.loads) {
-            bytes.push(match address(load) {
+        // Not those that were found: where the block was a loop, it has new phis since.
+        let mut bytes = [0, 1].map(|side| llvm::int_operand(self.icmp, side).expect("a comparison has two operands"));
+        let bits = bytes[0].get_type();
+        for (side, load) in bytes.iter_mut().zip(self.loads) {
+            *side = match address(load) {
                 Some(address) => {
-                    let place = llvm::build_byte_offset(context, &builder, address, index)?;
+                    let place = llvm::build_byte_offset(context, builder, address, index)?;
                     builder.build_load(byte, place, "")?.into_int_value()
                 }
                 None => {
                     let by = builder.build_int_mul(index, count.const_int(u64::from(BYTE), false), "")?;
                     let by = builder.build_int_z_extend_or_bit_cast(by, bits, "")?;
-                    let above = builder.build_right_shift(side, by, false, "")?;
+                    let above = builder.build_right_shift(*side, by, false, "")?;
                     builder.build_int_truncate(above, byte, "")?
                 }
-            });
+            };
         }
         let is_equal = builder.build_int_compare(IntPredicate::EQ, bytes[0], bytes[1], "")?;
-        let is_equal = llvm::build_freeze(&builder, is_equal);
+        let is_equal = llvm::build_freeze(builder, is_equal);
         let next = builder.build_int_nuw_add(index, count.const_int(1, false), "")?;
-        let bytes = count.const_int(u64::from(bits.get_bit_width() / BYTE), false);
-        let is_left = builder.build_int_compare(IntPredicate::ULT, next, bytes, "")?;
+        let all = count.const_int(u64::from(bits.get_bit_width() / BYTE), false);
+        let is_left = builder.build_int_compare(IntPredicate::ULT, next, all, "")?;
         let goes_on = builder.build_and(is_equal, is_left, "")?;
-        let latch = builder.build_conditional_branch(goes_on, more, rest)?;
-        at.add_incoming(&[(&count.const_int(1, false), block), (&next, more)]);
+        let latch = builder.build_conditional_branch(goes_on, block, rest)?;
+        at.add_incoming(&[(&count.const_int(1, false), before), (&next, block)]);
         llvm::set_unroll(context, &[latch], llvm::Unroll::None);
+        Ok(is_equal)
+    }
+}
 
-        builder.position_before(&self.icmp);
-        let phi = builder.build_phi(context.bool_type(), "")?;
-        let differs = context.bool_type().const_zero();
-        phi.add_incoming(&[(&differs, block), (&is_equal, more)]);
-        let same = phi.as_basic_value().into_int_value();
-        let result = if self.is_equality { same } else { builder.build_not(same, "")? };
-        llvm::replace_uses(self.icmp, result.into());
-        self.icmp.erase_from_basic_block();
-        self.loads.into_iter().flatten().for_each(|load| load.erase_from_basic_block());
-        Ok(())
+/// Where a load looks.
+fn address(load: Option<InstructionValue<'_>>) -> Option<PointerValue<'_>> {
+    match llvm::operand(load?, 0)? {
+        BasicValueEnum::PointerValue(address) => Some(address),
+        _ => None,
     }
 }
 
